@@ -1,0 +1,79 @@
+"""The names of the `tir.*` attributes, and attributes from and to Python values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir import ir
+
+NAME = "tir.name"
+ID = "tir.id"
+ATTRS = "tir.attrs"
+LOOP = "tir.loop"
+KIND = "tir.kind"
+ANNOTATIONS = "tir.annotations"
+BLOCK = "tir.block"
+ITERS = "tir.iters"
+NAMES = "tir.names"
+MIN = "tir.min"
+EXTENT = "tir.extent"
+SYMS = "tir.syms"
+SHAPE = "tir.shape"
+READS = "tir.reads"
+WRITES = "tir.writes"
+INIT = "tir.init"
+WHERE = "tir.where"
+STRIDES = "tir.strides"
+OFFSET_FACTOR = "tir.offset_factor"
+ALIGN = "tir.align"
+ACCESS = "tir.access"
+OP = "tir.op"
+
+
+def to_attr(value: Any) -> ir.Attribute:
+    """A Python value as an attribute; lists and dictionaries nest. An attribute passes through."""
+    if isinstance(value, ir.Attribute):
+        return value
+    if isinstance(value, bool):
+        return ir.BoolAttr.get(value)
+    if isinstance(value, int):
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    if isinstance(value, float):
+        return ir.FloatAttr.get(ir.F64Type.get(), value)
+    if isinstance(value, str):
+        return ir.StringAttr.get(value)
+    if isinstance(value, (list, tuple)):
+        return ir.ArrayAttr.get([to_attr(v) for v in value])
+    if isinstance(value, dict):
+        return ir.DictAttr.get({str(k): to_attr(v) for k, v in value.items()})
+    raise TypeError(f"{value!r} ({type(value).__name__}) cannot be an annotation; use str, int, float, bool, list or dict")
+
+
+def from_attr(attr: ir.Attribute) -> Any:
+    """The Python value of an attribute that `to_attr` made; other attributes come back as they are."""
+    if isinstance(attr, ir.BoolAttr):
+        return attr.value
+    if isinstance(attr, ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
+        return attr.value
+    if isinstance(attr, ir.ArrayAttr):
+        return [from_attr(a) for a in attr]
+    if isinstance(attr, ir.DictAttr):
+        return {named.name: from_attr(named.attr) for named in attr}
+    if isinstance(attr, ir.AffineMapAttr):
+        return attr.value
+    return attr
+
+
+def get(op: Any, key: str, default: Any = None) -> Any:
+    """The Python value of the attribute `key` of `op`, or `default`."""
+    attributes = op.attributes
+    return from_attr(attributes[key]) if key in attributes else default
+
+
+def put(op: Any, key: str, value: Any) -> None:
+    """Set the attribute `key` of `op`; None and empty dictionaries remove it."""
+    if value is None or value == {}:
+        if key in op.attributes:
+            del op.attributes[key]
+    else:
+        op.attributes[key] = to_attr(value)

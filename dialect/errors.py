@@ -1,0 +1,56 @@
+"""One error class a phase. Messages say: what was asked, the culprit, what it is, what was needed, the way out."""
+
+from __future__ import annotations
+
+
+class TirError(Exception):
+    """Anything that tir_mlir refuses or cannot do."""
+
+
+class ScriptError(TirError):
+    """A TVMScript program that is not well formed; knows its place in the user's file."""
+
+    def __init__(self, message: str, filename: str | None = None, lineno: int | None = None, text: str = ""):
+        super().__init__(text or message)
+        self.message = message
+        self.filename = filename
+        self.lineno = lineno
+
+
+class NotAffine(TirError):
+    """An index expression that has no affine form (a product of two variables, a division by a variable)."""
+
+
+class VerifyError(TirError):
+    """A module that breaks a rule of the encoding. `rule` names it, `location` is the culprit's MLIR location."""
+
+    def __init__(self, message: str, rule: str = "", location: object = None, op_id: int | None = None):
+        super().__init__(message)
+        self.message = message
+        self.rule = rule
+        self.location = location
+        self.op_id = op_id
+
+
+class ScheduleError(TirError, RuntimeError):
+    """A primitive that was refused. The module is as it was before the call."""
+
+
+class NotProvable(TirError):
+    """A question that isl did not answer within its budget, or that has no exact form; says what could not be shown."""
+
+
+class LoweringError(TirError):
+    """A program that a lowering pass cannot take down."""
+
+
+class BuildError(TirError):
+    """Machine code could not be made: a missing kernel, a compiler's complaint, an unknown target."""
+
+
+class ToolError(BuildError):
+    """An external tool is missing or failed; names the command and the reproducer."""
+
+
+class ArgumentError(TirError, ValueError):
+    """An array that does not fit the parameter it is passed for."""
