@@ -1,0 +1,47 @@
+# Needs python3 (>= 3.10), make and pip's registry; everything else comes as wheels into $(VENV).
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: help env demo check lint types lit pytest wheel bench clean
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c "import sys; v = sys.version_info; sys.exit(None if v >= (3, 10) else f'Python >= 3.10 is needed, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=...')"
+	@# a Python without ensurepip (Debian without python3-venv) gets pip from the outer pip
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+env: $(STAMP)  ## make the environment (.venv) once
+
+demo: env  ## run the hardware-specialization chapter
+	$(BIN)/python tools/demo.py
+
+check: lint types lit wheel pytest  ## everything that guards the project
+
+lint: env  ## ruff
+	$(BIN)/ruff check .
+
+types: env  ## static types
+	$(BIN)/basedpyright --level error
+
+lit: env  ## FileCheck tests
+	$(BIN)/lit -s test
+
+pytest: env  ## Python tests
+	$(BIN)/python -X faulthandler -m pytest
+
+wheel: env  ## the built wheel holds every source file
+	$(BIN)/python tools/check_wheel.py
+
+bench: env  ## the numbers of the README
+	$(BIN)/python tools/bench.py
+
+clean:  ## remove what make made
+	rm -rf $(VENV) build dist *.egg-info

@@ -1,0 +1,39 @@
+"""TensorIR on upstream MLIR: write a tensor program, schedule it, build it, run it on arrays.
+
+    from tir_mlir.script import ir as I, tir as T
+    from tir_mlir import Schedule, TensorIntrin, build
+
+Names are loaded when first used: importing the package makes no MLIR context.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tir_mlir.build import build as build
+    from tir_mlir.intrin import TensorIntrin as TensorIntrin
+    from tir_mlir.runtime.clang import create_llvm as create_llvm
+    from tir_mlir.schedule import Schedule as Schedule
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Schedule": "tir_mlir.schedule",
+    "TensorIntrin": "tir_mlir.intrin",
+    "build": "tir_mlir.build",
+    "create_llvm": "tir_mlir.runtime.clang",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'tir_mlir' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})
