@@ -51,7 +51,7 @@ class Index:
                 values.append(value)
         swap = [AffineExpr.get_dim(values.index(v)) for v in other.values]
         right = _compose(other.expr, swap, len(values))
-        return _trim(build(self.expr, right), values)
+        return trim(build(self.expr, right), values)
 
     def __add__(self, other: Index | int) -> Index:
         return self._with(other, lambda a, b: a + b)
@@ -110,12 +110,13 @@ class Index:
         for part in parts:
             own = [AffineExpr.get_dim(values.index(v)) for v in part.values]
             swaps.append(_compose(part.expr, own, len(values)))
-        return _trim(_compose(self.expr, swaps, len(values)), values)
+        return trim(_compose(self.expr, swaps, len(values)), values)
 
     def simplified(self) -> Index:
         """MLIR's own simplification (no ranges; see `sets.simplify` for the one that knows them)."""
         expr = AffineExpr.simplify_affine_expr(self.expr, len(self.values), 0).maybe_downcast()
-        return _trim(expr, list(self.values))
+        shorter = expr if cost(expr) <= cost(self.expr) else self.expr  # it may spread a remainder into a floor
+        return trim(shorter, list(self.values))
 
     def uses(self, value: ir.Value) -> bool:
         return value in self.values
@@ -131,6 +132,15 @@ def _compose(expr: ir.AffineExpr, dims: Sequence[ir.AffineExpr], count: int) -> 
     return expr.compose(ir.AffineMap.get(count, 0, list(dims))).maybe_downcast()
 
 
+def cost(expr: ir.AffineExpr) -> int:
+    """Size of an expression; divisions and remainders count more."""
+    expr = expr.maybe_downcast()
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return 1
+    own = 1 if isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr) else 3
+    return own + cost(expr.lhs) + cost(expr.rhs)
+
+
 def used_dims(expr: ir.AffineExpr) -> set[int]:
     """Positions of the dimensions that occur in an expression."""
     expr = expr.maybe_downcast()
@@ -141,7 +151,7 @@ def used_dims(expr: ir.AffineExpr) -> set[int]:
     return set()
 
 
-def _trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
+def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
     """Drop values that do not occur, so that equal expressions have equal operands."""
     expr = expr.maybe_downcast()
     used = sorted(used_dims(expr))
@@ -194,7 +204,7 @@ def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
         if map_.n_symbols:
             swap = [AffineExpr.get_dim(count + s) for s in range(map_.n_symbols)]
             expr = _symbols_to_dims(expr.maybe_downcast(), swap)
-        index = _trim(expr, values)
+        index = trim(expr, values)
         if len(set(index.values)) != len(index.values):
             index = _merge(index)
         results.append(index.substitute(folded) if folded else index)
@@ -205,7 +215,7 @@ def _merge(index: Index) -> Index:
     """Two dimensions that are the same value become one."""
     unique = list(dict.fromkeys(index.values))
     swap = [AffineExpr.get_dim(unique.index(v)) for v in index.values]
-    return _trim(_compose(index.expr, swap, len(unique)), unique)
+    return trim(_compose(index.expr, swap, len(unique)), unique)
 
 
 def _symbols_to_dims(expr: ir.AffineExpr, swap: Sequence[ir.AffineExpr]) -> ir.AffineExpr:

@@ -1,0 +1,331 @@
+"""Affine expressions and the iterations of loops as isl sets: the arithmetic of every proof.
+
+One isl context (islpy's default) serves the process; isl parameters are the function's shape variables, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import islpy as isl
+from mlir import ir
+
+from .errors import NotProvable
+from .index import Index, trim, cost, is_symbol
+from .views import Block, Loop, is_block, is_loop, symbol_name, symbols_by_name
+from .walk import constraints, parents
+
+AffineExpr = ir.AffineExpr
+dim_type = isl.dim_type
+MAX_OPERATIONS = 100_000
+
+
+@contextmanager
+def question(what: str) -> Iterator[None]:
+    """Bound the work on one question. Over budget, or beyond what isl can say, it is not provable: says which question."""
+    ctx = isl.DEFAULT_CONTEXT
+    ctx.reset_operations()
+    ctx.set_max_operations(MAX_OPERATIONS)
+    try:
+        yield
+    except isl.Error as error:
+        reason = "within the work allowed for a proof" if "operations" in str(error) else "by integer sets"
+        raise NotProvable(f"{what}: not decided {reason}") from error
+    finally:
+        ctx.set_max_operations(0)
+        ctx.reset_operations()
+
+
+@dataclass
+class Domain:
+    """The iterations of some loops: a set over `dims`, and what every loop variable and iter is worth in it.
+
+    `free` leading dimensions are values defined further out, without a range. `exact` is false when a condition that
+    isl cannot express was left out (the set is then too large, never too small).
+    """
+
+    dims: list[ir.Value]
+    params: list[str]
+    set: isl.Set
+    env: dict[ir.Value, isl.Aff]
+    exact: bool = True
+    zero: isl.Aff = field(repr=False, default=None)  # type: ignore[assignment]
+
+    def aff(self, index: Index) -> isl.Aff:
+        """An index expression as an isl expression over the dimensions."""
+        return _to_aff(index.expr, [self.env[v] for v in index.values], self.zero)
+
+    def map(self, indices: Sequence[Index]) -> isl.Map:
+        """{ iteration -> indices }, restricted to the iterations."""
+        affs = [self.aff(i) for i in indices]
+        return self.relation(affs)
+
+    def relation(self, affs: Sequence[isl.Aff]) -> isl.Map:
+        result: isl.Map | None = None
+        for aff in affs:
+            one = isl.Map.from_aff(aff)
+            result = one if result is None else result.flat_range_product(one)
+        if result is None:
+            target = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(self.params), 0)
+            target = _name_params(target, self.params)
+            result = isl.Map.from_domain_and_range(self.set, isl.Set.universe(target))
+        return result.intersect_domain(self.set)
+
+    def index_of(self, value: ir.Value) -> int:
+        return self.dims.index(value)
+
+
+def _name_params(space: isl.Space, names: Sequence[str]) -> isl.Space:
+    for i, name in enumerate(names):
+        space = space.set_dim_name(dim_type.param, i, name)
+    return space
+
+
+def _local_space(count: int, params: Sequence[str]) -> isl.LocalSpace:
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(params), count)
+    return isl.LocalSpace.from_space(_name_params(space, params))
+
+
+def _nonneg(aff: isl.Aff) -> isl.Set:
+    """{ aff >= 0 }."""
+    return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
+
+
+def _to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.Aff:
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineDimExpr):
+        return dims[expr.position]
+    if isinstance(expr, ir.AffineConstantExpr):
+        return zero.add_constant_val(isl.Val(expr.value))
+    left = _to_aff(expr.lhs, dims, zero)
+    if isinstance(expr, ir.AffineAddExpr):
+        return left.add(_to_aff(expr.rhs, dims, zero))
+    value = isl.Val(expr.rhs.maybe_downcast().value)
+    if isinstance(expr, ir.AffineMulExpr):
+        return left.scale_val(value)
+    if isinstance(expr, ir.AffineModExpr):
+        return left.mod_val(value)
+    if isinstance(expr, ir.AffineFloorDivExpr):
+        return left.scale_down_val(value).floor()
+    return left.scale_down_val(value).ceil()
+
+
+def domain(op: ir.Operation, top: ir.Operation | None = None, extra: Sequence[Index] = ()) -> Domain:
+    """The iterations in which `op` runs, over the loops beneath `top` (the function when not given), outer to inner.
+
+    `top` may be a block: its iters are then free dimensions with their domains, so that nothing outside is used.
+    Values used but defined further out become unbounded free dimensions; `extra` names expressions that need them.
+    """
+    chain = _between(op, top)
+    start: list[ir.Value] = []
+    if top is not None and is_block(top):
+        start = [i.var for i in Block(top).iters]
+    defined = set(start)
+    loops: list[ir.Value] = []
+    needed: list[Index] = list(extra)
+    for parent in chain:
+        if is_loop(parent):
+            loop = Loop(parent)
+            needed += loop.lowers + loop.uppers
+            loops.append(loop.var)
+            defined.add(loop.var)
+        elif is_block(parent):
+            needed += Block(parent).bindings
+            defined.update(parent.regions[0].blocks[0].arguments)
+        elif parent.name == "affine.if":
+            needed += [c.index for c in constraints(parent)]
+    free = [v for i in needed for v in i.values if v not in defined and not is_symbol(v)]
+    dims = [*dict.fromkeys(free), *start, *loops]
+    return _build(op, top, chain, dims)
+
+
+def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
+    """The ops around `op`, outer to inner, beneath `top`."""
+    found: list[ir.Operation] = []
+    for parent in parents(op):
+        if top is not None and parent == top.operation:
+            break
+        found.append(parent)
+    return found[::-1]
+
+
+def _build(op: ir.Operation, top: ir.Operation | None, chain: list[ir.Operation], dims: list[ir.Value]) -> Domain:
+    symbols = symbols_by_name(op)
+    params = sorted(symbols)
+    local = _local_space(len(dims), params)
+    zero = isl.Aff.zero_on_domain(local)
+    env = {v: isl.Aff.var_on_domain(local, dim_type.set, i) for i, v in enumerate(dims)}
+    env |= {symbols[n]: isl.Aff.var_on_domain(local, dim_type.param, i) for i, n in enumerate(params)}
+    points = isl.Set.universe(local.get_space())
+    for name in params:
+        points = points.intersect(_nonneg(env[symbols[name]]))
+    result = Domain(dims, params, points, env, True, zero)
+    if top is not None and is_block(top):
+        for it in Block(top).iters:
+            _bound(result, env[it.var], it.min, it.min + it.extent)
+    for number, parent in enumerate(chain):
+        _enter(result, parent, chain[number + 1] if number + 1 < len(chain) else op)
+    return result
+
+
+def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
+    domain_.set = domain_.set.intersect(_nonneg(var.sub(domain_.aff(low))))
+    domain_.set = domain_.set.intersect(_nonneg(domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))))
+
+
+def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
+    """Add what one enclosing op says about the iterations."""
+    if is_loop(parent):
+        loop = Loop(parent)
+        var = domain_.env[loop.var]
+        for low in loop.lowers:
+            domain_.set = domain_.set.intersect(_nonneg(var.sub(domain_.aff(low))))
+        for high in loop.uppers:
+            last = domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))
+            domain_.set = domain_.set.intersect(_nonneg(last))
+    elif is_block(parent):
+        block = Block(parent)
+        arguments = list(block.body.arguments)
+        for argument, binding in zip(arguments, block.bindings or [Index.constant(0)], strict=True):
+            domain_.env[argument] = domain_.aff(binding)
+    elif parent.name == "affine.if":
+        holds = condition(domain_, parent)
+        in_else = len(parent.regions[1].blocks) and child.block == parent.regions[1].blocks[0]
+        domain_.set = domain_.set.subtract(holds) if in_else else domain_.set.intersect(holds)
+    elif parent.name != "func.func":
+        domain_.exact = False
+
+
+def condition(domain_: Domain, if_op: ir.Operation) -> isl.Set:
+    """Where the condition of an `affine.if` holds."""
+    holds = isl.Set.universe(domain_.set.get_space())
+    for c in constraints(if_op):
+        aff = domain_.aff(c.index)
+        holds = holds.intersect(aff.zero_basic_set().to_set() if c.is_eq else _nonneg(aff))
+    return holds
+
+
+# --- back from isl -------------------------------------------------------------------------------------------------
+
+
+def to_index(aff: isl.Aff, dims: Sequence[ir.Value], symbols: Mapping[str, ir.Value] | None = None) -> Index:
+    """An isl expression as an index expression; `dims` are the values of its dimensions."""
+    params = [aff.get_dim_name(dim_type.param, i) for i in range(aff.dim(dim_type.param))]
+    values = [*dims, *((symbols or {})[p] for p in params if symbols and p in symbols)]
+    if len(values) != len(dims) + len(params):
+        raise NotProvable("an expression over shape variables that are not in reach")
+    if not aff.get_denominator_val().is_one():
+        raise NotProvable("an expression with a fraction has no affine form")
+    exprs = [AffineExpr.get_dim(i) for i in range(len(values))]
+    return trim(_recover(aff, exprs, len(dims)), values)
+
+
+def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, int], int]:
+    """Coefficients of variables (dims then params) and of the floor terms, and the constant, times the denominator."""
+    scale = aff.get_denominator_val().to_python()
+    plain: dict[int, int] = {}
+    for i in range(dims):
+        value = aff.get_coefficient_val(dim_type.in_, i)
+        if not value.is_zero():
+            plain[i] = (value * scale).to_python()
+    for i in range(aff.dim(dim_type.param)):
+        value = aff.get_coefficient_val(dim_type.param, i)
+        if not value.is_zero():
+            plain[dims + i] = (value * scale).to_python()
+    divs: dict[int, int] = {}
+    for i in range(aff.dim(dim_type.div)):
+        value = aff.get_coefficient_val(dim_type.div, i)
+        if not value.is_zero():
+            divs[i] = (value * scale).to_python()
+    return plain, divs, (aff.get_constant_val() * scale).to_python()
+
+
+def _recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.AffineExpr:
+    """Rebuild the expression; `x - m * floor(x / m)` comes back as `x mod m` where that has fewer terms."""
+    plain, divs, constant = _coefficients(aff, dims)
+    expr = AffineExpr.get_constant(0)
+    for number, factor in divs.items():
+        argument = aff.get_div(number)
+        divisor = argument.get_denominator_val().to_python()
+        inner, inner_divs, inner_constant = _coefficients(argument, dims)
+        numerator = _recover(argument, exprs, dims)
+        if factor % divisor == 0 and not inner_divs:
+            times = -factor // divisor
+            rest = {k: plain.get(k, 0) - times * inner.get(k, 0) for k in {*plain, *inner}}
+            rest = {k: v for k, v in rest.items() if v}
+            if len(rest) + bool(constant - times * inner_constant) < len(plain) + bool(constant):
+                plain, constant = rest, constant - times * inner_constant
+                expr = expr + AffineExpr.get_mod(numerator, divisor) * times
+                continue
+        expr = expr + AffineExpr.get_floor_div(numerator, divisor) * factor
+    for number, factor in plain.items():
+        expr = expr + exprs[number] * factor
+    return expr + constant
+
+
+def has_division(expr: ir.AffineExpr) -> bool:
+    """Whether an expression holds a floor, ceiling or remainder: what ranges can simplify."""
+    expr = expr.maybe_downcast()
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return False
+    plain = isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr)
+    return not plain or has_division(expr.lhs) or has_division(expr.rhs)
+
+
+def simplify(index: Index, domain_: Domain) -> Index:
+    """The shorter of MLIR's form and isl's under the ranges of `domain_` (`(i * 16 + j) // 16` with j < 16 is `i`).
+
+    Only dimensions of the domain are used, never a value of its environment: an iter stays an iter.
+    """
+    plain = index.simplified()
+    if not has_division(plain.expr):
+        return plain
+    try:
+        with question("simplification"):
+            aff = domain_.aff(plain).gist(domain_.set)
+            symbols = {n: v for v in plain.values if is_symbol(v) for n in [symbol_name(v)]}
+            known = {p: symbols.get(p, plain.values[0]) for p in domain_.params}
+            ranged = to_index(aff, domain_.dims, known)
+    except NotProvable:
+        return plain
+    return ranged if cost(ranged.expr) < cost(plain.expr) else plain
+
+
+# --- small answers ---------------------------------------------------------------------------------------------------
+
+
+def smallest_point(points: isl.Set) -> list[int] | None:
+    """The lexicographically least point (parameters fixed to their least values first); None when empty."""
+    if points.is_empty():
+        return None
+    count = points.dim(dim_type.param)
+    flat = points.move_dims(dim_type.set, 0, dim_type.param, 0, count) if count else points
+    try:
+        point = flat.lexmin().sample_point()
+    except isl.Error:
+        point = flat.sample_point()
+    if point.is_void():
+        return None
+    return [point.get_coordinate_val(dim_type.set, i).to_python() for i in range(flat.dim(dim_type.set))]
+
+
+def flatten(relation: isl.Map) -> isl.Set:
+    """{ a -> b } as the set of [a, b]."""
+    return relation.wrap().flatten()
+
+
+def constant_extent(points: isl.Set, dim: int) -> tuple[int, int] | None:
+    """[low, high] of one dimension when both are constants."""
+    low, high = points.dim_min_val(dim), points.dim_max_val(dim)
+    if not (low.is_int() and high.is_int()):
+        return None
+    return low.to_python(), high.to_python()
+
+
+def holds(domain_: Domain, index: Index, is_eq: bool = False) -> bool:
+    """Whether `index >= 0` (or `== 0`) in every iteration of the domain."""
+    aff = domain_.aff(index)
+    good = aff.zero_basic_set().to_set() if is_eq else _nonneg(aff)
+    return domain_.set.is_subset(good)
