@@ -1,0 +1,1 @@
+"""From a lowered module to a callable: tools, kernels, arrays, engines."""
