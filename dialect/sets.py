@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import islpy as isl
 from mlir import ir
@@ -42,16 +42,19 @@ def question(what: str) -> Iterator[None]:
 class Domain:
     """The iterations of some loops: a set over `dims`, and what every loop variable and iter is worth in it.
 
-    `free` leading dimensions are values defined further out, without a range. `exact` is false when a condition that
-    isl cannot express was left out (the set is then too large, never too small).
+    The first `free` dimensions are values defined further out, without a range; the first `outer` ones are these and
+    the iters of the top block. `exact` is false when a condition that isl cannot express was left out (the set is then
+    too large, never too small).
     """
 
     dims: list[ir.Value]
     params: list[str]
     set: isl.Set
     env: dict[ir.Value, isl.Aff]
+    zero: isl.Aff
+    free: int = 0
+    outer: int = 0
     exact: bool = True
-    zero: isl.Aff = field(repr=False, default=None)  # type: ignore[assignment]
 
     def aff(self, index: Index) -> isl.Aff:
         """An index expression as an isl expression over the dimensions."""
@@ -112,11 +115,14 @@ def _to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.
     return left.scale_down_val(value).ceil()
 
 
-def domain(op: ir.Operation, top: ir.Operation | None = None, extra: Sequence[Index] = ()) -> Domain:
+def domain(
+    op: ir.Operation, top: ir.Operation | None = None, extra: Sequence[Index] = (), guards: bool = True
+) -> Domain:
     """The iterations in which `op` runs, over the loops beneath `top` (the function when not given), outer to inner.
 
     `top` may be a block: its iters are then free dimensions with their domains, so that nothing outside is used.
     Values used but defined further out become unbounded free dimensions; `extra` names expressions that need them.
+    Without `guards`, conditions around the op are left out.
     """
     chain = _between(op, top)
     start: list[ir.Value] = []
@@ -134,11 +140,18 @@ def domain(op: ir.Operation, top: ir.Operation | None = None, extra: Sequence[In
         elif is_block(parent):
             needed += Block(parent).bindings
             defined.update(parent.regions[0].blocks[0].arguments)
-        elif parent.name == "affine.if":
+        elif parent.name == "affine.if" and guards:
             needed += [c.index for c in constraints(parent)]
-    free = [v for i in needed for v in i.values if v not in defined and not is_symbol(v)]
-    dims = [*dict.fromkeys(free), *start, *loops]
-    return _build(op, top, chain, dims)
+    free = list(dict.fromkeys(v for i in needed for v in i.values if v not in defined and not is_symbol(v)))
+    result = _start(op, [*free, *start, *loops])
+    result.free, result.outer = len(free), len(free) + len(start)
+    if top is not None and is_block(top):
+        for it in Block(top).iters:
+            _bound(result, result.env[it.var], it.min, it.min + it.extent)
+    for number, parent in enumerate(chain):
+        if guards or parent.name != "affine.if":
+            _enter(result, parent, chain[number + 1] if number + 1 < len(chain) else op)
+    return result
 
 
 def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
@@ -151,23 +164,17 @@ def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
     return found[::-1]
 
 
-def _build(op: ir.Operation, top: ir.Operation | None, chain: list[ir.Operation], dims: list[ir.Value]) -> Domain:
+def _start(op: ir.Operation, dims: list[ir.Value]) -> Domain:
+    """All points over some dimensions, sizes not negative."""
     symbols = symbols_by_name(op)
     params = sorted(symbols)
     local = _local_space(len(dims), params)
-    zero = isl.Aff.zero_on_domain(local)
     env = {v: isl.Aff.var_on_domain(local, dim_type.set, i) for i, v in enumerate(dims)}
     env |= {symbols[n]: isl.Aff.var_on_domain(local, dim_type.param, i) for i, n in enumerate(params)}
     points = isl.Set.universe(local.get_space())
     for name in params:
         points = points.intersect(_nonneg(env[symbols[name]]))
-    result = Domain(dims, params, points, env, True, zero)
-    if top is not None and is_block(top):
-        for it in Block(top).iters:
-            _bound(result, env[it.var], it.min, it.min + it.extent)
-    for number, parent in enumerate(chain):
-        _enter(result, parent, chain[number + 1] if number + 1 < len(chain) else op)
-    return result
+    return Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
 
 
 def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
@@ -291,6 +298,27 @@ def simplify(index: Index, domain_: Domain) -> Index:
     except NotProvable:
         return plain
     return ranged if cost(ranged.expr) < cost(plain.expr) else plain
+
+
+def region_map(dom: Domain, mins: Sequence[Index], extents: Sequence[Index]) -> isl.Map:
+    """{ iteration -> element } of the boxes [mins, mins + extents)."""
+    if all(e.as_constant() == 1 for e in extents):
+        return dom.map(mins)
+    count, rank = len(dom.dims), len(mins)
+    wide = _local_space(count + rank, dom.params)
+    points = isl.Set.universe(wide.get_space())
+    for d, (low, extent) in enumerate(zip(mins, extents, strict=True)):
+        element = isl.Aff.var_on_domain(wide, dim_type.set, count + d)
+        first = dom.aff(low).insert_dims(dim_type.in_, count, rank)
+        size = dom.aff(extent).insert_dims(dim_type.in_, count, rank)
+        points = points.intersect(_nonneg(element.sub(first)))
+        points = points.intersect(_nonneg(first.add(size).sub(element).add_constant_val(isl.Val(-1))))
+    return _as_map(points, count).intersect_domain(dom.set)
+
+
+def _as_map(points: isl.Set, count: int) -> isl.Map:
+    """{ [a, b] } as { a -> b } with `count` dimensions in a."""
+    return isl.Map.from_range(points).move_dims(dim_type.in_, 0, dim_type.out, 0, count)
 
 
 # --- small answers ---------------------------------------------------------------------------------------------------

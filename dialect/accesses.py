@@ -1,0 +1,154 @@
+"""What a piece of program reads and writes: one `Access` a load, a store, or a pointer handed to a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from . import attrs
+from .index import Index, read_map
+from .sets import Domain, domain
+from .views import Buffer
+from .walk import AFFINE_ACCESS, access_indices, accessed, ops
+
+READ, WRITE = "read", "write"
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+_VIEWS = ("memref.subview", "memref.cast")
+
+
+@dataclass(frozen=True)
+class Access:
+    """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or an allocation: views are resolved).
+
+    `exact` is false where the index is not affine: the region is then the whole buffer.
+    """
+
+    op: ir.Operation
+    buffer: ir.Value
+    kind: str
+    mins: tuple[Index, ...]
+    extents: tuple[Index, ...]
+    exact: bool = True
+
+    @property
+    def is_write(self) -> bool:
+        return self.kind == WRITE
+
+    @property
+    def is_point(self) -> bool:
+        return all(e.as_constant() == 1 for e in self.extents)
+
+    @property
+    def indices(self) -> list[Index]:
+        return [*self.mins, *self.extents]
+
+
+def accesses(root: ir.Operation) -> list[Access]:
+    """Every access at or beneath `root`, in program order."""
+    found: list[Access] = []
+    for op in ops(root):
+        found += of_op(op)
+    return found
+
+
+def of_op(op: ir.Operation) -> list[Access]:
+    """The accesses that one op makes itself (not those of ops beneath it)."""
+    name = op.name
+    if name in AFFINE_ACCESS or name in ("memref.load", "memref.store"):
+        kind = WRITE if "store" in name else READ
+        exact = name in AFFINE_ACCESS
+        return [_access(op, accessed(op), kind, access_indices(op) if exact else None)]
+    if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
+        view = pointed(op)
+        kinds = {"r": [READ], "w": [READ, WRITE], "rw": [READ, WRITE]}[attrs.get(op, attrs.ACCESS)]
+        return [_access(op, view, kind, None) for kind in kinds] if view is not None else []
+    if name in (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc") or name.startswith("memref.extract_"):
+        return []
+    touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
+    return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
+
+
+def pointed(op: ir.Operation) -> ir.Value | None:
+    """The memref that an access pointer was taken of."""
+    current = op
+    while current.name != "memref.extract_aligned_pointer_as_index":
+        value = current.operands[0]
+        if isinstance(value.owner, ir.Block):
+            return None
+        current = value.owner
+    return current.operands[0]
+
+
+def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index] | None) -> Access:
+    """Resolve views down to the buffer behind them; without indices the whole view is touched."""
+    buffer = Buffer(memref)
+    exact = True
+    if indices is None:
+        mins = [Index.constant(0)] * buffer.rank
+        extents = _extents(buffer)
+        exact = buffer.is_view
+    else:
+        mins, extents = list(indices), [Index.constant(1)] * buffer.rank
+    while buffer.op is not None and buffer.op.name in _VIEWS:
+        if buffer.op.name == "memref.subview":
+            mins, extents = _through_subview(buffer.op, mins, extents)
+        buffer = Buffer(buffer.op.operands[0])
+    return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact)
+
+
+def _extents(buffer: Buffer) -> list[Index]:
+    if buffer.is_view and None in buffer.shape:
+        return _subview_parts(buffer.op)[1]  # type: ignore[arg-type]
+    return buffer.dims
+
+
+def _subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int]]:
+    """Offsets, sizes and (static) strides of a subview, one a dimension of its source."""
+    segments = list(op.attributes["operandSegmentSizes"])
+    operands = list(op.operands)
+    first = segments[0]
+    parts: list[list[Index]] = []
+    for key, count in (("static_offsets", segments[1]), ("static_sizes", segments[2]), ("static_strides", segments[3])):
+        dynamic = iter(operands[first : first + count])
+        parts.append([_as_index(next(dynamic)) if n == _DYNAMIC else Index.constant(n) for n in op.attributes[key]])
+        first += count
+    return parts[0], parts[1], [s.as_constant() or 1 for s in parts[2]]
+
+
+def _as_index(value: ir.Value) -> Index:
+    return read_map(ir.AffineMap.get_identity(1), [value])[0]
+
+
+def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) -> tuple[list[Index], list[Index]]:
+    """A region of a view as a region of its source; dropped unit dimensions come back."""
+    offsets, sizes, strides = _subview_parts(op)
+    if len(mins) < len(offsets):
+        kept = _kept_dims(op, len(mins), sizes)
+        inner = dict(zip(kept, zip(mins, extents, strict=True), strict=True))
+        unit = (Index.constant(0), Index.constant(1))
+        pairs = [inner.get(d, unit) for d in range(len(offsets))]
+        mins, extents = [p[0] for p in pairs], [p[1] for p in pairs]
+    out_mins = [m * s + o for m, o, s in zip(mins, offsets, strides, strict=True)]
+    out_extents = [(e - 1) * s + 1 for e, s in zip(extents, strides, strict=True)]
+    return out_mins, out_extents
+
+
+def _kept_dims(op: ir.Operation, rank: int, sizes: Sequence[Index]) -> list[int]:
+    """Which source dimensions a rank-reducing subview keeps: unit ones go first."""
+    drop = len(sizes) - rank
+    kept = []
+    for number, size in enumerate(sizes):
+        if drop and size.as_constant() == 1:
+            drop -= 1
+        else:
+            kept.append(number)
+    return kept
+
+
+def access_domain(
+    access: Access, top: ir.Operation | None = None, extra: Sequence[Index] = (), guards: bool = True
+) -> Domain:
+    """The iterations in which an access happens, over the loops beneath `top`; `extra` adds free dimensions."""
+    return domain(access.op, top, [*extra, *access.indices], guards)

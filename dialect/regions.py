@@ -1,0 +1,202 @@
+"""Read and write regions of blocks, computed from the accesses beneath them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from . import attrs
+from .accesses import READ, WRITE, Access, access_domain, accesses
+from .errors import NotProvable
+from .index import Index, read_map
+from .sets import question, region_map, to_index
+from .views import Block, Buffer, Func, symbols_by_name
+from .walk import is_inside, ops, parents
+
+dim_type = isl.dim_type
+
+
+@dataclass(frozen=True)
+class Region:
+    """`buffer[mins : mins + extents]`, over the iters of the block (and of the blocks around it)."""
+
+    buffer: Buffer
+    mins: tuple[Index, ...]
+    extents: tuple[Index, ...]
+
+    def same(self, other: Region) -> bool:
+        pairs = zip((*self.mins, *self.extents), (*other.mins, *other.extents), strict=True)
+        return self.buffer == other.buffer and all(a.same(b) for a, b in pairs)
+
+
+def regions(block: Block) -> tuple[list[Region], list[Region]]:
+    """The reads and the writes of a block: declared ones where it declares them, else computed.
+
+    One box a buffer, loops inside the block relaxed over their ranges, buffers the block allocates left out. Reads come
+    in order of appearance; a block with an init does not read what it writes.
+    """
+    reads, writes = computed(block)
+    return declared(block, attrs.READS, reads), declared(block, attrs.WRITES, writes)
+
+
+def declared(block: Block, key: str, otherwise: list[Region]) -> list[Region]:
+    """The regions of `tir.reads` or `tir.writes`, or `otherwise` when the block has none."""
+    if key not in block.op.attributes:
+        return otherwise
+    values = [i.var for i in block.iters] + outer_iters(block)
+    in_reach = {b.name: b for b in visible_buffers(block.op)}
+    found = []
+    for entry in attrs.get(block.op, key):
+        operands = [*values[: entry["min"].n_dims], *block.symbols]
+        mins, extents = (tuple(read_map(entry[k], operands)) for k in ("min", "extent"))
+        found.append(Region(in_reach[entry["buffer"]], mins, extents))
+    return found
+
+
+def outer_iters(block: Block) -> list[ir.Value]:
+    """The iters of the blocks around a block, innermost block first."""
+    found: list[ir.Value] = []
+    for parent in parents(block.op):
+        if parent.name == "affine.parallel" and attrs.BLOCK in parent.attributes:
+            found += [i.var for i in Block(parent).iters]
+    return found
+
+
+def declare(block: Block, key: str, found: Sequence[Region]) -> None:
+    """Keep regions as an attribute of the block (they differ from the computed ones, or cannot be computed)."""
+    dims = [i.var for i in block.iters] + outer_iters(block)
+    symbols = block.symbols
+    swap = {v: ir.AffineExpr.get_dim(i) for i, v in enumerate(dims)}
+    swap |= {v: ir.AffineExpr.get_symbol(i) for i, v in enumerate(symbols)}
+
+    def as_map(indices: Sequence[Index]) -> ir.AffineMap:
+        exprs = []
+        for index in indices:
+            used = [swap[v] for v in index.values]
+            exprs.append(index.expr.compose(ir.AffineMap.get(len(dims), len(symbols), used)) if used else index.expr)
+        return ir.AffineMap.get(len(dims), len(symbols), exprs)
+
+    entries = [
+        ir.DictAttr.get(
+            {
+                "buffer": ir.StringAttr.get(r.buffer.name),
+                "min": ir.AffineMapAttr.get(as_map(r.mins)),
+                "extent": ir.AffineMapAttr.get(as_map(r.extents)),
+            }
+        )
+        for r in found
+    ]
+    block.op.attributes[key] = ir.ArrayAttr.get(entries)
+
+
+def visible_buffers(op: ir.Operation) -> list[Buffer]:
+    """Parameters, allocations and views that an op can use, innermost last."""
+    found: list[Buffer] = []
+    for parent in parents(op)[::-1]:
+        if parent.name == "func.func":
+            found += Func(parent).params
+        for region in parent.regions:
+            for body in region.blocks:
+                for inner in body.operations:
+                    if inner.operation.name in ("memref.alloc", "memref.alloca", "memref.subview"):
+                        found.append(Buffer(inner.results[0]))
+    return found
+
+
+def computed(block: Block) -> tuple[list[Region], list[Region]]:
+    """The regions that the accesses of a block amount to."""
+    own = [o.results[0] for o in ops(block.op) if o.name == "memref.alloc"]
+    found = [a for a in accesses(block.op) if a.buffer not in own]
+    written = {a.buffer for a in found if a.is_write}
+    excluded = written if block.init is not None else set()
+    # an init writes what the update writes: its accesses add to the writes only
+    reads = _by_buffer([a for a in found if a.kind == READ and a.buffer not in excluded])
+    writes = _by_buffer([a for a in found if a.kind == WRITE])
+    return [box(group, block.op) for group in reads], [box(group, block.op) for group in writes]
+
+
+def _by_buffer(found: Sequence[Access]) -> list[list[Access]]:
+    groups: dict[ir.Value, list[Access]] = {}
+    for access in found:
+        groups.setdefault(access.buffer, []).append(access)
+    return list(groups.values())
+
+
+def box(group: Sequence[Access], top: ir.Operation) -> Region:
+    """The smallest box around some accesses to one buffer, with everything beneath `top` relaxed.
+
+    Guards inside are used where the bounds stay single expressions, left out where they do not (the box is then
+    larger); what has no affine bound at all counts as the whole buffer.
+    """
+    first = group[0]
+    if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top):
+        return Region(Buffer(first.buffer), first.mins, first.extents)
+    for with_guards in (True, False):
+        try:
+            with question(f"the region of {Buffer(first.buffer).name}"):
+                return _isl_box(group, top, with_guards)
+        except NotProvable:
+            continue
+    dims = Buffer(first.buffer).dims
+    return Region(Buffer(first.buffer), tuple(Index.constant(0) for _ in dims), tuple(dims))
+
+
+def _is_plain(access: Access, top: ir.Operation) -> bool:
+    """Whether the access uses nothing that is defined beneath `top` (but for its own iters)."""
+    for index in access.indices:
+        for value in index.values:
+            owner = value.owner
+            home = owner.owner.operation if isinstance(owner, ir.Block) else owner
+            if home != top and is_inside(home, top):
+                return False
+    return True
+
+
+def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool) -> Region:
+    relation, outer, symbols = relation_beneath(group, top, with_guards)
+    return _bounds(relation, outer, symbols, Buffer(group[0].buffer))
+
+
+def relation_beneath(
+    group: Sequence[Access], top: ir.Operation, guards: bool = True
+) -> tuple[isl.Map, list[ir.Value], dict[str, ir.Value]]:
+    """{ outer values -> elements } of some accesses to one buffer, everything beneath `top` relaxed.
+
+    Outer values are the iters of `top` (if it is a block) and whatever is defined further out and used. The last result
+    gives the values of the isl parameters.
+    """
+    free: dict[ir.Value, None] = {}
+    for access in group:
+        dom = access_domain(access, top, guards=guards)
+        free |= dict.fromkeys(dom.dims[: dom.free])
+    extra = [Index.of(v) for v in free]
+    relation: isl.Map | None = None
+    for access in group:
+        dom = access_domain(access, top, extra, guards)
+        part = region_map(dom, access.mins, access.extents)
+        part = part.project_out(dim_type.in_, dom.outer, len(dom.dims) - dom.outer)
+        relation = part if relation is None else relation.union(part)
+    assert relation is not None
+    return relation, dom.dims[: dom.outer], symbols_by_name(top)
+
+
+def _bounds(relation: isl.Map, outer: Sequence[ir.Value], symbols: dict[str, ir.Value], buffer: Buffer) -> Region:
+    context = relation.domain()
+    mins, extents = [], []
+    for d in range(buffer.rank):
+        low = _single(relation.dim_min(d), context)
+        high = _single(relation.dim_max(d), context)
+        mins.append(to_index(low, outer, symbols))
+        extent = (to_index(high, outer, symbols) - mins[-1] + 1).simplified()
+        extents.append(extent)
+    return Region(buffer, tuple(mins), tuple(extents))
+
+
+def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:
+    pieces = bound.coalesce().gist(context).get_pieces()
+    if len(pieces) != 1:
+        raise NotProvable("a bound with several pieces")
+    return pieces[0][1]
