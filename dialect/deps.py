@@ -372,7 +372,7 @@ def _permute(touch: Touch, when: list[isl.Aff], loops: Sequence[Loop], order: Se
     variables = [touch.dom.env.get(lp.var) for lp in loops]
     if any(v is None for v in variables):
         return when
-    places = [next(i for i, w in enumerate(when) if w.is_equal(v)) for v in variables]  # type: ignore[union-attr]
+    places = [next(i for i, w in enumerate(when) if w.plain_is_equal(v)) for v in variables]  # type: ignore[union-attr]
     result = list(when)
     for slot, source in zip(places, order, strict=True):
         result[slot] = variables[source]  # type: ignore[assignment]

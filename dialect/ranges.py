@@ -1,0 +1,135 @@
+"""Interval arithmetic: settles the plain cases of a question before isl is asked. Never says yes wrongly."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from .index import Index, is_symbol
+from .views import Block, Loop, is_block, is_loop
+from .walk import parents
+
+Bound = int | None  # None: unbounded
+Box = dict[ir.Value, tuple[Bound, Bound]]
+
+
+def around(op: ir.Operation) -> Box:
+    """What the loop variables and iters around an op range over: loops by their bounds, iters by their domains."""
+    box: Box = {}
+    for parent in parents(op)[::-1]:
+        if is_loop(parent):
+            loop = Loop(parent)
+            lows = [interval(i, box)[0] for i in loop.lowers]
+            highs = [interval(i, box)[1] for i in loop.uppers]
+            low = None if None in lows else max(v for v in lows if v is not None)
+            known = [v for v in highs if v is not None]
+            box[loop.var] = (low, min(known) - 1 if known else None)
+        elif is_block(parent):
+            for it in Block(parent).iters:
+                low, high = interval(it.min, box)[0], interval(it.min + it.extent, box)[1]
+                box[it.var] = (low, None if high is None else high - 1)
+    return box
+
+
+def interval(index: Index, box: Box) -> tuple[Bound, Bound]:
+    """The least and greatest value of an expression; shape variables are >= 0."""
+    known = [box.get(v, (0, None) if is_symbol(v) else (None, None)) for v in index.values]
+    return _interval(index.expr, known)
+
+
+def _interval(expr: ir.AffineExpr, dims: list[tuple[Bound, Bound]]) -> tuple[Bound, Bound]:
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return expr.value, expr.value
+    if isinstance(expr, ir.AffineDimExpr):
+        return dims[expr.position]
+    low, high = _interval(expr.lhs, dims)
+    if isinstance(expr, ir.AffineAddExpr):
+        other_low, other_high = _interval(expr.rhs, dims)
+        return _add(low, other_low), _add(high, other_high)
+    factor = expr.rhs.maybe_downcast().value
+    if isinstance(expr, ir.AffineMulExpr):
+        ends = _scale(low, factor), _scale(high, factor)
+        return ends if factor >= 0 else (ends[1], ends[0])
+    if isinstance(expr, ir.AffineModExpr):
+        inside = low is not None and high is not None and 0 <= low and high < factor
+        return (low, high) if inside else (0, factor - 1)
+    up = factor - 1 if isinstance(expr, ir.AffineCeilDivExpr) else 0
+    return tuple(None if v is None else (v + up) // factor for v in (low, high))  # type: ignore[return-value]
+
+
+def _add(a: Bound, b: Bound) -> Bound:
+    return None if a is None or b is None else a + b
+
+
+def _scale(value: Bound, factor: int) -> Bound:
+    return 0 if factor == 0 else None if value is None else value * factor
+
+
+def at_least_zero(index: Index, box: Box) -> bool:
+    """Whether intervals show `index >= 0`; false means: not seen this way."""
+    low = interval(index.simplified(), box)[0]
+    return low is not None and low >= 0
+
+
+def terms(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
+    """An expression as {dimension: factor} and a constant; None when it is not a plain sum."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return {}, expr.value
+    if isinstance(expr, ir.AffineDimExpr):
+        return {expr.position: 1}, 0
+    if isinstance(expr, ir.AffineAddExpr):
+        left, right = terms(expr.lhs), terms(expr.rhs)
+        if left is None or right is None:
+            return None
+        total = dict(left[0])
+        for dim, factor in right[0].items():
+            total[dim] = total.get(dim, 0) + factor
+        return total, left[1] + right[1]
+    if isinstance(expr, ir.AffineMulExpr) and (inner := terms(expr.lhs)) is not None:
+        factor = expr.rhs.maybe_downcast().value
+        return {d: f * factor for d, f in inner[0].items()}, inner[1] * factor
+    return None
+
+
+def only_positive(expr: ir.AffineExpr) -> bool:
+    """A plain sum with factors > 0."""
+    found = terms(expr)
+    return found is not None and all(f > 0 for f in found[0].values())
+
+
+def is_full_box(block: Block) -> bool:
+    """Whether bindings plainly reach the whole domain: every iter a mixed-radix number of loops of its own, unguarded."""
+    from .walk import loops_above
+
+    if block.where is not None:
+        return False
+    loops = {lp.var: lp for lp in loops_above(block.op)}
+    used: set[ir.Value] = set()
+    for it in block.iters:
+        if used & set(it.binding.values) or not _reaches(it, loops):
+            return False
+        used |= set(it.binding.values)
+    return True
+
+
+def _reaches(it, loops: dict[ir.Value, Loop]) -> bool:
+    """Whether one binding takes every value of its iter's domain."""
+    if (value := it.binding.is_value()) is not None and value in loops:
+        loop = loops[value]
+        plain = len(loop.lowers) == len(loop.uppers) == 1
+        return plain and loop.lower.same(it.min) and loop.upper.same(it.min + it.extent)
+    found = terms(it.binding.simplified().expr)
+    values = it.binding.simplified().values
+    extent, low = it.extent.as_constant(), it.min.as_constant()
+    if found is None or extent is None or low is None or any(v not in loops for v in values):
+        return False
+    reach, start = 1, found[1]
+    for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
+        loop = loops[values[dim]]
+        size, first = loop.const_extent, loop.lower.as_constant()
+        if factor != reach and size != 1 or size is None or first is None:
+            return False
+        reach *= size
+        start += factor * first
+    return reach == extent and start == low

@@ -1,0 +1,413 @@
+"""The rules of the encoding, as a table. MLIR's own verifier knows nothing of them; every primitive's result is held to them.
+
+Each rule looks at one op and raises `VerifyError` with the culprit. Plain cases are settled by interval arithmetic, the rest
+exactly by isl, with the offending point in the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import islpy as isl
+from mlir import ir
+
+from . import attrs, ranges
+from .accesses import Access, access_domain, accesses, of_op
+from .errors import NotProvable, VerifyError
+from .index import Index, is_symbol
+from .regions import computed, declared, relation_beneath
+from .sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
+from .views import Block, Buffer, Func, Loop, funcs, is_block, is_init, is_loop
+from .walk import ops, parents
+
+
+def verify(module: ir.Module | ir.Operation, source: bool = False) -> None:
+    """Raise `VerifyError` for the first rule that a module breaks; `source` adds the rules for what a user declares.
+
+    After a primitive the declared iter kinds need no second look: primitives keep them.
+    """
+    root = module.operation
+    check_mlir(root)
+    for func in funcs(root):
+        listed = ops(func.op)
+        for op in listed:
+            for applies, rule in RULES:
+                if applies(op):
+                    rule(op)
+        cover(func)
+        if source:
+            for op in listed:
+                if is_block(op):
+                    iter_kinds(Block(op))
+
+
+def check_mlir(root: ir.Operation) -> None:
+    """MLIR's own verifier, as our error."""
+    try:
+        root.verify()
+    except ir.MLIRError as error:
+        first = error.error_diagnostics[0] if error.error_diagnostics else None
+        where = first.location if first else None
+        raise VerifyError(first.message if first else str(error), "mlir", where) from error
+
+
+def fail(op: ir.Operation, rule: str, message: str) -> None:
+    raise VerifyError(message, rule, op.location, attrs.get(op, attrs.ID))
+
+
+# --- loops and blocks ---------------------------------------------------------------------------------------------------
+
+
+def loop_shape(op: ir.Operation) -> None:
+    """A loop has step 1 and as many operands as its bounds need."""
+    low, high = op.attributes["lowerBoundMap"].value, op.attributes["upperBoundMap"].value
+    if ir.IntegerAttr(op.attributes["step"]).value != 1:
+        fail(op, "loop", f"loop {Loop(op).name} has a step other than 1; write the step into the index instead")
+    if low.n_inputs + high.n_inputs != len(op.operands):
+        fail(op, "loop", f"loop {Loop(op).name} has {len(op.operands)} bound operands; its maps need {low.n_inputs + high.n_inputs}")
+
+
+def block_shape(op: ir.Operation) -> None:
+    """A block is a single point: upper bounds are lower bounds + 1, and it has a name, kind and domain an iter."""
+    name = attrs.get(op, attrs.BLOCK)
+    for key in (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT):
+        if key not in op.attributes:
+            fail(op, "block", f'block "{name}" has no attribute {key}')
+    kinds, names = attrs.get(op, attrs.ITERS), attrs.get(op, attrs.NAMES)
+    arguments = len(op.regions[0].blocks[0].arguments)
+    if arguments != max(1, len(kinds)) or len(names) != len(kinds):
+        fail(op, "block", f'block "{name}" has {arguments} arguments, {len(kinds)} kinds and {len(names)} names')
+    for key in (attrs.MIN, attrs.EXTENT):
+        map_ = attrs.get(op, key)
+        if len(map_.results) != len(kinds) or map_.n_symbols != len(attrs.get(op, attrs.SYMS, [])):
+            fail(op, "block", f'{key} of block "{name}" does not have one result an iter over tir.syms')
+    if bad := [k for k in kinds if k not in ("S", "R", "O")]:
+        fail(op, "block", f'block "{name}": iter kind "{bad[0]}" is none of S, R, O')
+    low, high = op.attributes["lowerBoundsMap"].value, op.attributes["upperBoundsMap"].value
+    points = all(h == e + 1 for e, h in zip(low.results, high.results, strict=True)) and len(low.results) == arguments
+    half = len(op.operands) // 2
+    if not points or list(op.operands)[:half] != list(op.operands)[half:]:
+        fail(op, "block", f'block "{name}" is not a single point: its upper bounds must be its lower bounds + 1')
+
+
+def bindings_in_domain(op: ir.Operation) -> None:
+    """Every value bound to an iter lies in the iter's domain, wherever the block runs."""
+    block = Block(op)
+    box = ranges.around(op)
+    open_: list[tuple[int, Index, bool]] = []
+    for number, it in enumerate(block.iters):
+        if (it.extent - 1).as_constant() is not None and (it.extent.as_constant() or 0) < 0:
+            fail(op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {it.extent.as_constant()}')
+        for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
+            if not ranges.at_least_zero(index, box):
+                open_.append((number, index, is_low))
+    if not open_:
+        return
+    dom = domain(op)
+    for number, index, _ in open_:
+        with question(f'the bindings of block "{block.name}"'):
+            outside = dom.set.subtract(_nonneg_points(dom, index))
+            if outside.is_empty():
+                continue
+        it = block.iters[number]
+        at, value = _example(dom, outside, it.binding, op)
+        size = it.extent.as_constant()
+        low = it.min.as_constant() or 0
+        has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
+        fail(op, "domain", f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {at}')
+
+
+def _nonneg_points(dom: Domain, index: Index) -> isl.Set:
+    return dom.aff(index).neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
+
+
+def _example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[str, str]:
+    """The smallest point of a set in loop names, and the value of an expression there."""
+    point = smallest_point(points) or []
+    shift = len(point) - len(dom.dims)
+    names = [*dom.params, *names_of(dom, op)]
+    shown = ", ".join(f"{n} = {v}" for n, v in zip(names, point, strict=False)) or "every point"
+    relation = isl.Map.from_aff(dom.aff(index))
+    for i, value in enumerate(point[:shift]):
+        relation = relation.fix_val(dim_type.param, i, isl.Val(value))
+    for i, value in enumerate(point[shift:]):
+        relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
+    image = smallest_point(relation.range()) or [0]
+    return shown, str(image[-1])
+
+
+def names_of(dom: Domain, op: ir.Operation) -> list[str]:
+    """Names of a domain's dimensions: loops and iters around an op."""
+    known: dict[ir.Value, str] = {}
+    for parent in parents(op):
+        if is_loop(parent):
+            known[Loop(parent).var] = Loop(parent).name
+        elif is_block(parent):
+            known |= {i.var: i.name for i in Block(parent).iters}
+    return [known.get(v, "?") for v in dom.dims]
+
+
+def isolation(op: ir.Operation) -> None:
+    """Inside a block with iters, no loop variable from outside it is used: the block is self-contained."""
+    block = Block(op)
+    if not block.iters:
+        return
+    outer = {Loop(p).var: Loop(p).name for p in parents(op) if is_loop(p)}
+    if not outer:
+        return
+    for inner in ops(op)[1:]:
+        for value in inner.operands:
+            if value in outer:
+                fail(inner, "isolation", f'block "{block.name}" uses the loop variable {outer[value]} of a loop around it; bind it to an iter')
+
+
+def init_first(op: ir.Operation) -> None:
+    """The init of a block runs before every update of the same element: the reduce iters start at their minimum."""
+    block = Block(op)
+    if block.init is None:
+        return
+    reduce = [i for i in block.iters if i.kind == "R"]
+    if all(_rises(i.binding) for i in reduce):
+        return
+    dom = domain(op)
+    spatial = [i.binding for i in block.iters if i.kind != "R"]
+    with question(f'the init of block "{block.name}"'):
+        runs = dom.map(spatial) if spatial else dom.relation([dom.zero])
+        same = runs.apply_range(runs.reverse())
+        start = dom.set
+        for it in reduce:
+            start = start.intersect(dom.aff(it.binding - it.min).zero_basic_set().to_set())
+        later = same.intersect_range(start).subtract(same.intersect_domain(start))
+        before = later.intersect(isl.Map.lex_lt(dom.set.get_space()))
+        if before.is_empty():
+            return
+    point = smallest_point(flatten(before)) or []
+    count = len(dom.dims)
+    names = names_of(dom, op)
+    first, second = point[-2 * count : -count], point[-count:]
+    show = [", ".join(f"{n} = {v}" for n, v in zip(names, p, strict=True)) for p in (first, second)]
+    fail(op, "init", f'block "{block.name}": at {show[1]} its init would run after the update at {show[0]} of the same element')
+
+
+def _rises(index: Index) -> bool:
+    """Whether an expression is a sum of variables with positive factors: least only where all of them start."""
+    expr = index.expr
+    return ranges.only_positive(expr)
+
+
+# --- accesses -----------------------------------------------------------------------------------------------------------
+
+
+def access_shape(op: ir.Operation) -> None:
+    """Every affine access lies inside its buffer."""
+    for access in of_op(op):
+        if access.exact:
+            _in_bounds(op, access)
+
+
+def _in_bounds(op: ir.Operation, access: Access) -> None:
+    buffer = Buffer(access.buffer)
+    box = ranges.around(op)
+    for number, (low, extent, size) in enumerate(zip(access.mins, access.extents, buffer.dims, strict=True)):
+        checks = (low, size - low - extent)
+        if all(ranges.at_least_zero(c, box) for c in checks):
+            continue
+        dom = access_domain(access)
+        for check in checks:
+            with question(f"the bounds of {buffer.name}"):
+                outside = dom.set.subtract(_nonneg_points(dom, check))
+                empty = outside.is_empty()
+            if not empty:
+                at, value = _example(dom, outside, low, op)
+                limit = size.as_constant()
+                have = f"has {limit} rows" if limit is not None else "has a symbolic size"
+                kind = "written" if access.is_write else "read"
+                fail(op, "bounds", f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {at}")
+
+
+def declared_regions(op: ir.Operation) -> None:
+    """What a block declares to read and write is not less than what it touches."""
+    block = Block(op)
+    if attrs.READS not in op.attributes and attrs.WRITES not in op.attributes:
+        return
+    for key, actual in zip((attrs.READS, attrs.WRITES), computed(block), strict=True):
+        if key not in op.attributes:
+            continue
+        given = declared(block, key, [])
+        word = "T.reads" if key == attrs.READS else "T.writes"
+        for need in actual:
+            have = [r for r in given if r.buffer == need.buffer]
+            if not have:
+                fail(op, "regions", f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block touches')
+            dom = domain(op.regions[0].blocks[0].operations[0].operation, op, [*need.mins, *need.extents])
+            with question(f"{word} of {block.name}"):
+                covered = region_map(dom, have[0].mins, have[0].extents)
+                rest = region_map(dom, need.mins, need.extents).subtract(covered)
+                if rest.is_empty():
+                    continue
+            fail(op, "regions", f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches')
+
+
+# --- whole functions ----------------------------------------------------------------------------------------------------
+
+
+def cover(func: Func) -> None:
+    """A block that writes a parameter runs over its whole domain; what is read of an allocation has been written.
+
+    A producer that was moved may compute less than its domain, so for allocations only what is read counts.
+    """
+    short: list[Block] = []
+    for op in ops(func.op):
+        if is_block(op) and Block(op).iters and not _covers(Block(op)):
+            short.append(Block(op))
+    doubtful: dict[ir.Value, Block] = {}
+    for block in short:
+        for access in accesses(block.op):
+            if not access.is_write:
+                continue
+            if Buffer(access.buffer).is_param:
+                _report_uncovered(block)
+            doubtful.setdefault(access.buffer, block)
+    for buffer, block in doubtful.items():
+        _all_reads_written(func, buffer, block)
+
+
+def _covers(block: Block) -> bool:
+    """Whether the bindings reach every point of the domain."""
+    if ranges.is_full_box(block):
+        return True
+    return _missing(block).is_empty()
+
+
+def _missing(block: Block) -> isl.Set:
+    """Points of the iter domain that no iteration is bound to (inside one iteration of the block around)."""
+    top = next((p for p in parents(block.op) if is_block(p)), None)
+    dom = domain(block.op, top)
+    with question(f'the domain of block "{block.name}"'):
+        image = dom.map([i.binding for i in block.iters]).range()
+        space = image.get_space()
+        full = isl.Set.universe(space).intersect_params(dom.set.params())
+        local = isl.LocalSpace.from_space(space)
+        inner = Domain([], dom.params, full, _symbol_affs(dom, local), isl.Aff.zero_on_domain(local))
+        for number, it in enumerate(block.iters):
+            var = isl.Aff.var_on_domain(local, dim_type.set, number)
+            low, high = inner.aff(it.min), inner.aff(it.min + it.extent - 1)
+            full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
+        return full.subtract(image)
+
+
+def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
+    from .views import symbol_name
+
+    found = {}
+    for value in dom.env:
+        if is_symbol(value):
+            found[value] = isl.Aff.var_on_domain(local, dim_type.param, dom.params.index(symbol_name(value)))
+    return found
+
+
+def _report_uncovered(block: Block) -> None:
+    missing = _missing(block)
+    point = (smallest_point(missing) or [])[-len(block.iters) :]
+    names = ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
+    domains = ", ".join(f"{i.name} in [0, {i.extent.as_constant()})" for i in block.iters if i.extent.as_constant() is not None)
+    fail(block.op, "cover", f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}')
+
+
+def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
+    found = [a for a in accesses(func.op) if a.buffer == buffer]
+    reads, writes = [a for a in found if not a.is_write], [a for a in found if a.is_write]
+    if not reads or not all(a.exact for a in writes):
+        return
+    with question(f"what is read of {Buffer(buffer).name}"):
+        read, _, _ = relation_beneath(reads, func.op)
+        written, _, _ = relation_beneath(writes, func.op)
+        missing = read.range().subtract(written.range())
+        if missing.is_empty():
+            return
+    point = ", ".join(str(v) for v in smallest_point(missing) or [])
+    name = Buffer(buffer).name
+    fail(block.op, "cover", f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it')
+
+
+def iter_kinds(block: Block) -> None:
+    """Declared kinds are true: iterations that differ in a spatial iter never touch one element, one of them writing."""
+    spatial = [n for n, i in enumerate(block.iters) if i.kind == "S" and i.extent.as_constant() != 1]
+    groups: dict[ir.Value, list[Access]] = {}
+    for access in accesses(block.op):
+        if not _owned(access.buffer, block):
+            groups.setdefault(access.buffer, []).append(access)
+    for buffer, group in groups.items():
+        if any(a.is_write for a in group) and not _plainly_spatial(block, group, spatial):
+            _check_spatial(block, buffer, group, spatial)
+
+
+def _owned(buffer: ir.Value, block: Block) -> bool:
+    home = Buffer(buffer).op
+    return home is not None and any(p == block.op for p in parents(home))
+
+
+def _plainly_spatial(block: Block, group: Sequence[Access], spatial: Sequence[int]) -> bool:
+    """All accesses have one index, in which every spatial iter stands alone and no reduce iter occurs."""
+    first = group[0]
+    if any(a.mins != first.mins or not a.is_point for a in group):
+        return False
+    alone = [m.is_value() for m in first.mins]
+    return all(any(v is not None and v == block.iters[n].var for v in alone) for n in spatial)
+
+
+def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spatial: Sequence[int]) -> None:
+    count = len(block.iters)
+    name = Buffer(buffer).name
+    for a in group:
+        for b in group:
+            if not (a.is_write or b.is_write):
+                continue
+            try:
+                with question("iter kinds"):
+                    clash = _beneath(a, block, count).apply_range(_beneath(b, block, count).reverse())
+                    for n in spatial:
+                        for order in (clash.order_lt, clash.order_gt):
+                            bad = order(dim_type.in_, n, dim_type.out, n)
+                            if not bad.is_empty():
+                                _report_kind(block, n, bad, name)
+            except NotProvable:
+                continue  # a schedule that relies on it asks again, for the loops it concerns
+
+
+def _beneath(access: Access, block: Block, count: int) -> isl.Map:
+    """{ iters -> elements }, inner loops relaxed, the iters of outer blocks as they are (one point at a time)."""
+    relation, outer, _ = relation_beneath([access], block.op)
+    shift = len(outer) - count
+    if shift > 0:
+        relation = relation.project_out(dim_type.in_, 0, shift)
+    return relation
+
+
+def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:
+    point = smallest_point(flatten(bad)) or []
+    count = len(block.iters)
+    pair = point[-2 * count : -count], point[-count:]
+    show = [", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, p, strict=True)) for p in pair]
+    it = block.iters[number]
+    fail(
+        block.op,
+        "kinds",
+        f'iter {it.name} of block "{block.name}" is declared spatial, but the iterations ({show[0]}) and ({show[1]}) '
+        f"touch the same element of {buffer}, one of them writing; declare it a reduce or opaque axis, or index by it",
+    )
+
+
+Rule = Callable[[ir.Operation], None]
+RULES: list[tuple[Callable[[ir.Operation], bool], Rule]] = [
+    (is_loop, loop_shape),
+    (is_block, block_shape),
+    (is_block, bindings_in_domain),
+    (is_block, isolation),
+    (is_block, init_first),
+    (lambda op: op.name.startswith("affine.") and ("load" in op.name or "store" in op.name), access_shape),
+    (lambda op: op.name == "llvm.inttoptr", access_shape),
+    (is_block, declared_regions),
+]
+
+__all__ = ["verify", "check_mlir", "RULES", "is_init"]
