@@ -33,7 +33,17 @@ class VerifyError(TirError):
 
 
 class ScheduleError(TirError, RuntimeError):
-    """A primitive that was refused. The module is as it was before the call."""
+    """A primitive that was refused. The module is as it was before the call.
+
+    `reason` is the refusal itself; `str()` adds the call, the program with the culprit marked and the user's line.
+    `provable` is false when nothing shows that the step is wrong, but nothing shows that it is right either.
+    """
+
+    def __init__(self, message: str, culprit: object = None, provable: bool = True, text: str = ""):
+        super().__init__(text or message)
+        self.reason = message
+        self.culprit = culprit
+        self.provable = provable
 
 
 class NotProvable(TirError):

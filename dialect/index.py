@@ -167,7 +167,7 @@ def is_symbol(value: ir.Value) -> bool:
     """Sizes and arguments at the top of a function are affine symbols; loop variables and iters are dimensions."""
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return owner.owner.name == "func.func"
+        return owner.owner.operation.name == "func.func"  # FuncOp.name would be the symbol
     parent = owner.parent
     return parent is not None and parent.name == "func.func" and owner.name != "affine.apply"
 

@@ -1,0 +1,66 @@
+"""Every schedule primitive by name: a function over views, which is a `Schedule` method, a trace step and a `tir-opt` pass.
+
+A primitive is written in this order: docstring (the rewrite before -> after, what it keeps, what it requires), all checks,
+then the edits. It takes and returns views (`Loop`, `Block`) and plain values; it runs no clean-up. Whoever calls it gives it
+a module that may be thrown away when it raises, so a refusal half-way leaves nothing behind (`Schedule` does that).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from mlir import ir
+
+from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.views import View
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A registered primitive; `pure` ones only look and leave the module alone."""
+
+    name: str
+    run: Callable[..., Any]
+    pure: bool = False
+
+    @property
+    def signature(self) -> inspect.Signature:
+        return inspect.signature(self.run, eval_str=True)
+
+    @property
+    def doc(self) -> str:
+        return inspect.getdoc(self.run) or ""
+
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+def primitive(name: str, pure: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function under a name (TVM's name, with underscores)."""
+
+    def register(run: Callable[..., Any]) -> Callable[..., Any]:
+        PRIMITIVES[name] = Primitive(name, run, pure)
+        return run
+
+    return register
+
+
+def refuse(culprit: View | ir.Operation | None, message: str, provable: bool = True) -> NoReturn:
+    """Raise the refusal of a primitive. `culprit` is what gets marked on the printed program.
+
+    `provable=False`: nothing shows that the step is wrong, but nothing shows that it is right either.
+    """
+    raise ScheduleError(message, _op(culprit), provable)
+
+
+def check(holds: bool, culprit: View | ir.Operation | None, message: str) -> None:
+    """Refuse unless `holds`."""
+    if not holds:
+        refuse(culprit, message)
+
+
+def _op(culprit: View | ir.Operation | None) -> ir.Operation | None:
+    return culprit.op if isinstance(culprit, View) else culprit

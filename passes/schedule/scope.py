@@ -1,0 +1,138 @@
+"""The blocks of one scope (a block's or function's body): who produces for whom, and which of them are well behaved."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.accesses import Access, accesses
+from tir_mlir.dialect.index import used_dims
+from tir_mlir.dialect.views import Block, Buffer, Func, is_loop
+from tir_mlir.dialect.walk import blocks_below, enclosing_block
+
+from .registry import check, refuse
+
+Scope = Block | Func
+
+
+def scope_of(block: Block) -> Scope:
+    """The block or function that `block` is a child of."""
+    return enclosing_block(block.op)
+
+
+def children(scope: Scope) -> list[Block]:
+    """The child blocks of a scope in program order (init regions left out)."""
+    return blocks_below(scope.op)
+
+
+def reads_of(block: Block) -> list[ir.Value]:
+    """Buffers a block reads, in order of appearance. A reduction's own update does not count when it has an init."""
+    found = accesses(block.op)
+    hidden = {a.buffer for a in found if a.is_write} if block.init is not None else set()
+    return list(dict.fromkeys(a.buffer for a in found if not a.is_write and a.buffer not in hidden))
+
+
+def writes_of(block: Block) -> list[ir.Value]:
+    """Buffers a block writes, in order of appearance."""
+    return list(dict.fromkeys(a.buffer for a in accesses(block.op) if a.is_write))
+
+
+def touched(block: Block, buffer: ir.Value) -> list[Access]:
+    """The accesses of a block to one buffer."""
+    return [a for a in accesses(block.op) if a.buffer == buffer]
+
+
+def writers(scope: Scope, buffer: ir.Value) -> list[Block]:
+    return [b for b in children(scope) if buffer in writes_of(b)]
+
+
+def readers(scope: Scope, buffer: ir.Value) -> list[Block]:
+    return [b for b in children(scope) if any(not a.is_write for a in touched(b, buffer))]
+
+
+def producers(block: Block) -> list[Block]:
+    """Earlier children of the scope that write what `block` reads or writes."""
+    wanted = {*reads_of(block), *writes_of(block)}
+    found = []
+    for other in children(scope_of(block)):
+        if other == block:
+            break
+        if wanted & set(writes_of(other)):
+            found.append(other)
+    return found
+
+
+def consumers(block: Block) -> list[Block]:
+    """Later children of the scope that read or write what `block` writes."""
+    made = set(writes_of(block))
+    later = False
+    found = []
+    for other in children(scope_of(block)):
+        if later and made & {*reads_of(other), *writes_of(other)}:
+            found.append(other)
+        later = later or other == block
+    return found
+
+
+def is_output(block: Block) -> bool:
+    """Whether a block writes something that its scope did not allocate."""
+    scope = scope_of(block)
+    return any(not _owned_by(buffer, scope) for buffer in writes_of(block))
+
+
+def _owned_by(buffer: ir.Value, scope: Scope) -> bool:
+    home = Buffer(buffer).op
+    return home is not None and enclosing_block(home) == scope
+
+
+def check_dominant(block: Block) -> None:
+    """Refuse unless the block is the only writer, in its scope, of everything it writes."""
+    scope = scope_of(block)
+    for buffer in writes_of(block):
+        if len(writers(scope, buffer)) > 1:
+            names = ", ".join(f'"{b.name}"' for b in writers(scope, buffer))
+            refuse(block, f"{Buffer(buffer).name} is written by several blocks ({names}); it must have a single writer")
+
+
+def check_complete(block: Block) -> None:
+    """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it."""
+    for it in block.iters:
+        check(it.kind == "S", block, f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial')
+    check_dominant(block)
+    both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
+    if both:
+        refuse(block, f'block "{block.name}" reads {Buffer(next(iter(both))).name}, which it also writes')
+
+
+def check_reduction(block: Block) -> None:
+    """Refuse unless the block has an init, only spatial and reduce iters, a single writer, and stores not indexed by R."""
+    check(block.init is not None, block, f'block "{block.name}" has no init, so it is not a reduction block')
+    for it in block.iters:
+        check(it.kind in "SR", block, f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; a reduction has spatial and reduce iters')
+    check_dominant(block)
+    reduce = {i.var for i in block.iters if i.kind == "R"}
+    for access in accesses(block.op):
+        if access.is_write and any(v in reduce for m in access.mins for d, v in enumerate(m.values) if d in used_dims(m.expr)):
+            refuse(block, f'block "{block.name}" stores to {Buffer(access.buffer).name} at an index that uses a reduce iter')
+
+
+def check_complete_or_reduction(block: Block) -> None:
+    """Refuse unless a block is complete or a reduction: then re-running an instance gives the same values."""
+    if block.init is not None:
+        check_reduction(block)
+    else:
+        check_complete(block)
+
+
+def _word(kind: str) -> str:
+    return {"S": "spatial", "R": "reduce", "O": "opaque"}[kind]
+
+
+def nest_top(block: Block) -> ir.Operation:
+    """The outermost op of the block's private nest: loops and guards above it with nothing else in them."""
+    top = block.outermost
+    while True:
+        parent = top.parent.operation
+        plain = is_loop(parent) or parent.name == "affine.if"
+        if not plain or len(list(parent.regions[0].blocks[0].operations)) != 2:
+            return top
+        top = parent
