@@ -1,0 +1,32 @@
+"""Whether two modules are the same program: compared by what they print as."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from .printer import render
+from .printing.options import Options
+
+
+def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:
+    """Whether two modules are the same program.
+
+    Ids, locations, the order of operands in affine maps and whether a value is shared or computed twice do not count.
+    Names (of variables, buffers, loops, blocks) count unless `names=False`.
+    """
+    return canonical(a, names=names) == canonical(b, names=names)
+
+
+def difference(a: ir.Module, b: ir.Module, *, names: bool = True) -> str | None:
+    """The first line in which two modules differ, as both print it; None when they are equal."""
+    left, right = (canonical(m, names=names).splitlines() for m in (a, b))
+    for number in range(max(len(left), len(right))):
+        sides = [lines[number] if number < len(lines) else "(ends here)" for lines in (left, right)]
+        if sides[0] != sides[1]:
+            return f"line {number + 1}:\n  first:  {sides[0].strip()}\n  second: {sides[1].strip()}"
+    return None
+
+
+def canonical(module: ir.Module, *, names: bool = True) -> str:
+    """The text that equal programs share."""
+    return render(module, Options(anonymous=not names))

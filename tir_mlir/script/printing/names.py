@@ -1,0 +1,65 @@
+"""Python identifiers for SSA values: unique where they are visible, reused where they are not."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mlir import ir
+
+_RESERVED = frozenset({"T", "I", "range", "float", "int", "bool"})
+
+
+def identifier(wanted: str, default: str = "v") -> str:
+    """The nearest Python identifier: `A_global.A_reg` -> `A_global_A_reg`, `for` -> `for_`."""
+    name = re.sub(r"[^0-9A-Za-z_]", "_", wanted) or default
+    if name[0].isdigit():
+        name = f"{default}_{name}"
+    return f"{name}_" if keyword.iskeyword(name) or name in _RESERVED else name
+
+
+class Names:
+    """What is visible at the point that is being printed."""
+
+    def __init__(self, anonymous: bool = False):
+        self._anonymous = anonymous
+        self._used: set[str] = set()
+        self._frames: list[list[str]] = [[]]
+        self._of: dict[ir.Value, str] = {}
+        self._order: dict[str, int] = {}
+
+    def bind(self, value: ir.Value, wanted: str, default: str = "v") -> str:
+        """Give a value a name that nothing visible has: `wanted`, or with the first free suffix `_1`, `_2`, ..."""
+        name = self.fresh(wanted, default)
+        self._of[value] = name
+        return name
+
+    def fresh(self, wanted: str, default: str = "v") -> str:
+        """A new visible name."""
+        base = "v" if self._anonymous else identifier(wanted, default)
+        name, number = base, 0
+        while name in self._used:
+            number += 1
+            name = f"{base}_{number}"
+        self._used.add(name)
+        self._frames[-1].append(name)
+        self._order[name] = len(self._used)
+        return name
+
+    def get(self, value: ir.Value) -> str | None:
+        return self._of.get(value)
+
+    def rank(self, name: str) -> int:
+        """How many names were visible when this one was made: outer loops come before inner ones."""
+        return self._order.get(name, 0)
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Names made inside are free again afterwards."""
+        self._frames.append([])
+        try:
+            yield
+        finally:
+            self._used -= set(self._frames.pop())

@@ -1,0 +1,228 @@
+"""Scalar expressions: the SSA tree behind a value as one Python expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, dtypes, walk
+from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.index import Index, read_apply
+from tir_mlir.dialect.views import Buffer
+
+from . import pointers
+from .indices import IndexPrinter
+from .literals import constant, quote
+from .names import Names
+from .text import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, Text, binary, call
+
+OPERATORS = {
+    "arith.addf": ("+", ADD), "arith.addi": ("+", ADD), "arith.subf": ("-", ADD), "arith.subi": ("-", ADD),
+    "arith.mulf": ("*", MUL), "arith.muli": ("*", MUL), "arith.divf": ("/", MUL), "arith.floordivsi": ("//", MUL),
+}  # fmt: skip
+
+CALLS = {
+    "arith.maximumf": "T.max", "arith.minimumf": "T.min", "arith.maxsi": "T.max", "arith.minsi": "T.min",
+    "arith.divsi": "T.truncdiv", "arith.remsi": "T.truncmod", "arith.remf": "T.truncmod",
+    "arith.ceildivsi": "T.ceildiv", "arith.select": "T.Select",
+    "arith.shli": "T.shift_left", "arith.shrsi": "T.shift_right", "math.absf": "T.abs", "math.absi": "T.abs",
+    "math.powf": "T.pow", "math.ipowi": "T.pow", "math.roundeven": "T.nearbyint", "math.ctpop": "T.popcount",
+    "math.isnan": "T.isnan", "math.isinf": "T.isinf", "math.isfinite": "T.isfinite", "math.fma": "T.fma",
+    "math.ctlz": "T.clz",
+}  # fmt: skip
+CALLS |= {
+    f"math.{name}": f"T.{name}"
+    for name in (
+        "exp exp2 log log2 log10 log1p sqrt rsqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2 "
+        "erf floor ceil round trunc copysign"
+    ).split()
+}
+
+LOGICAL = {
+    "arith.andi": ("and", AND, "T.bitwise_and"),
+    "arith.ori": ("or", OR, "T.bitwise_or"),
+    "arith.xori": ("!=", COMPARE, "T.bitwise_xor"),
+}
+
+CASTS = ("arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.extsi", "arith.trunci")
+FROM_BOOL = ("arith.extui", "arith.uitofp")
+
+INT_ORDER = ("==", "!=", "<", "<=", ">", ">=")
+ORDERED = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
+UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # true when the ordered comparison here is false
+
+
+class ValuePrinter:
+    """Prints the expression behind an SSA value; a named value prints as its name."""
+
+    def __init__(self, names: Names):
+        self.names = names
+        self.indices = IndexPrinter(self.text, names.rank)
+        self._known: dict[ir.Value, Text] = {}
+        self._handlers: dict[str, Callable[[ir.Operation, ir.Value], Text]] = {
+            "arith.constant": lambda op, value: constant(op.attributes["value"], value.type),
+            "affine.apply": lambda op, value: self.index(read_apply(value)),
+            "affine.min": lambda op, value: self._extremum(op, "T.min"),
+            "affine.max": lambda op, value: self._extremum(op, "T.max"),
+            "affine.load": lambda op, value: self.affine_access(op),
+            "memref.load": lambda op, value: self.access(op.operands[0], list(op.operands)[1:]),
+            "arith.index_cast": lambda op, value: self._index_cast(op, value),
+            "arith.cmpi": lambda op, value: self._compare_ints(op),
+            "arith.cmpf": lambda op, value: self._compare_floats(op),
+            "arith.negf": lambda op, value: Text(f"-{self.text(op.operands[0]).within(UNARY)}", UNARY),
+            "arith.bitcast": lambda op, value: call("T.reinterpret", _dtype(value), self.text(op.operands[0])),
+            "affine.if": self._if_then_else,
+            "scf.if": self._if_then_else,
+            "func.call": lambda op, value: self.call_extern(op),
+            "memref.dim": self._dim,
+            "memref.extract_strided_metadata": self._metadata,
+            "llvm.inttoptr": lambda op, value: pointers.access_ptr(self, op),
+        }
+
+    def text(self, value: ir.Value) -> Text:
+        """The expression of a value."""
+        name = self.names.get(value)
+        if name is not None:
+            return Text(name)
+        known = self._known.get(value)
+        if known is None:
+            known = self._known[value] = self._make(value)
+        return known
+
+    def index(self, index: Index) -> Text:
+        """An affine index expression."""
+        return self.indices.text(index)
+
+    def subscript(self, buffer: ir.Value, parts: list[str]) -> Text:
+        """`A[i, j]`; a buffer without dimensions is `A[()]`."""
+        return Text(f"{self.text(buffer).text}[{', '.join(parts) or '()'}]")
+
+    def access(self, buffer: ir.Value, indices: list[ir.Value]) -> Text:
+        """A buffer at indices that are values."""
+        return self.subscript(buffer, [self.text(i).text for i in indices])
+
+    def affine_access(self, op: ir.Operation) -> Text:
+        """The buffer element that an affine load or store is about."""
+        return self.subscript(walk.accessed(op), [self.index(i).text for i in walk.access_indices(op)])
+
+    def call_extern(self, op: ir.Operation) -> Text:
+        """`func.call @f(...)` -> `T.call_extern("int32", "f", ...)`."""
+        results = list(op.results)
+        dtype = dtypes.to_name(results[0].type) if results else attrs.get(op, "tir.dtype", "int32")
+        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        return call("T.call_extern", quote(dtype), quote(callee), *[self.text(a) for a in op.operands])
+
+    def condition(self, op: ir.Operation) -> Text:
+        """The condition of an `affine.if` or `scf.if`."""
+        if op.name == "scf.if":
+            return self.text(op.operands[0])
+        parts = [self.indices.constraint(c) for c in walk.constraints(op)]
+        result = parts[0]
+        for part in parts[1:]:
+            result = binary(result, "and", part, AND)
+        return result
+
+    def _make(self, value: ir.Value) -> Text:
+        op = value.owner
+        if isinstance(op, ir.Block):
+            raise TirError(f"{value} is the argument of an op that is neither a loop nor a block")
+        op = op.operation
+        name = op.name
+        if name in self._handlers:
+            return self._handlers[name](op, value)
+        operands = list(op.operands)
+        if "tir.op" in op.attributes and attrs.get(op, attrs.OP) == "floormod":
+            return binary(self.text(operands[0]), "%", self.text(self._divisor(op)), MUL)
+        if name in OPERATORS:
+            symbol, strength = OPERATORS[name]
+            return binary(self.text(operands[0]), symbol, self.text(operands[1]), strength)
+        if name in CALLS:
+            return call(CALLS[name], *[self.text(v) for v in operands])
+        if name in LOGICAL:
+            return self._logical(op)
+        if name in CASTS or (name in FROM_BOOL and _dtype_name(operands[0]) == "bool"):
+            return call("T.Cast", _dtype(value), self.text(operands[0]))
+        raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
+
+    @staticmethod
+    def _divisor(op: ir.Operation) -> ir.Value:
+        """b of `a - floordivsi(a, b) * b`."""
+        return op.operands[1].owner.operands[1]  # type: ignore[union-attr]
+
+    def _extremum(self, op: ir.Operation, function: str) -> Text:
+        parts = [self.index(i) for i in walk.read_map(op.attributes["map"].value, list(op.operands))]
+        result = parts[0]
+        for part in parts[1:]:
+            result = call(function, result, part)
+        return result
+
+    def _index_cast(self, op: ir.Operation, value: ir.Value) -> Text:
+        inner = self.text(op.operands[0])
+        if _dtype_name(value) in ("int8", "int16", "int64"):
+            return call("T.Cast", _dtype(value), inner)
+        return inner
+
+    def _compare_ints(self, op: ir.Operation) -> Text:
+        predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+        if predicate >= len(INT_ORDER):
+            raise TirError(f"an unsigned comparison has no TVMScript form ({op.location})")
+        left, right = (self.text(v) for v in op.operands)
+        return binary(left, INT_ORDER[predicate], right, COMPARE)
+
+    def _compare_floats(self, op: ir.Operation) -> Text:
+        predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+        left, right = (self.text(v) for v in op.operands)
+        if predicate in ORDERED:
+            return binary(left, ORDERED[predicate], right, COMPARE)
+        if predicate in UNORDERED:
+            return _not(binary(left, UNORDERED[predicate], right, COMPARE))
+        if predicate == 14 and op.operands[0] == op.operands[1]:
+            return call("T.isnan", left)
+        raise TirError(f"this float comparison has no TVMScript form ({op.location})")
+
+    def _logical(self, op: ir.Operation) -> Text:
+        word, strength, function = LOGICAL[op.name]
+        left, right = op.operands
+        if _dtype_name(op.results[0]) != "bool":
+            return call(function, self.text(left), self.text(right))
+        if op.name == "arith.xori" and _is_true(right):
+            return _not(self.text(left))
+        return binary(self.text(left), word, self.text(right), strength)
+
+    def _if_then_else(self, op: ir.Operation, value: ir.Value) -> Text:
+        sides = [list(region.blocks[0].operations)[-1].operands[_number(value)] for region in op.regions]
+        return call("T.if_then_else", self.condition(op), *[self.text(v) for v in sides])
+
+    def _dim(self, op: ir.Operation, value: ir.Value) -> Text:
+        return Text(f"{self.text(op.operands[0]).text}.shape[{self.text(op.operands[1]).text}]")
+
+    def _metadata(self, op: ir.Operation, value: ir.Value) -> Text:
+        buffer = op.operands[0]
+        rank, number = Buffer(buffer).rank, _number(value)
+        name = self.text(buffer).text
+        if number == 1:
+            return Text(f"{name}.elem_offset")
+        axis = number - 2
+        return Text(f"{name}.shape[{axis}]" if axis < rank else f"{name}.strides[{axis - rank}]")
+
+
+def _not(text: Text) -> Text:
+    return Text(f"not {text.within(NOT)}", NOT)
+
+
+def _number(value: ir.Value) -> int:
+    return ir.OpResult(value).result_number
+
+
+def _dtype_name(value: ir.Value) -> str:
+    return "index" if isinstance(value.type, ir.IndexType) else dtypes.to_name(value.type)
+
+
+def _dtype(value: ir.Value) -> str:
+    return quote(dtypes.to_name(value.type))
+
+
+def _is_true(value: ir.Value) -> bool:
+    op = value.owner
+    return not isinstance(op, ir.Block) and op.name == "arith.constant" and bool(op.attributes["value"].value)
