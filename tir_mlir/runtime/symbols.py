@@ -48,6 +48,17 @@ def undefined(lowered: ir.Module) -> list[str]:
     return [name for name in names if not name.startswith("llvm.")]
 
 
+def require(names: Sequence[str], libs: Sequence[str]) -> None:
+    """BuildError unless the libraries or the process have every one of these functions."""
+    missing = [name for name in names if not provided(name, libs)]
+    if missing:
+        places = ", ".join(libs) or "no library was given"
+        raise BuildError(
+            f"the compiled program calls {', '.join(map(repr, missing))}, which neither this process nor a library "
+            f"provides ({places}); pass the shared object that does: build(mod, libs=[...])"
+        )
+
+
 def support_libraries(names: Sequence[str], low_precision: bool) -> list[str]:
     """The wheels' libraries for these undefined functions and for f16/bf16 conversions."""
     wanted = {lib for name in names for prefix, lib in _SUPPORT.items() if name.startswith(prefix)}
