@@ -1,7 +1,6 @@
 """Index expressions print as a person writes them, and read back as the same map."""
 
 import random
-import re
 
 import pytest
 from mlir import ir
@@ -113,7 +112,7 @@ def test_random_expressions_read_back(ground):
         source = make(4)
         index = Index.wrap(eval(source, {}, values))
         text = printer.text(index).text
-        again = Index.wrap(eval(re.sub(r"([ijk])", r"\1", text), {}, values))
+        again = Index.wrap(eval(text, {}, values))
         assert printer.text(again).text == text, source
         point = {name: rng.randrange(-30, 30) for name in "ijk"}
         assert eval(text, {}, point) == eval(source, {}, point), source
@@ -121,7 +120,7 @@ def test_random_expressions_read_back(ground):
 
 @pytest.mark.parametrize(
     ("wanted", "name"),
-    [("A_global.A_reg", "A_global_A_reg"), ("for", "for_"), ("T", "T_"), ("", "v"), ("0x", "v_0x"), ("tmm-16", "tmm_16")],
+    [("A_global.A_reg", "A_global_A_reg"), ("for", "for_"), ("T", "T_"), ("", "v"), ("0x", "v_0x"), ("t-1", "t_1")],
 )
 def test_identifier(wanted, name):
     assert identifier(wanted) == name

@@ -109,13 +109,14 @@ def _is_strided(buffer: Buffer) -> bool:
 
 def window(op: ir.Operation) -> tuple[list[Index], list[Index]]:
     """Offsets and sizes of a `memref.subview`, one a dimension of its source."""
-    segments = list(op.attributes["operandSegmentSizes"])
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     operands = list(op.operands)[segments[0] :]
     dynamic = ir.ShapedType.get_dynamic_size()
     parts: list[list[Index]] = []
     for key, count in (("static_offsets", segments[1]), ("static_sizes", segments[2])):
         given, operands = iter(operands[:count]), operands[count:]
-        parts.append([_index(next(given)) if n == dynamic else Index.constant(n) for n in op.attributes[key]])
+        static = ir.DenseI64ArrayAttr(op.attributes[key])
+        parts.append([_index(next(given)) if n == dynamic else Index.constant(n) for n in static])
     return parts[0], parts[1]
 
 

@@ -59,9 +59,7 @@ def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
     while pending:
         for result in pending.pop().results:
             for use in result.uses:
-                owner = use.owner.operation
-                while owner not in places:
-                    owner = owner.parent.operation
+                owner = _child_in(places, use.owner.operation)
                 if owner in seen:
                     continue
                 seen.add(owner)
@@ -70,6 +68,15 @@ def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
                 else:
                     pending.append(owner)
     return last
+
+
+def _child_in(places: dict[ir.Operation, int], op: ir.Operation) -> ir.Operation:
+    """The op of the body that `op` is or stands beneath."""
+    while op not in places:
+        parent = op.parent
+        assert parent is not None
+        op = parent.operation
+    return op
 
 
 def _may_change(statement: ir.Operation, reader: ir.Operation) -> bool:

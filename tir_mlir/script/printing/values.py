@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, dtypes, walk
 from tir_mlir.dialect.errors import TirError
-from tir_mlir.dialect.index import Index, read_apply
+from tir_mlir.dialect.index import Index, read_apply, read_map
 from tir_mlir.dialect.views import Buffer
 
 from . import pointers
@@ -151,7 +151,7 @@ class ValuePrinter:
         return op.operands[1].owner.operands[1]  # type: ignore[union-attr]
 
     def _extremum(self, op: ir.Operation, function: str) -> Text:
-        parts = [self.index(i) for i in walk.read_map(op.attributes["map"].value, list(op.operands))]
+        parts = [self.index(i) for i in read_map(ir.AffineMapAttr(op.attributes["map"]).value, list(op.operands))]
         result = parts[0]
         for part in parts[1:]:
             result = call(function, result, part)
@@ -225,4 +225,6 @@ def _dtype(value: ir.Value) -> str:
 
 def _is_true(value: ir.Value) -> bool:
     op = value.owner
-    return not isinstance(op, ir.Block) and op.name == "arith.constant" and bool(op.attributes["value"].value)
+    if isinstance(op, ir.Block) or op.name != "arith.constant":
+        return False
+    return bool(ir.BoolAttr(op.attributes["value"]).value)
