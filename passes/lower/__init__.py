@@ -1,0 +1,40 @@
+"""What takes a TensorIR module down to LLVM: our passes by name, and the way through all of them."""
+
+from __future__ import annotations
+
+from tir_mlir.passes.lower import (
+    abi,
+    allocs,
+    blocks,
+    compact,
+    conditions,
+    fastmath,
+    pipelines,
+    scopes,
+    stack,
+    threads,
+    unroll,
+    vectorize,
+)
+from tir_mlir.passes.lower.llvm import lower_to_llvm
+from tir_mlir.passes.lower.registry import LOWERINGS, LoweringPass
+from tir_mlir.passes.lower.threads import LoweringWarning
+
+__all__ = [
+    "LOWERINGS",
+    "LoweringPass",
+    "LoweringWarning",
+    "abi",
+    "allocs",
+    "blocks",
+    "compact",
+    "conditions",
+    "fastmath",
+    "lower_to_llvm",
+    "pipelines",
+    "scopes",
+    "stack",
+    "threads",
+    "unroll",
+    "vectorize",
+]

@@ -1,0 +1,106 @@
+"""Blocks are removed: iters become the expressions they are bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir import ir
+
+from tir_mlir.dialect import accesses, attrs, sets, walk
+from tir_mlir.dialect.create import apply
+from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.index import Index, is_apply
+from tir_mlir.dialect.views import Block, Buffer, Func, is_block
+from tir_mlir.passes.lower.registry import lowering, programs
+
+OVERWRITES = "tir.overwrites"
+"""On an access pointer: the kernel writes all of the region and reads none of it. Lives only while lowering."""
+
+
+@lowering("tir-lower-blocks", "remove blocks: iters become the expressions of the loops they are bound to")
+def run(module: ir.Module) -> None:
+    """Take every block away and keep what it does.
+
+        affine.parallel (%vi) = (%i * 16 + %j) to (...) {          affine.load %A[%i * 16 + %j]
+          affine.load %A[%vi]                              -->
+        } {tir.block = "b"}
+
+    Divisions and remainders are simplified under the ranges of the loops. Guards and init regions stay `affine.if`s.
+    What declared regions say about pointers is kept on these. Requires nothing; always applies.
+    """
+    for func in programs(module):
+        remove_blocks(func)
+
+
+def remove_blocks(func: Func) -> None:
+    """The same for one function. Everything is collected once: a walk after every block would cost the most."""
+    everything = walk.ops(func.op)
+    found = [op for op in everything if is_block(op)]
+    env: dict[ir.Value, Index] = {}
+    for op in found:
+        for argument, binding in zip(op.regions[0].blocks[0].arguments, raw_bindings(op), strict=True):
+            env[argument] = binding.substitute(env)
+    _note_overwrites(everything)
+    for op in everything[1:]:
+        if not is_block(op):
+            _substitute(op, env)
+    for op in reversed(found):
+        for inner in list(op.regions[0].blocks[0].operations)[:-1]:
+            inner.move_before(op)
+        op.erase()
+    for op in reversed(everything):
+        if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
+            op.erase()
+
+
+def raw_bindings(op: ir.Operation) -> list[Index]:
+    """The bindings of a block, the dummy of a block without iters included."""
+    return Block(op).bindings or [Index.constant(0)] * len(op.regions[0].blocks[0].arguments)
+
+
+def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> None:
+    operands = list(op.operands)
+    if op.name in walk.AFFINE_OPS:
+        if any(v in env or is_apply(v) for v in operands):
+            walk.rewrite_indices(op, Simplifier(op, env))
+        return
+    for number, operand in enumerate(operands):
+        if operand in env:
+            with ir.InsertionPoint(op), op.location:
+                op.operands[number] = apply(env[operand])
+
+
+class Simplifier:
+    """Replaces values in an index expression and shortens it; the ranges around `op` are only asked for when needed."""
+
+    def __init__(self, op: ir.Operation, env: Mapping[ir.Value, Index]):
+        self.op = op
+        self.env = env
+        self.domain: sets.Domain | None = None
+
+    def __call__(self, index: Index) -> Index:
+        index = index.substitute(self.env).simplified()
+        if not sets.has_division(index.expr):
+            return index
+        try:
+            self.domain = self.domain or sets.domain(self.op, extra=[index])
+            return sets.simplify(index, self.domain)
+        except (NotProvable, KeyError):  # a value that isl does not know
+            return index
+
+
+def _note_overwrites(everything: list[ir.Operation]) -> None:
+    """Mark the pointers through which a kernel overwrites a region without reading it (`OVERWRITES`).
+
+    Only the declared regions of the block can tell: the course's kernel adds to what it gets by `access_ptr("w")`.
+    """
+    for op in everything:
+        if op.name != "llvm.inttoptr" or attrs.get(op, attrs.ACCESS) != "w":
+            continue
+        owner, memref = walk.enclosing_block(op), accesses.pointed(op)
+        reads, writes = (attrs.get(owner.op, key) for key in (attrs.READS, attrs.WRITES))
+        if memref is None or reads is None or writes is None:
+            continue
+        names = {Buffer(memref).name, Buffer(memref).root.name}
+        if names & {r["buffer"] for r in writes} and not names & {r["buffer"] for r in reads}:
+            op.attributes[OVERWRITES] = ir.UnitAttr.get()

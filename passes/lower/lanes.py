@@ -1,0 +1,109 @@
+"""What may run as lanes of a vector: the check before a loop is vectorised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from tir_mlir.dialect import walk
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Buffer, Loop
+
+LOADS = ("affine.load", "memref.load")
+ELEMENTWISE = ("arith", "math")
+
+
+class NotVector(Exception):
+    """A loop that stays scalar; says why."""
+
+
+@dataclass
+class Lanes:
+    """A loop whose body can be run for all values of its variable at once; `varying` values differ between lanes."""
+
+    loop: Loop
+    varying: set[ir.Value] = field(default_factory=set)
+
+    @property
+    def var(self) -> ir.Value:
+        return self.loop.var
+
+    def step(self, index: Index) -> int | None:
+        """How much an expression grows from lane to lane; None when that is not the same everywhere."""
+        return step(index, self.var)
+
+
+def step(index: Index, var: ir.Value) -> int | None:
+    """The difference that one more of `var` makes to an expression, when it is constant."""
+    if var not in index.values:
+        return 0
+    return (index.substitute({var: Index.of(var) + 1}) - index).simplified().as_constant()
+
+
+def analyse(loop: Loop) -> Lanes:
+    """Check that op by op for all lanes computes what lane by lane does. NotVector says what stands against it."""
+    lanes = Lanes(loop, {loop.var})
+    inner = walk.ops(loop.op)[1:]
+    for op in inner:
+        _check_op(op, lanes)
+    _check_memory(inner, lanes)
+    return lanes
+
+
+def _check_op(op: ir.Operation, lanes: Lanes) -> None:
+    name = op.name
+    if name == "affine.yield":
+        return
+    varies = any(v in lanes.varying for v in op.operands)
+    if name in ("affine.for", "affine.if"):
+        if varies or len(op.results):
+            raise NotVector(f"{name} depends on the lane")
+    elif name in ("affine.store", *LOADS, "affine.apply") or name.split(".")[0] in ELEMENTWISE:
+        if varies:
+            lanes.varying.update(op.results)
+    else:
+        raise NotVector(f"{name} has no vector form")
+    for value in (*op.results, *(op.operands if name == "affine.store" else ())):
+        _check_type(value.type)
+
+
+def _check_type(type_: ir.Type) -> None:
+    if isinstance(type_, ir.MemRefType):
+        type_ = type_.element_type
+        if isinstance(type_, ir.IntegerType) and type_.width == 1:
+            raise NotVector("a vector of bool is packed in memory, a buffer of bool is not")
+    if not isinstance(type_, ir.IntegerType | ir.IndexType | ir.FloatType):
+        raise NotVector(f"{type_} has no vector form")
+
+
+def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
+    """A buffer that is written must be split among the lanes: each lane has its own part of one dimension."""
+    stored = {Buffer(op.operands[1]).root.value for op in inner if op.name == "affine.store"}
+    own: dict[ir.Value, list[list[Index]]] = {}
+    for op in inner:
+        if op.name not in ("affine.store", *LOADS):
+            continue
+        memref = walk.accessed(op)
+        root = Buffer(memref).root.value
+        if root not in stored:
+            continue
+        if memref != root or op.name == "memref.load":
+            raise NotVector("a buffer is written here and also used through a view or a gather")
+        own.setdefault(root, []).append(walk.access_indices(op))
+    for indices in own.values():
+        if not any(_splits(list(d), lanes) for d in zip(*indices, strict=True)):
+            raise NotVector("lanes write where other lanes read or write")
+
+
+def _splits(column: list[Index], lanes: Lanes) -> bool:
+    """Whether one dimension's indices are equal in all accesses, differ from lane to lane, and are fixed otherwise."""
+    first = column[0]
+    if not lanes.step(first) or any(not first.same(i) for i in column[1:]):
+        return False
+    for value in first.values:
+        owner = value.owner
+        home = owner.owner.operation if isinstance(owner, ir.Block) else owner
+        if value != lanes.var and walk.is_inside(home, lanes.loop.op):
+            return False
+    return True

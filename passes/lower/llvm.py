@@ -1,0 +1,77 @@
+"""The whole way down: our mapping to the LLVM dialect."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import LoweringError
+from tir_mlir.passes.lower import abi, pipelines
+from tir_mlir.passes.lower.registry import LOWERINGS, place
+
+CPU_TARGETS = ("llvm", "cpu")
+
+
+def lower_to_llvm(module: ir.Module, *, target: str | None = None, timing: dict[str, float] | None = None) -> None:
+    """Lower a module in place: our mapping -> LLVM dialect, ready for ExecutionEngine and mlir-translate.
+
+    Public functions get a C interface (`_mlir_ciface_NAME`, one pointer to a descriptor an argument). `timing` collects
+    seconds by pass. Raises LoweringError for a target that is not the CPU, and where an op has no way to LLVM.
+    """
+    if (target or "llvm").split()[0] not in CPU_TARGETS:
+        raise LoweringError(f'target "{target}" is not supported by this lowering; use "llvm" (the CPU)')
+    clock = Clock(timing)
+    with entered():
+        promised = abi.promises(module)
+        parallel = False
+        for name in pipelines.OURS:
+            answer = clock.run(name, lambda name=name: LOWERINGS[name].run(module))
+            parallel = parallel or answer is True
+        for run in pipelines.stages(parallel):
+            if run[0].startswith("tir-"):
+                clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
+            else:
+                clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
+        abi.keep_promises(module, promised)
+        _check(module)
+
+
+class Clock:
+    """Seconds by pass, when somebody wants to know."""
+
+    def __init__(self, seconds: dict[str, float] | None):
+        self.seconds = seconds
+
+    def run(self, name: str, work: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        answer = work()
+        if self.seconds is not None:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        return answer
+
+
+def run_upstream(module: ir.Module, passes: tuple[str, ...]) -> None:
+    """Run upstream passes; their complaints become a LoweringError."""
+    try:
+        PassManager.parse(pipelines.text(passes)).run(module.operation)
+    except ir.MLIRError as error:
+        found = "; ".join(f"{d.location}: {d.message}" for d in error.error_diagnostics) or str(error)
+        raise LoweringError(f"upstream passes {', '.join(passes)} failed: {found}") from error
+
+
+def _check(module: ir.Module) -> None:
+    """Upstream conversions leave what they cannot convert and say nothing: find it here."""
+    left = abi.foreign_ops(module)
+    if not left:
+        return
+    culprit = next((op for op in left if op.name != "builtin.unrealized_conversion_cast"), left[0])
+    kinds = ", ".join(sorted({op.name for op in left}))
+    raise LoweringError(
+        f"{place(culprit)}: {culprit.name} has no way to LLVM (left over: {kinds}). "
+        "Write it with affine, arith, math, memref, scf or vector ops, or lower it before."
+    )

@@ -1,0 +1,66 @@
+"""Lowering passes by name: what `tir-opt` and `lower_to_llvm` run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, walk
+from tir_mlir.dialect.views import Func, funcs
+
+
+@dataclass(frozen=True)
+class LoweringPass:
+    """A rewrite of a whole module, in place. `run` raises LoweringError for a program it cannot take."""
+
+    name: str
+    help: str
+    run: Callable[..., Any]
+
+    def __call__(self, module: ir.Module, **options: Any) -> Any:
+        return self.run(module, **options)
+
+
+LOWERINGS: dict[str, LoweringPass] = {}
+
+
+def lowering(name: str, help_: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function `run(module, **options)` as the pass `name`."""
+
+    def register(run: Callable[..., Any]) -> Callable[..., Any]:
+        LOWERINGS[name] = LoweringPass(name, help_, run)
+        return run
+
+    return register
+
+
+def programs(module: ir.Module) -> list[Func]:
+    """The tensor programs of a module: functions with a body, kernels (private and without an id) left out."""
+    return [f for f in funcs(module) if attrs.ID in f.op.attributes or not is_private(f.op)]
+
+
+def is_private(func: ir.Operation) -> bool:
+    """Whether a function is only visible in its module."""
+    if "sym_visibility" not in func.attributes:
+        return False
+    return ir.StringAttr(func.attributes["sym_visibility"]).value == "private"
+
+
+def place(op: ir.Operation) -> str:
+    """Where the user wrote an op, for messages: `file.py:12`, or the op's name when nobody wrote it."""
+    location = op.location
+    while location.is_a_name():
+        location = location.child_loc
+    if location.is_a_file():
+        return f"{location.filename}:{location.start_line}"
+    return f"{op.name} in {_function_name(op)}"
+
+
+def _function_name(op: ir.Operation) -> str:
+    for parent in walk.parents(op):
+        if parent.name == "func.func":
+            return f"@{ir.StringAttr(parent.attributes['sym_name']).value}"
+    return "the module"

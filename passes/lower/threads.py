@@ -1,0 +1,120 @@
+"""Parallel loops and thread bindings on a CPU."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect import accesses, attrs, sets, walk
+from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.views import Buffer, Func, Loop, is_loop
+from tir_mlir.passes.lower import flow
+from tir_mlir.passes.lower.registry import lowering, place, programs
+
+
+class LoweringWarning(UserWarning):
+    """The result is right, but not as fast as the program asked for."""
+
+
+@lowering("tir-lower-threads", "run thread-bound loops one iteration after the other")
+def run_threads(module: ir.Module) -> None:
+    """Serialise `blockIdx`, `threadIdx` and `vthread` loops.
+
+        affine.for %t = 0 to 32 {...} {tir.kind = "threadIdx.x"}   -->   affine.for %t = 0 to 32 {...}
+
+    A CPU has no such threads. `bind` has shown the iterations to be independent, so any order is right, this one too.
+    """
+    for func in programs(module):
+        for op in walk.ops(func.op):
+            if is_loop(op) and Loop(op).is_thread:
+                attrs.put(op, attrs.KIND, None)
+
+
+@lowering("tir-lower-parallel", "turn the outermost parallel loops into affine.parallel")
+def run_parallel(module: ir.Module) -> bool:
+    """Share out the iterations of parallel loops; whether there are any.
+
+        affine.for %i = 0 to 64 {...} {tir.kind = "parallel"}   -->   affine.parallel (%i) = (0) to (64) {...}
+
+    The outermost ones only: a parallel loop inside a parallel loop runs in its thread. A buffer that is allocated
+    outside and in which iterations would meet makes the loop serial, with a LoweringWarning. Requires blocks to be
+    removed, and buffers to be compacted (which makes them private to the iteration).
+    """
+    found = False
+    for func in programs(module):
+        for op in walk.ops(func.op):
+            if is_loop(op) and Loop(op).kind == "parallel":
+                attrs.put(op, attrs.KIND, None)
+                if _inside_parallel(op) or (meeting := _meeting_buffer(func, op)) is not None and _warn(op, meeting):
+                    continue
+                _share(Loop(op))
+                found = True
+    return found
+
+
+def _inside_parallel(op: ir.Operation) -> bool:
+    return any(p.name == "affine.parallel" for p in walk.parents(op))
+
+
+def _warn(op: ir.Operation, buffer: Buffer) -> bool:
+    warnings.warn(
+        f'parallel loop "{Loop(op).name}" ({place(op)}) runs serially: its iterations share buffer "{buffer.name}", '
+        "which is neither private to an iteration nor split among them as far as can be shown. "
+        "Allocate it inside the loop (compute_at, reverse_compute_at), or parallelise another loop.",
+        LoweringWarning,
+        stacklevel=2,
+    )
+    return True
+
+
+def _meeting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:
+    """An allocated buffer from outside in which two iterations of the loop may touch one element, one writing."""
+    depth = len([p for p in walk.parents(loop) if is_loop(p)])
+    groups: dict[ir.Value, list[accesses.Access]] = {}
+    for op in walk.ops(loop):
+        for access in accesses.of_op(op):
+            groups.setdefault(access.buffer, []).append(access)
+    for value, group in groups.items():
+        outside = Buffer(value).is_alloc and not walk.is_inside(value.owner, loop)
+        if outside and any(a.is_write for a in group) and _may_conflict(group, depth):
+            return Buffer(value)
+    return None
+
+
+def _may_conflict(group: list[accesses.Access], depth: int) -> bool:
+    try:
+        with sets.question("whether iterations meet"):
+            touches = [t for a in group if (t := flow.touch(a)) is not None]
+            return flow.conflicts(touches, depth)
+    except NotProvable:
+        return True
+
+
+def _share(loop: Loop) -> None:
+    """The loop as an `affine.parallel` over the same range (several bounds become groups of one)."""
+    op = loop.op
+    low, high = op.attributes["lowerBoundMap"], op.attributes["upperBoundMap"]
+    one = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
+    with ir.InsertionPoint(op):
+        new = ir.Operation.create(
+            "affine.parallel",
+            operands=list(op.operands),
+            attributes={
+                "reductions": ir.ArrayAttr.get([]),
+                "lowerBoundsMap": low,
+                "lowerBoundsGroups": _group(len(low.value.results)),
+                "upperBoundsMap": high,
+                "upperBoundsGroups": _group(len(high.value.results)),
+                "steps": ir.ArrayAttr.get([one]),
+            },
+            regions=1,
+            loc=op.location,
+        )
+    loop.body.append_to(new.regions[0])
+    op.erase()
+
+
+def _group(count: int) -> ir.Attribute:
+    return ir.DenseElementsAttr.get(np.array([count], dtype=np.int32))
