@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -13,7 +14,9 @@ from tir_mlir.dialect.views import Buffer
 
 from .literals import quote, sequence
 from .text import ADD, binary
-from .values import ValuePrinter
+
+if TYPE_CHECKING:
+    from .values import ValuePrinter
 
 DEFAULT_ALIGN = 64
 
@@ -47,8 +50,7 @@ class BufferPrinter:
 
     def needs_handle(self, buffer: Buffer) -> bool:
         """Whether a parameter's declaration uses variables, which an annotation cannot define."""
-        facts = buffer.attributes
-        return None in buffer.shape or attrs.STRIDES in facts or attrs.OFFSET_FACTOR in facts or _is_strided(buffer)
+        return None in buffer.shape or attrs.OFFSET_FACTOR in buffer.attributes or _is_strided(buffer)
 
     def _shape(self, buffer: Buffer) -> str:
         return sequence([self.values.index(d).text for d in buffer.dims])
@@ -67,7 +69,7 @@ class BufferPrinter:
         """Strides, scope, alignment and offset factor, where they are not the defaults."""
         facts = buffer.attributes
         words = []
-        if (strides := self._strides(buffer, facts.get(attrs.STRIDES))) is not None:
+        if (strides := self._strides(buffer, stride_names(buffer))) is not None:
             words.append(f"strides={strides}")
         if buffer.scope != "global":
             words.append(f"scope={quote(buffer.scope)}")
@@ -90,6 +92,20 @@ class BufferPrinter:
                 name = names[axis] if names else f"s{axis}"
                 words.append(quote("s" if self._anonymous else name))
         return sequence(words)
+
+
+def stride_names(buffer: Buffer) -> list[str] | None:
+    """The names of the stride variables, "" where a stride is no variable; None for a buffer without any."""
+    facts = buffer.attributes
+    if attrs.STRIDES in facts:
+        return facts[attrs.STRIDES]
+    if "strided" not in str(buffer.type.layout):
+        return None
+    for use in buffer.value.uses:
+        op = use.owner
+        if op.operation.name == "memref.extract_strided_metadata" and attrs.STRIDES in op.attributes:
+            return attrs.get(op, attrs.STRIDES)
+    return None
 
 
 def _is_strided(buffer: Buffer) -> bool:

@@ -10,8 +10,9 @@ from tir_mlir.dialect import attrs, dtypes
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Buffer
 
+from .buffers import stride_names
 from .literals import quote
-from .text import ADD, MUL, Text, binary, call
+from .text import MUL, Text, binary, call
 
 if TYPE_CHECKING:
     from .values import ValuePrinter
@@ -20,73 +21,65 @@ MASK = {"r": 1, "w": 2, "rw": 3}
 
 
 def access_ptr(values: ValuePrinter, op: ir.Operation) -> Text:
-    """`llvm.inttoptr` over base + offset * bytes -> `T.tvm_access_ptr(type, A.data, offset, extent, mask)`."""
-    buffer, offsets = _address(op.operands[0], op)
+    """`llvm.inttoptr` over base + start * bytes -> `T.tvm_access_ptr(type, A.data, start, extent, mask)`.
+
+    A pointer further into the buffer prints as `A.access_ptr("r", offset=...)`.
+    """
+    buffer, start = _address(op)
     name = values.text(buffer.value).text
-    offset = Text("0")
-    for number, part in enumerate(offsets):
-        text = _elements(values, part, buffer, op)
-        offset = binary(offset, "+", text, ADD) if number else text
     access = attrs.get(op, attrs.ACCESS, "rw")
-    kind = call("T.type_annotation", quote(buffer.dtype))
-    return call("T.tvm_access_ptr", kind, f"{name}.data", offset, extent(values, buffer), str(MASK.get(access, 3)))
+    extra = _past_the_start(start, buffer)
+    if extra is not None:
+        return call(f"{name}.access_ptr", quote(access), f"offset={values.text(extra).text}")
+    kind, size = call("T.type_annotation", quote(buffer.dtype)), _extent(values, buffer)
+    return call("T.tvm_access_ptr", kind, f"{name}.data", values.text(start), size, str(MASK[access]))
 
 
-def extent(values: ValuePrinter, buffer: Buffer) -> Text:
+def _extent(values: ValuePrinter, buffer: Buffer) -> Text:
     """How many elements lie behind a pointer to the whole buffer: its rows times the row stride."""
     if buffer.rank == 0:
         return Text("1")
     rows = values.index(buffer.dims[0])
-    names = buffer.attributes.get(attrs.STRIDES)
+    names = stride_names(buffer)
     strides, _ = buffer.type.get_strides_and_offset()
-    if not (names and names[0]) and strides[0] != ir.ShapedType.get_dynamic_stride_or_offset():
-        number = buffer.dims[0].as_constant()
-        return Text(str(number * strides[0])) if number is not None else binary(rows, "*", Text(str(strides[0])), MUL)
-    if not names and "strided" not in str(buffer.type.layout):
-        size = rows
+    if names and names[0]:
+        return binary(Text(f"{values.text(buffer.value).text}.strides[0]"), "*", rows, MUL)
+    if strides[0] == ir.ShapedType.get_dynamic_stride_or_offset():
         for dim in buffer.dims[1:]:
-            size = binary(size, "*", values.index(dim), MUL)
-        return size
-    return binary(Text(f"{values.text(buffer.value).text}.strides[0]"), "*", rows, MUL)
+            rows = binary(rows, "*", values.index(dim), MUL)
+        return rows
+    number = buffer.dims[0].as_constant()
+    return Text(str(number * strides[0])) if number is not None else binary(rows, "*", Text(str(strides[0])), MUL)
 
 
-def _address(value: ir.Value, pointer: ir.Operation) -> tuple[Buffer, list[ir.Value]]:
-    """The buffer of a sum of one base address and byte offsets, and the offsets."""
-    bases: list[ir.Value] = []
-    offsets: list[ir.Value] = []
-    pending = [value]
-    while pending:
-        current = pending.pop(0)
-        op = current.owner
-        name = "" if isinstance(op, ir.Block) else op.name
-        if name == "memref.extract_aligned_pointer_as_index":
-            bases.append(op.operands[0])
-        elif name == "arith.addi":
-            pending += list(op.operands)
-        elif name == "arith.index_cast" and not bases and not offsets and not pending:
-            pending.append(op.operands[0])
-        else:
-            offsets.append(current)
-    if len(bases) != 1:
-        raise TirError(f"a pointer that is not based on one buffer has no TVMScript form ({pointer.location})")
-    return Buffer(bases[0]), offsets
+def _address(op: ir.Operation) -> tuple[Buffer, ir.Value]:
+    """The buffer and the start (in elements) of a pointer made of base + start * bytes."""
+    for address in _operands(op.operands[0], "arith.index_cast"):
+        for base, scaled in _pairs(_operands(address, "arith.addi")):
+            for source in _operands(base, "memref.extract_aligned_pointer_as_index"):
+                for start, width in _pairs(_operands(scaled, "arith.muli")):
+                    if _constant(width) == dtypes.bits(Buffer(source).dtype) // 8:
+                        return Buffer(source), start
+    raise TirError(f"a pointer that is not base + start * bytes of one buffer has no TVMScript form ({op.location})")
 
 
-def _elements(values: ValuePrinter, value: ir.Value, buffer: Buffer, pointer: ir.Operation) -> Text:
-    """A byte offset in elements."""
-    size = dtypes.bits(buffer.dtype) // 8
+def _past_the_start(start: ir.Value, buffer: Buffer) -> ir.Value | None:
+    """x of `elem_offset + x`."""
+    for base, extra in _pairs(_operands(start, "arith.addi")):
+        if _operands(base, "memref.extract_strided_metadata") == [buffer.value]:
+            return extra
+    return None
+
+
+def _operands(value: ir.Value, name: str) -> list[ir.Value]:
+    """The operands of the op behind a value if it has this name, else none."""
     op = value.owner
-    name = "" if isinstance(op, ir.Block) else op.name
-    if name == "arith.muli":
-        for side, other in (tuple(op.operands), tuple(op.operands)[::-1]):
-            if _constant(other) == size:
-                return values.text(side)
-    if size == 1:
-        return values.text(value)
-    number = _constant(value)
-    if number is not None and number % size == 0:
-        return Text(str(number // size))
-    raise TirError(f"a pointer offset that is no whole number of elements has no TVMScript form ({pointer.location})")
+    return [] if isinstance(op, ir.Block) or op.name != name else list(op.operands)
+
+
+def _pairs(operands: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:
+    """Two operands in either order."""
+    return [] if len(operands) != 2 else [(operands[0], operands[1]), (operands[1], operands[0])]
 
 
 def _constant(value: ir.Value) -> int | None:

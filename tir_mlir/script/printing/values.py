@@ -109,7 +109,7 @@ class ValuePrinter:
     def call_extern(self, op: ir.Operation) -> Text:
         """`func.call @f(...)` -> `T.call_extern("int32", "f", ...)`."""
         results = list(op.results)
-        dtype = dtypes.to_name(results[0].type) if results else attrs.get(op, "tir.dtype", "int32")
+        dtype = dtypes.to_name(results[0].type) if results else "void"
         callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
         return call("T.call_extern", quote(dtype), quote(callee), *[self.text(a) for a in op.operands])
 
