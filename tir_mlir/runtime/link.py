@@ -195,9 +195,11 @@ def _move(op: ir.OpView, lowered: ir.Module, taken: dict[str, ir.OpView]) -> Non
 
 def _make_local(op: ir.OpView) -> None:
     op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-    for key in ("comdat", "visibility_", "dso_local"):  # LLVM asserts that a local symbol has none of these
-        if key in op.attributes:
-            del op.attributes[key]
+    # LLVM asserts that a local symbol is in no group and not hidden
+    if "comdat" in op.attributes:
+        del op.attributes["comdat"]
+    if "visibility_" in op.attributes:  # never deleted: printing an op without this property crashes
+        op.attributes["visibility_"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
 
 
 def _rename(op: ir.OpView, taken: dict[str, ir.OpView]) -> None:
