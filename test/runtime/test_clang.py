@@ -1,0 +1,40 @@
+import pytest
+
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import BuildError
+from tir_mlir.runtime import link
+from tir_mlir.runtime.clang import create_llvm
+
+
+def test_c_and_cpp_give_portable_text_that_imports(tmp_path):
+    out = tmp_path / "temp.ll"
+    text = create_llvm('extern "C" float twice(float x) { return x + x; }', output=str(out))
+    assert out.read_text() == text
+    assert "define" in text and "@twice" in text and "target-cpu" not in text and "ubsan" not in text
+    with entered():
+        assert "llvm.func" in str(link.import_llvm(text))
+        assert "llvm.func" in str(link.import_llvm(str(out)))
+    assert "@plain(" in create_llvm("int plain(int x) { return -x; }")
+
+
+def test_options_and_includes():
+    source = "#include <math.h>\nfloat f(float x) { return expf(x) * SCALE; }"
+    assert "@expf" in create_llvm(source, options=["-DSCALE=2"])
+    assert create_llvm(source, options="-DSCALE=2") != create_llvm(source, options="-DSCALE=3")
+
+
+def test_a_compile_error_shows_clangs_lines():
+    with pytest.raises(BuildError, match=r"kernel.cc:1:\d+: error: .*retrun"):
+        create_llvm('extern "C" int f(int x) { retrun x; }')
+
+
+def test_neither_source_nor_file():
+    with pytest.raises(BuildError, match="neither C source"):
+        create_llvm("missing.c")
+
+
+def test_text_that_is_no_llvm_ir():
+    with entered(), pytest.raises(BuildError, match="this LLVM IR cannot be read"):
+        link.import_llvm("define nonsense\n{")
+    with entered(), pytest.raises(BuildError, match="neither LLVM IR text nor a .ll file"):
+        link.import_llvm("nowhere.ll")
