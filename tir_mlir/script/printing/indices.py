@@ -45,7 +45,7 @@ class IndexPrinter:
 
     def text(self, index: Index) -> Text:
         """The expression in MLIR's simplest form, which is what the parser makes of its text."""
-        index = index.simplified() if len(index.values) else index
+        index = index.simplified() if isinstance(index.expr, ir.AffineBinaryExpr) else index
         return self._sum(*self._terms(index.expr, index.values))
 
     def constraint(self, condition: Constraint) -> Text:

@@ -17,7 +17,7 @@ def is_statement(op: ir.Operation) -> bool:
     name = op.name
     if name in ("affine.store", "memref.store", "affine.for", "scf.for", *BUFFER_OPS) or is_block(op):
         return True
-    if name in ("affine.if", "scf.if", "func.call"):
+    if name == "func.call":
         return not any(_is_used(r) for r in op.results)
     return not len(op.results)
 
@@ -49,7 +49,7 @@ def _is_used(value: ir.Value) -> bool:
 def _reads(op: ir.Operation) -> bool:
     if op.name in ("affine.load", "memref.load", "func.call"):
         return any(_is_used(r) for r in op.results) and attrs.NAME not in op.attributes
-    return op.name in ("affine.if", "scf.if") and not is_statement(op)
+    return op.name in ("affine.if", "scf.if") and not is_statement(op) and attrs.NAME not in op.attributes
 
 
 def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
