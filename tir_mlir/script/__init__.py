@@ -1,0 +1,9 @@
+"""Text to IR and back: `from tir_mlir.script import ir as I, tir as T`."""
+
+from . import ir, tir
+from .module import IRModule, PrimFunc
+from .parser import parse
+
+ir_module = ir.ir_module
+
+__all__ = ["IRModule", "PrimFunc", "ir", "ir_module", "parse", "tir"]

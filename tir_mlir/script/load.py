@@ -1,0 +1,94 @@
+"""A `.mlir` file in the encoding -> module: parse, give missing ids and names, verify."""
+
+from __future__ import annotations
+
+import os
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import ScriptError, VerifyError
+from tir_mlir.dialect.verify import verify
+from tir_mlir.dialect.views import is_block
+
+from .source import Source
+from .verified import at_location
+
+_NAMED = {"memref.alloc": "buf", "memref.alloca": "buf", "memref.subview": "view"}
+
+
+def load(text_or_path: str, check: bool = True) -> ir.Module:
+    """The module of MLIR text or of a `.mlir` file. Errors: ScriptError with file, line and the line itself."""
+    text, name = _read(text_or_path)
+    source = Source(name, text.splitlines(keepends=True))
+    with entered():
+        try:
+            module = ir.Module.parse(text)
+        except ir.MLIRError as error:
+            first = error.error_diagnostics[0] if error.error_diagnostics else None
+            raise _moved(first.message if first else str(error), first.location if first else None, source) from None
+        complete(module)
+        if check:
+            try:
+                verify(module, source=True)
+            except VerifyError as error:
+                raise _moved(error.message, error.location, source) from error
+        return module
+
+
+def _read(text_or_path: str) -> tuple[str, str]:
+    if "\n" in text_or_path or "{" in text_or_path:
+        return text_or_path, "<mlir>"
+    if not os.path.exists(text_or_path):
+        raise ScriptError(f"there is no file {text_or_path}")
+    with open(text_or_path, encoding="utf-8") as file:
+        return file.read(), text_or_path
+
+
+def _moved(message: str, location: object, source: Source) -> ScriptError:
+    """MLIR calls parsed text "-": the error speaks of the user's file."""
+    from .verified import place
+
+    name, line, column = place(location)
+    if line and name in ("-", ""):
+        return source.error_at(line, column, message)
+    return at_location(message, location)
+
+
+def complete(module: ir.Module) -> None:
+    """Give ids, loop names, buffer names and iter names where the text leaves them out."""
+    loops = buffers = 0
+    for op in walk.ops(module.operation):
+        facts = op.attributes
+        if op.name == "affine.for" and attrs.LOOP not in facts:
+            facts[attrs.LOOP] = ir.StringAttr.get(f"i{loops}")
+            loops += 1
+        if op.name in _NAMED and attrs.NAME not in facts:
+            facts[attrs.NAME] = ir.StringAttr.get(f"{_NAMED[op.name]}{buffers}")
+            buffers += 1
+        if is_block(op) and attrs.ITERS in facts and attrs.NAMES not in facts:
+            facts[attrs.NAMES] = attrs.to_attr([f"v{n}" for n in range(len(facts[attrs.ITERS]))])
+        if is_block(op) and attrs.SYMS not in facts:
+            facts[attrs.SYMS] = attrs.to_attr([])
+        if op.name == "func.func" and len(op.regions[0].blocks):
+            _name_arguments(op)
+        if (op.name in ("affine.for", "func.func") or is_block(op)) and attrs.ID not in facts:
+            if op.name != "func.func" or len(op.regions[0].blocks):
+                facts[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
+
+
+def _name_arguments(op: ir.Operation) -> None:
+    count = len(op.regions[0].blocks[0].arguments)
+    given = [attrs.from_attr(a) for a in op.attributes["arg_attrs"]] if "arg_attrs" in op.attributes else [{}] * count
+    if all(attrs.NAME in g for g in given):
+        return
+    named = [g if attrs.NAME in g else {**g, attrs.NAME: f"arg{n}"} for n, g in enumerate(given)]
+    op.attributes["arg_attrs"] = ir.ArrayAttr.get([_keep(g) for g in named])
+
+
+def _keep(facts: dict[str, object]) -> ir.DictAttr:
+    """A dictionary attribute; attributes that have no Python value pass through."""
+    return ir.DictAttr.get(
+        {k: ir.AffineMapAttr.get(v) if isinstance(v, ir.AffineMap) else attrs.to_attr(v) for k, v in facts.items()}
+    )

@@ -1,0 +1,202 @@
+"""What a parsed program is to its user: a module of functions, and one function of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.views import Func, funcs
+
+
+class IRModule:
+    """A module of tensor programs. `.mlir` is the plain MLIR module; `.script()` is its text as TVMScript."""
+
+    def __init__(self, mlir: ir.Module | Mapping[str, PrimFunc] | None = None):
+        """From an MLIR module (taken as it is), or from functions by name (copied)."""
+        if isinstance(mlir, ir.Module):
+            self.mlir = mlir
+            return
+        with entered():
+            self.mlir = ir.Module.create()
+            for name, func in (mlir or {}).items():
+                _copy_into(self.mlir, func, name)
+
+    @staticmethod
+    def from_mlir(text_or_path: str) -> IRModule:
+        """A module from MLIR text, or from the path of a `.mlir` file, in the encoding of dialect/README.md.
+
+        Missing ids and names are given. Errors: ScriptError with the place, for text that is malformed or breaks a rule.
+        """
+        from .load import load
+
+        return IRModule(load(text_or_path))
+
+    @property
+    def functions(self) -> dict[str, PrimFunc]:
+        """The functions that have a body, by name."""
+        with entered():
+            return {f.name: PrimFunc(self, f.name) for f in funcs(self.mlir)}
+
+    def __getitem__(self, name: str) -> PrimFunc:
+        found = self.functions
+        if name not in found:
+            raise KeyError(f"the module has no function {name!r}; it has {', '.join(found) or 'none'}")
+        return found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.functions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.functions)
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def clone(self) -> IRModule:
+        """An independent copy, with the same ids."""
+        with entered():
+            copy = ir.Module.create()
+            for name in self.mlir.operation.attributes:
+                copy.operation.attributes[name] = self.mlir.operation.attributes[name]
+            with ir.InsertionPoint(copy.body):
+                for op in self.mlir.body.operations:
+                    op.operation.clone()
+            return IRModule(copy)
+
+    def text(self) -> str:
+        """The module as MLIR text."""
+        with entered():
+            return str(self.mlir)
+
+    def script(self, **options: Any) -> str:
+        """The module as TVMScript; see `tir_mlir.script.printer.script` for the options."""
+        from .printer import script
+
+        return script(self.mlir, **options)
+
+    def show(self, **options: Any) -> None:
+        """Print the module as TVMScript, in colour where that can be shown."""
+        from .highlight import show
+
+        show(self.script(**options))
+
+    def equal(self, other: IRModule) -> bool:
+        """Whether both are the same program; ids and locations do not count."""
+        from .equal import equal
+
+        return equal(self.mlir, other.mlir)
+
+    def _repr_html_(self) -> str:
+        from .highlight import html
+
+        return html(self.script())
+
+    def __repr__(self) -> str:
+        return f"IRModule({', '.join(self.functions)})"
+
+
+class PrimFunc:
+    """One function of a module."""
+
+    def __init__(self, module: IRModule, name: str):
+        self.module = module
+        self.name = name
+
+    @property
+    def func(self) -> Func:
+        """The view of the function; good until the module is rewritten."""
+        with entered():
+            return next(f for f in funcs(self.module.mlir) if f.name == self.name)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """What `T.func_attr` set."""
+        with entered():
+            return self.func.attributes
+
+    @property
+    def alone(self) -> IRModule:
+        """A module with only this function (and the external functions it calls)."""
+        return IRModule({self.name: self})
+
+    def with_attr(self, key: str, value: Any) -> PrimFunc:
+        """A copy of the function with one more attribute, in a module of its own."""
+        copy = self.alone[self.name]
+        with entered():
+            func = copy.func
+            attrs.put(func.op, attrs.ATTRS, {**func.attributes, key: value})
+        return copy
+
+    def script(self, **options: Any) -> str:
+        """The function as TVMScript, in a module of its own."""
+        return self.alone.script(**options)
+
+    def show(self, **options: Any) -> None:
+        """Print the function as TVMScript."""
+        self.alone.show(**options)
+
+    def equal(self, other: PrimFunc) -> bool:
+        """Whether both are the same function, whatever they are called."""
+        return IRModule({"main": self}).equal(IRModule({"main": other}))
+
+    def _repr_html_(self) -> str:
+        return self.alone._repr_html_()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TirError(f"{self.name} is a program, not a callable: build it first, build(mod)[\"{self.name}\"](...)")
+
+    def __repr__(self) -> str:
+        return f"PrimFunc({self.name})"
+
+
+def _copy_into(module: ir.Module, func: PrimFunc, name: str) -> None:
+    """Clone a function under a name, with fresh ids and the declarations it calls."""
+    source = func.module.mlir
+    present = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations}
+    if name in present:
+        raise TirError(f"the module has a function {name} already")
+    called = _callees(func.func.op)
+    with ir.InsertionPoint(module.body):
+        for op in source.body.operations:
+            symbol = ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else ""
+            if symbol in called and symbol not in present:
+                op.operation.clone()
+        copy = func.func.op.clone()
+    copy.operation.attributes["sym_name"] = ir.StringAttr.get(name)
+    facts = attrs.get(copy.operation, attrs.ATTRS, {})
+    if facts.get("global_symbol") == func.name:
+        attrs.put(copy.operation, attrs.ATTRS, {**facts, "global_symbol": name})
+    _fresh_ids(module, copy.operation)
+
+
+def _callees(op: ir.Operation) -> set[str]:
+    found: set[str] = set()
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if inner.name == "func.call":
+            found.add(ir.FlatSymbolRefAttr(inner.attributes["callee"]).value)
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _fresh_ids(module: ir.Module, op: ir.Operation) -> None:
+    """New ids when the module has other functions, whose ids could be the same."""
+    marked: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if attrs.ID in inner.attributes:
+            marked.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    for inner in marked:
+        inner.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
+
+
