@@ -1,6 +1,6 @@
 """`build`: a program -> a library of callables.
 
-    lower -> link kernels -> machine code, in process ("jit") or by the tools ("tools")
+lower -> link kernels -> machine code, in process ("jit") or by the tools ("tools")
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mlir import ir
-from mlir.dialects.llvm import translate_module_to_llvmir
+from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
@@ -61,7 +61,9 @@ class Library:
 
     def __call__(self, *args: Any) -> None:
         if len(self._functions) != 1:
-            raise BuildError(f"this library has {len(self._functions)} functions: call one, lib[{self.functions[0]!r}](...)")
+            raise BuildError(
+                f"this library has {len(self._functions)} functions: call one, lib[{self.functions[0]!r}](...)"
+            )
         next(iter(self._functions.values()))(*args)
 
     @property
@@ -84,7 +86,7 @@ class Library:
     def export(self, path: str | Path) -> list[Path]:
         """Write a shared object to `path` (.so), with an object file and a C header beside it.
 
-        The library loads without this package (a program with parallel loops needs the OpenMP runtime it was linked to).
+        The library loads without this package; with parallel loops it needs the OpenMP runtime it was linked to.
         """
         if not isinstance(self._driver, Aot):
             raise BuildError('export needs the tool driver: build(..., driver="tools").export(path)')
@@ -97,7 +99,7 @@ def build(mod: Any, target: str = "llvm", *, driver: str = "jit", libs: Sequence
     `libs` are shared objects for external functions. Raises BuildError (unknown target, missing or unfit kernel) and
     LoweringError.
     """
-    if target.split()[0:1] != [target] or target not in TARGETS:
+    if target not in TARGETS:
         raise BuildError(f"unknown target {target!r}; known: {', '.join(map(repr, TARGETS))}")
     if driver not in DRIVERS:
         raise BuildError(f"unknown driver {driver!r}; known: {', '.join(map(repr, DRIVERS))}")
@@ -151,9 +153,7 @@ def _module(mod: Any) -> ir.Module:
                 break
         else:
             break
-    raise BuildError(
-        f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {type(mod).__name__}"
-    )
+    raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {type(mod).__name__}")
 
 
 def _mark_public(module: ir.Module, names: set[str]) -> None:

@@ -17,7 +17,9 @@ def sources() -> set[str]:
     """Paths, from the checkout's root, of the files the wheel must hold."""
     found = set()
     for folder, _, names in os.walk(ROOT / "tir_mlir", followlinks=True):
-        found |= {(Path(folder) / name).relative_to(ROOT).as_posix() for name in names if name.endswith((".py", ".mlir"))}
+        found |= {
+            (Path(folder) / name).relative_to(ROOT).as_posix() for name in names if name.endswith((".py", ".mlir"))
+        }
     return found
 
 

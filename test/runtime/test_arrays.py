@@ -1,3 +1,6 @@
+"""Programs are MLIR text."""
+# ruff: noqa: E501
+
 import numpy as np
 import pytest
 
@@ -43,7 +46,10 @@ def arrays(n: int = 4) -> list[np.ndarray]:
 
 def test_signature_and_written_parameters(packer):
     signature = packer().signature
-    assert str(signature) == 'f(A: Buffer[(n, 16), "float32"], B: Buffer[(16, 16), "float32"], C: Buffer[(n, 16), "float32"])'
+    assert (
+        str(signature)
+        == 'f(A: Buffer[(n, 16), "float32"], B: Buffer[(16, 16), "float32"], C: Buffer[(n, 16), "float32"])'
+    )
     assert [p.written for p in signature.params] == [False, False, True]
 
 
@@ -68,7 +74,10 @@ REFUSED = {
         lambda a, b, c: (a, b, np.zeros((9, 16), "float32")),
         "argument 2, C: .* has extent 9 in dimension 0; n = 4 is needed; n = 4 comes from dimension 0 of 'A'",
     ),
-    "type": (lambda a, b, c: (a.astype("float64"), b, c), r'is of type float64; float32 is needed; convert with .astype\("'),
+    "type": (
+        lambda a, b, c: (a.astype("float64"), b, c),
+        r'is of type float64; float32 is needed; convert with .astype\("',
+    ),
     "byte order": (lambda a, b, c: (a.astype(">f4"), b, c), "foreign byte order"),
     "strides": (lambda a, b, c: (a, b.T, c), r"B: .* is not C-contiguous: strides \(1, 16\).*np.ascontiguousarray"),
     "odd strides": (
@@ -133,7 +142,9 @@ def test_derived_extents_bind_the_variable(packer):
                            %n: index {tir.name = "n"}, %x: f32 {tir.name = "x"}) { return }"""
     f32 = np.float32
     packer(text).pack([np.zeros(14, f32), np.zeros(3, f32), 3, 1.5])
-    with pytest.raises(ArgumentError, match=r"A: .* extent 13 in dimension 0; \(\(n \* 4\) \+ 2\) = 14 is needed; n = 3 comes"):
+    with pytest.raises(
+        ArgumentError, match=r"A: .* extent 13 in dimension 0; \(\(n \* 4\) \+ 2\) = 14 is needed; n = 3 comes"
+    ):
         packer(text).pack([np.zeros(13, f32), np.zeros(3, f32), 3, 1.5])
     with pytest.raises(ArgumentError, match="extent 3 in dimension 0; n = 4 is needed; n = 4 comes from argument 'n'"):
         packer(text).pack([np.zeros(18, f32), np.zeros(3, f32), 4, 1.5])

@@ -49,9 +49,7 @@ class Packer:
     @property
     def argtypes(self) -> list[Any]:
         """The ctypes of the C-interface function."""
-        return [
-            ctypes.c_void_p if isinstance(p, BufferParam) else _SCALARS[p.dtype] for p in self.signature.params
-        ]
+        return [ctypes.c_void_p if isinstance(p, BufferParam) else _SCALARS[p.dtype] for p in self.signature.params]
 
     def pack(self, args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
         """The values to call with, and the arrays that must live as long as the call. Raises ArgumentError."""
@@ -100,10 +98,16 @@ class Packer:
             self._fail(param, f"has {array.ndim} dimensions, shape {array.shape}", f"{len(param.dims)} are needed")
         names = ("bfloat16", "uint16") if param.dtype == "bfloat16" else (param.dtype,)
         if array.dtype.name not in names:
-            fix = "view a bfloat16 array as uint16" if param.dtype == "bfloat16" else f'convert with .astype("{param.dtype}")'
+            fix = (
+                "view a bfloat16 array as uint16"
+                if param.dtype == "bfloat16"
+                else f'convert with .astype("{param.dtype}")'
+            )
             self._fail(param, f"is of type {array.dtype.name}", f"{param.dtype} is needed; {fix}")
         if not array.dtype.isnative:
-            self._fail(param, f"has foreign byte order ({array.dtype.str})", 'swap with .astype(a.dtype.newbyteorder("="))')
+            self._fail(
+                param, f"has foreign byte order ({array.dtype.str})", 'swap with .astype(a.dtype.newbyteorder("="))'
+            )
 
     def _check_shapes(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> None:
         """Bind the shape variables, from arguments of that name and from the arrays; then compare every extent."""
@@ -115,7 +119,9 @@ class Packer:
             for (_, param), array in zip(self._buffers, arrays, strict=True)
             for axis, dim in enumerate(param.dims)
         ]
-        for param, axis, dim, size in sorted(extents, key=lambda e: e[2].text not in e[2].symbols):  # bare symbols first
+        for param, axis, dim, size in sorted(
+            extents, key=lambda e: e[2].text not in e[2].symbols
+        ):  # bare symbols first
             free = [s for s in dim.symbols if s not in known]
             if len(free) == 1:
                 value = _solve(dim, free[0], {s: v for s, (v, _) in known.items()}, size)
@@ -134,7 +140,9 @@ class Packer:
         itemsize = array.itemsize
         row_major = _row_major(array.shape)
         if any(s % itemsize for s in array.strides):
-            self._fail(param, f"has strides {array.strides} in bytes", f"multiples of {itemsize} are needed; copy the array")
+            self._fail(
+                param, f"has strides {array.strides} in bytes", f"multiples of {itemsize} are needed; copy the array"
+            )
         given = [s // itemsize for s in array.strides]
         # the stride of a dimension of extent 0 or 1 is never used: take what fits
         loose = [size <= 1 or array.size == 0 for size in array.shape]
@@ -146,11 +154,16 @@ class Packer:
             elif loose[axis] or have == need:
                 strides.append(need)
             elif param.strides is None:
-                self._fail(param, f"is not C-contiguous: strides {tuple(given)} in elements",
-                           f"{tuple(row_major)} are needed; pass np.ascontiguousarray(...)"
-                           + (" and copy the result back" if param.written else ""))
+                self._fail(
+                    param,
+                    f"is not C-contiguous: strides {tuple(given)} in elements",
+                    f"{tuple(row_major)} are needed; pass np.ascontiguousarray(...)"
+                    + (" and copy the result back" if param.written else ""),
+                )
             else:
-                self._fail(param, f"has stride {have} in dimension {axis}", f"{need} is needed; copy the array to that layout")
+                self._fail(
+                    param, f"has stride {have} in dimension {axis}", f"{need} is needed; copy the array to that layout"
+                )
         spans = [(size - 1) * stride * itemsize for size, stride in zip(array.shape, given, strict=True)]
         low = sum(s for s in spans if s < 0)
         high = sum(s for s in spans if s > 0) + itemsize if array.size else low
@@ -186,8 +199,11 @@ class Packer:
             if hasattr(value, "numpy"):
                 return value.numpy()
         except (TypeError, ValueError, RuntimeError, BufferError) as error:
-            self._fail(param, f"is a {type(value).__name__} that gives no array in main memory ({error})",
-                       "pass a NumPy array or a CPU tensor; bfloat16 tensors as uint16 views")
+            self._fail(
+                param,
+                f"is a {type(value).__name__} that gives no array in main memory ({error})",
+                "pass a NumPy array or a CPU tensor; bfloat16 tensors as uint16 views",
+            )
         self._fail(param, f"is a {type(value).__name__}", "a NumPy array or an object with __dlpack__ is needed")
 
     def _check_overlap(self, plan: Sequence[_Slot], starts: Sequence[int], arrays: Sequence[np.ndarray]) -> None:
@@ -196,7 +212,9 @@ class Packer:
                 first = plan[i]
                 if not (first.written or second.written):
                     continue
-                apart = (starts[i] + first.high <= starts[j] + second.low) or (starts[j] + second.high <= starts[i] + first.low)
+                apart = (starts[i] + first.high <= starts[j] + second.low) or (
+                    starts[j] + second.high <= starts[i] + first.low
+                )
                 if not apart and _shares(arrays[i], arrays[j]):
                     self._fail_overlap(first, second)
 
@@ -207,11 +225,16 @@ class Packer:
         raise ArgumentError(f"{self.signature.name}: argument {position}, {param}: {have}; {need}")
 
     def _fail_alignment(self, slot: _Slot, start: int) -> NoReturn:
-        self._fail(self.signature.params[slot.index], f"lies at address {start:#x}, which is no multiple of {slot.itemsize}",
-                   "element-aligned memory is needed; pass a copy")
+        self._fail(
+            self.signature.params[slot.index],
+            f"lies at address {start:#x}, which is no multiple of {slot.itemsize}",
+            "element-aligned memory is needed; pass a copy",
+        )
 
     def _fail_writable(self, slot: _Slot) -> NoReturn:
-        self._fail(self.signature.params[slot.index], "is read-only", "the function writes to it; pass a writable array")
+        self._fail(
+            self.signature.params[slot.index], "is read-only", "the function writes to it; pass a writable array"
+        )
 
     def _fail_overlap(self, first: _Slot, second: _Slot) -> NoReturn:
         a, b = (self.signature.params[s.index] for s in (first, second))
@@ -233,7 +256,7 @@ def _row_major(shape: Sequence[int]) -> list[int]:
 def _shares(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two arrays with overlapping address ranges have an element in common; too hard to tell counts as yes."""
     try:
-        return np.shares_memory(a, b, max_work=10_000)
+        return np.shares_memory(a, b, max_work=10_000)  # pyright: ignore[reportArgumentType]
     except np.exceptions.TooHardError:
         return True
 

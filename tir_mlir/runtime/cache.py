@@ -1,4 +1,4 @@
-"""Texts kept between runs, by the content they were made from. Whatever is wrong with an entry only makes it be made again."""
+"""Texts kept between runs, by the content they were made from; an entry that is damaged is made again."""
 
 from __future__ import annotations
 

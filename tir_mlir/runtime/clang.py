@@ -15,12 +15,23 @@ from tir_mlir.runtime.cache import cached
 from tir_mlir.runtime.host import cpu_features
 
 # zig compiles like a debug build of its own language unless told otherwise
-_FLAGS = ("-S", "-emit-llvm", "-O3", "-march=native", "-g0", "-fno-sanitize=all", "-fno-stack-protector",
-          "-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-Wno-unused-command-line-argument")
+_FLAGS = (
+    "-S",
+    "-emit-llvm",
+    "-O3",
+    "-march=native",
+    "-g0",
+    "-fno-sanitize=all",
+    "-fno-stack-protector",
+    "-fno-unwind-tables",
+    "-fno-asynchronous-unwind-tables",
+    "-Wno-unused-command-line-argument",
+)
 
 # what ties the text to one CPU or ABI detail; the module that a kernel is linked into decides these
 _TARGET = re.compile(
-    r' "(?:target-cpu|target-features|tune-cpu|frame-pointer|stack-protector-buffer-size|min-legal-vector-width)"="[^"]*"'
+    r' "(?:target-cpu|target-features|tune-cpu|frame-pointer|stack-protector-buffer-size|min-legal-vector-width)"'
+    r'="[^"]*"'
 )
 
 
@@ -29,8 +40,8 @@ def create_llvm(
 ) -> str:
     """C or C++ source text (or the path of such a file) -> LLVM IR text; also written to `output` when given.
 
-    `options` are further clang options, as a list or one string. Text with `extern "C"` is C++, other text is C; a file's
-    suffix says what it is. Raises BuildError with clang's messages.
+    `options` are further clang options, as a list or one string. Text with `extern "C"` is C++, other text is C; a
+    file's suffix says what it is. Raises BuildError with clang's messages.
     """
     if not isinstance(source, str):
         if len(source) != 1:

@@ -19,7 +19,7 @@ def text(signatures: Sequence[Signature], name: str) -> str:
     guard = "TIR_" + re.sub(r"\W", "_", name).upper() + "_H"
     buffers = {_struct(p): p for s in signatures for p in s.params if isinstance(p, BufferParam)}
     parts = [f"#ifndef {guard}\n#define {guard}\n#include <stdbool.h>\n#include <stdint.h>\n"]
-    parts += ["#ifdef __cplusplus\nextern \"C\" {\n#endif\n"]
+    parts += ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
     parts += [_declare(struct, p) for struct, p in buffers.items()]
     parts += [_prototype(s) for s in signatures]
     parts += ["#ifdef __cplusplus\n}\n#endif\n#endif\n"]

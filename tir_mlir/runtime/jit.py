@@ -6,6 +6,7 @@ import ctypes
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from mlir import ir
 from mlir.execution_engine import ExecutionEngine
@@ -31,7 +32,8 @@ class Jit:
         for lib in libs:
             symbols.load(lib)  # a library that does not load is an exception here, stderr text in the engine
         try:
-            self._engine = ExecutionEngine(module, opt_level=3, shared_libs=libs, enable_object_dump=True)
+            options: dict[str, Any] = {"shared_libs": libs, "enable_object_dump": True}
+            self._engine = ExecutionEngine(module, opt_level=3, **options)
         except RuntimeError as error:
             raise BuildError(f"the lowered module cannot be compiled: {error}") from error
         self._addresses = self._look_up(names)

@@ -51,7 +51,7 @@ def resolve(module: ir.Module, libs: Sequence[str] = ()) -> dict[str, Kernel]:
 
 
 def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
-    """Put the kernels into a module in the llvm dialect: each declaration becomes an internal, always inlined function."""
+    """Put the kernels into a module in the llvm dialect: a declaration becomes an internal, always inlined function."""
     for kernel in kernels.values():
         taken = {_name(op): op for op in lowered.body.operations if "sym_name" in op.attributes}
         definition = _find(kernel.module, kernel.symbol)
@@ -169,9 +169,11 @@ def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module]) -> str:
 
 
 def _move(op: ir.OpView, lowered: ir.Module, taken: dict[str, ir.OpView]) -> None:
-    """One operation of a kernel's module into `lowered`: definitions become internal, known declarations are dropped."""
+    """One operation of a kernel's module into `lowered`: definitions become local, known declarations go."""
     if op.operation.name == "llvm.mlir.global_ctors" and len(ir.ArrayAttr(op.attributes["ctors"])):
-        raise BuildError(f"{PRAGMA}: the C++ kernel has static constructors, which nobody would run; make them constants")
+        raise BuildError(
+            f"{PRAGMA}: the C++ kernel has static constructors, which nobody would run; make them constants"
+        )
     if "sym_name" not in op.attributes or op.operation.name == "llvm.comdat":
         return  # module flags, identification, merging of duplicates: all local from here on
     name, declared = _name(op), taken.get(_name(op))
@@ -207,6 +209,7 @@ def _rename(op: ir.OpView, taken: dict[str, ir.OpView]) -> None:
     name = _name(op)
     fresh = next(f"{name}.{i}" for i in range(1, len(taken) + 2) if f"{name}.{i}" not in taken)
     root = op.operation.parent
+    assert root is not None
     ir.SymbolTable.replace_all_symbol_uses(name, fresh, root)
     ir.SymbolTable.set_symbol_name(op, fresh)
 

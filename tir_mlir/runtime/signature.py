@@ -33,7 +33,8 @@ class BufferParam:
     written: bool
 
     def __str__(self) -> str:
-        return f'{self.name}: Buffer[({", ".join(d.text for d in self.dims)}{"," * (len(self.dims) == 1)}), "{self.dtype}"]'
+        shape = ", ".join(d.text for d in self.dims) + "," * (len(self.dims) == 1)
+        return f'{self.name}: Buffer[({shape}), "{self.dtype}"]'
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,9 @@ def _signature(func: ir.OpView) -> Signature:
     name = attrs.get(func, "sym_name")
     type_ = ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value)
     if type_.results:
-        raise BuildError(f"function {name!r} returns {', '.join(map(str, type_.results))}; results go to buffer parameters")
+        raise BuildError(
+            f"function {name!r} returns {', '.join(map(str, type_.results))}; results go to buffer parameters"
+        )
     arguments = list(func.operation.regions[0].blocks[0].arguments)
     dicts = list(ir.ArrayAttr(func.attributes["arg_attrs"])) if "arg_attrs" in func.attributes else []
     params = []

@@ -79,7 +79,7 @@ def openmp() -> str:
             return str(place)
     raise BuildError(
         f"the OpenMP runtime for parallel loops was not found at {', '.join(map(str, places))}; "
-        "install it with `pip install intel-openmp`, or set TIR_OPENMP to a libiomp5.so or libomp.so (libgomp does not do)"
+        "install it with `pip install intel-openmp`, or set TIR_OPENMP to a libiomp5.so or libomp.so (not libgomp)"
     )
 
 

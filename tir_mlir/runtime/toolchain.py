@@ -125,7 +125,7 @@ def _bindings() -> str:
 def run(name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300) -> str:
     """Run a tool on `input` (its stdin) and return its stdout.
 
-    A failure, a crash by a signal included, is a ToolError: the command, what the tool said, and a saved copy of the input.
+    A failure, a crash by a signal included, is a ToolError: the command, what the tool said, its input saved.
     """
     done = attempt(name, args, input, timeout)
     if done.returncode != 0:
@@ -133,14 +133,16 @@ def run(name: str, args: Sequence[str] = (), input: str | None = None, timeout: 
     return done.stdout
 
 
-def attempt(name: str, args: Sequence[str] = (), input: str | None = None,
-            timeout: float = 300) -> subprocess.CompletedProcess[str]:
+def attempt(
+    name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
     """Run a tool and return how it ended; ToolError only when it does not start or does not end."""
     tool = find(name)
     command = [tool.path, *args]
     try:
-        return subprocess.run(command, input=input, capture_output=True, text=True, timeout=timeout, check=False,
-                              env=_environment(name))
+        return subprocess.run(
+            command, input=input, capture_output=True, text=True, timeout=timeout, check=False, env=_environment(name)
+        )
     except OSError as error:
         raise ToolError(f"{tool.path} ({tool.origin}) does not start: {error}") from error
     except subprocess.TimeoutExpired as error:

@@ -1,4 +1,7 @@
-"""int tmm16(float *c, float *a, float *b, int stride_a, int stride_b, int stride_c): c[16,16] += a[16,16] * b[16,16]^T."""
+"""The course's instruction: c[16,16] += a[16,16] * b[16,16]^T, rows of floats `stride_x` apart.
+
+int tmm16(float *c, float *a, float *b, int stride_a, int stride_b, int stride_c)
+"""
 
 from __future__ import annotations
 
