@@ -278,3 +278,14 @@ def _as_size(index: Index) -> Index | int:
     return index if number is None else number
 
 
+
+
+def clone_module(module: ir.Module) -> ir.Module:
+    """A copy of a module, ids and locations included."""
+    copy = module.operation.clone().operation
+    new = ir.Module.create(module.operation.location)
+    for name in module.operation.attributes:
+        new.operation.attributes[name] = module.operation.attributes[name]
+    for op in list(copy.regions[0].blocks[0].operations):
+        new.body.append(op)
+    return new

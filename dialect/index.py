@@ -118,6 +118,10 @@ class Index:
         shorter = expr if cost(expr) <= cost(self.expr) else self.expr  # it may spread a remainder into a floor
         return trim(shorter, list(self.values))
 
+    def trimmed(self) -> Index:
+        """Without values that do not occur."""
+        return trim(self.expr, self.values)
+
     def uses(self, value: ir.Value) -> bool:
         return value in self.values
 

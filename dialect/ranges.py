@@ -119,17 +119,22 @@ def _reaches(it, loops: dict[ir.Value, Loop]) -> bool:
         loop = loops[value]
         plain = len(loop.lowers) == len(loop.uppers) == 1
         return plain and loop.lower.same(it.min) and loop.upper.same(it.min + it.extent)
-    found = terms(it.binding.simplified().expr)
-    values = it.binding.simplified().values
     extent, low = it.extent.as_constant(), it.min.as_constant()
-    if found is None or extent is None or low is None or any(v not in loops for v in values):
+    return extent is not None and low is not None and reaches(it.binding - low, loops, extent)
+
+
+def reaches(index: Index, loops: dict[ir.Value, Loop], extent: int) -> bool:
+    """Whether an expression is a mixed-radix number of `loops` that takes exactly the values [0, extent), each once."""
+    index = index.simplified()
+    found = terms(index.expr)
+    if found is None or any(v not in loops for v in index.values):
         return False
     reach, start = 1, found[1]
     for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
-        loop = loops[values[dim]]
+        loop = loops[index.values[dim]]
         size, first = loop.const_extent, loop.lower.as_constant()
-        if factor != reach and size != 1 or size is None or first is None:
+        if size is None or first is None or (factor != reach and size != 1):
             return False
         reach *= size
         start += factor * first
-    return reach == extent and start == low
+    return reach == extent and start == 0

@@ -113,6 +113,14 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
     return last
 
 
+def enclosing_loop_name(value: ir.Value) -> str | None:
+    """The name of the loop whose variable `value` is; None for anything else."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) and is_loop(owner.owner):
+        return Loop(owner.owner).name
+    return None
+
+
 def position(op: ir.Operation) -> int:
     """Place of an op in its block."""
     return next(i for i, o in enumerate(op.operation.block.operations) if o.operation == op)

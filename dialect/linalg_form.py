@@ -1,0 +1,409 @@
+"""The canonical form of a pure tensor computation: iterators, operands with index maps, and a scalar payload.
+
+A loop nest around one statement raises to it, with or without blocks, whatever the order and names of its loops. What is
+raised is exactly one `linalg.generic`: for every point of a box of iterators, `out[map(x)] = payload(operands at x)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from mlir import ir
+
+from . import attrs, payload, sets
+from .accesses import of_op
+from .boxes import NotABox, box_of
+from .deps import ASSOCIATIVE
+from .errors import TirError
+from .index import Index, cost, trim, used_dims
+from .payload import Leaf, Node, Tree
+from .regions import relation_beneath
+from .views import Block, Buffer, Func, Loop, is_block, is_init, is_loop, is_where
+from .walk import is_pure, ops
+
+Top = Block | Loop | Func
+AffineExpr = ir.AffineExpr
+
+
+class NotRaisable(TirError):
+    """A program that is no pure tensor computation; `culprit` is the op that stands in the way."""
+
+    def __init__(self, message: str, culprit: ir.Operation | None = None):
+        super().__init__(message)
+        self.culprit = culprit
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An iterator from 0 to `extent`: S when it selects the element that is written, R when it does not."""
+
+    name: str
+    kind: str
+    extent: Index
+
+    @property
+    def size(self) -> str:
+        number = self.extent.as_constant()
+        return str(number) if number is not None else "symbolic"
+
+    @property
+    def is_unit(self) -> bool:
+        return self.extent.as_constant() == 1
+
+
+@dataclass(frozen=True)
+class Operand:
+    """`buffer[base + rows * iterators]`: one row a dimension, one column an iterator; `base` holds outer values only."""
+
+    buffer: Buffer
+    rows: tuple[tuple[int, ...], ...]
+    base: tuple[Index, ...]
+
+    def same(self, other: Operand) -> bool:
+        equal = self.buffer.value == other.buffer.value and self.rows == other.rows
+        return equal and all(a.same(b) for a, b in zip(self.base, other.base, strict=True))
+
+    @property
+    def used_rows(self) -> list[int]:
+        """Dimensions along which the access moves."""
+        return [d for d, row in enumerate(self.rows) if any(row)]
+
+
+@dataclass(frozen=True)
+class Form:
+    """`operands[output] = payload` at every point of the box of `axes`; before that `init` into all of it, if any.
+
+    `partial_init`: the init runs only in some iterations of the loops outside. `top` is what was raised.
+    """
+
+    axes: tuple[Axis, ...]
+    operands: tuple[Operand, ...]
+    output: int
+    payload: Tree
+    init: Tree | None = None
+    partial_init: bool = False
+    top: Top | None = field(default=None, compare=False)
+
+    def without(self, column: int) -> Form:
+        """Drop an iterator that only takes the value 0."""
+        cut = tuple(
+            replace(o, rows=tuple(r[:column] + r[column + 1 :] for r in o.rows)) for o in self.operands
+        )
+        return replace(self, axes=self.axes[:column] + self.axes[column + 1 :], operands=cut)
+
+    def canonical(self) -> Form:
+        """Without unit iterators, and with iterators that always count as one number put together."""
+        form = self
+        for column in reversed(range(len(form.axes))):
+            if form.axes[column].is_unit:
+                form = form.without(column)
+        while (pair := _mergeable(form)) is not None:
+            form = _merge(form, *pair)
+        return form
+
+
+def _mergeable(form: Form) -> tuple[int, int] | None:
+    """Two iterators of one kind with outer factors = inner factors * inner extent in every index."""
+    for inner, axis in enumerate(form.axes):
+        size = axis.extent.as_constant()
+        if size is None:
+            continue
+        for outer, other in enumerate(form.axes):
+            if outer == inner or other.kind != axis.kind:
+                continue
+            rows = [row for o in form.operands for row in o.rows]
+            if all(row[outer] == row[inner] * size for row in rows):
+                return outer, inner
+    return None
+
+
+def _merge(form: Form, outer: int, inner: int) -> Form:
+    first, second = form.axes[outer], form.axes[inner]
+    axis = Axis(second.name, second.kind, (first.extent * second.extent).simplified())
+    axes = tuple(axis if n == inner else a for n, a in enumerate(form.axes))
+    return replace(form, axes=axes).without(outer)
+
+
+# --- raising --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Nest:
+    """The way from the top to the one statement: iterators by value, with names and the kinds that are declared."""
+
+    iterators: list[ir.Value] = field(default_factory=list)
+    names: dict[ir.Value, str] = field(default_factory=dict)
+    kinds: dict[ir.Value, str] = field(default_factory=dict)
+    inits: list[tuple[ir.Operation, Block]] = field(default_factory=list)
+    leaf: list[ir.Operation] = field(default_factory=list)
+    inner: Block | None = None
+
+
+def raise_form(top: Top) -> Form:
+    """A block (its iters are parameters), a loop (included) or a function -> its canonical form.
+
+    Requires one statement that stores one value, indices linear in the iterators, iterations that fill a box, and a
+    result that does not depend on their order. Errors: NotRaisable, saying what stands in the way.
+    """
+    if isinstance(top, Loop):
+        around, body = top.op.parent.operation, [top.op]
+    else:
+        around, body = top.op, top.body_ops()
+    nest = _descend(body, _Nest(inner=top if isinstance(top, Block) else None), around)
+    store = _one_store(nest.leaf)
+    reader = _Reader(nest, around, store)
+    output = reader.operand(store)
+    tree = reader.tree(store.operands[0])
+    if isinstance(top, Block) and not any(is_loop(o) or is_block(o) for o in body) and nest.iterators:
+        raise NotRaisable(f"{top} does nothing", top.op)
+    axes = tuple(_axis(nest, n, e, reader.operands[output]) for n, e in enumerate(reader.extents))
+    form = Form(axes, tuple(reader.operands), output, tree, top=top)
+    _check_order_free(form, store)
+    return _with_init(form, nest, reader, store)
+
+
+def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) -> _Nest:
+    """Follow loops and blocks down to the statement."""
+    pending: list[Loop] = []
+    owner = nest.inner
+    while True:
+        inits = [o for o in body if is_init(o)]
+        if owner is not None:
+            nest.inits += [(o, owner) for o in inits]
+        inner = [o for o in body if len(o.regions) and not is_init(o)]
+        if not inner:
+            break
+        if len(inner) > 1:
+            raise NotRaisable("it holds several loops, blocks or conditions next to each other; a single nest is needed", inner[1])
+        _check_bystanders([o for o in body if not len(o.regions)])
+        op = inner[0]
+        if is_loop(op):
+            pending.append(Loop(op))
+            body = Loop(op).body_ops()
+        elif is_block(op):
+            owner = Block(op)
+            for it in owner.iters:
+                nest.iterators.append(it.var)
+                nest.names[it.var], nest.kinds[it.var] = it.name, it.kind
+            pending = [] if owner.iters else pending
+            body = owner.body_ops()
+        else:
+            raise NotRaisable(_condition(op), op)
+    for loop in pending:
+        nest.iterators.append(loop.var)
+        nest.names[loop.var] = loop.name
+    nest.leaf, nest.inner = [o for o in body if not is_init(o)], owner
+    return nest
+
+
+def _condition(op: ir.Operation) -> str:
+    if is_where(op):
+        return "a block in it is guarded by T.where; every iteration must run (pad the loops, or choose factors that divide)"
+    if op.name in ("affine.if", "scf.if"):
+        return "it holds a condition; every iteration must compute the same"
+    return f"it holds {op.name}, which is no loop over a range"
+
+
+def _check_bystanders(found: Sequence[ir.Operation]) -> None:
+    for op in found:
+        if op.name in ("memref.alloc", "memref.alloca"):
+            raise NotRaisable(f"it allocates the buffer {Buffer(op.results[0]).name}", op)
+        if not is_pure(op) and not op.name.startswith("memref.extract_") and op.name != "memref.dim":
+            raise NotRaisable(f"it holds a statement ({_word(op)}) outside the innermost loop", op)
+
+
+def _word(op: ir.Operation) -> str:
+    if op.name == "func.call":
+        return f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
+    return f"a store to {Buffer(op.operands[1]).name}" if "store" in op.name else op.name
+
+
+def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
+    stores = [o for o in leaf if "store" in o.name]
+    for op in leaf:
+        if op not in stores and not is_pure(op):
+            raise NotRaisable(f"it holds {_word(op)}, not only arithmetic on elements", op)
+    if len(stores) != 1:
+        count = "no value" if not stores else f"{len(stores)} values"
+        raise NotRaisable(f"an iteration stores {count}; exactly one is needed", stores[1] if stores else None)
+    return stores[0]
+
+
+class _Reader:
+    """Reads accesses and values of the innermost body as operands and trees over the iterators."""
+
+    def __init__(self, nest: _Nest, around: ir.Operation, store: ir.Operation):
+        self.nest = nest
+        self.around = around
+        self.operands: list[Operand] = []
+        try:
+            self.mins, self.extents = box_of(nest.iterators, store, around, [nest.names[v] for v in nest.iterators])
+        except NotABox as error:
+            raise NotRaisable(str(error), store) from error
+
+    def operand(self, op: ir.Operation) -> int:
+        """The number of the operand that a load or store touches; equal accesses share one."""
+        access = of_op(op)[0]
+        buffer = Buffer(access.buffer)
+        if not access.exact:
+            raise NotRaisable(f"an index of {buffer.name} is not affine", op)
+        rows, bases = [], []
+        for index in access.mins:
+            row, base = self._linear(index, op, buffer)
+            for factor, low in zip(row, self.mins, strict=True):
+                base = base + low * factor
+            rows.append(row)
+            bases.append(base.simplified())
+        found = Operand(buffer, tuple(rows), tuple(bases))
+        for number, other in enumerate(self.operands):
+            if other.same(found):
+                return number
+        self.operands.append(found)
+        return len(self.operands) - 1
+
+    def _linear(self, index: Index, op: ir.Operation, buffer: Buffer) -> tuple[tuple[int, ...], Index]:
+        split = linear(index.simplified(), self.nest.iterators)
+        if split is None and self.nest.inner is not None:
+            dom = sets.domain(op, self.nest.inner.op, [index])
+            split = linear(sets.simplify(index, dom), self.nest.iterators)
+        if split is None:
+            raise NotRaisable(f"an index of {buffer.name} is not linear in its iterators (a division or remainder)", op)
+        return split
+
+    def tree(self, value: ir.Value) -> Tree:
+        """The tree of a value that the payload computes."""
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))
+        if owner.name in ("affine.load", "memref.load"):
+            if owner not in self.nest.leaf:
+                raise NotRaisable(f"{Buffer(owner.operands[0]).name} is read outside the innermost loop", owner)
+            return Leaf(self.operand(owner))
+        if not is_pure(owner) or len(owner.results) != 1 or len(owner.regions):
+            raise NotRaisable(f"its value comes from {_word(owner)}, not from arithmetic on elements", owner)
+        return payload.node(owner, tuple(self.tree(v) for v in owner.operands))
+
+    def _reader_of(self, value: ir.Value) -> ir.Operation | None:
+        users = [u.owner.operation for u in value.uses]
+        return next((o for o in self.nest.leaf if o in users), None)
+
+
+def linear(index: Index, iterators: Sequence[ir.Value]) -> tuple[tuple[int, ...], Index] | None:
+    """`index` as factors of the iterators plus an expression without them; None when it is not of that kind."""
+    place = {v: n for n, v in enumerate(iterators)}
+    factors = [0] * len(iterators)
+    rest = AffineExpr.get_constant(0)
+    pending: list[tuple[AffineExpr, int]] = [(index.expr, 1)]
+    while pending:
+        expr, factor = pending.pop()
+        expr = expr.maybe_downcast()
+        if isinstance(expr, ir.AffineAddExpr):
+            pending += [(expr.lhs, factor), (expr.rhs, factor)]
+        elif isinstance(expr, ir.AffineMulExpr) and isinstance(number := expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
+            pending.append((expr.lhs, factor * number.value))
+        elif isinstance(expr, ir.AffineDimExpr) and index.values[expr.position] in place:
+            factors[place[index.values[expr.position]]] += factor
+        elif any(index.values[d] in place for d in used_dims(expr)):
+            return None
+        else:
+            rest = rest + expr * factor
+    return tuple(factors), trim(rest, list(index.values))
+
+
+def _axis(nest: _Nest, number: int, extent: Index, output: Operand) -> Axis:
+    kind = "S" if any(row[number] for row in output.rows) else "R"
+    return Axis(nest.names[nest.iterators[number]], kind, extent)
+
+
+# --- what makes the order of iterations irrelevant --------------------------------------------------------------------
+
+
+def _check_order_free(form: Form, store: ir.Operation) -> None:
+    """Either no two iterations write one element, or all of them fold into it with an associative op."""
+    out = form.operands[form.output]
+    name = out.buffer.name
+    for number in set(payload.leaves(form.payload)):
+        if number != form.output and form.operands[number].buffer == out.buffer:
+            raise NotRaisable(f"{name} is read at another index than it is written, so the order of iterations matters", store)
+    if _writes_apart(form) or _folds(form.payload, form.output):
+        return
+    if form.output in payload.leaves(form.payload):
+        what = f"its update of {name} is no sum, product, minimum or maximum with the old value"
+    else:
+        what = f"several iterations write the same element of {name}, and the last one wins"
+    raise NotRaisable(f"{what}, so the order of iterations matters", store)
+
+
+def _writes_apart(form: Form) -> bool:
+    """Whether every dimension is a mixed-radix number of iterators of its own, and all iterators occur."""
+    seen: set[int] = set()
+    for row in form.operands[form.output].rows:
+        reach = 0
+        for column in sorted((c for c, f in enumerate(row) if f), key=lambda c: abs(row[c])):
+            size = form.axes[column].extent.as_constant()
+            if abs(row[column]) <= reach or (size is None and sum(map(bool, row)) > 1):
+                break
+            seen.add(column)
+            reach += abs(row[column]) * ((size or 1) - 1)
+    return all(n in seen or a.is_unit for n, a in enumerate(form.axes))
+
+
+def _folds(tree: Tree, output: int) -> bool:
+    """`op(old, e)` with an associative op and e free of the old value; `fma(a, b, old)` is such a sum."""
+    if not isinstance(tree, Node):
+        return False
+    if tree.op == "math.fma":
+        return tree.children[2] == Leaf(output) and output not in [n for c in tree.children[:2] for n in payload.leaves(c)]
+    if tree.op not in ASSOCIATIVE:
+        return False
+    old = [c for c in tree.children if c == Leaf(output)]
+    rest = [n for c in tree.children if c != Leaf(output) for n in payload.leaves(c)]
+    return len(old) == 1 and output not in rest
+
+
+# --- init -------------------------------------------------------------------------------------------------------------
+
+
+def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) -> Form:
+    if not nest.inits:
+        return form
+    if len(nest.inits) > 1:
+        raise NotRaisable("it holds several inits", nest.inits[1][0])
+    op, owner = nest.inits[0]
+    stores = [o for o in ops(op) if "store" in o.name]
+    if len(stores) != 1 or of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
+        raise NotRaisable("its init does more than fill the result", op)
+    value = reader.tree(stores[0].operands[0])
+    if any(True for _ in payload.leaves(value)):
+        raise NotRaisable("its init is not a constant", op)
+    parts = [relation_beneath(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store)]
+    if not parts[0].range().is_equal(parts[1].range()):
+        raise NotRaisable("its init fills another region than it updates", op)
+    reset = {i.var for i in owner.iters if i.kind == "R"}
+    inside = dict(zip(nest.iterators, form.axes, strict=True))
+    partial = any(v not in inside and _size(owner, v) != 1 for v in reset)
+    late = [a.name for v, a in inside.items() if a.kind == "R" and not a.is_unit and v not in reset and v in _outside(nest, owner)]
+    if late:
+        raise NotRaisable(f"its init runs again in every iteration of {late[0]}", op)
+    return replace(form, init=value, partial_init=partial)
+
+
+def _size(owner: Block, var: ir.Value) -> int | None:
+    return next(i.extent.as_constant() for i in owner.iters if i.var == var)
+
+
+def _outside(nest: _Nest, owner: Block) -> list[ir.Value]:
+    """The iterators from the top to (and with) the block that owns the init."""
+    own = [i.var for i in owner.iters]
+    if not own or own[-1] not in nest.iterators:
+        return []
+    return nest.iterators[: nest.iterators.index(own[-1]) + 1]
+
+
+def simpler(a: Index, b: Index) -> Index:
+    """The shorter of two equal expressions."""
+    return a if cost(a.expr) <= cost(b.expr) else b
+
+
+__all__ = ["Axis", "Form", "NotRaisable", "Operand", "linear", "raise_form", "attrs"]

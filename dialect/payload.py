@@ -1,0 +1,122 @@
+"""The scalar computation of one iteration as a tree: leaves are operands, nodes are ops with all that defines them.
+
+Two trees are the same computation only if ops, inherent attributes and result types agree. `fastmath` alone is left out:
+reassociation and contraction are part of what a declared reduction allows (DESIGN.md section 1.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+
+IGNORED = ("fastmath",)
+COMMUTATIVE = (
+    "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addi",
+    "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori", "arith.xori",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The element of operand number `operand`."""
+
+    operand: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """An op: its name, its inherent attributes, the type of its result and the trees of its operands."""
+
+    op: str
+    facts: tuple[tuple[str, str], ...]
+    type: str
+    children: tuple[Tree, ...]
+
+
+Tree = Leaf | Node
+
+
+def node(op: ir.Operation, children: tuple[Tree, ...]) -> Node:
+    """The node of an op with one result; discardable attributes (names with a dot) say nothing about the value."""
+    names = [n for n in op.attributes if "." not in n and n not in IGNORED]
+    facts = tuple((n, str(op.attributes[n])) for n in names)
+    return Node(op.name, facts, str(op.results[0].type), children)
+
+
+def leaves(tree: Tree) -> Iterator[int]:
+    """The operands that occur, left to right."""
+    if isinstance(tree, Leaf):
+        yield tree.operand
+    else:
+        for child in tree.children:
+            yield from leaves(child)
+
+
+def relabel(tree: Tree, change: Mapping[int, int]) -> Tree:
+    """The tree with other operand numbers."""
+    if isinstance(tree, Leaf):
+        return Leaf(change[tree.operand])
+    return Node(tree.op, tree.facts, tree.type, tuple(relabel(c, change) for c in tree.children))
+
+
+def correspondences(left: Tree, right: Tree, known: Mapping[int, int]) -> Iterator[dict[int, int]]:
+    """Every way to read `right` as `left`: {operand of left: operand of right}, commutative operands swapped too."""
+    if isinstance(left, Leaf) or isinstance(right, Leaf):
+        if isinstance(left, Leaf) and isinstance(right, Leaf):
+            yield from _bind(left.operand, right.operand, known)
+        return
+    same = (left.op, left.facts, left.type) == (right.op, right.facts, right.type)
+    if not same or len(left.children) != len(right.children):
+        return
+    orders = [right.children]
+    if left.op in COMMUTATIVE:
+        orders.append(right.children[::-1])
+    for order in orders:
+        yield from _together(left.children, order, known)
+
+
+def _bind(left: int, right: int, known: Mapping[int, int]) -> Iterator[dict[int, int]]:
+    if known.get(left, right) == right and all(k == left for k, v in known.items() if v == right):
+        yield {**known, left: right}
+
+
+def _together(
+    left: tuple[Tree, ...], right: tuple[Tree, ...], known: Mapping[int, int]
+) -> Iterator[dict[int, int]]:
+    if not left:
+        yield dict(known)
+        return
+    for first in correspondences(left[0], right[0], known):
+        yield from _together(left[1:], right[1:], first)
+
+
+def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
+    """`addf(C, mulf(A, B))`; `full` adds the result types and every attribute."""
+    if isinstance(tree, Leaf):
+        return name(tree.operand)
+    if tree.op == "arith.constant":
+        value = dict(tree.facts)["value"]
+        return value if full else value.split(" : ")[0]
+    facts = dict(tree.facts)
+    short = tree.op.partition(".")[2]
+    if tree.op in ("arith.cmpf", "arith.cmpi"):
+        short += f" {_predicate(tree.op, facts.pop('predicate'))}"
+    shown = f"{{{', '.join(f'{k} = {v}' for k, v in facts.items())}}}" if full and facts else ""
+    inner = ", ".join(text(c, name, full) for c in tree.children)
+    return f"{short}{shown}({inner}){f' : {tree.type}' if full else ''}"
+
+
+def _predicate(op: str, attribute: str) -> str:
+    number = int(attribute.split(" ")[0])
+    return str((arith.CmpFPredicate if op == "arith.cmpf" else arith.CmpIPredicate)(number))
+
+
+def numbered(tree: Tree, full: bool = True) -> str:
+    """The text with operands numbered by first appearance: equal exactly for equal structures."""
+    order: dict[int, int] = {}
+    for operand in leaves(tree):
+        order.setdefault(operand, len(order))
+    return text(tree, lambda n: f"%{order[n]}", full)

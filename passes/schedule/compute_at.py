@@ -1,0 +1,74 @@
+"""compute_at: a producer is computed where its consumers need it."""
+
+from __future__ import annotations
+
+from tir_mlir.dialect import deps, sets
+from tir_mlir.dialect.sets import question
+from tir_mlir.dialect.views import Block, Buffer, Loop
+
+from . import relocate
+from .registry import check, primitive, refuse
+from .scope import check_complete_or_reduction, consumers, is_output, producers, writes_of
+
+
+@primitive("compute_at")
+def compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, index: int = -1) -> None:
+    """Move a producer under a loop of its consumers, and compute there just what they need.
+
+        for i in range(64):                        for i_0 in range(4):
+            with T.block("P"): P[i] = f(i)             for ax0 in range(18):
+        for i_0, i_1 in T.grid(4, 16):       ->            with T.block("P"): P[i_0 * 16 + ax0] = ...
+            with T.block("C"): uses P[v:v+3]           for i_1 in range(16):
+                                                           with T.block("C"): uses P[v:v+3]
+
+    Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping needs are
+    computed again. New loops ax0, ax1, ... are serial; a guard appears where the needed box can leave the block's domain.
+
+    Requires: the block is complete or a reduction and no output; all its consumers are beneath `loop`, its producers are
+    not beyond it; what it reads does not change in between. `index`: -1 just before the first consumer, -2 right after
+    the last producer, k: position k of the loop's body.
+    """
+    relocate.check_place(block, loop)
+    check_complete_or_reduction(block)
+    if is_output(block):
+        name = next(Buffer(b).name for b in writes_of(block))
+        refuse(block, f'block "{block.name}" writes {name}, which lives outside its scope; only blocks that write allocated buffers can be moved to a consumer')
+    users = consumers(block)
+    check(bool(users), block, f'block "{block.name}" has no consumer; there is nothing to compute it at')
+    for user in users:
+        if user not in relocate.under(loop, users):
+            refuse(user, f'the consumer "{user.name}" of block "{block.name}" is not beneath loop {loop.name}, so it would read values that are not computed yet; choose a loop around all consumers')
+    relocate.check_inputs_keep(block)
+    makers = relocate.under(loop, producers(block))
+    for maker in producers(block):
+        relocate.check_finished(maker, loop)
+    anchor = relocate.insertion(loop, makers, users, index)
+    found = _needed(block, loop)
+
+    relocate.move(block, loop, found, anchor, preserve_unit_loops)
+    relocate.check_concurrent(loop, block)
+
+
+def _needed(block: Block, loop: Loop) -> list[relocate.Span]:
+    """The iter values whose results are read beneath `loop` in one iteration; reduce iters run in full."""
+    place = relocate.Place.of(loop)
+    spatial = [i for i in block.iters if i.kind != "R"]
+    with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
+        needed = loose = None
+        for buffer in writes_of(block):
+            read = [t for t in deps.touches(loop.op, buffer) if not t.access.is_write]
+            own = [t for t in deps.touches(block.op, buffer) if t.access.is_write]
+            if not read:
+                continue
+            for exact in (True, False):
+                elements = relocate.elements(place, read, exact)
+                inverse = relocate.iter_map(block, own, spatial, exact).reverse()
+                part = elements.apply_range(inverse)
+                if exact:
+                    needed = part if needed is None else needed.union(part)
+                else:
+                    loose = part if loose is None else loose.union(part)
+        assert needed is not None and loose is not None
+    around = sets.domain(loop.body.operations[0].operation)
+    by_name = {s.iter.name: s for s in relocate.spans(place, needed, loose, spatial, around)}
+    return [by_name.get(i.name) or relocate.Span(i, i.min, i.extent, False) for i in block.iters]

@@ -1,0 +1,99 @@
+"""decompose_reduction: the init of a reduction becomes a block of its own."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.create import Constraint, IterSpec
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Block, Buffer, Loop
+from tir_mlir.dialect.walk import loops_above
+
+from .registry import check, primitive, refuse
+from .scope import check_reduction, writes_of
+
+
+@primitive("decompose_reduction")
+def decompose_reduction(block: Block, loop: Loop) -> Block:
+    """Split a reduction into a block that initialises and a block that updates.
+
+        for i, k in T.grid(n, m):                    for i_init in range(n):
+            with T.block("b"):                           with T.block("b_init"):
+                vi, vk = remap("SR", [i, k])                 vi = S(n, i_init)
+                with T.init():                   ->          C[vi] = 0
+                    C[vi] = 0                        for i, k in T.grid(n, m):
+                C[vi] += A[vi, vk]                       with T.block("b_update"): C[vi] += A[vi, vk]
+
+    The init block stands directly before `loop` and runs over the loops at or beneath it that the spatial iters use. The
+    handle of the block stays with the update; the init block is returned.
+
+    Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
+    beneath `loop` touches what the block writes.
+    """
+    check_reduction(block)
+    loops = loops_above(block.op)
+    if loop not in loops:
+        names = ", ".join(lp.name for lp in loops) or "none"
+        refuse(loop, f'loop {loop.name} is not around block "{block.name}" (its loops: {names})')
+    above, below = loops[: loops.index(loop)], loops[loops.index(loop) :]
+    for it in (i for i in block.iters if i.kind == "R"):
+        for outer in above:
+            if outer.var in it.binding.values:
+                refuse(outer, f"reduce iter {it.name} uses loop {outer.name}, which is outside loop {loop.name}: the init would run again in the middle of the sum; choose {outer.name} or a loop above it")
+    _check_alone(block, loop)
+    conditions = _kept_guards(block, below)
+
+    spatial = [i for i in block.iters if i.kind == "S"]
+    used = [lp for lp in below if any(lp.var in i.binding.values for i in spatial)]
+    name, init_op = block.name, block.init
+    variables: dict[ir.Value, Index] = {}
+    ip: ir.InsertionPoint = ir.InsertionPoint(loop.op)
+    for old in used:
+        with ip, old.op.location:
+            bounds = old.lower.substitute(variables), [u.substitute(variables) for u in old.uppers]
+            new = create.loop(f"{old.name}_init", *bounds, old.kind, old.annotations)
+        variables[old.var] = Index.of(new.var)
+        ip = create.at_end(new.body)
+    with ip, block.op.location:
+        if conditions:
+            moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in conditions]
+            ip = create.at_end(create.where(moved).regions[0].blocks[0])
+        with ip:
+            specs = [IterSpec(i.name, i.kind, i.min, i.extent, i.binding.substitute(variables)) for i in spatial]
+            made = create.block(f"{name}_init", specs, block.annotations)
+    body = init_op.regions[0].blocks[0]  # type: ignore[union-attr]
+    walk.move_body(body, made.body)
+    walk.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, made.iters, strict=True)}, made.op)
+    walk.erase(init_op)  # type: ignore[arg-type]
+    block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{name}_update")
+    for key in (attrs.READS, attrs.WRITES):
+        attrs.put(block.op, key, None)
+    return made
+
+
+def _check_alone(block: Block, loop: Loop) -> None:
+    """Refuse when something else beneath `loop` touches the result: it could see it before it was initialised anew."""
+    written = set(writes_of(block))
+    for access in accesses(loop.op):
+        if access.buffer in written and not walk.is_inside(access.op, block.op):
+            other = walk.enclosing_block(access.op)
+            refuse(other, f"{Buffer(access.buffer).name} is also used by {other} beneath loop {loop.name}, so its init cannot be moved before the loop; choose a loop further in")
+
+
+def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
+    """The conditions of the guard that the init needs: those on spatial iters. Conditions on reduce loops only fall away."""
+    if block.where is None:
+        return []
+    spatial = {v for i in block.iters if i.kind == "S" for v in i.binding.values}
+    reduce = {v for i in block.iters if i.kind == "R" for v in i.binding.values}
+    dropped = {lp.var for lp in below} - spatial
+    kept = []
+    for c in walk.constraints(block.where):
+        uses_dropped = any(v in dropped or v in reduce for v in c.index.values)
+        if not uses_dropped:
+            kept.append(c)
+        elif any(v in spatial for v in c.index.values):
+            refuse(block, f'the guard of block "{block.name}" relates spatial and reduce loops; which elements get initialised is not plain', provable=False)
+    return kept

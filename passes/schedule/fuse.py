@@ -1,0 +1,76 @@
+"""fuse: nested loops become one."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect import create, walk
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Loop
+
+from .registry import check, primitive, refuse
+from .split import check_plain, resimplify
+
+
+@primitive("fuse")
+def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
+    """Fuse loops that are directly nested in one another.
+
+        for i, j in T.grid(n, m):       for i_j_fused in range(n * m):
+            body(i, j)          ->          body(i_j_fused // m, i_j_fused % m)
+
+    The same iterations in the same order. The new loop is serial.
+
+    Requires: each loop is the only thing in the body of the one before, starts at 0, has no annotation and no thread
+    binding; inner extents are constants.
+    """
+    if not loops:
+        raise ValueError("fuse needs at least one loop")
+    for loop in loops:
+        check_plain(loop, "fuse")
+        check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not start at 0")
+        check(len(loop.uppers) == 1, loop, f"loop {loop.name} ends at the least of several bounds; fuse needs one extent")
+    for outer, inner in zip(loops, loops[1:], strict=False):
+        check_nested(outer, inner)
+    variables = {lp.var for lp in loops}
+    for loop in loops:
+        check(not variables & set(loop.upper.values), loop, f"the extent of loop {loop.name} uses a loop that it would be fused with")
+    sizes = [lp.const_extent for lp in loops[1:]]
+    if None in sizes:
+        culprit = loops[1 + sizes.index(None)]
+        refuse(culprit, f"loop {culprit.name} has a symbolic extent; dividing by it is not affine. Only the outermost extent may be symbolic")
+
+    total = loops[0].extent
+    for size in sizes:
+        total = total * (size or 1)
+    with ir.InsertionPoint(loops[0].op), loops[0].op.location:
+        fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total.simplified())
+    walk.move_body(loops[-1].body, fused.body)
+    walk.substitute(_unfused(loops, Index.of(fused.var)))
+    for loop in reversed(loops):
+        walk.erase(loop.op)
+    resimplify([fused], preserve_unit_iters)
+    return fused
+
+
+def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:
+    """Every old variable as an expression of the new one."""
+    lower = 1
+    mapping: dict[ir.Value, Index] = {}
+    for loop in reversed(loops):
+        size = loop.const_extent
+        part = index // lower if lower != 1 else index
+        if loop != loops[0] and size is not None:
+            part = (index % (lower * size)) // lower
+            lower *= size
+        mapping[loop.var] = Index.constant(0) if size == 1 else part.simplified()
+    return mapping
+
+
+def check_nested(outer: Loop, inner: Loop) -> None:
+    """Refuse unless `inner` is the whole body of `outer`."""
+    parent = inner.op.parent
+    if parent is None or parent.operation != outer.op:
+        refuse(inner, f"loop {inner.name} is not directly inside loop {outer.name}; give the loops outer to inner, without gaps")
+    if len(outer.body_ops()) != 1:
+        refuse(outer, f"the body of loop {outer.name} holds more than loop {inner.name}")

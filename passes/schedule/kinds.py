@@ -1,0 +1,74 @@
+"""parallel, vectorize, unroll, bind: what a loop's iterations may do at the same time."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, deps
+from tir_mlir.dialect.views import Loop
+
+from .registry import check, primitive, refuse
+
+THREAD_TAGS = (
+    "blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z",
+    "vthread", "vthread.x", "vthread.y", "vthread.z",
+)  # fmt: skip
+
+
+@primitive("parallel")
+def parallel(loop: Loop) -> None:
+    """Run the iterations of a loop on several cores.
+
+        for i in range(n):  ->  for i in T.parallel(n):
+
+    Requires: no two iterations touch the same element, one of them writing. A buffer that every iteration fills before it
+    reads it counts as one copy an iteration (lowering places it there). A reduction over the loop is refused.
+    """
+    _concurrent(loop, "parallel")
+
+
+@primitive("vectorize")
+def vectorize(loop: Loop) -> None:
+    """Run the iterations of a loop as lanes of vector instructions.
+
+        for i in range(n):  ->  for i in T.vectorized(n):
+
+    Requires: as `parallel`; the loop has a constant extent.
+    """
+    check(loop.const_extent is not None, loop, f"loop {loop.name} has a symbolic extent; split it by the vector width first")
+    _concurrent(loop, "vectorized")
+
+
+@primitive("unroll")
+def unroll(loop: Loop) -> None:
+    """Lay out the iterations of a loop one after the other in the code.
+
+        for i in range(n):  ->  for i in T.unroll(n):
+
+    Always legal: the order stays. A thread binding is dropped.
+    """
+    _set_kind(loop, "unrolled")
+
+
+@primitive("bind")
+def bind(loop: Loop, thread_axis: str) -> None:
+    """Give the iterations of a loop to the threads of an axis.
+
+        for i in range(n):  ->  for i in T.thread_binding(n, thread="threadIdx.x"):
+
+    Requires: as `parallel`; a known thread axis.
+    """
+    check(thread_axis in THREAD_TAGS, loop, f'"{thread_axis}" is no thread axis; use one of {", ".join(THREAD_TAGS)}')
+    _concurrent(loop, thread_axis)
+
+
+def _concurrent(loop: Loop, kind: str) -> None:
+    clash = deps.carried(loop)
+    if clash is not None:
+        what = f"bound to {kind}" if kind in THREAD_TAGS else kind
+        refuse(loop, f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}")
+    _set_kind(loop, kind)
+
+
+def _set_kind(loop: Loop, kind: str) -> None:
+    loop.op.attributes[attrs.KIND] = ir.StringAttr.get(kind)

@@ -1,0 +1,248 @@
+"""What compute_at and reverse_compute_at share: the part of a block's domain that is needed under a loop, and the move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create, deps, ranges, sets, walk
+from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.sets import Domain, dim_type, question, to_index
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, symbols_by_name
+from tir_mlir.dialect.walk import is_inside, parents
+
+from .registry import check, refuse
+from .scope import check_complete_or_reduction, nest_top, scope_of, writers, writes_of
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where an iter has to run under the loop: [low, low + extent), cut to its domain by a guard where `guarded`."""
+
+    iter: Iter
+    low: Index
+    extent: Index
+    guarded: bool
+
+
+def check_place(block: Block, loop: Loop) -> None:
+    """Refuse unless block and loop share a scope and the loop is not around the block."""
+    check(not is_inside(block.op, loop.op), loop, f'loop {loop.name} is already around block "{block.name}"')
+    if walk.enclosing_block(loop.op) != scope_of(block):
+        refuse(loop, f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block')
+
+
+def check_inputs_keep(block: Block, others: Sequence[ir.Value] = ()) -> None:
+    """Refuse unless what the block reads has one value for good, so that it may be read at another time."""
+    func = func_of(block.op)
+    own = set(writes_of(block))
+    for buffer in {a.buffer for a in accesses(block.op) if not a.is_write} - own - set(others):
+        made = [b for b in writers(scope_of(block), buffer)]
+        stray = [a for a in accesses(func.op) if a.buffer == buffer and a.is_write and not any(is_inside(a.op, b.op) for b in made)]
+        if stray:
+            refuse(block, f"{Buffer(buffer).name}, which the block reads, is also written outside its scope; whether it still holds the same values there is not known", provable=False)
+        if len(made) > 1:
+            refuse(block, f"{Buffer(buffer).name}, which the block reads, is written by {len(made)} blocks; it must not change between the two places")
+        for producer in made:
+            check_complete_or_reduction(producer)
+
+
+def check_finished(producer: Block, loop: Loop) -> None:
+    """Refuse when `loop` or a loop around it drives a reduction of the producer: its values are not final there."""
+    around = [Loop(p) for p in [loop.op, *parents(loop.op)] if is_loop(p)]
+    for it in producer.iters:
+        for outer in around:
+            if it.kind == "R" and outer.var in it.binding.values and is_inside(producer.op, outer.op):
+                refuse(loop, f'under loop {outer.name} the sum of block "{producer.name}" is not finished: it runs over iter {it.name}; choose a loop outside {outer.name}')
+
+
+# --- regions as relations over the loops around the place ---------------------------------------------------------------
+
+
+@dataclass
+class Place:
+    """The loops around (and with) a loop as dimensions: the coordinates in which needed regions are expressed."""
+
+    loop: Loop
+    dims: list[ir.Value]
+    dom: Domain
+
+    @staticmethod
+    def of(loop: Loop) -> Place:
+        inner = loop.body.operations[0].operation
+        dom = sets.domain(inner)
+        return Place(loop, dom.dims, dom)
+
+
+def elements(place: Place, found: Sequence[deps.Touch], exact: bool) -> isl.Map:
+    """{ loops around the place -> elements } of some touches beneath it; without `exact`, guards and ranges are left out."""
+    count = len(place.dims)
+    result: isl.Map | None = None
+    for touch in found:
+        relation = _touch_map(touch, exact, count)
+        part = relation.project_out(dim_type.in_, count, relation.dim(dim_type.in_) - count)
+        result = part if result is None else result.union(part)
+    assert result is not None
+    return result
+
+
+def _touch_map(touch: deps.Touch, exact: bool, count: int) -> isl.Map:
+    access = touch.access
+    if exact:
+        return sets.region_map(touch.dom, access.mins, access.extents)
+    dom = sets.domain(access.op, extra=access.indices, guards=False)
+    dom.set = dom.set.drop_constraints_involving_dims(dim_type.set, 0, count)
+    return sets.region_map(dom, access.mins, access.extents)
+
+
+def iter_map(block: Block, touch_list: Sequence[deps.Touch], iters: Sequence[Iter], bounded: bool) -> isl.Map:
+    """{ iters of the block -> elements touched }, over the domains of the iters when `bounded`."""
+    result: isl.Map | None = None
+    for touch in touch_list:
+        access = touch.access
+        dom = sets.domain(access.op, block.op, access.indices)
+        keep = [dom.index_of(i.var) for i in iters]
+        if not bounded:
+            for position in keep:
+                dom.set = dom.set.drop_constraints_involving_dims(dim_type.set, position, 1)
+        relation = sets.region_map(dom, access.mins, access.extents)
+        for position in reversed(range(len(dom.dims))):
+            if position not in keep:
+                relation = relation.project_out(dim_type.in_, position, 1)
+        result = relation if result is None else result.union(relation)
+    assert result is not None
+    return result
+
+
+def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], around: Domain) -> list[Span]:
+    """The box of iter values that { loops -> iter values } asks for, one span an iter.
+
+    `needed` is exact. Where its bounds are single expressions with a constant extent they are used as they are; else the
+    bounds of `loose` (ranges and guards left out), with a guard wherever these may leave the iter's domain.
+    """
+    found = []
+    symbols = symbols_by_name(place.loop.op)
+    for number, it in enumerate(iters):
+        tight = _bounds(needed, number, place.dims, symbols)
+        wide = _bounds(loose, number, place.dims, symbols)
+        if tight is not None and (tight[1].as_constant() is not None or wide is None):
+            found.append(Span(it, *tight, False))
+        elif wide is not None:
+            found.append(Span(it, *wide, _leaves_domain(wide, it, around)))
+        else:
+            found.append(Span(it, it.min, it.extent, False))
+    return found
+
+
+def _bounds(relation: isl.Map, number: int, dims: Sequence[ir.Value], symbols: dict[str, ir.Value]) -> tuple[Index, Index] | None:
+    """Lower bound and extent of one output dimension, or None when they are no single affine expressions."""
+    try:
+        with question("the bounds of a region"):
+            context = relation.domain()
+            ends = []
+            for bound in (relation.dim_min(number), relation.dim_max(number)):
+                pieces = bound.coalesce().gist(context).get_pieces()
+                if len(pieces) != 1:
+                    return None
+                ends.append(to_index(pieces[0][1], dims, symbols))
+    except NotProvable:
+        return None
+    return ends[0], (ends[1] - ends[0] + 1).simplified()
+
+
+def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
+    """Whether [low, low + extent) can leave the domain of the iter."""
+    low, extent = span
+    inside = (low - it.min, it.min + it.extent - low - extent)
+    return not all(sets.holds(around, index) for index in inside)
+
+
+# --- the move ---------------------------------------------------------------------------------------------------------
+
+
+def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, keep_units: bool) -> None:
+    """Take a block out of its nest and put it before `anchor`, under loops ax0, ax1, ... over the spans."""
+    number = block.id
+    stop = scope_of(block).op
+    top = nest_top(block)
+    bindings, ip = [], ir.InsertionPoint(anchor)
+    guards: list[Constraint] = []
+    count = 0
+    for span in found:
+        if span.extent.as_constant() == 1 and not keep_units:
+            binding = span.low
+        else:
+            with ip, block.op.location:
+                made = create.loop(f"ax{count}", 0, span.extent)
+            count += 1
+            binding = span.low + Index.of(made.var)
+            ip = create.at_end(made.body)
+        bindings.append(binding.simplified())
+        if span.guarded:
+            guards += [Constraint(binding - span.iter.min), Constraint(span.iter.min + span.iter.extent - 1 - binding)]
+    box = _box_at(ip)
+    guards = [Constraint(g.index.simplified()) for g in guards if not ranges.at_least_zero(g.index, box)]
+    with ip, block.op.location:
+        if guards:
+            ip = create.at_end(create.where(guards).regions[0].blocks[0])
+    block.op.move_before(list(ip.block.operations)[-1] if guards or count else anchor)
+    moved = walk.rebind(block.op, bindings) if bindings else block.op
+    attrs.put(moved, attrs.ID, number)
+    _clear(top, stop)
+
+
+def _box_at(ip: ir.InsertionPoint) -> ranges.Box:
+    return ranges.around(list(ip.block.operations)[-1].operation)
+
+
+def _clear(top: ir.Operation, stop: ir.Operation) -> None:
+    """Erase what is left of a nest whose block was moved away: loops and guards without a block."""
+    try:
+        if any(op.name == "affine.parallel" for op in walk.ops(top)):
+            return
+    except RuntimeError:
+        return
+    parent = top.parent.operation
+    top.erase()
+    empty = parent != stop and (is_loop(parent) or parent.name == "affine.if") and len(list(parent.regions[0].blocks[0].operations)) == 1
+    if empty:
+        _clear(parent, stop)
+
+
+def check_concurrent(loop: Loop, block: Block) -> None:
+    """Refuse when the move made iterations of a parallel, vectorized or thread loop depend on each other."""
+    for op in [loop.op, *parents(loop.op)]:
+        if is_loop(op) and Loop(op).kind not in ("serial", "unrolled"):
+            clash = deps.carried(Loop(op))
+            if clash is not None:
+                refuse(Loop(op), f'with block "{block.name}" inside, the iterations of the {Loop(op).kind} loop {Loop(op).name} depend on each other: {clash}')
+
+
+def insertion(loop: Loop, before: Sequence[Block], after: Sequence[Block], index: int) -> ir.Operation:
+    """The op in the loop's body before which to insert: after all of `before`, before all of `after`.
+
+    -1: as late as possible (just before the first of `after`); -2: as early; k: position k of the body.
+    """
+    body = [op.operation for op in loop.body.operations]
+    first = max((body.index(walk.child_towards(loop.op, b.op)) + 1 for b in before), default=0)
+    last = min((body.index(walk.child_towards(loop.op, b.op)) for b in after), default=len(body) - 1)
+    if first > last:
+        refuse(loop, f"in the body of loop {loop.name} a block that must come after would come before: no place fits")
+    if index == -1:
+        return body[last]
+    if index == -2:
+        return body[first]
+    check(first <= index <= last, loop, f"position {index} in the body of loop {loop.name} does not fit; it must lie in [{first}, {last}]")
+    return body[index]
+
+
+def under(loop: Loop, blocks: Sequence[Block]) -> list[Block]:
+    return [b for b in blocks if is_inside(b.op, loop.op)]
+
+

@@ -1,0 +1,108 @@
+"""reverse_compute_at: a consumer runs where its producers have just computed what it reads."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from tir_mlir.dialect import deps, sets
+from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.sets import question, smallest_point
+from tir_mlir.dialect.views import Block, Buffer, Loop, func_of
+from tir_mlir.dialect.walk import is_inside
+
+from . import relocate
+from .registry import check, primitive, refuse
+from .scope import check_complete_or_reduction, children, consumers, producers, reads_of, scope_of, writes_of
+
+
+@primitive("reverse_compute_at")
+def reverse_compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, index: int = -1) -> None:
+    """Move a consumer under a loop of its producers, over just what has been computed there.
+
+        for i_0, i_1 in T.grid(4, 16):             for i_0 in range(4):
+            with T.block("P"): P[...] = ...            for i_1 in range(16):
+        for i in range(64):                  ->            with T.block("P"): P[...] = ...
+            with T.block("C"): C[i] = P[i] + 1         for ax0 in range(16):
+                                                           with T.block("C"): C[i_0 * 16 + ax0] = ...
+
+    Every instance of the block runs after all that it reads is final. New loops ax0, ax1, ... are serial.
+
+    Requires: the block is complete or a reduction; all its producers are beneath `loop` and finished there; nothing else
+    reads or writes its result before its old place. `index`: -1 at the end of the loop's body, -2 right after the last
+    producer, k: position k.
+    """
+    relocate.check_place(block, loop)
+    check_complete_or_reduction(block)
+    makers = producers(block)
+    check(bool(makers), block, f'block "{block.name}" has no producer in its scope; there is nothing to compute it at')
+    for maker in makers:
+        if not is_inside(maker.op, loop.op):
+            refuse(maker, f'the producer "{maker.name}" of block "{block.name}" is not beneath loop {loop.name}; choose a loop around all producers')
+        relocate.check_finished(maker, loop)
+    made = {b for m in makers for b in writes_of(m)}
+    relocate.check_inputs_keep(block, list(made))
+    _check_result_unused(block)
+    users = relocate.under(loop, consumers(block))
+    anchor = relocate.insertion(loop, makers, users, index)
+    found = _available(block, loop, [b for b in reads_of(block) if b in made])
+
+    relocate.move(block, loop, found, anchor, preserve_unit_loops)
+    relocate.check_concurrent(loop, block)
+
+
+def _check_result_unused(block: Block) -> None:
+    """Refuse when something before the block touches what it writes."""
+    order = children(scope_of(block))
+    before = order[: order.index(block)]
+    later = order[order.index(block) :]
+    for buffer in writes_of(block):
+        for access in accesses(func_of(block.op).op):
+            inside_later = any(is_inside(access.op, b.op) for b in later)
+            if access.buffer == buffer and not inside_later and any(is_inside(access.op, b.op) for b in before):
+                refuse(block, f"{Buffer(buffer).name} is used before block \"{block.name}\" writes it; moving the write ahead would change what is seen there")
+
+
+def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
+    """The iter values all of whose inputs are written by the end of one iteration of `loop`."""
+    place = relocate.Place.of(loop)
+    spatial = [i for i in block.iters if i.kind != "R"]
+    with question(f'what block "{block.name}" can compute under loop {loop.name}'):
+        needed = loose = None
+        for buffer in inputs:
+            written = [t for t in deps.touches(loop.op, buffer) if t.access.is_write]
+            own = [t for t in deps.touches(block.op, buffer) if not t.access.is_write]
+            for exact in (True, False):
+                elements = relocate.elements(place, written, exact)
+                part = elements.apply_range(relocate.iter_map(block, own, spatial, exact).reverse())
+                if exact:
+                    needed = part if needed is None else needed.intersect(part)
+                else:
+                    loose = part if loose is None else loose.intersect(part)
+        assert needed is not None and loose is not None
+        for buffer in inputs:
+            _check_ready(block, loop, place, buffer, needed, spatial)
+    around = sets.domain(loop.body.operations[0].operation)
+    by_name = {s.iter.name: s for s in relocate.spans(place, needed, loose, spatial, around)}
+    return [by_name.get(i.name) or relocate.Span(i, i.min, i.extent, False) for i in block.iters]
+
+
+def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, needed: isl.Map, spatial) -> None:
+    """Refuse when an instance would run before all that it reads is written."""
+    written = [t for t in deps.touches(loop.op, buffer) if t.access.is_write]
+    own = [t for t in deps.touches(block.op, buffer) if not t.access.is_write]
+    now = relocate.elements(place, written, True)
+    reads = needed.apply_range(relocate.iter_map(block, own, spatial, True))
+    late = reads.subtract(now)
+    if late.is_empty():
+        return
+    earlier = isl.Map.lex_ge(place.dom.set.get_space()).intersect_domain(place.dom.set).apply_range(now)
+    late = reads.subtract(earlier)
+    if late.is_empty():
+        return
+    point = smallest_point(sets.flatten(late)) or []
+    rank = Buffer(buffer).rank
+    element = ", ".join(str(v) for v in point[len(point) - rank :])
+    at = ", ".join(f"{n} = {v}" for n, v in zip(deps.loop_names(loop.body.operations[0].operation), point[-rank - len(place.dims) : -rank], strict=False))
+    refuse(loop, f'block "{block.name}" reads {Buffer(buffer).name}[{element}], which is not written yet at {at}; choose a loop further out')
+
+

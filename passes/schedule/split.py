@@ -1,0 +1,179 @@
+"""split: one loop becomes several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect import create, ranges, sets, walk
+from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Block, Loop
+from tir_mlir.dialect.walk import blocks_below
+
+from .registry import check, primitive, refuse
+
+
+@primitive("split")
+def split(
+    loop: Loop, factors: list[int | None], preserve_unit_iters: bool = True, disable_predication: bool = False
+) -> list[Loop]:
+    """Split a loop into nested ones.
+
+        for i in range(n):              for i_0, i_1 in T.grid(ceildiv(n, f), f):
+            body(i)             ->          body(i_0 * f + i_1)        # where i_0 * f + i_1 < n
+
+    Every iteration of every block still runs once, in the same order; the guard appears only where factors do not divide.
+    One factor may be None: it is inferred. The new loops are serial.
+
+    Requires: the loop starts at 0, has no annotation and no thread binding; factors are positive and their product
+    reaches the extent. `disable_predication` leaves the guard out, and so needs factors that divide.
+    """
+    check_plain(loop, "split")
+    check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} starts at {_show(loop.lower)}; split needs a loop that starts at 0")
+    check(len(loop.uppers) == 1, loop, f"loop {loop.name} ends at the least of several bounds; split needs one extent")
+    extents = infer_factors(loop, factors)
+    total = math.prod(e for e in extents if isinstance(e, int)) if all(isinstance(e, int) for e in extents) else None
+    exact = total is not None and loop.const_extent == total
+    if total is not None and loop.const_extent is not None and total < loop.const_extent:
+        refuse(loop, f"the factors {list(extents)} multiply to {total}, less than the extent {loop.const_extent} of loop {loop.name}; iterations would be lost")
+    if total is not None and loop.const_extent is None and not _reaches(loop, total):
+        refuse(loop, f"loop {loop.name} has a symbolic extent that {total} iterations need not reach; give None for one factor")
+    needs_guard = not exact and not _divides(loop, extents)
+    if needs_guard and disable_predication:
+        refuse(loop, f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed; drop disable_predication")
+    if needs_guard and not _only_blocks(loop):
+        refuse(loop, f"the factors do not divide the extent of loop {loop.name}, and its body holds statements outside any block, which a guard cannot protect")
+
+    upper, name = loop.upper, loop.name
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        nest = _nest(name, extents)
+    index = linear_index(nest, extents)
+    walk.move_body(loop.body, nest[-1].body)
+    bound = upper - index - 1
+    walk.substitute({loop.var: index})
+    walk.erase(loop.op)
+    if needs_guard:
+        guard_blocks(nest[-1], bound)
+    resimplify(nest, preserve_unit_iters)
+    return nest
+
+
+def check_plain(loop: Loop, what: str) -> None:
+    """Refuse a loop with annotations or a thread binding, which a rewrite of the loop would lose."""
+    check(not loop.annotations, loop, f"loop {loop.name} carries annotations {sorted(loop.annotations)}, which {what} would lose; unannotate it first")
+    check(not loop.is_thread, loop, f"loop {loop.name} is bound to {loop.kind}; {what} it before binding")
+
+
+def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index]:
+    """The factors with the None filled in: the extent over the product of the others, rounded up."""
+    check(len(factors) > 0, loop, "split needs at least one factor")
+    unknown = [n for n, f in enumerate(factors) if f is None]
+    check(len(unknown) <= 1, loop, f"split can infer one factor; {len(unknown)} of {list(factors)} are None")
+    for factor in factors:
+        if factor is not None and factor <= 0:
+            refuse(loop, f"the factor {factor} is not positive; use None to infer a factor")
+    if not unknown:
+        return [f for f in factors if f is not None]
+    rest = math.prod(f for f in factors if f is not None)
+    inferred = loop.extent.ceildiv(rest).simplified()
+    number = inferred.as_constant()
+    known = inferred if number is None else number
+    return [known if f is None else f for f in factors]
+
+
+def _reaches(loop: Loop, total: int) -> bool:
+    return sets.holds(sets.domain(loop.op, extra=[loop.upper]), Index.constant(total) - loop.upper)
+
+
+def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
+    """Whether the new loops run exactly the old iterations, whatever the sizes."""
+    product = Index.constant(1)
+    for extent in extents:
+        product = product * extent if isinstance(extent, int) else Index.wrap(extent) * product
+    if (product - loop.extent).simplified().as_constant() == 0:
+        return True
+    return sets.holds(sets.domain(loop.op, extra=[loop.upper]), loop.extent - product)
+
+
+def _only_blocks(loop: Loop) -> bool:
+    """Whether every effect beneath a loop happens in a block."""
+    held = walk.ops(loop.op, skip=lambda op: op.name == "affine.parallel")
+    return not any("store" in op.name or op.name == "func.call" for op in held)
+
+
+def _nest(name: str, extents: Sequence[int | Index]) -> list[Loop]:
+    """A perfect nest of serial loops name_0, name_1, ... at the insertion point."""
+    nest: list[Loop] = []
+    for number, extent in enumerate(extents):
+        if nest:
+            with create.at_end(nest[-1].body):
+                nest.append(create.loop(f"{name}_{number}", 0, extent))
+        else:
+            nest.append(create.loop(f"{name}_{number}", 0, extent))
+    return nest
+
+
+def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
+    """i_0 * (f1 * f2) + i_1 * f2 + i_2."""
+    index = Index.of(nest[0].var)
+    for loop, extent in zip(nest[1:], extents[1:], strict=True):
+        check(isinstance(extent, int), loop, "only the outermost factor may be inferred from a symbolic extent")
+        index = index * extent + Index.of(loop.var)  # type: ignore[operator]
+    return index.simplified()
+
+
+def guard_blocks(loop: Loop, bound: Index) -> None:
+    """Add `bound >= 0` to the guard of every outermost block beneath a loop, where it is not known to hold anyway."""
+    for block_id in [b.id for b in blocks_below(loop.op)]:
+        block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
+        if ranges.at_least_zero(bound, ranges.around(block.outermost)):
+            continue
+        guard = block.where
+        if guard is not None:
+            walk.rebuild_guard(guard, [*walk.constraints(guard), Constraint(bound)])
+            continue
+        with ir.InsertionPoint(block.op), block.op.location:
+            guard = create.where([Constraint(bound)])
+        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
+
+
+def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
+    """Simplify the bindings of the blocks beneath `nest` under the ranges of the loops.
+
+    Loops of extent 1 stay in the expressions unless `preserve_unit_iters` is False.
+    """
+    units = {} if preserve_unit_iters else {lp.var: lp.lower for lp in nest if lp.const_extent == 1}
+    for block_id in [b.id for b in blocks_below(nest[0].op)]:
+        block = Block(walk.find(nest[0].op, block_id))  # type: ignore[arg-type]
+        bindings = block.bindings
+        if not bindings:
+            continue
+        dom = None
+        better = []
+        for binding in bindings:
+            binding = binding.substitute(units)
+            if sets.has_division(binding.expr):
+                dom = dom or _loop_domain(block, bindings, preserve_unit_iters)
+                better.append(sets.simplify(binding, dom))
+            else:
+                better.append(binding.simplified())
+        if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
+            walk.rebind(block.op, better)
+
+
+def _loop_domain(block: Block, bindings: Sequence[Index], keep_units: bool) -> sets.Domain:
+    """The ranges of the loops around a block; loops of extent 1 count as longer, so that they stay in expressions."""
+    dom = sets.domain(block.op, extra=bindings, guards=False)
+    if keep_units:
+        for loop in walk.loops_above(block.op):
+            if loop.const_extent == 1:
+                dom.set = dom.set.drop_constraints_involving_dims(sets.dim_type.set, dom.index_of(loop.var), 1)
+    return dom
+
+
+def _show(index: Index) -> str:
+    number = index.as_constant()
+    return "a variable" if number is None else str(number)

@@ -1,0 +1,141 @@
+"""The primitives as methods: thin, typed, documented in `passes/schedule`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir.passes.schedule import PRIMITIVES
+
+from .handles import BlockHandle, LoopHandle
+
+BlockLike = BlockHandle | str
+
+
+class Methods:
+    """One method a primitive. Where a block is expected, its name will do."""
+
+    _working: str | None
+
+    def _apply(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    # --- looking ------------------------------------------------------------------------------------------------------
+
+    def get_block(self, name: str, func_name: str | None = None) -> BlockHandle:
+        return self._apply("get_block", name, func_name or self._working)
+
+    get_sblock = get_block
+
+    def get_loops(self, block: BlockLike) -> list[LoopHandle]:
+        return self._apply("get_loops", block)
+
+    def get_child_blocks(self, block_or_loop: BlockLike | LoopHandle) -> list[BlockHandle]:
+        return self._apply("get_child_blocks", block_or_loop)
+
+    def get_producers(self, block: BlockLike) -> list[BlockHandle]:
+        return self._apply("get_producers", block)
+
+    def get_consumers(self, block: BlockLike) -> list[BlockHandle]:
+        return self._apply("get_consumers", block)
+
+    def get_output_blocks(self, scope_block: BlockLike) -> list[BlockHandle]:
+        return self._apply("get_output_blocks", scope_block)
+
+    # --- loops --------------------------------------------------------------------------------------------------------
+
+    def split(
+        self,
+        loop: LoopHandle,
+        factors: Sequence[int | None],
+        preserve_unit_iters: bool = True,
+        disable_predication: bool = False,
+    ) -> list[LoopHandle]:
+        return self._apply("split", loop, list(factors), preserve_unit_iters, disable_predication)
+
+    def fuse(self, *loops: LoopHandle, preserve_unit_iters: bool = True) -> LoopHandle:
+        return self._apply("fuse", *loops, preserve_unit_iters=preserve_unit_iters)
+
+    def reorder(self, *ordered_loops: LoopHandle) -> None:
+        return self._apply("reorder", *ordered_loops)
+
+    def parallel(self, loop: LoopHandle) -> None:
+        return self._apply("parallel", loop)
+
+    def vectorize(self, loop: LoopHandle) -> None:
+        return self._apply("vectorize", loop)
+
+    def unroll(self, loop: LoopHandle) -> None:
+        return self._apply("unroll", loop)
+
+    def bind(self, loop: LoopHandle, thread_axis: str) -> None:
+        return self._apply("bind", loop, thread_axis)
+
+    def annotate(self, block_or_loop: BlockLike | LoopHandle, ann_key: str, ann_val: Any) -> None:
+        return self._apply("annotate", block_or_loop, ann_key, ann_val)
+
+    def unannotate(self, block_or_loop: BlockLike | LoopHandle, ann_key: str) -> None:
+        return self._apply("unannotate", block_or_loop, ann_key)
+
+    # --- blocks -------------------------------------------------------------------------------------------------------
+
+    def blockize(self, target: LoopHandle, preserve_unit_iters: bool = True) -> BlockHandle:
+        return self._apply("blockize", target, preserve_unit_iters)
+
+    def decompose_reduction(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
+        return self._apply("decompose_reduction", block, loop)
+
+    def tensorize(
+        self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str, preserve_unit_iters: bool = True
+    ) -> None:
+        return self._apply("tensorize", block_or_loop, tensor_intrin, preserve_unit_iters)
+
+    # --- buffers ------------------------------------------------------------------------------------------------------
+
+    def cache_read(
+        self,
+        block: BlockLike,
+        read_buffer_index: int | str,
+        storage_scope: str,
+        consumer_blocks: Sequence[BlockLike] | None = None,
+    ) -> BlockHandle:
+        return self._apply("cache_read", block, read_buffer_index, storage_scope, _listed(consumer_blocks))
+
+    def cache_write(
+        self,
+        block: BlockLike,
+        write_buffer_index: int | str,
+        storage_scope: str,
+        consumer_blocks: Sequence[BlockLike] | None = None,
+    ) -> BlockHandle:
+        return self._apply("cache_write", block, write_buffer_index, storage_scope, _listed(consumer_blocks))
+
+    def set_scope(self, block: BlockLike, buffer_index: int | str, storage_scope: str) -> None:
+        return self._apply("set_scope", block, buffer_index, storage_scope)
+
+    # --- where things are computed ------------------------------------------------------------------------------------
+
+    def compute_at(
+        self, block: BlockLike, loop: LoopHandle, preserve_unit_loops: bool = False, index: int = -1
+    ) -> None:
+        return self._apply("compute_at", block, loop, preserve_unit_loops, index)
+
+    def reverse_compute_at(
+        self, block: BlockLike, loop: LoopHandle, preserve_unit_loops: bool = False, index: int = -1
+    ) -> None:
+        return self._apply("reverse_compute_at", block, loop, preserve_unit_loops, index)
+
+    def compute_inline(self, block: BlockLike) -> None:
+        return self._apply("compute_inline", block)
+
+    def reverse_compute_inline(self, block: BlockLike) -> None:
+        return self._apply("reverse_compute_inline", block)
+
+
+def _listed(blocks: Sequence[BlockLike] | None) -> list[BlockLike] | None:
+    return None if blocks is None else list(blocks)
+
+
+for _name, _method in vars(Methods).items():
+    if _name in PRIMITIVES:
+        _method.__doc__ = PRIMITIVES[_name].doc
