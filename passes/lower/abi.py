@@ -61,5 +61,6 @@ def keep_promises(module: ir.Module, promised: dict[str, list[int]]) -> None:
 
 
 def foreign_ops(module: ir.Module) -> list[ir.Operation]:
-    """Ops that are not in the LLVM dialect after all: casts that nobody resolved, ops that nobody lowers."""
-    return [op for op in walk.ops(module.operation) if not op.name.startswith("llvm.") and op.name != "builtin.module"]
+    """Ops that LLVM cannot take after all: casts that nobody resolved, ops that nobody lowers."""
+    known = ("llvm.", "omp.")  # OpenMP goes as it is: its translation makes the calls to the runtime
+    return [op for op in walk.ops(module.operation) if not op.name.startswith(known) and op.name != "builtin.module"]

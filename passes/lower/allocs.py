@@ -68,7 +68,8 @@ def _to_heap(op: ir.Operation, body: ir.Block) -> None:
     """Hoist to the home where its sizes are known there; give back at the end of the body it stands in."""
     first = next(iter(body.operations)).operation
     if all(_available(v, body) for v in op.operands):
-        makers = [v.owner for v in op.operands if isinstance(v.owner, ir.Operation) and v.owner.block == body]
+        makers = [v.owner.operation for v in op.operands if not isinstance(v.owner, ir.Block)]
+        makers = [m for m in makers if m.block == body]
         after = max(makers, key=walk.position, default=None)
         if after is not None:
             op.move_after(after)
@@ -81,7 +82,7 @@ def _to_heap(op: ir.Operation, body: ir.Block) -> None:
 
 def _available(value: ir.Value, body: ir.Block) -> bool:
     """Whether a size is known in `body`: computed in it, or outside of it."""
-    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.block
+    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
     if block == body:
         return True
     return any(body_op_holds(block, p) for p in walk.parents(body.owner))

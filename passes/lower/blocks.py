@@ -41,14 +41,12 @@ def remove_blocks(func: Func) -> None:
         for argument, binding in zip(op.regions[0].blocks[0].arguments, raw_bindings(op), strict=True):
             env[argument] = binding.substitute(env)
     _note_overwrites(everything)
-    for op in everything[1:]:
-        if not is_block(op):
-            _substitute(op, env)
+    rest = [_substitute(op, env) for op in everything[1:] if not is_block(op)]
     for op in reversed(found):
         for inner in list(op.regions[0].blocks[0].operations)[:-1]:
             inner.move_before(op)
         op.erase()
-    for op in reversed(everything):
+    for op in reversed(rest):
         if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
             op.erase()
 
@@ -58,16 +56,18 @@ def raw_bindings(op: ir.Operation) -> list[Index]:
     return Block(op).bindings or [Index.constant(0)] * len(op.regions[0].blocks[0].arguments)
 
 
-def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> None:
+def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> ir.Operation:
+    """Bindings for iters in what one op uses; returns the op that stands in its place."""
     operands = list(op.operands)
     if op.name in walk.AFFINE_OPS:
         if any(v in env or is_apply(v) for v in operands):
-            walk.rewrite_indices(op, Simplifier(op, env))
-        return
+            return walk.rewrite_indices(op, Simplifier(op, env))
+        return op
     for number, operand in enumerate(operands):
         if operand in env:
             with ir.InsertionPoint(op), op.location:
                 op.operands[number] = apply(env[operand])
+    return op
 
 
 class Simplifier:

@@ -47,8 +47,9 @@ def compact(func: Func) -> None:
     for op in everything:
         for access in accesses.of_op(op):
             groups.setdefault(access.buffer, []).append(access)
+    domains: flow.Domains = {}
     for value in allocs:
-        if value in groups and (plan := _plan(value, groups[value])):
+        if value in groups and (plan := _plan(value, groups[value], domains)):
             _apply(value, plan)
 
 
@@ -61,12 +62,12 @@ class Plan:
     extents: list[int | None]
 
 
-def _plan(value: ir.Value, group: Sequence[Access]) -> Plan | None:
+def _plan(value: ir.Value, group: Sequence[Access], domains: flow.Domains) -> Plan | None:
     """The best placement that can be shown to be right; None to leave the buffer alone."""
     buffer = Buffer(value)
     try:
         with sets.question(f"the life of buffer {buffer.name}"):
-            touches = [t for a in group if (t := flow.touch(a)) is not None]
+            touches = [t for a in group if (t := flow.touch(a, domains)) is not None]
     except NotProvable:
         return None
     if not touches or not _known_aliases(value):
@@ -80,7 +81,7 @@ def _plan(value: ir.Value, group: Sequence[Access]) -> Plan | None:
     if can_reindex(value):
         try:
             with sets.question(f"the region of buffer {buffer.name}"):
-                mins, extents = _box(buffer, _reach(touches, users), [Loop(p).var for p in loops[:depth]])
+                mins, extents = _box(buffer, _reach(touches, users, domains), [Loop(p).var for p in loops[:depth]])
         except NotProvable:
             pass
     if home is None and all(e is None for e in extents):
@@ -116,12 +117,12 @@ def _private_depth(buffer: Buffer, touches: Sequence[flow.Touch], first: int, de
     return first
 
 
-def _reach(touches: Sequence[flow.Touch], users: Sequence[ir.Operation]) -> list[isl.Map]:
+def _reach(touches: Sequence[flow.Touch], users: Sequence[ir.Operation], domains: flow.Domains) -> list[isl.Map]:
     """{ iteration -> elements } of all accesses, and of views as a whole: a view must lie inside its buffer."""
     found = [t.elements for t in touches]
     for user in users:
         if user.name == "memref.subview":
-            found.append(flow.relation(user, *view_box(user))[1])
+            found.append(flow.relation(user, *view_box(user), domains)[1])
     return found
 
 
@@ -165,7 +166,7 @@ def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer
 
 def _apply(value: ir.Value, plan: Plan) -> None:
     """Make the buffer anew at its place, with its size, and turn its users over to it."""
-    old = value.owner
+    old = value.owner.operation
     type_ = ir.MemRefType(value.type)
     operands = iter(list(old.operands))
     shape, sizes = [], []

@@ -49,7 +49,7 @@ def _mark(store: ir.Operation) -> None:
     pending = [v for op in chain for v in op.operands]
     while pending:
         owner = pending.pop().owner
-        if isinstance(owner, ir.Operation) and owner.name in CONTRACTED and owner not in chain:
+        if not isinstance(owner, ir.Block) and owner.name in CONTRACTED and owner not in chain:
             owner.attributes["fastmath"] = _flags("contract")
             pending += list(owner.operands)
     for op in chain:

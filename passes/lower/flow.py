@@ -34,7 +34,11 @@ class Touch:
     elements: isl.Map
 
 
-def touch(access: Access) -> Touch | None:
+Domains = dict[ir.Block, sets.Domain]
+"""Iterations by MLIR block: ops side by side share them. Valid as long as no loop around changes."""
+
+
+def touch(access: Access, domains: Domains) -> Touch | None:
     """The access as a relation; None for a read that is known not to happen.
 
     Raises NotProvable when its loops or indices are beyond isl.
@@ -42,7 +46,7 @@ def touch(access: Access) -> Touch | None:
     overwrites = OVERWRITES in access.op.attributes
     if overwrites and not access.is_write:
         return None
-    dom, elements = relation(access.op, access.mins, access.extents)
+    dom, elements = relation(access.op, access.mins, access.extents, domains)
     kills = access.is_write and dom.exact and access.exact and _writes_all(access, overwrites)
     op = access.op
     if kills and overwrites:
@@ -51,15 +55,18 @@ def touch(access: Access) -> Touch | None:
     return Touch(op, access.is_write, kills, dom.dims, _path(op), elements)
 
 
-def relation(op: ir.Operation, mins: Sequence[Index], extents: Sequence[Index]) -> tuple[sets.Domain, isl.Map]:
+def relation(
+    op: ir.Operation, mins: Sequence[Index], extents: Sequence[Index], domains: Domains
+) -> tuple[sets.Domain, isl.Map]:
     """The iterations of `op` and { iteration -> elements of the box }; NotProvable where isl cannot say."""
     try:
-        dom = sets.domain(op, extra=[*mins, *extents])
+        dom = domains.get(op.block) or sets.domain(op)
+        domains[op.block] = dom
         if dom.free:
-            raise NotProvable("an index that is no expression of loops")
+            raise NotProvable("a bound that is no expression of loops")
         return dom, sets.region_map(dom, mins, extents)
     except KeyError as error:
-        raise NotProvable("a size that is no shape variable") from error
+        raise NotProvable("an index that is no expression of loops and shape variables") from error
 
 
 def _writes_all(access: Access, overwrites: bool) -> bool:

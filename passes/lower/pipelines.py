@@ -11,6 +11,7 @@ OURS = (
     "tir-lower-blocks",
     "tir-lower-conditions",
     "tir-lower-compact",  # before loops change: shows what is private to a parallel iteration
+    "tir-lower-bools",  # before vectors: a vector of bits is packed
     "tir-lower-vectorized",  # before unrolling copies the loops
     "tir-lower-unrolled",
     "tir-lower-threads",

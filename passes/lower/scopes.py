@@ -6,6 +6,9 @@ from mlir import ir
 
 from tir_mlir.dialect import walk
 from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.types import retype
+
+BEARERS = ("func", "affine", "memref", "llvm", "builtin", "arith", "scf")
 
 
 @lowering("tir-lower-scopes", "remove storage scopes from all types, and every tir.* attribute")
@@ -17,39 +20,23 @@ def run(module: ir.Module) -> None:
     In values, function types and declarations alike; layouts stay. No upstream pass does this, and the conversion to
     LLVM chokes on it.
     """
-    for op in walk.ops(module.operation):
-        for result in op.results:
-            _strip(result)
-        for region in op.regions:
-            for body in region.blocks:
-                for argument in body.arguments:
-                    _strip(argument)
-        if op.name == "func.func":
-            _strip_function(op)
-        if op.name.split(".", 1)[0] in ("func", "affine", "memref", "llvm", "builtin", "arith", "scf"):
+    everything = walk.ops(module.operation)
+    retype(everything, plain)
+    for op in everything:
+        if op.name.split(".", 1)[0] in BEARERS:
             for name in [n for n in op.attributes if n.startswith("tir.")]:
                 del op.attributes[name]
+        if op.name == "func.func":
+            for key in ("arg_attrs", "res_attrs"):
+                if key in op.attributes:
+                    op.attributes[key] = ir.ArrayAttr.get([_without_facts(d) for d in op.attributes[key]])
 
 
 def plain(type_: ir.Type) -> ir.Type:
-    """The type without a string memory space."""
+    """The memref type without a string memory space."""
     if isinstance(type_, ir.MemRefType) and isinstance(type_.memory_space, ir.StringAttr):
         return ir.MemRefType.get(type_.shape, type_.element_type, type_.layout)
     return type_
-
-
-def _strip(value: ir.Value) -> None:
-    if isinstance(value.type, ir.MemRefType) and (new := plain(value.type)) != value.type:
-        value.set_type(new)
-
-
-def _strip_function(op: ir.Operation) -> None:
-    type_ = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
-    new = ir.FunctionType.get([plain(t) for t in type_.inputs], [plain(t) for t in type_.results])
-    op.attributes["function_type"] = ir.TypeAttr.get(new)
-    for key in ("arg_attrs", "res_attrs"):
-        if key in op.attributes:
-            op.attributes[key] = ir.ArrayAttr.get([_without_facts(d) for d in op.attributes[key]])
 
 
 def _without_facts(facts: ir.DictAttr) -> ir.DictAttr:

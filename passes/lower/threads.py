@@ -86,7 +86,8 @@ def _meeting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:
 def _may_conflict(group: list[accesses.Access], depth: int) -> bool:
     try:
         with sets.question("whether iterations meet"):
-            touches = [t for a in group if (t := flow.touch(a)) is not None]
+            domains: flow.Domains = {}
+            touches = [t for a in group if (t := flow.touch(a, domains)) is not None]
             return flow.conflicts(touches, depth)
     except NotProvable:
         return True

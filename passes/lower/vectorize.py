@@ -148,7 +148,7 @@ class Emitter:
         if grows is None:
             return vector.from_elements(type_, [apply(self.at(index, lane)) for lane in range(self.width)])
         numbers = np.arange(self.width, dtype=np.int64) * grows
-        steps = arith.constant(type_, ir.DenseElementsAttr.get(numbers, type=ir.IndexType.get()))
+        steps = arith.constant(type_, ir.DenseElementsAttr.get(numbers, type=type_))
         return arith.addi(vector.broadcast(type_, apply(self.at(index))), steps)
 
     # --- ops ---------------------------------------------------------------------------------------------------------
@@ -228,7 +228,11 @@ class Emitter:
         return ir.VectorType.get([self.width], element)
 
     def _like(
-        self, op: ir.Operation, operands: Sequence[ir.Value], results: Sequence[ir.Type], map_: ir.AffineMap | None = None
+        self,
+        op: ir.Operation,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Type],
+        map_: ir.AffineMap | None = None,
     ) -> ir.Operation:
         attributes = {n: op.attributes[n] for n in op.attributes}
         if map_ is not None:

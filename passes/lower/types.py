@@ -1,0 +1,41 @@
+"""Changing the types of memory throughout a module: values, bodies, signatures and declarations together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mlir import ir
+
+Change = Callable[[ir.Type], ir.Type]
+
+
+def retype(everything: Sequence[ir.Operation], change: Change) -> bool:
+    """Apply `change` to the memref types of all given ops; whether any changed. Loads and stores are the caller's."""
+    changed = False
+    for op in everything:
+        for value in _values(op):
+            old = value.type
+            if isinstance(old, ir.MemRefType) and (new := change(old)) != old:
+                value.set_type(new)
+                changed = True
+        if op.name == "func.func":
+            _signature(op, change)
+    return changed
+
+
+def _values(op: ir.Operation) -> list[ir.Value]:
+    found: list[ir.Value] = list(op.results)
+    for region in op.regions:
+        for body in region.blocks:
+            found += body.arguments
+    return found
+
+
+def _signature(op: ir.Operation, change: Change) -> None:
+    def plain(type_: ir.Type) -> ir.Type:
+        return change(type_) if isinstance(type_, ir.MemRefType) else type_
+
+    type_ = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+    new = ir.FunctionType.get([plain(t) for t in type_.inputs], [plain(t) for t in type_.results])
+    if new != type_:
+        op.attributes["function_type"] = ir.TypeAttr.get(new)
