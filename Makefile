@@ -29,7 +29,7 @@ lint: env  ## ruff
 	$(BIN)/ruff check .
 
 types: env  ## static types
-	$(BIN)/basedpyright --level error
+	$(BIN)/basedpyright --level error --pythonpath $(BIN)/python
 
 lit: env  ## FileCheck tests
 	$(BIN)/lit -s test

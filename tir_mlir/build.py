@@ -115,7 +115,6 @@ def build(mod: Any, target: str = "llvm", *, driver: str = "jit", libs: Sequence
             module = clone(original)
             kernels = link.resolve(module, paths)
         with _timed(timing, "lower"):
-            _mark_public(module, {s.name for s in found})
             _lower(module, target)
         with _timed(timing, "link"):
             link.define(module, kernels)
@@ -154,12 +153,6 @@ def _module(mod: Any) -> ir.Module:
         else:
             break
     raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {type(mod).__name__}")
-
-
-def _mark_public(module: ir.Module, names: set[str]) -> None:
-    for op in module.body.operations:
-        if op.operation.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value in names:
-            op.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
 
 
 @contextmanager

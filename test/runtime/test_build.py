@@ -225,6 +225,17 @@ def test_copies_between_layouts(parse, driver):
     np.testing.assert_array_equal(y, x[1::2, 2:5])
 
 
+@pytest.mark.parametrize("driver", ["jit", "tools"])
+def test_parallel_loops(parse, driver):
+    text = SMALL.replace("BODY", "arith.addf %x, %x").replace("TYPE", "f32")
+    module = parse(text.replace('{tir.loop = "i"', '{tir.kind = "parallel", tir.loop = "i"'))
+    lib = build(module, driver=driver)
+    assert "__kmpc_fork_call" in lib.llvm_ir
+    x, y = np.arange(4, dtype="float32"), np.zeros(4, "float32")
+    lib(x, y)
+    np.testing.assert_array_equal(y, 2 * x)
+
+
 def test_import_is_light():
     code = (
         "import time; t = time.perf_counter(); import sys, tir_mlir; s = time.perf_counter() - t\n"

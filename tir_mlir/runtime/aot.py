@@ -28,7 +28,7 @@ class Aot:
         self._signatures = list(signatures)
         self._folder = tempfile.TemporaryDirectory(prefix="tir_mlir-")
         missing = [name for name in symbols.undefined(lowered) if name not in _OWN]
-        libs = [*libs, *symbols.support_libraries(missing, False)]
+        libs = [*libs, *symbols.support_libraries(missing, False), *symbols.openmp_for(lowered)]
         symbols.require(missing, libs)
         self.llvm_ir = to_llvm_ir(str(lowered))
         self._object = self._path("module.o")

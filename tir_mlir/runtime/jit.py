@@ -25,7 +25,7 @@ class Jit:
 
     def __init__(self, lowered: ir.Module, names: Sequence[str], libs: Sequence[str], low_precision: bool):
         missing = symbols.undefined(lowered)
-        libs = [*libs, *symbols.support_libraries(missing, low_precision)]
+        libs = [*libs, *symbols.support_libraries(missing, low_precision), *symbols.openmp_for(lowered)]
         symbols.require(missing, libs)
         module = clone(lowered)
         _add_table(module, names)

@@ -65,9 +65,20 @@ def support_libraries(names: Sequence[str], low_precision: bool) -> list[str]:
     if low_precision:
         wanted.add("mlir_float16_utils")
     found = [str(_mlir_library(name)) for name in sorted(wanted)]
-    if any(name.startswith("__kmpc_") for name in names):
-        found.append(openmp())
     return found
+
+
+def openmp_for(lowered: ir.Module) -> list[str]:
+    """The OpenMP runtime when the module has OpenMP operations; their calls appear only in LLVM IR."""
+    found = False
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = op.name.startswith("omp.")
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    lowered.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return [openmp()] if found else []
 
 
 def openmp() -> str:
