@@ -46,6 +46,10 @@ class ScheduleError(TirError, RuntimeError):
         self.provable = provable
 
 
+class IntrinError(TirError, ValueError):
+    """A tensor intrinsic that is unknown, or that cannot be registered."""
+
+
 class NotProvable(TirError):
     """A question that isl did not answer within its budget, or that has no exact form; says what could not be shown."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mlir import ir
 
@@ -114,9 +115,8 @@ class Index:
 
     def simplified(self) -> Index:
         """MLIR's own simplification (no ranges; see `sets.simplify` for the one that knows them)."""
-        expr = AffineExpr.simplify_affine_expr(self.expr, len(self.values), 0).maybe_downcast()
-        shorter = expr if cost(expr) <= cost(self.expr) else self.expr  # it may spread a remainder into a floor
-        return trim(shorter, list(self.values))
+        shorter = _shorter(self.expr, len(self.values))
+        return self if shorter is self.expr else trim(shorter, self.values)
 
     def trimmed(self) -> Index:
         """Without values that do not occur."""
@@ -130,12 +130,20 @@ class Index:
         return (self - other).simplified().as_constant() == 0
 
 
+@lru_cache(maxsize=1 << 16)
+def _shorter(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
+    """MLIR's simplification where it does not make the expression longer (it may spread a remainder into a floor)."""
+    simple = AffineExpr.simplify_affine_expr(expr, count, 0).maybe_downcast()
+    return simple if cost(simple) <= cost(expr) else expr
+
+
 def _compose(expr: ir.AffineExpr, dims: Sequence[ir.AffineExpr], count: int) -> ir.AffineExpr:
     if not dims:
         return expr
     return expr.compose(ir.AffineMap.get(count, 0, list(dims))).maybe_downcast()
 
 
+@lru_cache(maxsize=1 << 16)
 def cost(expr: ir.AffineExpr) -> int:
     """Size of an expression; divisions and remainders count more."""
     expr = expr.maybe_downcast()
@@ -145,14 +153,15 @@ def cost(expr: ir.AffineExpr) -> int:
     return own + cost(expr.lhs) + cost(expr.rhs)
 
 
-def used_dims(expr: ir.AffineExpr) -> set[int]:
+@lru_cache(maxsize=1 << 16)
+def used_dims(expr: ir.AffineExpr) -> frozenset[int]:
     """Positions of the dimensions that occur in an expression."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineDimExpr):
-        return {expr.position}
+        return frozenset((expr.position,))
     if isinstance(expr, ir.AffineBinaryExpr):
         return used_dims(expr.lhs) | used_dims(expr.rhs)
-    return set()
+    return frozenset()
 
 
 def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
@@ -198,18 +207,22 @@ def emit_map(indices: Sequence[Index | int]) -> tuple[ir.AffineMap, list[ir.Valu
     return ir.AffineMap.get(len(dims), len(syms), exprs), dims + syms
 
 
+@lru_cache(maxsize=1 << 14)
+def _over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
+    """The results of a map with its symbols numbered after its dimensions."""
+    swap = [AffineExpr.get_dim(map_.n_dims + s) for s in range(map_.n_symbols)]
+    exprs = [expr.maybe_downcast() for expr in map_.results]
+    return tuple(_symbols_to_dims(expr, swap) if swap else expr for expr in exprs)
+
+
 def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
     """The expressions of a map over its operands; an `affine.apply` among them is folded in."""
     values = list(operands)
-    count = map_.n_dims
     folded = {v: read_apply(v) for v in values if is_apply(v)}
     results = []
-    for expr in map_.results:
-        if map_.n_symbols:
-            swap = [AffineExpr.get_dim(count + s) for s in range(map_.n_symbols)]
-            expr = _symbols_to_dims(expr.maybe_downcast(), swap)
+    for expr in _over_dims(map_):
         index = trim(expr, values)
-        if len(set(index.values)) != len(index.values):
+        if len(index.values) > 1 and len(set(index.values)) != len(index.values):
             index = _merge(index)
         results.append(index.substitute(folded) if folded else index)
     return results

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from . import attrs, payload, sets
+from . import payload, sets
 from .accesses import of_op
 from .boxes import NotABox, box_of
 from .deps import ASSOCIATIVE
 from .errors import TirError
-from .index import Index, cost, trim, used_dims
+from .index import Index, trim, used_dims
 from .payload import Leaf, Node, Tree
 from .regions import relation_beneath
 from .views import Block, Buffer, Func, Loop, is_block, is_init, is_loop, is_where
@@ -135,7 +135,7 @@ class _Nest:
     iterators: list[ir.Value] = field(default_factory=list)
     names: dict[ir.Value, str] = field(default_factory=dict)
     kinds: dict[ir.Value, str] = field(default_factory=dict)
-    inits: list[tuple[ir.Operation, Block]] = field(default_factory=list)
+    inits: list[tuple[ir.Operation, Block, int]] = field(default_factory=list)  # with the number of iterators outside
     leaf: list[ir.Operation] = field(default_factory=list)
     inner: Block | None = None
 
@@ -155,8 +155,6 @@ def raise_form(top: Top) -> Form:
     reader = _Reader(nest, around, store)
     output = reader.operand(store)
     tree = reader.tree(store.operands[0])
-    if isinstance(top, Block) and not any(is_loop(o) or is_block(o) for o in body) and nest.iterators:
-        raise NotRaisable(f"{top} does nothing", top.op)
     axes = tuple(_axis(nest, n, e, reader.operands[output]) for n, e in enumerate(reader.extents))
     form = Form(axes, tuple(reader.operands), output, tree, top=top)
     _check_order_free(form, store)
@@ -169,8 +167,10 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
     owner = nest.inner
     while True:
         inits = [o for o in body if is_init(o)]
+        if inits and pending:
+            raise NotRaisable(f"its init runs again in every iteration of {pending[0].name}", inits[0])
         if owner is not None:
-            nest.inits += [(o, owner) for o in inits]
+            nest.inits += [(o, owner, len(nest.iterators)) for o in inits]
         inner = [o for o in body if len(o.regions) and not is_init(o)]
         if not inner:
             break
@@ -370,40 +370,27 @@ def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) ->
         return form
     if len(nest.inits) > 1:
         raise NotRaisable("it holds several inits", nest.inits[1][0])
-    op, owner = nest.inits[0]
-    stores = [o for o in ops(op) if "store" in o.name]
-    if len(stores) != 1 or of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
-        raise NotRaisable("its init does more than fill the result", op)
-    value = reader.tree(stores[0].operands[0])
-    if any(True for _ in payload.leaves(value)):
-        raise NotRaisable("its init is not a constant", op)
-    parts = [relation_beneath(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store)]
-    if not parts[0].range().is_equal(parts[1].range()):
-        raise NotRaisable("its init fills another region than it updates", op)
+    op, owner, outside = nest.inits[0]
+    value = _fill(op, form, reader, store)
     reset = {i.var for i in owner.iters if i.kind == "R"}
-    inside = dict(zip(nest.iterators, form.axes, strict=True))
-    partial = any(v not in inside and _size(owner, v) != 1 for v in reset)
-    late = [a.name for v, a in inside.items() if a.kind == "R" and not a.is_unit and v not in reset and v in _outside(nest, owner)]
-    if late:
-        raise NotRaisable(f"its init runs again in every iteration of {late[0]}", op)
+    for var, axis in zip(nest.iterators[:outside], form.axes, strict=False):
+        if axis.kind == "R" and not axis.is_unit and var not in reset:
+            raise NotRaisable(f"its init runs again in every iteration of {axis.name}", op)
+    partial = any(i.kind == "R" and i.var not in nest.iterators and i.extent.as_constant() != 1 for i in owner.iters)
     return replace(form, init=value, partial_init=partial)
 
 
-def _size(owner: Block, var: ir.Value) -> int | None:
-    return next(i.extent.as_constant() for i in owner.iters if i.var == var)
-
-
-def _outside(nest: _Nest, owner: Block) -> list[ir.Value]:
-    """The iterators from the top to (and with) the block that owns the init."""
-    own = [i.var for i in owner.iters]
-    if not own or own[-1] not in nest.iterators:
-        return []
-    return nest.iterators[: nest.iterators.index(own[-1]) + 1]
-
-
-def simpler(a: Index, b: Index) -> Index:
-    """The shorter of two equal expressions."""
-    return a if cost(a.expr) <= cost(b.expr) else b
-
-
-__all__ = ["Axis", "Form", "NotRaisable", "Operand", "linear", "raise_form", "attrs"]
+def _fill(op: ir.Operation, form: Form, reader: _Reader, store: ir.Operation) -> Tree:
+    """The constant with which an init fills exactly what the nest updates."""
+    stores = [o for o in ops(op) if "store" in o.name]
+    if len(stores) != 1 or of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
+        raise NotRaisable("its init does more than fill the result", op)
+    if any(o.name in ("affine.if", "scf.if") for o in ops(op)[1:]):
+        raise NotRaisable("its init holds a condition", op)
+    value = reader.tree(stores[0].operands[0])
+    if any(True for _ in payload.leaves(value)):
+        raise NotRaisable("its init is not a constant", op)
+    filled, updated = (relation_beneath(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))
+    if not filled.get_space().is_equal(updated.get_space()) or not filled.is_equal(updated):
+        raise NotRaisable("its init fills another region than it updates", op)
+    return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from mlir import ir
 
 from .index import Index, is_symbol
@@ -71,6 +73,7 @@ def at_least_zero(index: Index, box: Box) -> bool:
     return low is not None and low >= 0
 
 
+@lru_cache(maxsize=1 << 14)
 def terms(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
     """An expression as {dimension: factor} and a constant; None when it is not a plain sum."""
     expr = expr.maybe_downcast()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn
 
 from mlir import ir
@@ -26,7 +27,7 @@ class Primitive:
     run: Callable[..., Any]
     pure: bool = False
 
-    @property
+    @cached_property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.run, eval_str=True)
 
