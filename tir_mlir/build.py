@@ -146,7 +146,7 @@ def _module(mod: Any) -> ir.Module:
     for _ in range(3):
         if isinstance(seen, ir.Module):
             return seen
-        for attribute in ("mlir", "mod", "module"):
+        for attribute in ("mlir", "alone", "mod", "module"):  # alone: a PrimFunc without its neighbours
             if hasattr(seen, attribute):
                 seen = getattr(seen, attribute)
                 break
