@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.views import Func, funcs
+from tir_mlir.passes.lower.facts import arguments
 from tir_mlir.passes.lower.registry import is_private, lowering
 
 NOALIAS = "tir.noalias"
@@ -15,8 +16,8 @@ NOALIAS = "tir.noalias"
 def run(module: ir.Module) -> None:
     """Say how each function is linked.
 
-        func.func @main(...) {...}             -->   func.func @main(...) attributes {llvm.emit_c_interface} {...}
-        func.func private @kernel(...) {...}   -->   ... attributes {llvm.linkage = #llvm.linkage<internal>}
+    func.func @main(...) {...}             -->   func.func @main(...) attributes {llvm.emit_c_interface} {...}
+    func.func private @kernel(...) {...}   -->   ... attributes {llvm.linkage = #llvm.linkage<internal>}
     """
     for func in funcs(module):
         if is_private(func.op):
@@ -50,7 +51,7 @@ def keep_promises(module: ir.Module, promised: dict[str, list[int]]) -> None:
         count = len(op.regions[0].blocks[0].arguments)
         facts: list[dict[str, ir.Attribute]] = [{} for _ in range(count)]
         if "arg_attrs" in op.attributes:
-            facts = [{n.name: n.attr for n in d} for d in op.attributes["arg_attrs"]]
+            facts = arguments(op, "arg_attrs")
         place = 0
         for rank in ranks:
             if rank >= 0:

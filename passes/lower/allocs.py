@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect import dtypes, walk
 from tir_mlir.dialect.views import Buffer, Func
 from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.threads import SHARED
 
 STACK_BUFFER = 16 * 1024
 """Bytes: a larger buffer goes to the heap."""
@@ -38,9 +39,11 @@ def place_memory(func: Func) -> None:
     """The same for one function."""
     taken: dict[ir.Operation, int] = {}
     for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
-        home = next(p for p in walk.parents(op) if p.name in ("affine.parallel", "func.func"))
+        home = next(p for p in walk.parents(op) if p.name in (*SHARED, "func.func"))
         body = home.regions[0].blocks[0]
         size = _bytes(op)
+        for dealloc in [u.owner for u in op.results[0].uses if u.owner.name == "memref.dealloc"]:
+            dealloc.operation.erase()
         op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
         if size is not None and size <= STACK_BUFFER and taken.get(home, 0) + size <= STACK_TOTAL:
             taken[home] = taken.get(home, 0) + size
@@ -85,7 +88,7 @@ def _available(value: ir.Value, body: ir.Block) -> bool:
     block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
     if block == body:
         return True
-    return any(body_op_holds(block, p) for p in walk.parents(body.owner))
+    return any(body_op_holds(block, p) for p in walk.parents(body.owner.operation))
 
 
 def body_op_holds(block: ir.Block, parent: ir.Operation) -> bool:

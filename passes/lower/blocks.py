@@ -59,7 +59,7 @@ def raw_bindings(op: ir.Operation) -> list[Index]:
 def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> ir.Operation:
     """Bindings for iters in what one op uses; returns the op that stands in its place."""
     operands = list(op.operands)
-    if op.name in walk.AFFINE_OPS:
+    if op.name in walk.AFFINE_OPS and op.name != "affine.parallel":  # one that is no block has ranges, not bindings
         if any(v in env or is_apply(v) for v in operands):
             return walk.rewrite_indices(op, Simplifier(op, env))
         return op

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import accesses, sets, walk
-from tir_mlir.dialect.accesses import Access
+from tir_mlir.dialect import sets, walk
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, Func, Loop, is_loop, symbols_by_name
 from tir_mlir.passes.lower import flow
+from tir_mlir.passes.lower.facts import home
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.reindex import can_reindex, reindex, view_box
 
 dim_type = isl.dim_type
-MOVABLE = ("memref.subview", "memref.cast")
 
 
 @lowering("tir-lower-compact", "move buffers to the loop they serve and shrink them to the region it uses")
@@ -39,17 +38,9 @@ def run(module: ir.Module) -> None:
 
 def compact(func: Func) -> None:
     """The same for one function."""
-    everything = walk.ops(func.op)
-    groups: dict[ir.Value, list[Access]] = {}
-    allocs = [op.results[0] for op in everything if op.name == "memref.alloc"]
-    if not allocs:
-        return
-    for op in everything:
-        for access in accesses.of_op(op):
-            groups.setdefault(access.buffer, []).append(access)
     domains: flow.Domains = {}
-    for value in allocs:
-        if value in groups and (plan := _plan(value, groups[value], domains)):
+    for value in [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]:
+        if plan := _plan(value, domains):
             _apply(value, plan)
 
 
@@ -62,47 +53,42 @@ class Plan:
     extents: list[int | None]
 
 
-def _plan(value: ir.Value, group: Sequence[Access], domains: flow.Domains) -> Plan | None:
+def _plan(value: ir.Value, domains: flow.Domains) -> Plan | None:
     """The best placement that can be shown to be right; None to leave the buffer alone."""
     buffer = Buffer(value)
+    if not _is_plain(buffer.type):
+        return None
     try:
         with sets.question(f"the life of buffer {buffer.name}"):
-            touches = [t for a in group if (t := flow.touch(a, domains)) is not None]
+            touches = flow.touches(value, domains)
     except NotProvable:
         return None
-    if not touches or not _known_aliases(value):
-        return None
     users = [use.owner.operation for use in value.uses]
-    loops = flow.common_loops([*users, *(a.op for a in group)])
-    first = len([p for p in walk.parents(value.owner) if is_loop(p)])
+    if not users or not touches:
+        return None
+    loops = flow.common_loops(users)
+    first = len([p for p in walk.parents(home(value)) if is_loop(p)])
     depth = _private_depth(buffer, touches, first, len(loops))
-    home = loops[depth - 1] if depth > first else None
-    mins, extents = [Index.constant(0)] * buffer.rank, [None] * buffer.rank
+    target = loops[depth - 1] if depth > first else None
+    mins, extents = _whole(buffer)
     if can_reindex(value):
         try:
             with sets.question(f"the region of buffer {buffer.name}"):
                 mins, extents = _box(buffer, _reach(touches, users, domains), [Loop(p).var for p in loops[:depth]])
         except NotProvable:
             pass
-    if home is None and all(e is None for e in extents):
+    if target is None and all(e is None for e in extents):
         return None
-    return Plan(home, mins, extents)
+    return Plan(target, mins, extents)
 
 
-def _known_aliases(value: ir.Value) -> bool:
-    """Whether all names of the buffer are views that the accesses were resolved through."""
-    for use in value.uses:
-        owner = use.owner.operation
-        for result in owner.results:
-            if isinstance(result.type, ir.MemRefType):
-                if owner.name == "memref.extract_strided_metadata":
-                    if any(True for _ in result.uses):
-                        return False
-                elif owner.name not in MOVABLE or not _known_aliases(result):
-                    return False
-        if len(owner.regions) or owner.name.endswith(("yield", "return")):
-            return False
-    return True
+def _whole(buffer: Buffer) -> tuple[list[Index], list[int | None]]:
+    """No shift, all extents as they are."""
+    return [Index.constant(0) for _ in range(buffer.rank)], [None for _ in range(buffer.rank)]
+
+
+def _is_plain(type_: ir.MemRefType) -> bool:
+    return type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
 
 
 def _private_depth(buffer: Buffer, touches: Sequence[flow.Touch], first: int, deepest: int) -> int:
@@ -126,12 +112,10 @@ def _reach(touches: Sequence[flow.Touch], users: Sequence[ir.Operation], domains
     return found
 
 
-def _box(
-    buffer: Buffer, reach: Sequence[isl.Map], outer: Sequence[ir.Value]
-) -> tuple[list[Index], list[int | None]]:
+def _box(buffer: Buffer, reach: Sequence[isl.Map], outer: Sequence[ir.Value]) -> tuple[list[Index], list[int | None]]:
     """Per dimension the minimum (over the outer loops) and the constant extent of what one iteration touches."""
     relation: isl.Map | None = None
-    mins, extents = [Index.constant(0)] * buffer.rank, [None] * buffer.rank
+    mins, extents = _whole(buffer)
     depth = len(outer)
     for part in reach:
         part = part.project_out(dim_type.in_, depth, part.dim(dim_type.in_) - depth)
@@ -159,7 +143,7 @@ def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer
             continue
         extent = ends[1] - ends[0] + 1
         if best[1] is None or extent < best[1]:
-            low = sets.to_index(aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(buffer.op))
+            low = sets.to_index(aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(home(buffer.value)))
             best = (low.simplified(), extent)
     return best
 

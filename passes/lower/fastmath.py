@@ -11,6 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.views import Block, is_block, is_init
+from tir_mlir.passes.lower.facts import maker
 from tir_mlir.passes.lower.registry import lowering, programs
 
 ASSOCIATIVE = ("arith.addf", "arith.mulf")
@@ -48,10 +49,10 @@ def _mark(store: ir.Operation) -> None:
         return
     pending = [v for op in chain for v in op.operands]
     while pending:
-        owner = pending.pop().owner
-        if not isinstance(owner, ir.Block) and owner.name in CONTRACTED and owner not in chain:
-            owner.attributes["fastmath"] = _flags("contract")
-            pending += list(owner.operands)
+        source = maker(pending.pop())
+        if source is not None and source.name in CONTRACTED and source not in chain:
+            source.attributes["fastmath"] = _flags("contract")
+            pending += list(source.operands)
     for op in chain:
         op.attributes["fastmath"] = _flags("reassoc,contract")
 
@@ -62,20 +63,20 @@ def _flags(names: str) -> ir.Attribute:
 
 def _update_chain(store: ir.Operation) -> list[ir.Operation]:
     """The additions (or multiplications) from the stored value down to the load of the same element; [] if none."""
-    owner = store.operands[0].owner
-    if isinstance(owner, ir.Block) or owner.name not in ASSOCIATIVE:
+    source = maker(store.operands[0])
+    if source is None or source.name not in ASSOCIATIVE:
         return []
-    return _path(owner, owner.name, store)
+    return _path(source, source.name, store)
 
 
 def _path(op: ir.Operation, kind: str, store: ir.Operation) -> list[ir.Operation]:
     for operand in op.operands:
-        owner = operand.owner
-        if isinstance(owner, ir.Block):
+        source = maker(operand)
+        if source is None:
             continue
-        if _loads_same(owner, store):
+        if _loads_same(source, store):
             return [op]
-        if owner.name == kind and (rest := _path(owner, kind, store)):
+        if source.name == kind and (rest := _path(source, kind, store)):
             return [op, *rest]
     return []
 

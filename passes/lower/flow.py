@@ -12,8 +12,8 @@ from functools import lru_cache
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import sets, walk
-from tir_mlir.dialect.accesses import Access
+from tir_mlir.dialect import attrs, sets, walk
+from tir_mlir.dialect.accesses import Access, of_op
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, is_loop
@@ -36,6 +36,53 @@ class Touch:
 
 Domains = dict[ir.Block, sets.Domain]
 """Iterations by MLIR block: ops side by side share them. Valid as long as no loop around changes."""
+
+
+VIEWS = ("memref.subview", "memref.cast")
+SILENT = ("memref.dim", "memref.dealloc")
+
+
+def touches(value: ir.Value, domains: Domains) -> list[Touch]:
+    """All reads and writes of an allocated buffer, through views and pointers too.
+
+    Raises NotProvable when one cannot be told, or when the buffer has a name that is not followed.
+    """
+    found: list[Touch] = []
+    for op in _users(value):
+        try:
+            made = [a for a in of_op(op) if a.buffer == value]
+        except KeyError as error:
+            raise NotProvable("an access to a region of unknown size") from error
+        found += [t for a in made if (t := touch(a, domains)) is not None]
+    return found
+
+
+def _users(value: ir.Value) -> list[ir.Operation]:
+    """The ops that read or write a buffer: its users, those of its views, and where pointers into it are made."""
+    found: dict[ir.Operation, None] = {}
+    pending = [value]
+    while pending:
+        for use in pending.pop().uses:
+            op = use.owner.operation
+            if op.name in (*VIEWS, "memref.extract_aligned_pointer_as_index") or op.name.startswith("arith."):
+                pending += op.results
+            elif op.name == "memref.extract_strided_metadata":
+                if any(True for _ in op.results[0].uses):
+                    raise NotProvable("a second name for the buffer")
+            elif op.name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
+                found[op] = None
+            elif any(isinstance(r.type, ir.MemRefType) for r in op.results) or not _is_access(op):
+                raise NotProvable(f"{op.name} on the buffer")
+            elif op.name not in SILENT:
+                found[op] = None
+    return list(found)
+
+
+def _is_access(op: ir.Operation) -> bool:
+    """Whether an op that uses a memref touches its elements and nothing more; vectors of elements are not followed."""
+    if len(op.regions) or op.name.endswith(("yield", "return")) or op.name.startswith("affine.vector"):
+        return False
+    return any(isinstance(v.type, ir.MemRefType) for v in op.operands)
 
 
 def touch(access: Access, domains: Domains) -> Touch | None:

@@ -59,7 +59,7 @@ def run_upstream(module: ir.Module, passes: tuple[str, ...]) -> None:
     """Run upstream passes; their complaints become a LoweringError."""
     try:
         PassManager.parse(pipelines.text(passes)).run(module.operation)
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         found = "; ".join(f"{d.location}: {d.message}" for d in error.error_diagnostics) or str(error)
         raise LoweringError(f"upstream passes {', '.join(passes)} failed: {found}") from error
 

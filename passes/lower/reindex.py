@@ -8,8 +8,9 @@ from mlir import ir
 
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.create import apply
-from tir_mlir.dialect.index import Index, emit_map, read_map
+from tir_mlir.dialect.index import Index, emit_map
 from tir_mlir.passes.lower.blocks import Simplifier
+from tir_mlir.passes.lower.facts import index_of, numbers
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 POINTERS = ("memref.extract_aligned_pointer_as_index", "memref.extract_strided_metadata")
@@ -28,7 +29,7 @@ def can_reindex(buffer: ir.Value) -> bool:
 
 def _can_retype(view: ir.Operation) -> bool:
     """Whether the users of a view take any strides."""
-    if any(s == DYNAMIC for s in view.attributes["static_strides"]):
+    if any(s == DYNAMIC for s in numbers(view, "static_strides")):
         return False
     source, result = ir.MemRefType(view.operands[0].type), ir.MemRefType(view.results[0].type)
     if source.rank != result.rank:
@@ -64,14 +65,14 @@ def _shift_access(op: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
 
 def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> None:
     """The same view of the smaller buffer; offsets that became constant are static in its type."""
-    segments = list(view.attributes["operandSegmentSizes"])
+    segments = numbers(view, "operandSegmentSizes")
     operands = list(view.operands)[1:]
     dynamic, rest = iter(operands[: segments[1]]), operands[segments[1] :]
     shorten = Simplifier(view, {})
     static, values = [], []
     with ir.InsertionPoint(view), view.location:
-        for offset, low in zip(view.attributes["static_offsets"], mins, strict=True):
-            index = Index.constant(offset) if offset != DYNAMIC else _index(next(dynamic))
+        for offset, low in zip(numbers(view, "static_offsets"), mins, strict=True):
+            index = Index.constant(offset) if offset != DYNAMIC else index_of(next(dynamic))
             index = shorten(index - low)
             number = index.as_constant()
             static.append(DYNAMIC if number is None else number)
@@ -88,17 +89,13 @@ def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
     walk.erase(view)
 
 
-def _index(value: ir.Value) -> Index:
-    return read_map(ir.AffineMap.get_identity(1), [value])[0]
-
-
 def _view_type(view: ir.Operation, source: ir.MemRefType, offsets: Sequence[int]) -> ir.MemRefType:
     """The type of a view of `source` with these static (or DYNAMIC) offsets."""
     old = ir.MemRefType(view.results[0].type)
     strides, start = source.get_strides_and_offset()
     known = start != DYNAMIC and all(o != DYNAMIC and s != DYNAMIC for o, s in zip(offsets, strides, strict=True))
     offset = start + sum(o * s for o, s in zip(offsets, strides, strict=True)) if known else DYNAMIC
-    factors = [int(t) for t in view.attributes["static_strides"]]
+    factors = numbers(view, "static_strides")
     steps = [DYNAMIC if s == DYNAMIC else s * t for s, t in zip(strides, factors, strict=True)]
     return ir.MemRefType.get(old.shape, old.element_type, ir.StridedLayoutAttr.get(offset, steps), source.memory_space)
 
@@ -109,7 +106,7 @@ def _retype(old: ir.Value, new: ir.Value) -> None:
     old.replace_all_uses_with(new)
     for user in users:
         if user.name == "memref.subview":
-            type_ = _view_type(user, ir.MemRefType(new.type), list(user.attributes["static_offsets"]))
+            type_ = _view_type(user, ir.MemRefType(new.type), numbers(user, "static_offsets"))
             user.results[0].set_type(type_)
             _retype_below(user)
 
@@ -118,17 +115,17 @@ def _retype_below(view: ir.Operation) -> None:
     for use in view.results[0].uses:
         if use.owner.name == "memref.subview":
             user = use.owner.operation
-            type_ = _view_type(user, ir.MemRefType(view.results[0].type), list(user.attributes["static_offsets"]))
+            type_ = _view_type(user, ir.MemRefType(view.results[0].type), numbers(user, "static_offsets"))
             user.results[0].set_type(type_)
             _retype_below(user)
 
 
 def view_box(view: ir.Operation) -> tuple[list[Index], list[Index]]:
     """Offsets and extents (in elements of the source) of all that a view can reach. Requires static strides."""
-    segments = list(view.attributes["operandSegmentSizes"])
+    segments = numbers(view, "operandSegmentSizes")
     operands = list(view.operands)[1:]
     offsets, sizes = iter(operands[: segments[1]]), iter(operands[segments[1] : segments[1] + segments[2]])
-    mins = [Index.constant(n) if n != DYNAMIC else _index(next(offsets)) for n in view.attributes["static_offsets"]]
-    extents = [Index.constant(n) if n != DYNAMIC else _index(next(sizes)) for n in view.attributes["static_sizes"]]
-    strides = [int(s) for s in view.attributes["static_strides"]]
+    mins = [Index.constant(n) if n != DYNAMIC else index_of(next(offsets)) for n in numbers(view, "static_offsets")]
+    extents = [Index.constant(n) if n != DYNAMIC else index_of(next(sizes)) for n in numbers(view, "static_sizes")]
+    strides = numbers(view, "static_strides")
     return mins, [(e - 1) * s + 1 for e, s in zip(extents, strides, strict=True)]

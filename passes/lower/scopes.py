@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import walk
+from tir_mlir.passes.lower.facts import arguments
 from tir_mlir.passes.lower.registry import lowering
 from tir_mlir.passes.lower.types import retype
 
@@ -29,7 +30,7 @@ def run(module: ir.Module) -> None:
         if op.name == "func.func":
             for key in ("arg_attrs", "res_attrs"):
                 if key in op.attributes:
-                    op.attributes[key] = ir.ArrayAttr.get([_without_facts(d) for d in op.attributes[key]])
+                    op.attributes[key] = ir.ArrayAttr.get([_without_facts(d) for d in arguments(op, key)])
 
 
 def plain(type_: ir.Type) -> ir.Type:
@@ -39,5 +40,5 @@ def plain(type_: ir.Type) -> ir.Type:
     return type_
 
 
-def _without_facts(facts: ir.DictAttr) -> ir.DictAttr:
-    return ir.DictAttr.get({n.name: n.attr for n in facts if not n.name.startswith("tir.")})
+def _without_facts(facts: dict[str, ir.Attribute]) -> ir.Attribute:
+    return ir.DictAttr.get({n: a for n, a in facts.items() if not n.startswith("tir.")})

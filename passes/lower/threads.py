@@ -7,11 +7,15 @@ import warnings
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect import accesses, attrs, sets, walk
+from tir_mlir.dialect import attrs, sets, walk
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.views import Buffer, Func, Loop, is_loop
 from tir_mlir.passes.lower import flow
+from tir_mlir.passes.lower.facts import dense, map_of
 from tir_mlir.passes.lower.registry import lowering, place, programs
+
+SHARED = ("affine.parallel", "scf.parallel")
+"""Ops whose iterations run on several threads, once blocks are gone."""
 
 
 class LoweringWarning(UserWarning):
@@ -42,7 +46,6 @@ def run_parallel(module: ir.Module) -> bool:
     outside and in which iterations would meet makes the loop serial, with a LoweringWarning. Requires blocks to be
     removed, and buffers to be compacted (which makes them private to the iteration).
     """
-    found = False
     for func in programs(module):
         for op in walk.ops(func.op):
             if is_loop(op) and Loop(op).kind == "parallel":
@@ -50,12 +53,11 @@ def run_parallel(module: ir.Module) -> bool:
                 if _inside_parallel(op) or (meeting := _meeting_buffer(func, op)) is not None and _warn(op, meeting):
                     continue
                 _share(Loop(op))
-                found = True
-    return found
+    return any(op.name in SHARED for op in walk.ops(module.operation))
 
 
 def _inside_parallel(op: ir.Operation) -> bool:
-    return any(p.name == "affine.parallel" for p in walk.parents(op))
+    return any(p.name in SHARED for p in walk.parents(op))
 
 
 def _warn(op: ir.Operation, buffer: Buffer) -> bool:
@@ -71,26 +73,22 @@ def _warn(op: ir.Operation, buffer: Buffer) -> bool:
 
 def _meeting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:
     """An allocated buffer from outside in which two iterations of the loop may touch one element, one writing."""
-    depth = len([p for p in walk.parents(loop) if is_loop(p)])
-    groups: dict[ir.Value, list[accesses.Access]] = {}
-    for op in walk.ops(loop):
-        for access in accesses.of_op(op):
-            groups.setdefault(access.buffer, []).append(access)
-    for value, group in groups.items():
-        outside = Buffer(value).is_alloc and not walk.is_inside(value.owner, loop)
-        if outside and any(a.is_write for a in group) and _may_conflict(group, depth):
-            return Buffer(value)
+    domains: flow.Domains = {}
+    for op in walk.ops(func.op):
+        if op.name in ("memref.alloc", "memref.alloca") and not walk.is_inside(op, loop):
+            if _may_conflict(op.results[0], loop, domains):
+                return Buffer(op.results[0])
     return None
 
 
-def _may_conflict(group: list[accesses.Access], depth: int) -> bool:
+def _may_conflict(value: ir.Value, loop: ir.Operation, domains: flow.Domains) -> bool:
+    depth = len([p for p in walk.parents(loop) if is_loop(p)])
     try:
         with sets.question("whether iterations meet"):
-            domains: flow.Domains = {}
-            touches = [t for a in group if (t := flow.touch(a, domains)) is not None]
+            touches = [t for t in flow.touches(value, domains) if walk.is_inside(t.op, loop)]
             return flow.conflicts(touches, depth)
     except NotProvable:
-        return True
+        return any(walk.is_inside(use.owner.operation, loop) for use in value.uses)
 
 
 def _share(loop: Loop) -> None:
@@ -105,9 +103,9 @@ def _share(loop: Loop) -> None:
             attributes={
                 "reductions": ir.ArrayAttr.get([]),
                 "lowerBoundsMap": low,
-                "lowerBoundsGroups": _group(len(low.value.results)),
+                "lowerBoundsGroups": _group(len(map_of(op, "lowerBoundMap").results)),
                 "upperBoundsMap": high,
-                "upperBoundsGroups": _group(len(high.value.results)),
+                "upperBoundsGroups": _group(len(map_of(op, "upperBoundMap").results)),
                 "steps": ir.ArrayAttr.get([one]),
             },
             regions=1,
@@ -118,4 +116,4 @@ def _share(loop: Loop) -> None:
 
 
 def _group(count: int) -> ir.Attribute:
-    return ir.DenseElementsAttr.get(np.array([count], dtype=np.int32))
+    return dense(np.array([count], dtype=np.int32))

@@ -13,6 +13,7 @@ from tir_mlir.dialect.create import apply, at_end
 from tir_mlir.dialect.create import loop as make_loop
 from tir_mlir.dialect.index import Index, emit_map, read_map
 from tir_mlir.dialect.views import Loop, is_loop
+from tir_mlir.passes.lower.facts import dense, map_of
 from tir_mlir.passes.lower.lanes import Lanes, NotVector, analyse, step
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -113,7 +114,7 @@ class Emitter:
         elif op.name == "affine.load":
             self.load(op)
         elif op.name == "affine.apply":
-            index = read_map(op.attributes["map"].value, list(op.operands))[0]
+            index = read_map(map_of(op), list(op.operands))[0]
             self.values[op.results[0]] = self.spread(index)
         elif op.name == "memref.load":
             self.gather(op)
@@ -148,7 +149,7 @@ class Emitter:
         if grows is None:
             return vector.from_elements(type_, [apply(self.at(index, lane)) for lane in range(self.width)])
         numbers = np.arange(self.width, dtype=np.int64) * grows
-        steps = arith.constant(type_, ir.DenseElementsAttr.get(numbers, type=type_))
+        steps = arith.constant(type_, dense(numbers, type_))
         return arith.addi(vector.broadcast(type_, apply(self.at(index))), steps)
 
     # --- ops ---------------------------------------------------------------------------------------------------------
@@ -157,13 +158,13 @@ class Emitter:
         if op.name in walk.AFFINE_OPS:
             start = 1 if op.name == "affine.load" else 0
             operands = list(op.operands)
-            map_, used = emit_map([self.at(i) for i in read_map(op.attributes["map"].value, operands[start:])])
+            map_, used = emit_map([self.at(i) for i in read_map(map_of(op), operands[start:])])
             made = self._like(op, operands[:start] + used, [r.type for r in op.results], map_)
         else:
             made = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
         self.values |= dict(zip(op.results, made.results, strict=True))
         if op.name == "affine.apply":
-            index = read_map(op.attributes["map"].value, list(op.operands))[0]
+            index = read_map(map_of(op), list(op.operands))[0]
             self.scalars[op.results[0]] = self.at(index)
 
     def load(self, op: ir.Operation) -> None:
@@ -242,5 +243,3 @@ class Emitter:
 
 def _attr(map_: ir.AffineMap) -> ir.Attribute:
     return ir.AffineMapAttr.get(map_)
-
-

@@ -113,7 +113,7 @@ func.func @main(%X: memref<16xf32>, %Y: memref<16xf32>) attributes {tir.id = 0 :
   }
   return
 }"""
-    assert "memref.alloc() {tir.name = \"t\"} : memref<3xf32>" in passed(source, *PASSES)
+    assert 'memref.alloc() {tir.name = "t"} : memref<3xf32>' in passed(source, *PASSES)
     x, y = RNG.random(16, dtype=np.float32), np.zeros(16, np.float32)
     run(source, x, y)
     padded = np.pad(x, 1)

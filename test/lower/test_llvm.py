@@ -144,8 +144,14 @@ func.func @main(%X: memref<16x{dtype}>, %Y: memref<16x{dtype}>) attributes {{tir
 @pytest.mark.parametrize("kind", ["", "vectorized"])
 @pytest.mark.parametrize(
     ("op", "reference"),
-    [("math.exp", np.exp), ("math.sqrt", np.sqrt), ("math.tanh", np.tanh), ("math.rsqrt", lambda x: 1 / np.sqrt(x)),
-     ("math.floor", np.floor), ("math.log", np.log)],
+    [
+        ("math.exp", np.exp),
+        ("math.sqrt", np.sqrt),
+        ("math.tanh", np.tanh),
+        ("math.rsqrt", lambda x: 1 / np.sqrt(x)),
+        ("math.floor", np.floor),
+        ("math.log", np.log),
+    ],
 )
 @pytest.mark.parametrize(("dtype", "numpy"), [("f16", np.float16), ("f32", np.float32), ("f64", np.float64)])
 def test_math(op, reference, dtype, numpy, kind):
@@ -198,8 +204,13 @@ func.func @main(%A: memref<4x4xf32>) attributes {tir.id = 0 : i64} {
   return
 }"""
     with pytest.raises(LoweringError, match=r"user\.py:7.*tensor\.empty|tensor\.empty"):
-        lowered(source.replace("return", '%z = arith.constant 0 : index\n%x = tensor.extract %e[%z] : tensor<4xf32>\n'
-                               'affine.store %x, %A[0, 0] : memref<4x4xf32>\nreturn'))
+        lowered(
+            source.replace(
+                "return",
+                "%z = arith.constant 0 : index\n%x = tensor.extract %e[%z] : tensor<4xf32>\n"
+                "affine.store %x, %A[0, 0] : memref<4x4xf32>\nreturn",
+            )
+        )
 
 
 def test_an_unknown_target_is_refused():

@@ -1,0 +1,49 @@
+"""Reading attributes of ops as Python values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.index import Index, read_map
+
+
+def numbers(op: ir.Operation, key: str) -> list[int]:
+    """A dense array of integers."""
+    array: Any = op.attributes[key]
+    return [int(n) for n in array]
+
+
+def map_of(op: ir.Operation, key: str = "map") -> ir.AffineMap:
+    """An affine map."""
+    attribute: Any = op.attributes[key]
+    return attribute.value
+
+
+def index_of(value: ir.Value) -> Index:
+    """An index value as an expression (an `affine.apply` is looked into)."""
+    return read_map(ir.AffineMap.get_identity(1), [value])[0]
+
+
+def home(value: ir.Value) -> ir.Operation:
+    """The op that makes a value, or whose body has it as an argument."""
+    owner = value.owner
+    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+
+
+def maker(value: ir.Value) -> ir.Operation | None:
+    """The op whose result a value is."""
+    return None if isinstance(value.owner, ir.Block) else value.owner.operation
+
+
+def arguments(op: ir.Operation, key: str) -> list[dict[str, ir.Attribute]]:
+    """`arg_attrs` and the like: one dictionary an argument."""
+    array: Any = op.attributes[key]
+    return [{n.name: n.attr for n in entry} for entry in array]
+
+
+def dense(values: Any, type_: ir.Type | None = None) -> ir.Attribute:
+    """A NumPy array as a dense attribute, of a shaped type when given."""
+    get: Any = ir.DenseElementsAttr.get
+    return get(values) if type_ is None else get(values, type=type_)
