@@ -9,6 +9,7 @@ from mlir import ir
 
 from . import attrs
 from .index import Index, read_map
+from .memo import remembered
 from .sets import Domain, domain
 from .views import Buffer
 from .walk import AFFINE_ACCESS, access_indices, accessed, ops
@@ -45,6 +46,7 @@ class Access:
         return [*self.mins, *self.extents]
 
 
+@remembered
 def accesses(root: ir.Operation) -> list[Access]:
     """Every access at or beneath `root`, in program order."""
     found: list[Access] = []
@@ -53,6 +55,7 @@ def accesses(root: ir.Operation) -> list[Access]:
     return found
 
 
+@remembered
 def of_op(op: ir.Operation) -> list[Access]:
     """The accesses that one op makes itself (not those of ops beneath it)."""
     name = op.name

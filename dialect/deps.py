@@ -15,6 +15,7 @@ from mlir import ir
 
 from .accesses import Access, access_domain, accesses
 from .index import Index
+from .memo import frozen
 from .sets import Domain, dim_type, flatten, question, region_map, smallest_point
 from .views import Block, Buffer, Func, Loop, func_of, is_block, is_loop
 from .walk import access_indices, accessed, is_inside, parents
@@ -62,6 +63,7 @@ def loop_names(op: ir.Operation) -> list[str]:
     return [Loop(p).name for p in parents(op)[::-1] if is_loop(p)]
 
 
+@frozen()
 def touches(root: ir.Operation, buffer: ir.Value | None = None) -> list[Touch]:
     """The accesses beneath `root` (to one buffer), each distinct one once."""
     seen: dict[tuple, None] = {}
@@ -105,6 +107,7 @@ def same_element(a: Touch, b: Touch) -> isl.Map:
     return a.relation.apply_range(b.relation.reverse())
 
 
+@frozen()
 def carried(loop: Loop) -> Conflict | None:
     """A conflict between two iterations of a loop (same outer iterations), or None: then they may run at the same time.
 
@@ -155,6 +158,7 @@ def _image(touch: Touch, point: Sequence[int]) -> isl.Set:
 # --- order ------------------------------------------------------------------------------------------------------------
 
 
+@frozen()
 def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Conflict | None:
     """A conflict that comes out in another order when a perfect nest `loops` is permuted to `order`, or None.
 
@@ -312,6 +316,7 @@ def _padded(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
     return dom.relation([*affs, *[dom.zero] * (length - len(affs))])
 
 
+@frozen()
 def unwritten_reads(buffer: ir.Value, root: ir.Operation) -> tuple[Touch, list[int]] | None:
     """A read of `buffer` beneath `root` with no write of that element before it in the same iteration of `root`.
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from mlir import ir
 
 from .index import Index, is_symbol
+from .memo import remembered
 from .views import Block, Loop, is_block, is_loop
 from .walk import parents
 
@@ -16,8 +17,15 @@ Box = dict[ir.Value, tuple[Bound, Bound]]
 
 def around(op: ir.Operation) -> Box:
     """What the loop variables and iters around an op range over: loops by their bounds, iters by their domains."""
+    chain = parents(op)
+    return within(chain[0]) if chain else {}
+
+
+@remembered
+def within(op: ir.Operation) -> Box:
+    """What the variables of an op and of the ops around it range over."""
     box: Box = {}
-    for parent in parents(op)[::-1]:
+    for parent in [op, *parents(op)][::-1]:
         if is_loop(parent):
             loop = Loop(parent)
             lows = [interval(i, box)[0] for i in loop.lowers]

@@ -12,6 +12,7 @@ from . import attrs
 from .accesses import READ, WRITE, Access, access_domain, accesses
 from .errors import NotProvable
 from .index import Index, read_map
+from .memo import frozen
 from .sets import question, region_map, to_index
 from .views import Block, Buffer, Func, symbols_by_name
 from .walk import is_inside, ops, parents
@@ -32,6 +33,7 @@ class Region:
         return self.buffer == other.buffer and all(a.same(b) for a, b in pairs)
 
 
+@frozen()
 def regions(block: Block) -> tuple[list[Region], list[Region]]:
     """The reads and the writes of a block: declared ones where it declares them, else computed.
 
@@ -106,6 +108,7 @@ def visible_buffers(op: ir.Operation) -> list[Buffer]:
     return found
 
 
+@frozen()
 def computed(block: Block) -> tuple[list[Region], list[Region]]:
     """The regions that the accesses of a block amount to."""
     own = [o.results[0] for o in ops(block.op) if o.name == "memref.alloc"]
@@ -125,6 +128,7 @@ def _by_buffer(found: Sequence[Access]) -> list[list[Access]]:
     return list(groups.values())
 
 
+@frozen()
 def box(group: Sequence[Access], top: ir.Operation) -> Region:
     """The smallest box around some accesses to one buffer, with everything beneath `top` relaxed.
 
@@ -160,6 +164,7 @@ def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool) -> R
     return _bounds(relation, outer, symbols, Buffer(group[0].buffer))
 
 
+@frozen()
 def relation_beneath(
     group: Sequence[Access], top: ir.Operation, guards: bool = True
 ) -> tuple[isl.Map, list[ir.Value], dict[str, ir.Value]]:

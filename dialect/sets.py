@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 from mlir import ir
 
 from .errors import NotProvable
-from .index import Index, trim, cost, is_symbol
+from .index import Index, cost, is_symbol, trim
+from .memo import answers
 from .views import Block, Loop, is_block, is_loop, symbol_name, symbols_by_name
 from .walk import constraints, parents
 
@@ -124,6 +125,17 @@ def domain(
     Values used but defined further out become unbounded free dimensions; `extra` names expressions that need them.
     Without `guards`, conditions around the op are left out.
     """
+    key = ("domain", op.block, top, tuple(dict.fromkeys(v for i in extra for v in i.values)), guards)
+    known = answers()
+    if known is not None and key in known:
+        return replace(known[key])
+    made = _domain(op, top, extra, guards)
+    if known is not None:
+        known[key] = replace(made)
+    return made
+
+
+def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], guards: bool) -> Domain:
     chain = _between(op, top)
     start: list[ir.Value] = []
     if top is not None and is_block(top):

@@ -15,6 +15,7 @@ from . import attrs, ranges
 from .accesses import Access, access_domain, accesses, of_op
 from .errors import NotProvable, VerifyError
 from .index import Index, is_symbol
+from .memo import frozen
 from .regions import computed, declared, relation_beneath
 from .sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
 from .views import Block, Buffer, Func, Loop, funcs, is_block, is_init, is_loop
@@ -28,6 +29,11 @@ def verify(module: ir.Module | ir.Operation, source: bool = False) -> None:
     """
     root = module.operation
     check_mlir(root)
+    with frozen():
+        _verify(root, source)
+
+
+def _verify(root: ir.Operation, source: bool) -> None:
     for func in funcs(root):
         listed = ops(func.op)
         for op in listed:

@@ -11,6 +11,7 @@ from mlir import ir
 
 from . import attrs, dtypes
 from .index import Index, read_map
+from .memo import answers, remembered
 
 
 def is_loop(op: Any) -> bool:
@@ -42,7 +43,16 @@ class Iter:
 
 
 class View:
-    """What loops, blocks and functions share: an op with an id."""
+    """What loops, blocks and functions share: an op with an id. While a module is frozen, one view an op."""
+
+    def __new__(cls, op: Any) -> Any:
+        known = answers()
+        if known is None:
+            return object.__new__(cls)
+        key = (cls, op.operation)
+        if key not in known:
+            known[key] = object.__new__(cls)
+        return known[key]
 
     def __init__(self, op: Any):
         self.op: ir.Operation = op.operation
@@ -328,7 +338,12 @@ def func_of(op: ir.Operation) -> Func:
 
 def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
     """Shape variables (`memref.dim`, size arguments, strides) of the function around an op, by name."""
-    func = func_of(op)
+    return _symbols(func_of(op).op)
+
+
+@remembered
+def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
+    func = Func(op)
     found: dict[str, ir.Value] = {}
     for number, arg in enumerate(func.args):
         if isinstance(arg.type, ir.IndexType):

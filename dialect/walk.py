@@ -11,6 +11,7 @@ from mlir import ir
 from . import attrs
 from .create import Constraint
 from .index import Index, emit_map, is_apply, read_map
+from .memo import remembered
 from .views import Block, Func, Loop, is_block, is_init, is_loop
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
@@ -44,6 +45,7 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
     return hits[0] if hits else None
 
 
+@remembered
 def parents(op: ir.Operation) -> list[ir.Operation]:
     """The ops around `op`, innermost first, up to and with its function."""
     found: list[ir.Operation] = []
@@ -140,6 +142,7 @@ def _parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
     return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{match[1]} -> ({exprs})>")).value, kinds
 
 
+@remembered
 def constraints(if_op: ir.Operation) -> list[Constraint]:
     """The conjunction of an `affine.if` (a set cannot be read through the bindings, so its text is parsed once)."""
     map_, kinds = _parse_set(str(if_op.attributes["condition"]))
@@ -147,6 +150,7 @@ def constraints(if_op: ir.Operation) -> list[Constraint]:
     return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
 
 
+@remembered
 def access_indices(op: ir.Operation) -> list[Index]:
     """The index expressions of an affine load or store."""
     start = 2 if "store" in op.name else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tir_mlir.dialect import deps, sets
+from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Loop
 
@@ -49,6 +50,7 @@ def compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, inde
     relocate.check_concurrent(loop, block)
 
 
+@frozen()
 def _needed(block: Block, loop: Loop) -> list[relocate.Span]:
     """The iter values whose results are read beneath `loop` in one iteration; reduce iters run in full."""
     place = relocate.Place.of(loop)

@@ -6,6 +6,7 @@ import islpy as isl
 
 from tir_mlir.dialect import deps, sets
 from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Loop, func_of
 from tir_mlir.dialect.walk import is_inside
@@ -62,6 +63,7 @@ def _check_result_unused(block: Block) -> None:
                 refuse(block, f"{Buffer(buffer).name} is used before block \"{block.name}\" writes it; moving the write ahead would change what is seen there")
 
 
+@frozen()
 def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
     """The iter values all of whose inputs are written by the end of one iteration of `loop`."""
     place = relocate.Place.of(loop)
@@ -79,19 +81,20 @@ def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
                 else:
                     loose = part if loose is None else loose.intersect(part)
         assert needed is not None and loose is not None
+        around = sets.domain(loop.body.operations[0].operation)
+        found = relocate.spans(place, needed, loose, spatial, around)
         for buffer in inputs:
-            _check_ready(block, loop, place, buffer, needed, spatial)
-    around = sets.domain(loop.body.operations[0].operation)
-    by_name = {s.iter.name: s for s in relocate.spans(place, needed, loose, spatial, around)}
+            _check_ready(block, loop, place, buffer, relocate.executed(place, found), spatial)
+    by_name = {s.iter.name: s for s in found}
     return [by_name.get(i.name) or relocate.Span(i, i.min, i.extent, False) for i in block.iters]
 
 
-def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, needed: isl.Map, spatial) -> None:
+def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: isl.Map, spatial) -> None:
     """Refuse when an instance would run before all that it reads is written."""
     written = [t for t in deps.touches(loop.op, buffer) if t.access.is_write]
     own = [t for t in deps.touches(block.op, buffer) if not t.access.is_write]
     now = relocate.elements(place, written, True)
-    reads = needed.apply_range(relocate.iter_map(block, own, spatial, True))
+    reads = runs.apply_range(relocate.iter_map(block, own, spatial, True))
     late = reads.subtract(now)
     if late.is_empty():
         return
