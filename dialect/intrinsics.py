@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mlir import ir
@@ -20,6 +20,14 @@ from .views import Buffer, Func, funcs
 from .walk import ops
 
 _known: dict[str, TensorIntrin] = {}
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A function and its module, which dies (with everything in it) when nothing refers to it."""
+
+    module: ir.Module
+    func: Func
 
 
 @dataclass(frozen=True)
@@ -68,24 +76,26 @@ class TensorIntrin:
         """The names of all intrinsics."""
         return sorted(_known)
 
-    def desc_func(self) -> Func:
+    def desc_func(self) -> Parsed:
         """The description, parsed anew (call inside `entered`)."""
-        return _function(self.desc)
+        return _parse(self.desc)
 
-    def impl_func(self) -> Func:
+    def impl_func(self) -> Parsed:
         """The implementation, parsed anew (call inside `entered`)."""
-        return _function(self.impl)
+        return _parse(self.impl)
 
     def form(self) -> Form:
         """The canonical form of the description (call inside `entered`)."""
-        return raise_form(self.desc_func())
+        parsed = self.desc_func()
+        return replace(raise_form(parsed.func), keep=parsed.module)
 
     def __repr__(self) -> str:
         return f'TensorIntrin("{self.name}")'
 
 
-def _function(text: str) -> Func:
-    return funcs(ir.Module.parse(text))[0]
+def _parse(text: str) -> Parsed:
+    module = ir.Module.parse(text)
+    return Parsed(module, funcs(module)[0])
 
 
 def _text(part: Any, what: str) -> str:
@@ -102,7 +112,8 @@ def _text(part: Any, what: str) -> str:
 
 def _check(intrinsic: TensorIntrin) -> None:
     name = intrinsic.name
-    desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
+    parsed = intrinsic.desc_func(), intrinsic.impl_func()
+    desc, impl = (p.func for p in parsed)
     for func, what in ((desc, "description"), (impl, "implementation")):
         _check_params(func, f'the {what} of "{name}"')
     _check_same(desc, impl, name)

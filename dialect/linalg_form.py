@@ -74,7 +74,8 @@ class Operand:
 class Form:
     """`operands[output] = payload` at every point of the box of `axes`; before that `init` into all of it, if any.
 
-    `partial_init`: the init runs only in some iterations of the loops outside. `top` is what was raised.
+    `partial_init`: the init runs only in some iterations of the loops outside. `top` is what was raised; `keep` holds
+    what must stay alive with the form (values do not keep their module).
     """
 
     axes: tuple[Axis, ...]
@@ -84,6 +85,7 @@ class Form:
     init: Tree | None = None
     partial_init: bool = False
     top: Top | None = field(default=None, compare=False)
+    keep: object = field(default=None, compare=False, repr=False)
 
     def without(self, column: int) -> Form:
         """Drop an iterator that only takes the value 0."""

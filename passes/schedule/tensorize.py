@@ -1,0 +1,227 @@
+"""tensorize: a block that computes what an intrinsic describes becomes its implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create, sets
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.intrinsics import TensorIntrin
+from tir_mlir.dialect.linalg_form import Form, NotRaisable, raise_form
+from tir_mlir.dialect.match import Binding, Match, Mismatch, match
+from tir_mlir.dialect.regions import Region, computed, declare
+from tir_mlir.dialect.verify import names_of
+from tir_mlir.dialect.views import Block, Buffer, Func, Loop, func_of
+
+from .inline_impl import check_inlinable, inline, missing_externs, stride_names, window, window_type
+from .registry import check, primitive, refuse
+from .retype import DYNAMIC
+
+
+@primitive("tensorize")
+def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_iters: bool = True) -> None:
+    """Replace what a block computes by the implementation of a tensor intrinsic.
+
+        with T.block("b_o"):                              with T.block("b_o"):
+            vi_o, vk_o = ...                                  vi_o, vk_o = ...
+            for i, k in T.grid(16, 16):            ->         A_1 = T.match_buffer(A[vi_o * 16 : vi_o * 16 + 16, ...], ...)
+                with T.block("b"): C[...] += A[...] ...       T.call_extern("int32", "instruction", A_1 pointer, strides)
+
+    A loop is blockized first. The block keeps its handle, iters, annotations and regions.
+
+    Requires: the block's canonical form is that of the description, up to the order and names of iterators, unit
+    iterators and dimensions, and the order of commutative operands; the regions have the strides and the alignment
+    (`offset_factor`) that the implementation asks for. Errors: IntrinError for an unknown intrinsic.
+    """
+    intrinsic = TensorIntrin.get(tensor_intrin)
+    assert intrinsic is not None
+    block = block_or_loop
+    if isinstance(block, Loop):
+        from .blockize import blockize
+
+        block = blockize(block, preserve_unit_iters)
+    check(isinstance(block, Block), block, "the root block cannot be tensorized; choose a block in it, or a loop")
+    found = _match(block, intrinsic)
+    impl = intrinsic.impl_func()
+    bindings = [replace(b, param=p) for b, p in zip(found.bindings, impl.func.params, strict=True)]
+    for binding in bindings:
+        _check_shape(block, binding, tensor_intrin)
+        _check_strides(block, binding, impl.func, tensor_intrin)
+        _check_offset(block, binding, tensor_intrin)
+    _check_shared_strides(block, bindings, tensor_intrin)
+    check_inlinable(impl.func, tensor_intrin)
+    module = func_of(block.op).op.parent.operation
+    externs = missing_externs(module, impl.func)
+
+    before = computed(block)
+    for op in externs:
+        op.clone(ir.InsertionPoint(module.regions[0].blocks[0]))
+    old = block.body_ops()
+    with create.at_end(block.body), block.op.location:
+        windows = [window(b, b.param) for b in bindings]
+        inline(block, impl.func, windows)
+    for op in reversed(old):
+        op.erase()
+    _keep_order(block, before)
+
+
+def _match(block: Block, intrinsic: TensorIntrin) -> Match:
+    """How the block is the intrinsic's computation, or the refusal that says why it is not."""
+    form = _form(block, intrinsic.name)
+    found = match(form, intrinsic.form())
+    if isinstance(found, Match):
+        return found
+    refuse(block, f'{block} does not compute what "{intrinsic.name}" describes:\n{_listed(found)}{_hint(form, found)}')
+
+
+def _form(block: Block, name: str) -> Form:
+    try:
+        return raise_form(block)
+    except NotRaisable as error:
+        refuse(error.culprit or block, f'{block} is no pure tensor computation, so it cannot be matched with "{name}": {error}')
+
+
+def _listed(found: Sequence[Mismatch]) -> str:
+    texts = ["\n".join(f"  - {d}" for d in m.differences) for m in found]
+    return "\nor, laid side by side in the next best way:\n".join(texts)
+
+
+def _hint(form: Form, found: Sequence[Mismatch]) -> str:
+    if not form.canonical().axes:
+        return "\nThe block is a single point: tensorize takes the loop around the tile, or a blockized block."
+    if any("scope" in d for d in found[0].differences):
+        return "\nScopes are given by cache_read, cache_write and set_scope."
+    return ""
+
+
+# --- what the implementation asks of the regions -------------------------------------------------------------------------
+
+
+def _check_shape(block: Block, binding: Binding, name: str) -> None:
+    if binding.added:
+        dims = ", ".join(map(str, binding.added))
+        refuse(block, f'parameter {binding.param.name} of "{name}" has a unit dimension ({dims}) that {binding.buffer.name} has not, and a view cannot add one')
+
+
+def _is_strided(param: Buffer) -> bool:
+    return "strided" in str(param.type.layout)
+
+
+def _check_strides(block: Block, binding: Binding, impl: Func, name: str) -> None:
+    """Constant strides must be met; a pointer to a parameter without strides needs a dense region."""
+    param, view = binding.param, window_type(binding)
+    have, _ = view.get_strides_and_offset()
+    pointed = any(u.owner.operation.name == "memref.extract_aligned_pointer_as_index" for u in param.value.uses)
+    if not _is_strided(param) and not pointed:
+        return
+    wanted, _ = param.type.get_strides_and_offset()
+    for number, (want, has, size) in enumerate(zip(wanted, have, param.shape, strict=True)):
+        if want == DYNAMIC or want == has or size == 1:
+            continue
+        shown = "a variable" if has == DYNAMIC else str(has)
+        way = "" if _is_strided(param) else f'; it declares no strides, so its pointer means a dense region: give {param.name} strides=["s", 1]'
+        refuse(
+            block,
+            f'parameter {param.name} of "{name}" needs the stride {want} in dimension {number}, '
+            f"the region of {binding.buffer.name} has {shown}{way}",
+        )
+
+
+def _check_shared_strides(block: Block, bindings: Sequence[Binding], name: str) -> None:
+    """One stride variable for two parameters means equal strides."""
+    known: dict[str, tuple[int, Binding]] = {}
+    for binding in bindings:
+        have, _ = window_type(binding).get_strides_and_offset()
+        for word, stride in zip(stride_names(binding.param), have, strict=True):
+            if not word:
+                continue
+            other, first = known.setdefault(word, (stride, binding))
+            if first is not binding and (other != stride or stride == DYNAMIC):
+                refuse(
+                    block,
+                    f'"{name}" has one stride {word} for {first.param.name} and {binding.param.name}, '
+                    f"but {first.buffer.name} and {binding.buffer.name} differ in it, or it is a variable",
+                )
+
+
+def _check_offset(block: Block, binding: Binding, name: str) -> None:
+    """The region starts at a multiple of `offset_factor` elements, in every instance of the block."""
+    factor = binding.param.attributes.get(attrs.OFFSET_FACTOR, 1)
+    if factor <= 1:
+        return
+    strides, start = binding.buffer.type.get_strides_and_offset()
+    own = binding.buffer.attributes.get(attrs.OFFSET_FACTOR, 1)
+    what = f'parameter {binding.param.name} of "{name}" must start at a multiple of {factor} elements (offset_factor)'
+    if start == DYNAMIC and own % factor:
+        refuse(block, f"{what}; where {binding.buffer.name} itself starts is not known: give it an offset_factor of {factor}", provable=False)
+    total = Index.constant(0 if start == DYNAMIC else start)
+    parts = []
+    for index, stride in zip(binding.base, strides, strict=True):
+        if stride == DYNAMIC:
+            parts.append(index)  # a multiple whatever the stride is, if the index is one
+        else:
+            total = total + index * stride
+    for part in [total, *parts]:
+        at = _where_odd(block, part.simplified(), factor)
+        if at is not None:
+            known = part is total
+            refuse(block, f"{what}; the region of {binding.buffer.name} does not{at if known else ', for all that is known of its strides'}", provable=known)
+
+
+def _where_odd(block: Block, index: Index, factor: int) -> str | None:
+    """Where `index` is no multiple of `factor`; None when it always is one."""
+    number = index.as_constant()
+    if number is not None:
+        return None if number % factor == 0 else f": it starts at {number}"
+    first = block.body.operations[0].operation
+    dom = sets.domain(first, block.op, [index])
+    with sets.question("offset_factor"):
+        rest = dom.aff(index % factor)
+        bad = dom.set.subtract(rest.zero_basic_set().to_set())
+        if bad.is_empty():
+            return None
+        point = (sets.smallest_point(bad) or [])[-len(dom.dims) :]
+    shown = ", ".join(f"{n} = {v}" for n, v in zip(names_of(dom, first), point, strict=False))
+    return f" at {shown}" if shown else ""
+
+
+def _keep_order(block: Block, before: tuple[list[Region], list[Region]]) -> None:
+    """Regions stay in the order the block had them: the implementation may touch its parameters in another."""
+    for key, old, new in zip((attrs.READS, attrs.WRITES), before, computed(block), strict=True):
+        if key in block.op.attributes or len(old) != len(new):
+            continue
+        in_order = all(a.same(b) for a, b in zip(old, new, strict=True))
+        if not in_order and all(any(a.same(b) for b in new) for a in old):
+            declare(block, key, old)
+
+
+# --- looking before leaping ------------------------------------------------------------------------------------------------
+
+
+def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = None) -> str:
+    """For each intrinsic (all known ones when none is named): what its parameters would be bound to, or what differs."""
+    names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
+    if not names:
+        return "no tensor intrinsic is registered"
+    try:
+        form = raise_form(block)
+    except NotRaisable as error:
+        return f"{block} is no pure tensor computation: {error}"
+    return "\n".join(_explain_one(form, name) for name in names)
+
+
+def _explain_one(form: Form, name: str) -> str:
+    intrinsic = TensorIntrin.get(name)
+    assert intrinsic is not None
+    found = match(form, intrinsic.form())
+    if not isinstance(found, Match):
+        return f"{name}: does not fit\n{_listed(found)}"
+    axes = ", ".join(f"{a.name} = {b.name}" for a, b in found.axes)
+    windows = ", ".join(f"{b.param.name} = {b.buffer.name}" for b in found.bindings)
+    return f"{name}: fits ({axes}; {windows})"
+
+
+__all__ = ["explain_tensorize", "tensorize"]
