@@ -42,7 +42,9 @@ PROGRAMS = {
                 for i1, j1, k1 in T.grid(16, 16, 16):
                     with T.block("tmm"):
                         vi1, vj1, vk1 = T.axis.remap("SSR", [i1, j1, k1])
-                        C[vi0 * 16 + vi1, vj0 * 16 + vj1] += A[vi0 * 16 + vi1, vk0 * 16 + vk1] * A[vj0 * 16 + vj1, vk0 * 16 + vk1]
+                        C[vi0 * 16 + vi1, vj0 * 16 + vj1] += (
+                            A[vi0 * 16 + vi1, vk0 * 16 + vk1] * A[vj0 * 16 + vj1, vk0 * 16 + vk1]
+                        )
         """,
     "predicate": """
         A: T.Buffer((50,), "float32"), B: T.Buffer((50,), "float32")
@@ -157,7 +159,7 @@ L: T.Buffer((16,), "int64"), P: T.Buffer((16,), "bool"), H: T.Buffer((16,), "flo
         A = T.match_buffer(a, (16, 16), "float32", offset_factor=16, strides=[sa, 1], scope="global.A_reg")
         B = T.match_buffer(b, (16, 16), "float32", offset_factor=16, strides=[32, 1])
         with T.block("root"):
-            T.reads(A[0:16, 0:16])
+            T.reads(B[0:16, 0:16], A[0:16, 0:16])
             T.writes(B[0:16, 0:16])
             T.evaluate(T.call_extern("copy", B.access_ptr("w"), A.access_ptr("r", offset=4), sa, dtype="int32"))
         """,
