@@ -38,16 +38,20 @@ def run(module: ir.Module) -> None:
     depend on each other, an extent that is not constant) becomes a serial loop. Requires blocks to be removed.
     """
     for func in programs(module):
-        for op in walk.ops(func.op):
-            if is_loop(op) and Loop(op).kind == "vectorized" and not _inside_vectorized(op):
-                vectorize(Loop(op))
-        for op in walk.ops(func.op):
-            if is_loop(op) and Loop(op).kind == "vectorized":
-                attrs.put(op, attrs.KIND, None)
+        _vectorize_below(func.op)
 
 
-def _inside_vectorized(op: ir.Operation) -> bool:
-    return any(is_loop(p) and Loop(p).kind == "vectorized" for p in walk.parents(op))
+def _vectorize_below(root: ir.Operation) -> None:
+    """Vectorise the outermost marked loops beneath `root`; inside those that stay scalar, the next ones."""
+
+    def marked(op: ir.Operation) -> bool:
+        return op != root and is_loop(op) and Loop(op).kind == "vectorized"
+
+    # the list ends at marked loops: nothing in it goes away with a loop that is replaced
+    for op in [o for o in walk.ops(root, skip=marked) if marked(o)]:
+        if vectorize(Loop(op)) is not None:
+            attrs.put(op, attrs.KIND, None)
+            _vectorize_below(op)
 
 
 def vectorize(loop: Loop) -> str | None:
