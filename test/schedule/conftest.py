@@ -1,0 +1,49 @@
+"""What schedule tests share: running a schedule against its own unscheduled program and NumPy, and refusals that change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build
+from tir_mlir.dialect.errors import ScheduleError
+
+
+def _arrays(function, sizes) -> list[np.ndarray]:
+    rng = np.random.default_rng(7)
+    return [rng.integers(-4, 5, size).astype(dtype) for size, dtype in sizes]
+
+
+@pytest.fixture
+def same_result() -> Callable[..., None]:
+    """Assert that a schedule computes what its program computes: `same_result(sch, original, (shape, dtype), ...)`.
+
+    Small integers in floats make sums exact, so the order of a reduction does not matter and equality is bit for bit.
+    """
+
+    def check(sch: Schedule, original, *sizes) -> None:
+        results = []
+        for mod in (original, sch.mod):
+            arrays = _arrays(None, sizes)
+            build(mod)["main"](*arrays)
+            results.append(arrays)
+        for expected, got in zip(*results, strict=True):
+            np.testing.assert_array_equal(got, expected)
+
+    return check
+
+
+@pytest.fixture
+def refused() -> Callable[..., None]:
+    """Assert that a step is refused with a message, and leaves module, trace and handles as they were."""
+
+    def check(sch: Schedule, match: str, step: Callable[[], object], error: type[Exception] = ScheduleError) -> None:
+        before, steps = sch.mod.script(), len(sch.trace)
+        with pytest.raises(error, match=match):
+            step()
+        assert sch.mod.script() == before
+        assert len(sch.trace) >= steps  # looking a block up by name may have been a step of its own
+
+    return check
