@@ -24,7 +24,8 @@ Box = tuple[list[Index], list[Index]]
 def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, names: Sequence[str]) -> Box:
     """Minimum and extent of every iterator in the iterations of `op` beneath `top`, as expressions of outer values.
 
-    From the bounds alone a set with holes, or a triangle, would look like a box: the set must equal it. Errors: NotABox.
+    From the bounds alone a set with holes, or a triangle, would look like a box: the set must equal it.
+    Errors: NotABox.
     """
     plain = _plain_box(iterators, op, top)
     if plain is not None:
@@ -77,7 +78,8 @@ def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation,
     if not missing.is_empty():
         point = (smallest_point(flatten(missing)) or [])[-len(iterators) :]
         sizes = " x ".join(str(e.as_constant() or "n") for e in extents)
-        raise NotABox(f"its iterations are not a full box of {sizes}: ({order}) = ({', '.join(map(str, point))}) is left out")
+        at = ", ".join(map(str, point))
+        raise NotABox(f"its iterations are not a full box of {sizes}: ({order}) = ({at}) is left out")
     return mins, extents
 
 

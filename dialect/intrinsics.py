@@ -15,9 +15,10 @@ from mlir import ir
 
 from .context import entered
 from .errors import IntrinError
-from .linalg_form import Form, NotRaisable, raise_form
+from .forms import Form, NotRaisable
+from .linalg_form import raise_form
 from .views import Buffer, Func, funcs
-from .walk import ops
+from .walk import ops, parents
 
 _known: dict[str, TensorIntrin] = {}
 
@@ -44,22 +45,22 @@ class TensorIntrin:
 
         `desc` is a PrimFunc (or an MLIR module with one function) that computes one value a point over a box of loops;
         `impl` has the same parameters and does the same. Buffer parameters only, of constant shape; strides may be
-        variables. Errors: IntrinError when the name is taken (without `override`), when the parameters of the two differ,
-        when `desc` is no pure tensor computation.
+        variables. Errors: IntrinError when the name is taken (without `override`), when the parameters of the two
+        differ, when `desc` is no pure tensor computation.
         """
         if not name or not isinstance(name, str):
             raise IntrinError(f"an intrinsic is registered under a name, not {name!r}")
         if name in _known and not override:
             raise IntrinError(f'intrinsic "{name}" is registered already; pass override=True to replace it')
         with entered():
-            texts = [_text(part, f'{what} of "{name}"') for part, what in ((desc, "the description"), (impl, "the implementation"))]
-            intrinsic = TensorIntrin(name, *texts)
+            first = _text(desc, f'the description of "{name}"')
+            intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
             _check(intrinsic)
         _known[name] = intrinsic
 
     @staticmethod
     def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
-        """The intrinsic of a name; unknown: None with `allow_missing`, else IntrinError with the names that are near."""
+        """The intrinsic of a name; unknown: None with `allow_missing`, else IntrinError with the nearest names."""
         if name in _known or allow_missing:
             return _known.get(name)
         near = difflib.get_close_matches(str(name), _known, n=3, cutoff=0.5)
@@ -107,7 +108,7 @@ def _text(part: Any, what: str) -> str:
     count = len(funcs(module))
     if count != 1:
         raise IntrinError(f"{what} is one function; this module has {count}")
-    return module.operation.get_asm(enable_debug_info=True)
+    return str(module.operation.get_asm(enable_debug_info=True))
 
 
 def _check(intrinsic: TensorIntrin) -> None:
@@ -123,7 +124,7 @@ def _check(intrinsic: TensorIntrin) -> None:
         raise IntrinError(f'the description of "{name}" is no pure tensor computation: {error}') from error
     _check_operands(desc, form, name)
     for op in ops(impl.op):
-        if op.name == "memref.alloc" and op.parent.operation == impl.op:
+        if op.name == "memref.alloc" and parents(op)[0] == impl.op:
             raise IntrinError(f'the implementation of "{name}" allocates a buffer outside any block with iters')
 
 
@@ -139,7 +140,8 @@ def _check_same(desc: Func, impl: Func, name: str) -> None:
     left, right = desc.params, impl.params
     if len(left) != len(right):
         raise IntrinError(
-            f'"{name}": the description has {len(left)} parameters ({_names(left)}), the implementation {len(right)} ({_names(right)})'
+            f'"{name}": the description has {len(left)} parameters ({_names(left)}), '
+            f"the implementation {len(right)} ({_names(right)})"
         )
     for a, b in zip(left, right, strict=True):
         for what in ("shape", "dtype", "scope"):
@@ -161,7 +163,8 @@ def _check_operands(desc: Func, form: Form, name: str) -> None:
             for number, (row, size) in enumerate(zip(operand.rows, param.shape, strict=True)):
                 if not any(row) and size != 1:
                     raise IntrinError(
-                        f'the description of "{name}" uses one point of dimension {number} of {param.name}, which has {size}'
+                        f'the description of "{name}" uses one point of dimension {number} of {param.name}, '
+                        f"which has {size}"
                     )
     other = [o.buffer.name for o in form.operands if o.buffer not in desc.params]
     if other:

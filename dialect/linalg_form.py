@@ -1,8 +1,4 @@
-"""The canonical form of a pure tensor computation: iterators, operands with index maps, and a scalar payload.
-
-A loop nest around one statement raises to it, with or without blocks, whatever the order and names of its loops. What is
-raised is exactly one `linalg.generic`: for every point of a box of iterators, `out[map(x)] = payload(operands at x)`.
-"""
+"""Raising a loop nest around one statement, with or without blocks, to its canonical form (`forms.Form`)."""
 
 from __future__ import annotations
 
@@ -15,119 +11,14 @@ from . import payload, sets
 from .accesses import of_op
 from .boxes import NotABox, box_of
 from .deps import ASSOCIATIVE
-from .errors import TirError
+from .forms import Axis, Form, NotRaisable, Operand, Top
 from .index import Index, trim, used_dims
 from .payload import Leaf, Node, Tree
 from .regions import relation_beneath
-from .views import Block, Buffer, Func, Loop, is_block, is_init, is_loop, is_where
-from .walk import is_pure, ops
+from .views import Block, Buffer, Loop, is_block, is_init, is_loop, is_where
+from .walk import is_pure, ops, parents
 
-Top = Block | Loop | Func
 AffineExpr = ir.AffineExpr
-
-
-class NotRaisable(TirError):
-    """A program that is no pure tensor computation; `culprit` is the op that stands in the way."""
-
-    def __init__(self, message: str, culprit: ir.Operation | None = None):
-        super().__init__(message)
-        self.culprit = culprit
-
-
-@dataclass(frozen=True)
-class Axis:
-    """An iterator from 0 to `extent`: S when it selects the element that is written, R when it does not."""
-
-    name: str
-    kind: str
-    extent: Index
-
-    @property
-    def size(self) -> str:
-        number = self.extent.as_constant()
-        return str(number) if number is not None else "symbolic"
-
-    @property
-    def is_unit(self) -> bool:
-        return self.extent.as_constant() == 1
-
-
-@dataclass(frozen=True)
-class Operand:
-    """`buffer[base + rows * iterators]`: one row a dimension, one column an iterator; `base` holds outer values only."""
-
-    buffer: Buffer
-    rows: tuple[tuple[int, ...], ...]
-    base: tuple[Index, ...]
-
-    def same(self, other: Operand) -> bool:
-        equal = self.buffer.value == other.buffer.value and self.rows == other.rows
-        return equal and all(a.same(b) for a, b in zip(self.base, other.base, strict=True))
-
-    @property
-    def used_rows(self) -> list[int]:
-        """Dimensions along which the access moves."""
-        return [d for d, row in enumerate(self.rows) if any(row)]
-
-
-@dataclass(frozen=True)
-class Form:
-    """`operands[output] = payload` at every point of the box of `axes`; before that `init` into all of it, if any.
-
-    `partial_init`: the init runs only in some iterations of the loops outside. `top` is what was raised; `keep` holds
-    what must stay alive with the form (values do not keep their module).
-    """
-
-    axes: tuple[Axis, ...]
-    operands: tuple[Operand, ...]
-    output: int
-    payload: Tree
-    init: Tree | None = None
-    partial_init: bool = False
-    top: Top | None = field(default=None, compare=False)
-    keep: object = field(default=None, compare=False, repr=False)
-
-    def without(self, column: int) -> Form:
-        """Drop an iterator that only takes the value 0."""
-        cut = tuple(
-            replace(o, rows=tuple(r[:column] + r[column + 1 :] for r in o.rows)) for o in self.operands
-        )
-        return replace(self, axes=self.axes[:column] + self.axes[column + 1 :], operands=cut)
-
-    def canonical(self) -> Form:
-        """Without unit iterators, and with iterators that always count as one number put together."""
-        form = self
-        for column in reversed(range(len(form.axes))):
-            if form.axes[column].is_unit:
-                form = form.without(column)
-        while (pair := _mergeable(form)) is not None:
-            form = _merge(form, *pair)
-        return form
-
-
-def _mergeable(form: Form) -> tuple[int, int] | None:
-    """Two iterators of one kind with outer factors = inner factors * inner extent in every index."""
-    for inner, axis in enumerate(form.axes):
-        size = axis.extent.as_constant()
-        if size is None:
-            continue
-        for outer, other in enumerate(form.axes):
-            if outer == inner or other.kind != axis.kind:
-                continue
-            rows = [row for o in form.operands for row in o.rows]
-            if all(row[outer] == row[inner] * size for row in rows):
-                return outer, inner
-    return None
-
-
-def _merge(form: Form, outer: int, inner: int) -> Form:
-    first, second = form.axes[outer], form.axes[inner]
-    axis = Axis(second.name, second.kind, (first.extent * second.extent).simplified())
-    axes = tuple(axis if n == inner else a for n, a in enumerate(form.axes))
-    return replace(form, axes=axes).without(outer)
-
-
-# --- raising --------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -149,7 +40,7 @@ def raise_form(top: Top) -> Form:
     result that does not depend on their order. Errors: NotRaisable, saying what stands in the way.
     """
     if isinstance(top, Loop):
-        around, body = top.op.parent.operation, [top.op]
+        around, body = parents(top.op)[0], [top.op]
     else:
         around, body = top.op, top.body_ops()
     nest = _descend(body, _Nest(inner=top if isinstance(top, Block) else None), around)
@@ -177,7 +68,7 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
         if not inner:
             break
         if len(inner) > 1:
-            raise NotRaisable("it holds several loops, blocks or conditions next to each other; a single nest is needed", inner[1])
+            raise NotRaisable("it holds several loops, blocks or conditions side by side, not a single nest", inner[1])
         _check_bystanders([o for o in body if not len(o.regions)])
         op = inner[0]
         if is_loop(op):
@@ -201,7 +92,7 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
 
 def _condition(op: ir.Operation) -> str:
     if is_where(op):
-        return "a block in it is guarded by T.where; every iteration must run (pad the loops, or choose factors that divide)"
+        return "a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad)"
     if op.name in ("affine.if", "scf.if"):
         return "it holds a condition; every iteration must compute the same"
     return f"it holds {op.name}, which is no loop over a range"
@@ -275,9 +166,9 @@ class _Reader:
 
     def tree(self, value: ir.Value) -> Tree:
         """The tree of a value that the payload computes."""
-        owner = value.owner
-        if isinstance(owner, ir.Block):
+        if isinstance(value.owner, ir.Block):
             raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))
+        owner = value.owner.operation
         if owner.name in ("affine.load", "memref.load"):
             if owner not in self.nest.leaf:
                 raise NotRaisable(f"{Buffer(owner.operands[0]).name} is read outside the innermost loop", owner)
@@ -296,14 +187,14 @@ def linear(index: Index, iterators: Sequence[ir.Value]) -> tuple[tuple[int, ...]
     place = {v: n for n, v in enumerate(iterators)}
     factors = [0] * len(iterators)
     rest = AffineExpr.get_constant(0)
-    pending: list[tuple[AffineExpr, int]] = [(index.expr, 1)]
+    pending: list[tuple[ir.AffineExpr, int]] = [(index.expr, 1)]
     while pending:
         expr, factor = pending.pop()
         expr = expr.maybe_downcast()
         if isinstance(expr, ir.AffineAddExpr):
             pending += [(expr.lhs, factor), (expr.rhs, factor)]
-        elif isinstance(expr, ir.AffineMulExpr) and isinstance(number := expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
-            pending.append((expr.lhs, factor * number.value))
+        elif isinstance(expr, ir.AffineMulExpr) and isinstance(expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
+            pending.append((expr.lhs, factor * expr.rhs.maybe_downcast().value))  # type: ignore[attr-defined]
         elif isinstance(expr, ir.AffineDimExpr) and index.values[expr.position] in place:
             factors[place[index.values[expr.position]]] += factor
         elif any(index.values[d] in place for d in used_dims(expr)):
@@ -327,7 +218,7 @@ def _check_order_free(form: Form, store: ir.Operation) -> None:
     name = out.buffer.name
     for number in set(payload.leaves(form.payload)):
         if number != form.output and form.operands[number].buffer == out.buffer:
-            raise NotRaisable(f"{name} is read at another index than it is written, so the order of iterations matters", store)
+            raise NotRaisable(f"{name} is read at another index than it is written, so their order matters", store)
     if _writes_apart(form) or _folds(form.payload, form.output):
         return
     if form.output in payload.leaves(form.payload):
@@ -356,7 +247,8 @@ def _folds(tree: Tree, output: int) -> bool:
     if not isinstance(tree, Node):
         return False
     if tree.op == "math.fma":
-        return tree.children[2] == Leaf(output) and output not in [n for c in tree.children[:2] for n in payload.leaves(c)]
+        factors = [n for c in tree.children[:2] for n in payload.leaves(c)]
+        return tree.children[2] == Leaf(output) and output not in factors
     if tree.op not in ASSOCIATIVE:
         return False
     old = [c for c in tree.children if c == Leaf(output)]

@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 
 from . import payload
+from .forms import Axis, Form, Operand
 from .index import Index
-from .linalg_form import Axis, Form, Operand
 from .views import Buffer
 
+_WORDS = {"S": "spatial", "R": "reduce"}
 _MOST_ORDERS = 720  # orders of the iterators that are tried to say what differs; a match needs no trying
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A parameter of the intrinsic as a window of a buffer: it starts at `base`; `dims[d]` is the parameter's dimension
-    that dimension d of the buffer is (None: a single point). `added` are unit dimensions that only the parameter has."""
+    """A parameter of the intrinsic as a window of a buffer that starts at `base`.
+
+    `dims[d]`: the parameter's dimension that dimension d of the buffer is (None: a single point). `added`: unit
+    dimensions that only the parameter has.
+    """
 
     param: Buffer
     buffer: Buffer
@@ -33,7 +37,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class Match:
-    """Iterators of the intrinsic by those of the block, and what each parameter is bound to, in the order of parameters."""
+    """Iterators of the intrinsic with those of the block; what each parameter is bound to, in order of parameters."""
 
     axes: tuple[tuple[Axis, Axis], ...]
     bindings: tuple[Binding, ...]
@@ -52,7 +56,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """`operands[n]`: the block's operand for operand n of the intrinsic; `axes[n]`: the block's iterator for iterator n."""
+    """The block's operand for each operand of the intrinsic, and the block's iterator for each of its iterators."""
 
     operands: tuple[int, ...]
     axes: tuple[int, ...]
@@ -131,7 +135,7 @@ def _candidates(left: Form, right: Form, ways: Sequence[dict[int, int]]) -> Iter
             yield _Candidate(operands, axes)
 
 
-# --- windows -----------------------------------------------------------------------------------------------------------
+# --- windows -----------------------------------------------------------------------------------------------------
 
 
 def _bindings(left: Form, right: Form, operands: Sequence[int]) -> list[Binding] | str:
@@ -177,13 +181,16 @@ def _window(left: Operand, right: Operand) -> Binding:
 def _init_difference(left: Form, right: Form) -> list[str]:
     name = right.operands[right.output].buffer.name
     if right.init is not None and left.init is None:
-        return [f"init: the block sets {name} to a start value, the intrinsic only updates; decompose_reduction takes the init out"]
+        return [
+            f"init: the block sets {name} to a start value, the intrinsic only updates; "
+            "decompose_reduction takes the init out"
+        ]
     if left.init is not None and right.init is None:
         return [f"init: the intrinsic sets its result to a start value, the block updates {name} as it is"]
     if left.init is None or right.init is None:
         return []
     if right.partial_init:
-        return [f"init: the block sets {name} only where the reduce iters outside it start, the intrinsic sets it every time"]
+        return [f"init: the block sets {name} only where its own reduce iters start, the intrinsic sets it every time"]
     texts = [payload.numbered(f) for f in (left.init, right.init)]
     return [] if texts[0] == texts[1] else [f"init: the intrinsic starts from {texts[0]}, the block from {texts[1]}"]
 
@@ -202,8 +209,9 @@ def _payload_difference(left: Form, right: Form) -> str:
     if texts[0] == texts[1]:
         texts = [payload.numbered(f.payload) for f in (left, right)]
     if texts[0] == texts[1]:
-        maps = [f"{len(f.operands)} operands ({', '.join(_map(f, n, _names(f)) for n in range(len(f.operands)))})" for f in (left, right)]
-        return f"operands: the intrinsic has {maps[0]}, the block {maps[1]}"
+        maps = [", ".join(_map(f, n, _names(f)) for n in range(len(f.operands))) for f in (left, right)]
+        counts = len(left.operands), len(right.operands)
+        return f"operands: the intrinsic has {counts[0]} ({maps[0]}), the block {counts[1]} ({maps[1]})"
     return f"payload: the intrinsic computes {texts[0]}, the block computes {texts[1]}"
 
 
@@ -212,10 +220,9 @@ def _axis_key(axis: Axis) -> tuple[str, str]:
 
 
 def _axes_difference(left: Form, right: Form) -> str:
-    words = {"S": "spatial", "R": "reduce"}
     texts = []
     for form in (left, right):
-        shown = [f"{a.name}: {a.size} {words[a.kind]}" for a in form.axes]
+        shown = [f"{a.name}: {a.size} {_WORDS[a.kind]}" for a in form.axes]
         texts.append(", ".join(shown) or "none (it is a single point)")
     return f"iterators: the intrinsic wants {texts[0]}; the block has {texts[1]}"
 
@@ -245,7 +252,10 @@ def _axis_by_axis(left: Form, right: Form, candidate: _Candidate) -> list[str]:
     for axis, number in zip(left.axes, candidate.axes, strict=True):
         other = right.axes[number]
         if _axis_key(axis) != _axis_key(other):
-            found.append(f"iterator {axis.name} of the intrinsic is {axis.size} {axis.kind}, {other.name} of the block {other.size} {other.kind}")
+            found.append(
+                f"iterator {axis.name} of the intrinsic is {axis.size} {_WORDS[axis.kind]}, "
+                f"{other.name} of the block {other.size} {_WORDS[other.kind]}"
+            )
     return found
 
 
@@ -264,7 +274,10 @@ def _map_difference(left: Form, right: Form, number: int, other: int, candidate:
     swapped = sorted(rows) == sorted(others)
     hint = f"; a view cannot swap dimensions, so keep {b.buffer.name} in that order" if swapped else ""
     verb = "writes" if number == left.output else "reads"
-    return [f"operand {a.buffer.name}: the intrinsic {verb} {a.buffer.name}{shown[0]}, the block {verb} {b.buffer.name}{shown[1]} there{hint}"]
+    return [
+        f"operand {a.buffer.name}: the intrinsic {verb} {a.buffer.name}{shown[0]}, "
+        f"the block {verb} {b.buffer.name}{shown[1]} there{hint}"
+    ]
 
 
 def _map(form: Form, number: int, names: Sequence[str]) -> str:

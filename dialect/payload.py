@@ -1,7 +1,7 @@
 """The scalar computation of one iteration as a tree: leaves are operands, nodes are ops with all that defines them.
 
-Two trees are the same computation only if ops, inherent attributes and result types agree. `fastmath` alone is left out:
-reassociation and contraction are part of what a declared reduction allows (DESIGN.md section 1.4).
+Two trees are the same computation only if ops, inherent attributes and result types agree. `fastmath` alone is left
+out: reassociation and contraction are part of what a declared reduction allows (DESIGN.md section 1.4).
 """
 
 from __future__ import annotations

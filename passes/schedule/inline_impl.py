@@ -1,4 +1,4 @@
-"""Putting an intrinsic's implementation into a block: windows of buffers for its parameters, its ops in place of the body."""
+"""Putting an intrinsic's implementation into a block: its parameters become windows of buffers, its ops the body."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def check_inlinable(impl: Func, name: str) -> None:
         for value in op.results:
             for use in value.uses:
                 if use.owner.operation.name.startswith("affine."):
-                    refuse(None, f'the implementation of "{name}" uses a stride variable in an index; strides may only be handed to calls')
+                    refuse(None, f'the implementation of "{name}" uses a stride variable in an index')
 
 
 def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
@@ -107,7 +107,7 @@ def _copy(op: ir.Operation, block: Block, mapping: dict[ir.Value, ir.Value]) -> 
 def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
     """The declarations that an implementation calls and `module` lacks. A different signature there is refused."""
     here = _symbols(module)
-    there = _symbols(impl.op.parent.operation)
+    there = _symbols(module_of(impl.op))
     missing: dict[str, ir.Operation] = {}
     for op in walk.ops(impl.op):
         if op.name != "func.call":
@@ -118,8 +118,15 @@ def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
             missing[callee] = wanted
         elif here[callee].attributes["function_type"] != wanted.attributes["function_type"]:
             types = [ir.TypeAttr(o.attributes["function_type"]).value for o in (here[callee], wanted)]
-            refuse(None, f"the module has a function {callee} of type {types[0]}, but the intrinsic calls it as {types[1]}")
+            refuse(None, f"the module has a function {callee} of type {types[0]}, the intrinsic calls it as {types[1]}")
     return list(missing.values())
+
+
+def module_of(op: ir.Operation) -> ir.Operation:
+    """The module around an op."""
+    while op.parent is not None:
+        op = op.parent.operation
+    return op
 
 
 def _symbols(module: ir.Operation) -> dict[str, ir.Operation]:

@@ -8,15 +8,16 @@ from dataclasses import replace
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create, sets
+from tir_mlir.dialect.forms import Form, NotRaisable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.intrinsics import TensorIntrin
-from tir_mlir.dialect.linalg_form import Form, NotRaisable, raise_form
+from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.match import Binding, Match, Mismatch, match
 from tir_mlir.dialect.regions import Region, computed, declare
 from tir_mlir.dialect.verify import names_of
-from tir_mlir.dialect.views import Block, Buffer, Func, Loop, func_of
+from tir_mlir.dialect.views import Block, Buffer, Func, Loop
 
-from .inline_impl import check_inlinable, inline, missing_externs, stride_names, window, window_type
+from .inline_impl import check_inlinable, inline, missing_externs, module_of, stride_names, window, window_type
 from .registry import check, primitive, refuse
 from .retype import DYNAMIC
 
@@ -27,8 +28,8 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
 
         with T.block("b_o"):                              with T.block("b_o"):
             vi_o, vk_o = ...                                  vi_o, vk_o = ...
-            for i, k in T.grid(16, 16):            ->         A_1 = T.match_buffer(A[vi_o * 16 : vi_o * 16 + 16, ...], ...)
-                with T.block("b"): C[...] += A[...] ...       T.call_extern("int32", "instruction", A_1 pointer, strides)
+            for i, k in T.grid(16, 16):            ->         A_1 = T.match_buffer(A[vi_o * 16:vi_o * 16 + 16, ...])
+                with T.block("b"): C[...] += A[...] ...       T.call_extern("int32", "instruction", pointers, strides)
 
     A loop is blockized first. The block keeps its handle, iters, annotations and regions.
 
@@ -53,7 +54,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         _check_offset(block, binding, tensor_intrin)
     _check_shared_strides(block, bindings, tensor_intrin)
     check_inlinable(impl.func, tensor_intrin)
-    module = func_of(block.op).op.parent.operation
+    module = module_of(block.op)
     externs = missing_externs(module, impl.func)
 
     before = computed(block)
@@ -81,7 +82,8 @@ def _form(block: Block, name: str) -> Form:
     try:
         return raise_form(block)
     except NotRaisable as error:
-        refuse(error.culprit or block, f'{block} is no pure tensor computation, so it cannot be matched with "{name}": {error}')
+        what = f'{block} cannot be matched with "{name}", it is no pure tensor computation'
+        refuse(error.culprit or block, f"{what}: {error}")
 
 
 def _listed(found: Sequence[Mismatch]) -> str:
@@ -97,13 +99,17 @@ def _hint(form: Form, found: Sequence[Mismatch]) -> str:
     return ""
 
 
-# --- what the implementation asks of the regions -------------------------------------------------------------------------
+# --- what the implementation asks of the regions ------------------------------------------------------------------
 
 
 def _check_shape(block: Block, binding: Binding, name: str) -> None:
     if binding.added:
         dims = ", ".join(map(str, binding.added))
-        refuse(block, f'parameter {binding.param.name} of "{name}" has a unit dimension ({dims}) that {binding.buffer.name} has not, and a view cannot add one')
+        refuse(
+            block,
+            f'parameter {binding.param.name} of "{name}" has a unit dimension ({dims}) '
+            f"that {binding.buffer.name} has not, and a view cannot add one",
+        )
 
 
 def _is_strided(param: Buffer) -> bool:
@@ -122,7 +128,8 @@ def _check_strides(block: Block, binding: Binding, impl: Func, name: str) -> Non
         if want == DYNAMIC or want == has or size == 1:
             continue
         shown = "a variable" if has == DYNAMIC else str(has)
-        way = "" if _is_strided(param) else f'; it declares no strides, so its pointer means a dense region: give {param.name} strides=["s", 1]'
+        dense = f'; without strides its pointer means a dense region: declare {param.name} with strides=["s", 1]'
+        way = "" if _is_strided(param) else dense
         refuse(
             block,
             f'parameter {param.name} of "{name}" needs the stride {want} in dimension {number}, '
@@ -156,7 +163,8 @@ def _check_offset(block: Block, binding: Binding, name: str) -> None:
     own = binding.buffer.attributes.get(attrs.OFFSET_FACTOR, 1)
     what = f'parameter {binding.param.name} of "{name}" must start at a multiple of {factor} elements (offset_factor)'
     if start == DYNAMIC and own % factor:
-        refuse(block, f"{what}; where {binding.buffer.name} itself starts is not known: give it an offset_factor of {factor}", provable=False)
+        way = f"where {binding.buffer.name} itself starts is not known; give it an offset_factor of {factor}"
+        refuse(block, f"{what}, but {way}", provable=False)
     total = Index.constant(0 if start == DYNAMIC else start)
     parts = []
     for index, stride in zip(binding.base, strides, strict=True):
@@ -168,7 +176,8 @@ def _check_offset(block: Block, binding: Binding, name: str) -> None:
         at = _where_odd(block, part.simplified(), factor)
         if at is not None:
             known = part is total
-            refuse(block, f"{what}; the region of {binding.buffer.name} does not{at if known else ', for all that is known of its strides'}", provable=known)
+            how = at if known else ", for all that is known of its strides"
+            refuse(block, f"{what}; the region of {binding.buffer.name} does not{how}", provable=known)
 
 
 def _where_odd(block: Block, index: Index, factor: int) -> str | None:
@@ -198,11 +207,14 @@ def _keep_order(block: Block, before: tuple[list[Region], list[Region]]) -> None
             declare(block, key, old)
 
 
-# --- looking before leaping ------------------------------------------------------------------------------------------------
+# --- looking before leaping -----------------------------------------------------------------------------------------
 
 
 def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = None) -> str:
-    """For each intrinsic (all known ones when none is named): what its parameters would be bound to, or what differs."""
+    """For each intrinsic (all known ones when none is named): what its parameters would be bound to, or what differs.
+
+    Call inside `context.entered()`; the module stays as it is.
+    """
     names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
     if not names:
         return "no tensor intrinsic is registered"
