@@ -97,7 +97,7 @@ def constant(value: bool | int | float, dtype: str) -> ir.Value:
     if dtypes.is_float(dtype):
         return arith.constant(type_, float(value))
     if isinstance(value, float) and not value.is_integer():
-        raise Refused(f"the constant {value} does not fit type {dtype}; write T.{dtype}({int(value)}) or change the type")
+        raise Refused(f"the constant {value} does not fit type {dtype}; use an integer or a float type")
     number = int(value)
     if dtype == "bool":
         return arith.constant(type_, 1 if number else 0)

@@ -49,7 +49,7 @@ def header_of(evaluate: Evaluator, body: list[ast.stmt]) -> Header:
     """Sort the statements of a `with T.block` into its header and its body."""
     header = Header()
     for stmt in body:
-        value = getattr(stmt, "value", None)
+        value: Any = getattr(stmt, "value", None)
         word = _header_word(evaluate, stmt, value)
         if word is None:
             header.body.append(stmt)
@@ -150,7 +150,8 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
     values = args["loops"].elts if isinstance(args["loops"], ast.List | ast.Tuple) else [args["loops"]]
     targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     if not isinstance(kinds, str) or len(kinds) != len(values) or len(targets) != len(values):
-        raise Refused(f"T.axis.remap has {len(kinds)} kinds, {len(values)} loops and {len(targets)} names; they must be as many")
+        counts = f"{len(kinds)} kinds, {len(values)} loops and {len(targets)} names"
+        raise Refused(f"T.axis.remap has {counts}; it needs as many of each")
     found = []
     for letter, value, name in zip(kinds, values, targets, strict=True):
         if letter not in ("S", "R"):
@@ -159,7 +160,8 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
         var = item.is_value() if isinstance(item, Index) else None
         loop = evaluate.state.loops.get(var) if var is not None else None
         if loop is None:
-            raise Refused(f"T.axis.remap binds loop variables; {ast.unparse(value)} is none: use T.axis.spatial(extent, value)")
+            shown = ast.unparse(value)
+            raise Refused(f"T.axis.remap binds loop variables; {shown} is none: use T.axis.spatial(extent, value)")
         low, extent = loops.domain_of(loop)
         found.append((IterSpec(_target_name(name), letter, low, extent, item), name, value))
     return found

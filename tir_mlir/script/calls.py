@@ -42,6 +42,9 @@ _LIMITS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4
 _LIMITS["float64"] = 1.7976931348623157e308
 
 
+_LAZY = ("if_then_else", "type_annotation", "tvm_access_ptr", "address_of")  # these look at their argument nodes
+
+
 @lru_cache(maxsize=256)
 def _signature(word: Any) -> inspect.Signature:
     return inspect.signature(word.__wrapped__)
@@ -82,11 +85,18 @@ def _word(evaluate: Evaluator, word: str, callee: Any, node: ast.Call) -> Any:
     if word not in _HANDLERS:
         raise Refused(f"T.{word} is a statement; it gives no value here")
     args = bind(callee, node)
-    if word in ("if_then_else", "type_annotation", "tvm_access_ptr", "address_of"):
+    if word in _LAZY:
         return _HANDLERS[word](evaluate, node, args)
     items = [evaluate(a) for a in args.values()]
     with evaluate.state.source.location(node):
         return _HANDLERS[word](word, *items)
+
+
+def apply(word: str, *items: Any) -> Any:
+    """A word on items, without a program around: for building by hand."""
+    if word not in _HANDLERS or word in _LAZY:
+        raise Refused(f"{word} is no word on values; there are {', '.join(w for w in _HANDLERS if w not in _LAZY)}")
+    return _HANDLERS[word](word, *items)
 
 
 def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
@@ -99,7 +109,7 @@ def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
         with evaluate.state.source.location(node):
             return _HANDLERS[name](_PYTHON_WORDS[name], *args)
     if odd:
-        raise Refused(f"{name} is a Python function and cannot take {describe(odd[0])}; use a word of T, such as T.{name}")
+        raise Refused(f"{name} is a Python function and cannot take {describe(odd[0])}; use a word of T")
     try:
         return callee(*args, **keywords)
     except Exception as error:  # noqa: BLE001  the user's own function failed; say so at the user's line
@@ -168,7 +178,7 @@ def _operands(word: str, items: tuple[Any, ...]) -> tuple[str, list[Expr]]:
 def _float_function(word: str, *items: Any) -> Value:
     dtype, exprs = _operands(word, items)
     if not dtypes.is_float(dtype):
-        raise Refused(f"T.{word} takes floats, not {dtype}; convert first: T.Cast(\"float32\", x)")
+        raise Refused(f'T.{word} takes floats, not {dtype}; convert first: T.Cast("float32", x)')
     return Value(_FLOAT_FUNCTIONS[word](*[arithmetic.to_value(e, dtype) for e in exprs]), dtype)
 
 
@@ -266,7 +276,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "max_value": _limit,
     "infinity": _limit,
     "likely": lambda w, a: a,
-    "if_then_else": lambda e, n, args: branches.choose(e, *(args[k] for k in args), n),
+    "if_then_else": lambda e, n, a: branches.choose(e, a["condition"], a["then_value"], a["else_value"], n),
     "type_annotation": lambda e, n, args: e.python(args["dtype"], "the type"),
     "tvm_access_ptr": _tvm_access_ptr,
     "address_of": _address_of,

@@ -72,10 +72,11 @@ def _need_symbols(block: Block, wanted: list[Region]) -> None:
     facts = block.op.attributes
     facts[attrs.SYMS] = attrs.to_attr([*attrs.get(block.op, attrs.SYMS, []), *map(symbol_name, extra)])
     for key in (attrs.MIN, attrs.EXTENT):
-        old = facts[key].value
+        old = attrs.get(block.op, key)
         facts[key] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(symbols) + len(extra), list(old.results)))
 
 
 def _is_size(value: ir.Value) -> bool:
     owner = value.owner
-    return owner.owner.name == "func.func" if isinstance(owner, ir.Block) else owner.parent.name == "func.func"
+    home = owner.owner if isinstance(owner, ir.Block) else owner.parent
+    return home is not None and home.name == "func.func"

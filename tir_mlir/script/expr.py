@@ -154,8 +154,8 @@ class Evaluator:
         for it in block.iters:
             if it.kind == "R" and it.var in used:
                 raise Refused(
-                    f'iter {it.name} of block "{block.name}" is declared reduce but says where {buffer.name} is written; '
-                    "declare it spatial"
+                    f'iter {it.name} of block "{block.name}" is declared reduce but says where {buffer.name} '
+                    "is written; declare it spatial"
                 )
 
     def region(self, node: ast.expr) -> RegionRef:

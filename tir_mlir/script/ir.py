@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .module import IRModule
+from typing import Any
 
 
-def ir_module(cls: type) -> IRModule:
+def ir_module(cls: Any = None, check_well_formed: bool = True, **_: Any) -> Any:
     """Turn a class of `@T.prim_func` methods into a module.
 
         @I.ir_module
@@ -21,11 +17,13 @@ def ir_module(cls: type) -> IRModule:
                         vi = T.axis.spatial(16, i)
                         B[vi] = A[vi] + 1.0
 
-    Errors: ScriptError at the line that is wrong.
+    check_well_formed: verify the rules of the programs. Gives an IRModule. Errors: ScriptError at the wrong line.
     """
     from .parser import parse_class
 
-    return parse_class(cls, sys._getframe(1))
+    if cls is None:
+        return lambda c: parse_class(c, check_well_formed)
+    return parse_class(cls, check_well_formed)
 
 
 def module_attrs(attributes: dict[str, Any]) -> None:

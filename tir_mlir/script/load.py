@@ -25,7 +25,7 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
     with entered():
         try:
             module = ir.Module.parse(text)
-        except ir.MLIRError as error:
+        except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
             first = error.error_diagnostics[0] if error.error_diagnostics else None
             raise _moved(first.message if first else str(error), first.location if first else None, source) from None
         complete(module)
@@ -33,7 +33,7 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
             try:
                 verify(module, source=True)
             except VerifyError as error:
-                raise _moved(error.message, error.location, source) from error
+                raise _moved(error.message, error.location, source) from None
         return module
 
 
@@ -68,7 +68,7 @@ def complete(module: ir.Module) -> None:
             facts[attrs.NAME] = ir.StringAttr.get(f"{_NAMED[op.name]}{buffers}")
             buffers += 1
         if is_block(op) and attrs.ITERS in facts and attrs.NAMES not in facts:
-            facts[attrs.NAMES] = attrs.to_attr([f"v{n}" for n in range(len(facts[attrs.ITERS]))])
+            facts[attrs.NAMES] = attrs.to_attr([f"v{n}" for n in range(len(attrs.get(op, attrs.ITERS)))])
         if is_block(op) and attrs.SYMS not in facts:
             facts[attrs.SYMS] = attrs.to_attr([])
         if op.name == "func.func" and len(op.regions[0].blocks):
@@ -80,7 +80,7 @@ def complete(module: ir.Module) -> None:
 
 def _name_arguments(op: ir.Operation) -> None:
     count = len(op.regions[0].blocks[0].arguments)
-    given = [attrs.from_attr(a) for a in op.attributes["arg_attrs"]] if "arg_attrs" in op.attributes else [{}] * count
+    given = attrs.get(op, "arg_attrs") if "arg_attrs" in op.attributes else [{}] * count
     if all(attrs.NAME in g for g in given):
         return
     named = [g if attrs.NAME in g else {**g, attrs.NAME: f"arg{n}"} for n, g in enumerate(given)]

@@ -17,7 +17,7 @@ from .values import Least, as_index, describe
 
 _KINDS = {"serial": "serial", "parallel": "parallel", "vectorized": "vectorized", "unroll": "unrolled"}
 _TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
-_FORMS = "T.grid(...), T.serial(n), range(n), T.parallel(n), T.vectorized(n), T.unroll(n) or T.thread_binding(n, thread=...)"
+_FORMS = "T.grid(...), range(n), T.serial(n), T.parallel(n), T.vectorized(n), T.unroll(n) or T.thread_binding(n, tag)"
 
 
 def for_(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]], None]) -> None:
@@ -62,7 +62,8 @@ def _word(evaluate: Evaluator, call: ast.Call) -> tuple[str, Any]:
 def _arguments(evaluate: Evaluator, word: str, callee: Any, call: ast.Call) -> dict[str, ast.expr]:
     if callee is range:
         if len(call.args) > 2 or call.keywords:
-            raise evaluate.state.error(call, "range takes an extent, or a start and a stop; a step is written into the index")
+            message = "range takes an extent, or a start and a stop; a step is written into the index"
+            raise evaluate.state.error(call, message)
         return dict(zip(("start", "stop"), call.args, strict=False))
     try:
         args = calls.bind(callee, call)
@@ -128,5 +129,5 @@ def _nest(
 def domain_of(loop: Loop) -> tuple[Index, Index]:
     """Where a loop starts and how often it runs; refused when that is no single expression."""
     if len(loop.uppers) != 1:
-        raise Refused(f"loop {loop.name} ends at a minimum of several expressions: write the domain, T.axis.spatial(n, ...)")
+        raise Refused(f"loop {loop.name} ends at a minimum of expressions: write the domain, T.axis.spatial(n, ...)")
     return loop.lower, loop.extent

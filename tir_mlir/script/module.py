@@ -18,6 +18,7 @@ class IRModule:
 
     def __init__(self, mlir: ir.Module | Mapping[str, PrimFunc] | None = None):
         """From an MLIR module (taken as it is), or from functions by name (copied)."""
+        self.mlir: ir.Module
         if isinstance(mlir, ir.Module):
             self.mlir = mlir
             return
@@ -30,7 +31,7 @@ class IRModule:
     def from_mlir(text_or_path: str) -> IRModule:
         """A module from MLIR text, or from the path of a `.mlir` file, in the encoding of dialect/README.md.
 
-        Missing ids and names are given. Errors: ScriptError with the place, for text that is malformed or breaks a rule.
+        Missing ids and names are given. Errors: ScriptError with the place, for malformed text and broken rules.
         """
         from .load import load
 
@@ -148,7 +149,7 @@ class PrimFunc:
         return self.alone._repr_html_()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TirError(f"{self.name} is a program, not a callable: build it first, build(mod)[\"{self.name}\"](...)")
+        raise TirError(f'{self.name} is a program, not a callable: build it first, build(mod)["{self.name}"](...)')
 
     def __repr__(self) -> str:
         return f"PrimFunc({self.name})"
@@ -198,5 +199,3 @@ def _fresh_ids(module: ir.Module, op: ir.Operation) -> None:
     op.walk(visit, ir.WalkOrder.PRE_ORDER)
     for inner in marked:
         inner.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
-
-

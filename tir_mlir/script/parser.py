@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mlir import ir
@@ -40,6 +40,8 @@ class ClassMember:
         self.program = program
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         raise ScriptError(f"{self.program.name} is a member of a class without @I.ir_module: decorate the class")
 
 
@@ -83,7 +85,7 @@ def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.
     return PrimFunc(build([program]), program.name)
 
 
-def _program(func: types.FunctionType, private: bool, check: bool, frame: types.FrameType) -> Program:
+def _program(func: types.FunctionType, private: bool, check: bool, frame: types.FrameType | None) -> Program:
     source = Source.of_function(func)
     tree = source.parse()
     node = next((n for n in tree.body if isinstance(n, ast.FunctionDef)), None)
@@ -92,11 +94,13 @@ def _program(func: types.FunctionType, private: bool, check: bool, frame: types.
     return Program(func.__name__, node, source, python_names.of_function(func, frame), private, check)
 
 
-def parse_class(cls: type, frame: types.FrameType) -> IRModule:
+def parse_class(cls: type, check: bool = True) -> IRModule:
     """The module of a class decorated with `@I.ir_module`."""
     if not isinstance(cls, type):
         raise ScriptError(f"@I.ir_module decorates a class, not {cls!r}")
     programs = [m.program for m in vars(cls).values() if isinstance(m, ClassMember)]
+    if not check:
+        programs = [replace(p, check=False) for p in programs]
     for name, member in vars(cls).items():
         if isinstance(member, types.FunctionType):
             raise ScriptError(f"{cls.__name__}.{name} is no prim_func: decorate it with @T.prim_func")
@@ -117,11 +121,10 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
         return source
     if isinstance(source, PrimFunc):
         return source.alone
-    if isinstance(source, types.FunctionType):
-        program = _program(source, False, True, _no_frame())
-        names = {**python_names.default(), **(globals or {}), **program.names}
-        program.names = names
-        return build([program])
+    if isinstance(source, types.FunctionType | type):
+        members = [source] if isinstance(source, types.FunctionType) else list(vars(source).values())
+        programs = [_bare(m, globals or {}) for m in members if isinstance(m, types.FunctionType | ClassMember)]
+        return build(programs)
     if not isinstance(source, str):
         raise ScriptError(f"parse takes TVMScript text or a function, not {type(source).__name__}")
     text = Source.of_text(source, filename)
@@ -134,10 +137,13 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
     return build(programs)
 
 
-def _no_frame() -> types.FrameType:
-    import sys
-
-    return sys._getframe(0)
+def _bare(member: types.FunctionType | ClassMember, given: Mapping[str, Any]) -> Program:
+    """A function without its decorator."""
+    if isinstance(member, ClassMember):
+        return member.program
+    program = _program(member, False, True, None)
+    program.names = {**python_names.default(), **given, **program.names}
+    return program
 
 
 def _top(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[Program]:

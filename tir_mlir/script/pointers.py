@@ -130,8 +130,8 @@ def plain(item: Any, what: str) -> Any:
 
 def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0) -> Pointer:
     """A pointer to the first element of the buffer (plus `offset` elements), tagged with how it is used."""
-    text = MASKS.get(mask, mask) if isinstance(mask, int | str) else None
-    if text not in MASKS.values():
+    text = MASKS.get(mask) if isinstance(mask, int) else mask
+    if not isinstance(text, str) or text not in MASKS.values():
         raise Refused(f'an access pointer is for "r", "w" or "rw" (1, 2, 3), not {mask!r}')
     base = memref.ExtractAlignedPointerAsIndexOp(buffer.ssa).result
     start = list(metadata(buffer).operation.results)[1]
@@ -157,10 +157,11 @@ def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> Pointer:
     buffer = data.buffer
     if isinstance(offset, Part):
         if offset.what != "elem_offset" or offset.buffer is not buffer:
-            raise Refused(f"the offset of a pointer to {buffer.name} is {buffer.name}.elem_offset, not {describe(offset)}")
+            wanted = f"{buffer.name}.elem_offset"
+            raise Refused(f"the offset of a pointer to {buffer.name} is {wanted}, not {describe(offset)}")
         return access_ptr(buffer, mask)
     text = MASKS.get(mask) if isinstance(mask, int) else mask
-    if text not in MASKS.values():
+    if not isinstance(text, str) or text not in MASKS.values():
         raise Refused(f"the mask of an access pointer is 1 (reads), 2 (writes) or 3 (both), not {mask!r}")
     base = memref.ExtractAlignedPointerAsIndexOp(buffer.ssa).result
     start = arithmetic.to_index(offset)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def of_function(func: types.FunctionType, frame: types.FrameType) -> Mapping[str, Any]:
+def of_function(func: types.FunctionType, frame: types.FrameType | None) -> Mapping[str, Any]:
     """What the names in a function mean: its closure, then the locals around its definition, then its globals.
 
     Names that occur only in annotations are in no closure, hence the look at the defining frames.

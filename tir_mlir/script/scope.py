@@ -64,8 +64,8 @@ class Scope:
         if binding is not None:
             if binding.kind == "loop" and binding.depth < self.depth and not self.in_header:
                 raise Refused(
-                    f"loop variable {name} is used inside a block that has iters; a block sees its own iters and the loops "
-                    f"inside it: bind it first, v{name} = T.axis.spatial(extent, {name})"
+                    f"loop variable {name} is used inside a block that has iters; a block sees its own iters and the "
+                    f"loops inside it: bind it first, v{name} = T.axis.spatial(extent, {name})"
                 )
             return binding.item
         value = self.python_value(name)
@@ -103,7 +103,7 @@ class Owner:
     def of(buffer: ir.Value) -> ir.Block | None:
         """The body that an allocation or view stands in."""
         owner = buffer.owner
-        return None if isinstance(owner, ir.Block) else owner.block
+        return None if isinstance(owner, ir.Block) else owner.operation.block
 
     def point(self) -> ir.InsertionPoint:
         """After what the owner already has at its start."""
@@ -117,9 +117,9 @@ class Owner:
             yield
         added = len(self.body.operations) - before
         if added:
-            operations = list(self.body.operations)
+            operations = [op.operation for op in self.body.operations]
             start = 0 if self.last is None else operations.index(self.last) + 1
-            self.last = operations[start + added - 1].operation
+            self.last = operations[start + added - 1]
 
 
 @dataclass

@@ -37,7 +37,8 @@ class Signature:
         self._matches(func.body, slots)
         for name, spec in slots.items():
             if spec is None:
-                raise state.error(self.handles[name], f"handle {name} has no shape: add A = T.match_buffer({name}, shape)")
+                hint = f"add A = T.match_buffer({name}, shape)"
+                raise state.error(self.handles[name], f"handle {name} has no shape: {hint}")
         self.specs: list[Spec] = [s for s in slots.values() if s is not None]
 
     def _args(self, func: ast.FunctionDef) -> list[ast.arg]:
@@ -51,7 +52,8 @@ class Signature:
 
     def _annotation(self, arg: ast.arg) -> ast.expr:
         if arg.annotation is None:
-            raise self.state.error(arg, f'parameter {arg.arg} needs a type, such as {arg.arg}: T.Buffer((16, 16), "float32")')
+            example = f'{arg.arg}: T.Buffer((16, 16), "float32")'
+            raise self.state.error(arg, f"parameter {arg.arg} needs a type, such as {example}")
         node = arg.annotation
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             inner = ast.parse(node.value, mode="eval").body
@@ -113,7 +115,8 @@ class Signature:
             dims = [self._python_dim(d, arg) for d in item.shape]
             strides = [self._python_dim(d, arg) for d in item.facts.get("strides") or ()]
             return self._spec(arg.arg, dims, item.dtype, {**item.facts, "strides": strides}, arg)
-        raise self.state.error(arg, f"parameter {arg.arg} is neither T.Buffer(...), T.handle nor a scalar type such as T.int32")
+        kinds = "T.Buffer(...), T.handle nor a scalar type such as T.int32"
+        raise self.state.error(arg, f"parameter {arg.arg} is neither {kinds}")
 
     def _python_dim(self, dim: Any, node: ast.AST) -> int | str:
         if isinstance(dim, Var):
@@ -137,13 +140,15 @@ class Signature:
         """A buffer spec from the argument nodes of `T.Buffer` or `T.match_buffer`."""
         dims = self.dims(nodes["shape"])
         strides = self.dims(nodes["strides"]) if "strides" in nodes and not _is_none(nodes["strides"]) else []
-        facts = {k: self.evaluate.python(v, k) for k, v in nodes.items() if k not in ("shape", "strides", "dtype", "param")}
+        rest = [k for k in nodes if k not in ("shape", "strides", "dtype", "param")]
+        facts = {k: self.evaluate.python(nodes[k], k) for k in rest}
         dtype = self.evaluate.python(nodes["dtype"], "dtype") if "dtype" in nodes else "float32"
         return self._spec(name, dims, dtype, {**facts, "strides": strides}, node)
 
     def _spec(self, name: str, dims: list[Any], dtype: Any, facts: dict[str, Any], node: ast.AST) -> BufferSpec:
         if odd := [k for k in facts if k not in _BUFFER_FACTS]:
-            raise self.state.error(node, f"a buffer has no {odd[0]}; it has shape, dtype, {', '.join(_BUFFER_FACTS[:4])}")
+            known = ", ".join(_BUFFER_FACTS[:4])
+            raise self.state.error(node, f"a buffer has no {odd[0]}; it has shape, dtype, {known}")
         strides = facts.get("strides") or []
         if strides and len(strides) != len(dims):
             raise self.state.error(node, f"buffer {name} has {len(dims)} axes but {len(strides)} strides")
@@ -188,9 +193,9 @@ class Signature:
         for stmt in body:
             target = self._single_target(stmt)
             call = getattr(stmt, "value", None)
-            if target is None or not isinstance(call, ast.Call) or not call.args or not isinstance(call.args[0], ast.Name):
+            if target is None or not isinstance(call, ast.Call) or not call.args:
                 continue
-            handle = call.args[0].id
+            handle = getattr(call.args[0], "id", None)
             if handle not in self.handles or not isinstance(call.func, ast.Attribute):
                 continue
             word = self.evaluate(call.func)
@@ -226,7 +231,8 @@ class Signature:
         index = as_index(item)
         if index is None:
             place = dim if isinstance(dim, ast.expr) else spec.node
-            raise self.state.error(place, f"the shape of {spec.name} cannot be expressed in its variables: use each bare once")
+            message = f"the shape of {spec.name} cannot be expressed in its variables: use each bare once"
+            raise self.state.error(place, message)
         return index
 
 

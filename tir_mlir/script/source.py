@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-import textwrap
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.errors import ScriptError
+
+
+_WORD = re.compile(r"[\w.%]+(\[[^\[\]]*\])?")
 
 
 class Refused(Exception):
@@ -29,9 +32,10 @@ class Source:
 
     @staticmethod
     def of_text(text: str, filename: str = "<script>") -> Source:
-        text = textwrap.dedent(text)
+        """Text that may be indented as a whole; comment lines do not count for by how much."""
         lines = text.splitlines(keepends=True)
-        return Source(filename, lines)
+        margins = [len(n) - len(n.lstrip()) for n in lines if n.strip() and not n.lstrip().startswith("#")]
+        return Source(filename, lines, 1, min(margins, default=0))
 
     @staticmethod
     def of_function(func: Callable[..., Any]) -> Source:
@@ -79,14 +83,21 @@ class Source:
         return self._error(message, line, column, width)
 
     def error_at(self, line: int, column: int, message: str) -> ScriptError:
-        """The error at a line and a column counted from 1; the mark goes to the end of the first word there."""
-        return self._error(message, line, column - 1, 1)
+        """The error at a line and a column counted from 1; the mark covers the word or the access there."""
+        row = line - self.first_line
+        rest = self.lines[row][column - 1 :] if 0 <= row < len(self.lines) else ""
+        found = _WORD.match(rest)
+        return self._error(message, line, column - 1, len(found.group()) if found else 1)
 
     def _error(self, message: str, line: int, column: int, width: int) -> ScriptError:
         row = line - self.first_line
         text = f"{message}\n  {self.filename}:{line}"
         if 0 <= row < len(self.lines):
             shown = self.lines[row].rstrip("\n")
+            if not shown.isascii():  # Python counts columns in bytes
+                start = len(shown.encode()[:column].decode(errors="ignore"))
+                width = len(shown.encode()[column : column + width].decode(errors="ignore"))
+                column = start
             width = max(1, min(width, len(shown) - column))
             text += f"\n    {shown.strip()}\n    {' ' * (column - (len(shown) - len(shown.lstrip())))}{'^' * width}"
         return ScriptError(message, self.filename, line, text)

@@ -52,7 +52,8 @@ class FunctionParser:
                 continue
             method = getattr(self, "_" + type(stmt).__name__, None)
             if method is None:
-                raise self.state.error(stmt, _REFUSED.get(type(stmt), f"{type(stmt).__name__} is not part of a program"))
+                otherwise = f"{type(stmt).__name__} is not part of a program"
+                raise self.state.error(stmt, _REFUSED.get(type(stmt), otherwise))
             try:
                 with self.state.source.location(stmt):
                     method(stmt)
@@ -62,6 +63,8 @@ class FunctionParser:
                 raise
             except TirError as error:
                 raise self.state.error(stmt, str(error)) from None
+            except (TypeError, ValueError, OverflowError) as error:  # a number out of range, and the like
+                raise self.state.error(stmt, f"this has no form in MLIR: {error}") from error
 
     def _Pass(self, stmt: ast.Pass) -> None:
         """Nothing."""
@@ -200,7 +203,7 @@ class FunctionParser:
             raise Refused(f"{ast.unparse(target)} cannot be given a value")
         old = self.state.scope.frames[-1].get(target.id)
         if old is not None and old.kind == "value" and isinstance(old.item, Value):
-            raise Refused(f"{target.id} has a value already (line {old.line}); a name is bound once, use a buffer to change it")
+            raise Refused(f"{target.id} has a value already (line {old.line}); what changes belongs into a buffer")
         if isinstance(item, Unbound):
             item = Unbound(target.id)
         if isinstance(item, Value) and not isinstance(item.ssa.owner, ir.Block):
@@ -228,7 +231,6 @@ class FunctionParser:
                 state.scope.define(key, item, place, kind)
             params.finish_shapes(state, signature.specs, names, signature.extents(names))
         assert state.func is not None
-        state.scope.frames.append({})
         with create.at_end(state.func.body):
             self.run(node.body)
 
@@ -238,12 +240,15 @@ def _declares(stmt: ast.stmt) -> bool:
     value = getattr(stmt, "value", None)
     if not isinstance(stmt, ast.Expr):
         return False
-    return isinstance(value, ast.Constant) or (isinstance(value, ast.Call) and ast.unparse(value.func).endswith("func_attr"))
+    if isinstance(value, ast.Call):
+        return ast.unparse(value.func).endswith("func_attr")
+    return isinstance(value, ast.Constant)
 
 
 def _is_method(node: ast.expr) -> bool:
     """`A.access_ptr(...)`: not a word of T, and its base may be no name of Python."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("access_ptr", "scope")
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in ("access_ptr", "scope")
 
 
 def _is_axis(node: ast.expr) -> bool:

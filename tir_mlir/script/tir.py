@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from builtins import bool as _bool
 from typing import Any
 
 from .syntax import BufferWord, DType, HandleWord, LetWord, construct
@@ -10,7 +11,7 @@ from .words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, 
 
 
 def prim_func(
-    func: Any = None, private: bool = False, check_well_formed: bool = True, s_tir: bool = True, **_: Any
+    func: Any = None, private: _bool = False, check_well_formed: _bool = True, s_tir: _bool = True, **_: Any
 ) -> Any:
     """Parse a function as a tensor program.
 

@@ -1,4 +1,4 @@
-"""What an expression of the script is while it is parsed: a constant, an affine index, a condition, a computed value."""
+"""What an expression is while it is parsed: a constant, an affine index, a condition, a computed value."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def verify_source(module: ir.Module, states: Sequence[State]) -> None:
     try:
         verify(module, source=True)
     except VerifyError as error:
-        raise _located(module, error, states) from error
+        raise _located(module, error, states) from None
     except NotProvable as error:
         raise ScriptError(f"the program could not be checked: {error}") from error
 

@@ -1,0 +1,590 @@
+"""What each construct of TVMScript becomes."""
+# ruff: noqa: F821, UP037  the element type of T.Buffer[shape, "float32"] is no forward reference
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.views import Block, Loop, is_block, is_loop
+from tir_mlir.dialect.walk import ops
+from tir_mlir.script import IRModule, PrimFunc, parse
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.equal import difference
+
+N, SHAPE, DTYPE, FACTORS = 16, (16, 8), "float32", [4, 2]
+
+
+@I.ir_module
+class Matmul:
+    @T.prim_func
+    def main(
+        A: T.Buffer[(1024, 1024), "float32"],
+        B: T.Buffer[(1024, 1024), "float32"],
+        C: T.Buffer((1024, 1024), "float32"),
+    ) -> None:
+        T.func_attr({"global_symbol": "main", "tir.noalias": True})
+        for i, j, k in T.grid(1024, 1024, 1024):
+            with T.block("matmul"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] += A[vi, vk] * B[vj, vk]
+
+
+def body(text: str, params: str = "A: T.Buffer((16, 8)), B: T.Buffer((16, 8)), I: T.Buffer((16,), 'int32')") -> str:
+    """The MLIR text of a function whose body is inside one block over (16, 8)."""
+    lines = "\n".join("            " + line for line in text.splitlines())
+    source = f"""
+@T.prim_func
+def main({params}):
+    for i, j in T.grid(16, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+{lines}
+"""
+    return round_trip(parse(source, {"N": N, "FACTORS": FACTORS})).text()
+
+
+def function(text: str, params: str = "A: T.Buffer((16, 8)), B: T.Buffer((16, 8))", **names) -> IRModule:
+    lines = "\n".join("    " + line for line in text.strip("\n").splitlines())
+    return round_trip(parse(f"@T.prim_func\ndef main({params}):\n{lines}\n", names))
+
+
+def round_trip(mod: IRModule) -> IRModule:
+    """Every program that parses prints as one that parses to the same."""
+    assert difference(mod.mlir, parse(mod.script()).mlir) is None
+    return mod
+
+
+def blocks(mod: IRModule) -> list[Block]:
+    return [Block(op) for op in ops(mod.mlir.operation) if is_block(op)]
+
+
+def loops(mod: IRModule) -> list[Loop]:
+    return [Loop(op) for op in ops(mod.mlir.operation) if is_loop(op)]
+
+
+# ---- structure
+
+
+def test_matmul():
+    with entered():
+        found = [(x.name, x.const_extent, x.id) for x in loops(Matmul)]
+        assert found == [("i", 1024, 1), ("j", 1024, 2), ("k", 1024, 3)]
+        (block,) = blocks(Matmul)
+        assert block.name == "matmul" and block.id == 4
+        assert [(i.name, i.kind, i.extent.as_constant()) for i in block.iters] == [
+            ("vi", "S", 1024), ("vj", "S", 1024), ("vk", "R", 1024),
+        ]  # fmt: skip
+        assert block.init is not None
+    assert Matmul["main"].attrs == {"global_symbol": "main", "tir.noalias": True}
+    text = Matmul.text()
+    order = ["affine.if", "arith.constant", "affine.store", "affine.load", "arith.mulf", "arith.addf", "affine.store"]
+    position = 0
+    for op in order:
+        position = text.index(op, position + 1)
+    assert "tir.reads" not in text
+
+
+def test_every_op_has_the_line_of_the_user():
+    with entered():
+        for op in ops(Matmul.mlir.operation):
+            if op.name not in ("builtin.module",):
+                assert re.match(r'loc\(".*test_script.py":\d+:\d+\)', str(op.location)), op.name
+        store = [op for op in ops(Matmul.mlir.operation) if op.name == "affine.store"][-1]
+        lines = open(__file__).read().splitlines()
+        line = int(str(store.location).rsplit(":", 2)[1])
+        assert "C[vi, vj] +=" in lines[line - 1]
+
+
+def test_standalone_function_and_names_around_it():
+    rows, kind = 4, "int8"
+
+    @T.prim_func
+    def copy(A: T.Buffer((rows, N * 2), kind), B: T.Buffer((rows, N * 2), kind)):
+        for i, j in T.grid(rows, N * 2):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+
+    assert isinstance(copy, PrimFunc) and copy.name == "copy"
+    assert "memref<4x32xi8>" in copy.module.text()
+
+
+def test_options_of_prim_func():
+    @T.prim_func(private=True, s_tir=True)
+    def inner(A: T.Buffer((4,))):
+        pass
+
+    assert inner.attrs == {}
+    assert "func.func private @inner" in inner.module.text()
+    assert inner.with_attr("tir.noalias", True).attrs == {"tir.noalias": True} and inner.attrs == {}
+
+
+def test_old_and_new_spelling_are_one():
+    old = function(
+        """
+Y = T.alloc_buffer([16, 8], dtype="float32", scope="global.acc")
+for i, j in T.grid(16, 8):
+    with T.block("Y"):
+        T.block_attr({"k": 1})
+        vi, vj = T.axis.remap("SS", [i, j])
+        Y[vi, vj] = A[vi, vj]
+"""
+    )
+    new = function(
+        """
+Y = T.sblock_alloc_buffer((16, 8), scope="global.acc")
+for i, j in T.grid(16, 8):
+    with T.sblock("Y"):
+        vi = T.axis.S(16, i)
+        vj = T.axis.S(8, j)
+        T.sblock_attr({"k": T.int32(1)})
+        T.reads(A[vi, vj])
+        T.writes(Y[vi, vj])
+        Y[vi, vj] = A[vi, vj]
+"""
+    )
+    assert difference(old.mlir, new.mlir) is None
+    assert 'memref<16x8xf32, "global.acc">' in old.text() and "tir.annotations = {k = 1 : i64}" in old.text()
+
+
+def test_other_names_of_the_namespace():
+    mod = parse(
+        """
+@tvm.script.ir_module
+class M:
+    @tir.prim_func
+    def main(A_1: tir.Buffer[128, "float32"], B_1: tir.Buffer[128, "float32"], C_1: tir.Buffer[128, "float32"]):
+        for i_0 in tir.parallel(8):
+            for i_2, i_1 in tir.grid(4, 4):
+                with tir.block("C"):
+                    vi = tir.axis.spatial(128, i_0 * 16 + i_1 * 4 + i_2)
+                    tir.reads(A_1[vi], B_1[vi])
+                    tir.writes(C_1[vi])
+                    C_1[vi] = A_1[vi] + B_1[vi]
+"""
+    )
+    with entered():
+        assert [x.kind for x in loops(mod)] == ["parallel", "serial", "serial"]
+    assert "= (%arg3 * 16 + %arg5 * 4 + %arg4)" in mod.text()
+
+
+def test_kinds_of_loops():
+    mod = function(
+        """
+for a in T.serial(4, annotations={"pragma": "x"}):
+    for b in T.vectorized(2, 6):
+        for c in T.unroll(4):
+            for d in T.thread_binding(32, thread="threadIdx.x"):
+                for e in T.thread_binding(0, 2, thread="blockIdx.y"):
+                    for f in range(a, T.min(8, b + 3)):
+                        B[a, f] = 1.0
+"""
+    )
+    with entered():
+        found = loops(mod)
+        kinds = ["serial", "vectorized", "unrolled", "threadIdx.x", "blockIdx.y", "serial"]
+        assert [x.kind for x in found] == kinds
+        assert found[0].annotations == {"pragma": "x"} and found[1].lower.as_constant() == 2
+        assert len(found[5].uppers) == 2
+
+
+def test_domains_and_axes():
+    mod = function(
+        """
+for i, j in T.grid(8, 8):
+    with T.block("B"):
+        vi = T.axis.spatial((4, 12), i + 4)
+        vj = T.axis.reduce(8, j)
+        vo = T.axis.opaque(1, 0)
+        with T.init():
+            B[vi, 0] = 0.0
+        B[vi, 0] = B[vi, 0] + A[vi, vj]
+"""
+    )
+    with entered():
+        (block,) = blocks(mod)
+        found = [(i.kind, i.min.as_constant(), i.extent.as_constant()) for i in block.iters]
+        assert found == [("S", 4, 8), ("R", 0, 8), ("O", 0, 1)]
+
+
+def test_where_goes_around_the_block():
+    mod = function(
+        """
+for i, j in T.grid(3, 6):
+    for k in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i * 6 + j)
+            vk = T.axis.spatial(8, k)
+            T.where(i * 6 + j < 16)
+            B[vi, vk] = A[vi, vk]
+"""
+    )
+    assert "(d0, d1) : (d0 * -6 - d1 + 15 >= 0)" in mod.text() and "{tir.where}" in mod.text()
+    with entered():
+        assert blocks(mod)[0].where is not None
+
+
+def test_nested_blocks_and_init_with_loops():
+    mod = function(
+        """
+for i0, k0 in T.grid(4, 2):
+    with T.block("o"):
+        vi0, vk0 = T.axis.remap("SR", [i0, k0])
+        T.reads(A[vi0 * 4:vi0 * 4 + 4, vk0 * 4:vk0 * 4 + 4])
+        T.writes(B[vi0 * 4:vi0 * 4 + 4, 0])
+        with T.init():
+            for i1 in range(4):
+                with T.block("init"):
+                    vi1 = T.axis.spatial(4, i1)
+                    B[vi0 * 4 + vi1, 0] = T.float32(0)
+        for i1, k1 in T.grid(4, 4):
+            with T.block("i"):
+                vi1, vk1 = T.axis.remap("SR", [i1, k1])
+                B[vi0 * 4 + vi1, 0] += A[vi0 * 4 + vi1, vk0 * 4 + vk1]
+"""
+    )
+    assert "tir.reads" not in mod.text()  # declared as computed: nothing to keep
+    with entered():
+        assert [b.name for b in blocks(mod)] == ["o", "init", "i"]
+
+
+def test_the_explicit_root_block():
+    implicit = function("for i in range(16):\n    B[i, 0] = 1.0")
+    explicit = function(
+        'with T.block("root"):\n    T.reads()\n    T.writes()\n    for i in range(16):\n        B[i, 0] = 1.0'
+    )
+    assert difference(implicit.mlir, explicit.mlir) is None
+    declared = function(
+        'with T.block("root"):\n    T.writes(B[0:16, 0:8])\n    for i in range(16):\n        B[i, 0] = 1.0'
+    )
+    assert 'tir.block = "root"' in declared.text() and "tir.writes" in declared.text()
+
+
+def test_names_of_blocks():
+    mod = function('with T.block(""):\n    B[0, 0] = 1.0\nwith T.block():\n    B[0, 1] = 1.0')
+    with entered():
+        assert [b.name for b in blocks(mod)] == ["", ""]
+
+
+# ---- sizes, strides, pointers
+
+
+def test_shape_variables():
+    mod = round_trip(
+        parse(
+            """
+from __future__ import annotations
+@T.prim_func
+def main(A: T.Buffer((n, 16), "float16"), b: T.handle, k: T.int32, alpha: T.float32):
+    m = T.int32()
+    B = T.match_buffer(b, (m, n * 2))
+    Y = T.alloc_buffer((n, 4))
+    for i, j in T.grid(n, 16):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = T.float16(0)
+"""
+        )
+    )
+    text = mod.text()
+    assert "memref<?x16xf16>" in text and '{tir.name = "n"}' in text and 'tir.syms = ["m", "n"]' in text
+    assert "memref.alloc(%dim)" in text and "%arg2: index" in text and "%arg3: f32" in text
+
+
+def test_a_string_names_a_variable_too():
+    @T.prim_func
+    def main(A: T.Buffer(("rows", 4), "float32")):
+        for i in range(A.shape[0]):
+            with T.block("A"):
+                vi = T.axis.spatial(A.shape[0], i)
+                A[vi, 0] = 1.0
+
+    assert 'tir.name = "rows"' in main.module.text()
+
+
+IMPL = """
+@T.prim_func
+def impl(a: T.handle, b: T.handle):
+    {sa}
+    A = T.match_buffer(a, (16, 16), "float32", offset_factor=16, strides={strides}, scope="global.A_reg")
+    B = T.match_buffer(b, (16, 16), "float32", offset_factor=16)
+    with T.block("root"):
+        T.reads(A[0:16, 0:16], B[0:16, 0:16])
+        T.writes(B[0:16, 0:16])
+        {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sa", "strides", "call"),
+    [
+        (
+            'sa = T.var("int32")',
+            "[sa, 1]",
+            'T.evaluate(T.call_extern("f", A.access_ptr("r"), B.access_ptr("w"), sa, dtype="int32"))',
+        ),
+        (
+            "sa = T.int32()",
+            "(sa, 1)",
+            'T.evaluate(T.call_extern("int32", "f", A.access_ptr("r"), B.access_ptr(2), A.strides[0]))',
+        ),
+        (
+            "pass",
+            '("sa", 1)',
+            'T.call_extern("int32", "f", T.tvm_access_ptr(T.type_annotation("float32"), A.data, A.elem_offset, '
+            "A.strides[0] * 16, 1), T.tvm_access_ptr(T.type_annotation(dtype='float32'), B.data, B.elem_offset, 256, "
+            '2, dtype="handle"), A.strides[0])',
+        ),
+    ],
+)
+def test_strides_and_pointers(sa: str, strides: str, call: str):
+    mod = round_trip(parse(IMPL.format(sa=sa, strides=strides, call=call)))
+    first = parse(IMPL.format(sa='sa = T.var("int32")', strides="[sa, 1]", call=(
+        'T.evaluate(T.call_extern("f", A.access_ptr("r"), B.access_ptr("w"), sa, dtype="int32"))')))  # fmt: skip
+    assert difference(mod.mlir, first.mlir) is None
+    text = mod.text()
+    assert 'memref<16x16xf32, strided<[?, 1], offset: ?>, "global.A_reg">' in text
+    assert 'tir.strides = ["sa", ""]' in text and 'tir.access = "r"' in text and 'tir.access = "w"' in text
+    assert "func.func private @f(!llvm.ptr, !llvm.ptr, i32) -> i32" in text
+
+
+def test_match_buffer_of_a_region():
+    mod = function(
+        """
+sa = T.var("int32")
+for i in range(4):
+    with T.block("call"):
+        vi = T.axis.spatial(4, i)
+        T.reads(A[vi * 4:vi * 4 + 4, 0:8], B[vi * 4:vi * 4 + 4, 0:8])
+        T.writes(B[vi * 4:vi * 4 + 4, 0:8])
+        A_1 = T.match_buffer(A[vi * 4:vi * 4 + 4, 0:8], [4, 8], dtype="float32", strides=[sa, 1], offset_factor=4)
+        B_1 = T.match_buffer(B[vi * 4:vi * 4 + 4, 0:8], (4, 8), strides=("B_s0", 1), offset_factor=4)
+        T.call_extern("int32", "f", A_1.access_ptr("r"), B_1.access_ptr("w"), sa, B_1.strides[0], sa * 2, vi)
+"""
+    )
+    text = mod.text()
+    assert "memref.subview" in text and 'tir.name = "A_1"' in text and "strided<[8, 1], offset: ?>" in text
+    assert "tir.reads" in text and "tir.writes" in text
+
+
+# ---- expressions
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("B[vi, vj] = 1", r"arith.constant 1.0+e\+00 : f32"),
+        ("B[vi, vj] = A[vi, vj] * 2", r"arith.constant 2.0+e\+00 : f32"),
+        ("B[vi, vj] = T.max(A[vi, vj], T.float32(0))", "arith.maximumf"),
+        ("B[vi, vj] = max(A[vi, vj], 0.0)", "arith.maximumf"),
+        ("B[vi, vj] = -A[vi, vj]", "arith.negf"),
+        ("B[vi, vj] = A[vi, vj] / N", r"arith.constant 1.60*e\+01 : f32"),
+        ("B[vi, vj] = T.exp(A[vi, vj])", "math.exp"),
+        ("B[vi, vj] = T.sqrt(T.abs(A[vi, vj]))", "math.absf"),
+        ("B[vi, vj] = T.pow(A[vi, vj], 2)", "math.powf"),
+        ("B[vi, vj] = T.fma(A[vi, vj], A[vi, vj], 1)", "math.fma"),
+        ("B[vi, vj] = T.rsqrt(A[vi, vj]) + T.tanh(A[vi, vj]) + T.erf(A[vi, vj])", "math.rsqrt"),
+        ("B[vi, vj] = T.floor(A[vi, vj]) + T.ceil(A[vi, vj]) + T.round(A[vi, vj])", "math.round"),
+        ("B[vi, vj] = T.sigmoid(A[vi, vj])", "arith.divf"),
+        ("B[vi, vj] = A[vi, vj] + vi", "arith.sitofp"),
+        ("B[vi, vj] = T.Cast('float32', I[vi])", "arith.sitofp"),
+        ("B[vi, vj] = T.cast(I[vi], 'float32')", "arith.sitofp"),
+        ("B[vi, vj] = T.float32(I[vi])", "arith.sitofp"),
+        ("B[vi, vj] = T.Cast('float32', T.Cast('float16', A[vi, vj]))", "arith.truncf"),
+        ("B[vi, vj] = A[vi, vj] + I[vi]", "arith.sitofp"),
+        ("B[vi, vj] = T.if_then_else(vi < 3, A[vi, vj], 0)", "affine.if"),
+        ("B[vi, vj] = A[vi, vj] if vi == 3 else T.float32(0)", "affine.if"),
+        ("B[vi, vj] = T.if_then_else(A[vi, vj] > 0, A[vi, vj], 0)", "scf.if"),
+        ("B[vi, vj] = T.if_then_else(vi < 3 or vj > 2, A[vi, vj], 0)", "arith.ori"),
+        ("B[vi, vj] = T.if_then_else(1 <= vi < 3 and not vj < 2, A[vi, vj], 0)", "affine.if"),
+        ("B[vi, vj] = T.if_then_else(vi != 3, A[vi, vj], 0)", "arith.cmpi ne"),
+        ("B[vi, vj] = T.Select(A[vi, vj] > 0, A[vi, vj], 0)", "arith.select"),
+        ("B[vi, vj] = T.float32('-inf')", "0xFF800000"),
+        ("B[vi, vj] = T.min_value('float32')", "-3.40282347E"),
+        ("B[vi, vj] = A[vi // 4 * 4 + vi % 4, vj]", "floordiv 4"),
+        ("B[vi, vj] = A[I[vi], vj]", "memref.load"),
+        ("if vi < 1 and vj < 1:\n    B[I[0], I[1]] = 1", "memref.store"),
+        ("B[vi, vj] = A[vi * vj % 16, vj]", "memref.load"),
+        ("I[vi] = vi", "arith.index_cast"),
+        ("I[vi] = vi * 2 + 1", "affine.apply"),
+        ("I[vi] = vi // 3 + vi % 3", "affine.apply"),
+        ("I[vi] = I[vi] // 3 + I[vi] % 3", 'tir.op = "floormod"'),
+        ("I[vi] = T.truncdiv(I[vi], 3) + T.truncmod(I[vi], 3)", "arith.remsi"),
+        ("I[vi] = T.min(vi, 3)", "arith.minsi"),
+        ("I[vi] = (I[vi] << 1) | (I[vi] >> 2) & 7 ^ 1", "arith.shrsi"),
+        ("I[vi] = vi * vj", "arith.muli"),
+        ("I[vi] = T.ceildiv(I[vi], 2)", "arith.ceildivsi"),
+        ("x = A[vi, vj] + 1\nB[vi, vj] = x * x", 'tir.name = "x"'),
+        ("x: T.let[T.float32] = A[vi, vj] + 1\nB[vi, vj] = x * x", 'tir.name = "x"'),
+        ("x: T.float32 = A[vi, vj] + 1\nB[vi, vj] = x * x", 'tir.name = "x"'),
+        ("p, q = FACTORS\nB[vi, vj] = A[vi // p, vj // q]", r"floordiv 4, %\w+ floordiv 2"),
+        ("if vi < 3:\n    B[vi, vj] = 1\nelse:\n    B[vi, vj] = 2", "else"),
+        ("if A[vi, vj] > 0:\n    B[vi, vj] = 1\nelif vi < 3:\n    B[vi, vj] = 2", "scf.if"),
+        ("if N > 3:\n    B[vi, vj] = 1\nelse:\n    B[vi, vj] = A[vi]", "affine.store"),
+        ("B[vi, vj] -= A[vi, vj]", "arith.subf"),
+        ("B[vi, vj] *= 2", "arith.mulf"),
+        ("'a remark'\npass\nT.evaluate(0)\nB[vi, vj] = sum([1, 2])", r"arith.constant 3.0+e\+00 : f32"),
+        ("B[vi, vj] = len([f for f in FACTORS if f > 2])", r"arith.constant 1.0+e\+00 : f32"),
+    ],
+)
+def test_expressions(text: str, found: str):
+    if "I[vi] =" in text:  # one store an element of I
+        params = "A: T.Buffer((16, 8)), B: T.Buffer((16, 8)), I: T.Buffer((16, 8), 'int32')"
+        text = text.replace("I[vi]", "I[vi, vj]")
+        shown = body(text, params)
+    else:
+        shown = body(text)
+    assert re.search(found, shown), shown
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64"])
+def test_types(dtype: str):
+    text = f"B[vi, vj] = A[vi, vj] + 1\nB[vi, vj] = T.Cast('{dtype}', T.Cast('float32', A[vi, vj]) * 0.5)"
+    body(text, f"A: T.Buffer((16, 8), '{dtype}'), B: T.Buffer((16, 8), '{dtype}')")
+
+
+def test_bool():
+    shown = body("B[vi, vj] = A[vi, vj] > 0 and vi < 3", "A: T.Buffer((16, 8)), B: T.Buffer((16, 8), 'bool')")
+    assert "arith.cmpf ogt" in shown and "arith.andi" in shown and "memref<16x8xi1>" in shown
+    body("B[vi, vj] = T.bool(True)", "B: T.Buffer((16, 8), 'bool')")
+
+
+def test_widening():
+    shown = body("B[vi, vj] = A[vi, vj] + I[vi]", "A: T.Buffer((16, 8), 'int64'), B: T.Buffer((16, 8), 'int64'), "
+                 "I: T.Buffer((16,), 'int32')")  # fmt: skip
+    assert "arith.extsi" in shown
+
+
+def test_a_scalar_buffer():
+    function("S = T.alloc_buffer(())\nS[()] = 1.0\nB[0, 0] = S[()]")
+
+
+def test_only_the_chosen_side_is_loaded():
+    shown = body("B[vi, vj] = T.if_then_else(vi >= 1, A[vi - 1, vj], T.float32(0))")
+    assert shown.index("affine.if") < shown.index("affine.load")
+
+
+# ---- modules
+
+
+def test_functions_of_a_module():
+    mod = IRModule({"f": Matmul["main"], "g": Matmul["main"]})
+    assert list(mod) == ["f", "g"] and len(mod) == 2 and "f" in mod
+    assert mod["g"].attrs["global_symbol"] == "g"
+    with entered():
+        ids = [x.id for x in (*loops(mod), *blocks(mod))]
+    assert len(set(ids)) == len(ids)
+    with pytest.raises(KeyError, match="has no function 'h'; it has f, g"):
+        mod["h"]
+    assert mod["f"].equal(mod["g"])
+
+
+def test_a_copy_is_independent():
+    copy = Matmul.clone()
+    assert copy.equal(Matmul) and copy.text() == Matmul.text()
+    with entered():
+        copy.mlir.body.operations[0].operation.erase()
+    assert len(copy) == 0 and len(Matmul) == 1
+
+
+def test_words_outside_a_program():
+    from tir_mlir.dialect.errors import ScriptError
+
+    with pytest.raises(ScriptError, match="T.grid is a word of TVMScript"):
+        T.grid(3)
+    assert repr(T.Buffer((4, 4), "int8")) == 'T.Buffer((4, 4), "int8")'
+    assert T.grid.__doc__ and T.axis.spatial.__doc__ and T.float32.__doc__ and T.exp.__doc__
+
+
+def test_a_member_without_its_module():
+    from tir_mlir.dialect.errors import ScriptError
+
+    class Loose:
+        @T.prim_func
+        def main(A: T.Buffer((4,))):
+            pass
+
+    with pytest.raises(ScriptError, match="without @I.ir_module"):
+        Loose.main.show()
+    with pytest.raises(ScriptError, match="is no prim_func"):
+
+        @I.ir_module
+        class Odd:
+            def main(self):
+                pass
+
+
+# ---- where programs come from
+
+
+def test_a_cell_of_a_notebook():
+    import linecache
+
+    text = (
+        "from tir_mlir.script import tir as T\n\nSIZE = 4\n@T.prim_func\n"
+        "def f(A: T.Buffer((SIZE,), 'float32')):\n    for i in range(SIZE + 1):\n        A[i] = 1.0\n"
+    )
+    linecache.cache["<cell 1>"] = (len(text), None, text.splitlines(keepends=True), "<cell 1>")
+    with pytest.raises(Exception, match="A is written at index 4 .*\n  <cell 1>:7\n    A.i. = 1.0\n    \\^\\^\\^\\^$"):
+        exec(compile(text, "<cell 1>", "exec"), {})
+
+
+def test_no_source_text():
+    with pytest.raises(Exception, match="the source text of f cannot be found"):
+        exec("from tir_mlir.script import tir as T\n@T.prim_func\ndef f(A: T.Buffer((4,))):\n    pass\n", {})
+
+
+def test_a_plain_function_and_a_plain_class():
+    def f(A: T.Buffer((4,), "float32")):
+        for i in range(4):
+            A[i] = 1.0
+
+    class M:
+        def g(A: T.Buffer((4,), "float32")):
+            for i in range(4):
+                A[i] = 1.0
+
+    assert list(parse(f)) == ["f"] and list(parse(M)) == ["g"]
+
+
+def test_text_with_imports_and_constants():
+    mod = parse(
+        "from __future__ import annotations\nimport tvm\nfrom tvm.script import ir as II, tirx as TT\nn = 4\n"
+        "@II.ir_module\nclass M:\n    @TT.prim_func(private=True)\n    def f(A: TT.Buffer((n,))):\n"
+        "        for i in TT.grid(TT.int64(4)):\n            A[i] = 1.0\n"
+    )
+    assert mod["f"].attrs == {}
+
+
+def test_the_check_can_be_left_out():
+    @T.prim_func(check_well_formed=False)
+    def f(A: T.Buffer((4,), "float32")):
+        for i in range(5):
+            A[i] = 1.0
+
+    assert "0 to 5" in f.module.text()
+
+
+def test_equal_loop_names():
+    function("for i in range(4):\n    for i in range(8):\n        B[i, 0] = 1.0\nfor i in range(4):\n    B[i, 1] = 1.0")
+
+
+def test_numbers_out_of_range():
+    from tir_mlir.dialect.errors import ScriptError
+
+    for text in ("for i in range(2 ** 70):\n    pass", "C = T.alloc_buffer((2 ** 70,))", "B[0, 2 ** 70] = 1.0"):
+        with pytest.raises(ScriptError, match="<script>"):
+            function(text)
+
+
+def test_a_remark_in_another_script_does_not_move_the_mark():
+    from tir_mlir.dialect.errors import ScriptError
+
+    with pytest.raises(ScriptError, match="    A.1. = foo  # 注\n           \\^\\^\\^$"):
+        parse("@T.prim_func\ndef f(A: T.Buffer((4,))):\n    '循环'; A[1] = foo  # 注".replace("'循环'; ", ""))

@@ -1,0 +1,274 @@
+"""Wrong programs: what is said, and at which line (the one that carries `# <<`)."""
+
+import re
+import textwrap
+
+import pytest
+
+from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.script import parse
+
+BLOCK = """
+@T.prim_func
+def main({params}):
+    for i, j in T.grid(16, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+{body}
+"""
+PARAMS = 'A: T.Buffer((16, 8), "float32"), B: T.Buffer((16, 8), "float32"), I: T.Buffer((16,), "int32")'
+
+
+def refused(text: str) -> ScriptError:
+    with pytest.raises(ScriptError) as caught:
+        parse(text, filename="user.py")
+    error = caught.value
+    assert error.filename == "user.py"
+    marked = [n for n, line in enumerate(text.splitlines(), 1) if "# <<" in line]
+    assert error.lineno == marked[0], str(error)
+    shown = text.splitlines()[marked[0] - 1].strip()
+    assert f"user.py:{marked[0]}\n    {shown}\n" in str(error) and "^" in str(error).splitlines()[-1]
+    return error
+
+
+def in_block(body: str, params: str = PARAMS) -> ScriptError:
+    return refused(BLOCK.format(params=params, body=textwrap.indent(textwrap.dedent(body), " " * 12)))
+
+
+def in_function(body: str, params: str = PARAMS) -> ScriptError:
+    return refused(f"@T.prim_func\ndef main({params}):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    "))
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("B[vi] = A[vi, vj]  # <<", "buffer B has 2 axes but 1 indices are given"),
+        ("B[vi, vj] = A[vi, vj, 0]  # <<", "buffer A has 2 axes but 3 indices"),
+        ("B[vi, vj] = D[vi, vj]  # <<", "unknown name D"),
+        ("B[vi, vj] = x  # <<\nx = 1", "x is used before its definition in line 8"),
+        ("B[vi, vj] = A  # <<", r"a value is needed here, not buffer A; index it: A\[...\]"),
+        ("B[vi, vj] = A + 1  # <<", "a value is needed here, not buffer A"),
+        ("B[vi, vj] = I[vi]  # <<", "buffer B holds float32 but the value has type int32; convert it: T.Cast"),
+        ("I[vi] = 0.5  # <<", "the constant 0.5 does not fit type int32"),
+        ("B[vi, vj] = A[i, vj]  # <<", "loop variable i is used inside a block that has iters"),
+        ("B[vi, vj] = A[vi, A[vi, vj]]  # <<", "an index must be an integer; this one has type float32"),
+        ("B[vi, vj] = A[0:2, vj]  # <<", "a slice of A is a region, not a value"),
+        ("B[vi, vj] = T.exq(A[vi, vj])  # <<", "T has no exq; did you mean T.exp"),
+        ("B[vi, vj] = T.exp()  # <<", "missing a required argument: 'x'"),
+        ("B[vi, vj] = T.exp(vi)  # <<", "T.exp takes floats, not int32"),
+        ("B[vi, vj] = T.Cast('float3', A[vi, vj])  # <<", "dtype float3 is not supported"),
+        ("B[vi, vj] = T.uint8(3)  # <<", "dtype uint8 is not supported"),
+        ("I[vi] = vi / 2  # <<", "/ divides floats; for integers write //"),
+        ("I[vi] = vi // 0  # <<", "a division by zero"),
+        ("B[vi, vj] = T.grid(4)  # <<", "T.grid is a statement; it gives no value here"),
+        ("while True:  # <<\n    pass", "while is not part of a program"),
+        ("return A  # <<", "a prim_func returns nothing"),
+        ("try:  # <<\n    pass\nfinally:\n    pass", "try is not part of a program"),
+        ("A[vi, vj]  # <<", "an expression by itself does nothing"),
+        ("vi + 1  # <<", "an expression by itself does nothing"),
+        ("B[vi, vj + 1] = A[vi, vj]  # <<", "B is written at index 8 in dimension 1"),
+        ("B[vi, vj] = A[vi - 1, vj]  # <<", "A is read at index -1 in dimension 0"),
+        ("T.evaluate(T.call_extern('int32', 'f', A))  # <<", "a C function takes a pointer"),
+        ("T.evaluate(T.call_extern('int32', A.access_ptr('q')))  # <<", 'is for "r", "w" or "rw"'),
+        ("B[vi, vj] = A.foo  # <<", "a buffer has no foo"),
+        ("B[vi, vj] = [A[vi, k] for k in range(3)]  # <<", "ListComp is Python; it cannot use"),
+        ("B[vi, vj] = len(A)  # <<", "len is a Python function and cannot take buffer A"),
+        ("B[vi, vj] = int('x')  # <<", r"int\(...\) raised ValueError"),
+        ("for k in [1, 2]:  # <<\n    pass", "a loop runs over"),
+        ("for k in range(0, 4, 2):  # <<\n    pass", "range takes an extent, or a start and a stop"),
+        ("for k in range(5, 2):  # <<\n    pass", "loop k would run -3 times"),
+        ("for k in range(I[vi]):  # <<\n    pass", "a loop bound must be an affine expression"),
+        ("for k, l in T.grid(4):  # <<\n    pass", "T.grid has 1 extents for 2 loop variables"),
+        ("for k in T.thread_binding(4, thread='warp'):  # <<\n    pass", "'warp' is no thread axis"),
+        ("x = A[vi, vj]\nx = A[vi, 0]  # <<", "x has a value already"),
+        ("x += 1  # <<", "x \\+= y is for elements of buffers"),
+        ("B[vi, vj] = A[vi, vj]\nvk = T.axis.spatial(4, 0)  # <<", "the axes of a block come first"),
+        ("T.reads(A[vi, vj], 3)  # <<\nB[vi, vj] = A[vi, vj]", "a region is a part of a buffer"),
+        ("T.reads()  # <<\nB[vi, vj] = A[vi, vj]", "T.reads leaves out A"),
+        ("T.writes(B[vi, 0:3])  # <<\nB[vi, vj] = A[vi, vj]", "T.writes of B is smaller than what the block touches"),
+        ("T.where(A[vi, vj] > 0)  # <<\nB[vi, vj] = A[vi, vj]", "T.where takes a conjunction of affine"),
+        ("with T.init():\n    B[vi, vj] = 0.0\nwith T.init():  # <<\n    pass", "this block has a T.init already"),
+        ("T.alloc_buffer((4,))  # <<", "T.alloc_buffer gives a buffer: name it"),
+        ("import numpy  # <<", "import outside the prim_func"),
+        ("x: T.int32  # <<", "x is declared but gets no value"),
+    ],
+)
+def test_in_a_block(body: str, message: str):
+    error = in_block(body)
+    assert re.search(message, error.message), error.message
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        # the course's wrong program: 127 iterations for an axis of 128
+        (
+            """
+            for i in range(15):
+                with T.block("B"):
+                    vi = T.axis.spatial(16, i)  # <<
+                    I[vi] = 1
+            """,
+            "do not cover its domain.*nothing runs vi = 15",
+        ),
+        (
+            """
+            for i in range(17):
+                with T.block("B"):
+                    vi = T.axis.spatial(16, i)  # <<
+                    I[vi] = 1
+            """,
+            "iter vi has the domain .* but it is bound to 16 at i = 16",
+        ),
+        (
+            """
+            for i, j in T.grid(16, 8):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SSR", [i, j])  # <<
+                    B[vi, vj] = 1.0
+            """,
+            "T.axis.remap has 3 kinds, 2 loops and 2 names",
+        ),
+        (
+            """
+            for i, j in T.grid(16, 8):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SR", [i, j])
+                    B[vi, vj] = 1.0  # <<
+            """,
+            'iter vj of block "B" is declared reduce but says where B is written',
+        ),
+        (
+            """
+            for i, j in T.grid(16, 8):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])  # <<
+                    I[vi] = I[vi] + 1
+            """,
+            'iter vj of block "B" is declared spatial, but the iterations',
+        ),
+        (
+            """
+            for i in range(16):
+                with T.block("B"):
+                    vi = T.axis.spatial(16, i)
+                    vi = T.axis.spatial(16, i)  # <<
+                    I[vi] = 1
+            """,
+            "iter vi is declared twice",
+        ),
+        (
+            """
+            for i in range(16):
+                with T.block("B"):
+                    vi = T.axis.spatial(16, I[i])  # <<
+                    I[vi] = 1
+            """,
+            "the value bound to vi must be an affine expression",
+        ),
+        (
+            """
+            for i in range(16):
+                with T.block("B"):
+                    vi = T.axis.scan(16, i)  # <<
+                    I[vi] = 1
+            """,
+            "ordered .scan. axes are not supported",
+        ),
+        (
+            """
+            for i in range(16):
+                with T.block("B"):
+                    vi, = T.axis.remap("S", [i + 1])  # <<
+                    I[vi] = 1
+            """,
+            "T.axis.remap binds loop variables; i \\+ 1 is none",
+        ),
+        (
+            """
+            for i in range(16):
+                with T.block("B"):
+                    I[vi] = 1  # <<
+            """,
+            "unknown name vi",
+        ),
+        (
+            """
+            for i in range(16):
+                with T.block("B"):
+                    vi = T.axis.spatial(16, i)
+                    I[vi] = 1
+            I[vi] = 2  # <<
+            """,
+            "vi has no meaning here: the iter of line 5 ended",
+        ),
+        ("vi = T.axis.spatial(16, 0)  # <<", "the axes of a block belong directly into it"),
+        ("T.reads(A[0, 0])  # <<", "T.reads belongs directly into a block"),
+        ("with T.init():  # <<\n    I[0] = 1", "T.init belongs directly into the body of a block"),
+        ("with open('f') as f:  # <<\n    pass", "with is for T.block"),
+        ("T.func_attr({'x': A})  # <<", "a function attribute must be known when the program is parsed"),
+        ("C = T.alloc_buffer((4,), 'float31')  # <<", 'dtype "float31" is not supported'),
+        ("B = T.alloc_buffer((4,))  # <<", "B is already a buffer .line 2.; choose another name"),
+        ("C = T.alloc_buffer((-4,))  # <<", "an extent cannot be negative"),
+        ("C = T.alloc_buffer()  # <<", "missing a required argument: 'shape'"),
+        ("C = T.match_buffer(A[0:4, 0:4], (4, 5))  # <<", "C does not match its region of A, which is .4, 4."),
+        (
+            "C = T.match_buffer(A[0:4, 0:4], (4, 4), 'int8')  # <<",
+            'C is declared with dtype "int8" but A has "float32"',
+        ),
+    ],
+)
+def test_in_a_function(body: str, message: str):
+    error = in_function(body)
+    assert re.search(message, error.message), error.message
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ("A", "parameter A needs a type"),
+        ("A: 3", "parameter A is neither T.Buffer"),
+        ("A: T.handle", "handle A has no shape"),
+        ("A: T.Buffer((4,), 'uint8')", 'dtype "uint8" is not supported'),
+        ("A: T.Buffer((4, -1))", "negative extent"),
+        ("A: T.Buffer((4, 1.5))", "an extent is an integer or a variable"),
+        ("A: T.Buffer((4,), strides=(1, 2))", "buffer A has 1 axes but 2 strides"),
+        ("A: T.Buffer((4,), colour=1)", "a buffer has no colour"),
+        ("A: T.Buffer((n * 2,))", "unknown name n"),
+        ("A: T.int32 = 3", "a parameter of a prim_func has no default"),
+        ("*A", "takes plain positional parameters"),
+    ],
+)
+def test_in_a_signature(params: str, message: str):
+    error = refused(f"@T.prim_func\ndef main({params}):  # <<\n    pass")
+    assert message in error.message
+
+
+def test_not_python():
+    assert "not Python" in refused("@T.prim_func\ndef main(:  # <<\n    pass").message
+
+
+def test_two_functions_of_one_name():
+    text = "@I.ir_module\nclass M:\n"
+    text += "    @T.prim_func\n    def f(A: T.Buffer((4,))):\n        pass\n"
+    text += "    @T.prim_func\n    def f(A: T.Buffer((4,))):  # <<\n        pass\n"
+    assert "a function f already" in refused(text).message
+
+
+def test_an_extern_function_keeps_its_signature():
+    error = in_function(
+        """
+        T.evaluate(T.call_extern("int32", "f", A.access_ptr("r")))
+        T.evaluate(T.call_extern("int32", "f", A.access_ptr("r"), 1))  # <<
+        """
+    )
+    assert "but is (!llvm.ptr) -> i32 in this module" in error.message
+
+
+def test_text_without_a_program():
+    with pytest.raises(ScriptError, match="no @T.prim_func"):
+        parse("x = 1")
+    with pytest.raises(ScriptError, match="ZeroDivisionError"):
+        parse("x = 1 // 0")
+    with pytest.raises(ScriptError, match="takes TVMScript text or a function, not int"):
+        parse(3)
