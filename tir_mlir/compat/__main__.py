@@ -1,0 +1,9 @@
+"""`python -m tir_mlir.compat FILE.py [args]`: run a program written for TVM's TensorIR."""
+
+from __future__ import annotations
+
+import sys
+
+from .run import main
+
+sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""What stands for a TVM name that tir_mlir does not have: importable, and an error when used."""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from tir_mlir.dialect.errors import TirError
+
+# what a program that needs the name could do instead, by the beginning of the name; the longest one counts
+_INSTEAD = {
+    "tvm.relax": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
+    "tvm.script.relax": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
+    "tvm.relay": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
+    "tvm.te": "tensor expressions are outside its scope; write the loops as a @T.prim_func",
+    "tvm.topi": "the operator library is outside its scope; write the operator as a @T.prim_func",
+    "tvm.meta_schedule": "there is no automatic tuner; write the schedule with tvm.tir.Schedule",
+    "tvm.auto_scheduler": "there is no automatic tuner; write the schedule with tvm.tir.Schedule",
+    "tvm.autotvm": "there is no automatic tuner; write the schedule with tvm.tir.Schedule",
+    "tvm.cuda": "programs run on the CPU: tvm.cpu()",
+    "tvm.rpc": "programs run in this process",
+}
+
+
+class NotInCompat(TirError, NotImplementedError):
+    """A TVM name was used that tir_mlir does not have."""
+
+
+class Absent:
+    """A name that tir_mlir does not have. Taking a name from it gives another one; every other use raises."""
+
+    def __init__(self, name: str, known: Sequence[str] = ()):
+        self.__dict__["_asked"] = (name, known)  # an unusual key: other names are TVM's
+
+    def __getattr__(self, name: str) -> Absent:
+        if name.startswith("__"):  # Python's own questions: Absent has no special facts
+            raise AttributeError(name)
+        return Absent(f"{self.__dict__['_asked'][0]}.{name}")
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotInCompat(refusal(*self.__dict__["_asked"]))
+
+    def __repr__(self) -> str:
+        return f"<{self.__dict__['_asked'][0]}, not part of tir_mlir>"
+
+    __call__ = __getitem__ = __setitem__ = __iter__ = __len__ = __enter__ = __bool__ = __contains__ = _refuse
+    __mro_entries__ = __instancecheck__ = __subclasscheck__ = __setattr__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __int__ = __float__ = __index__ = _refuse
+
+    def __exit__(self, *_: Any) -> None: ...
+
+
+class AbsentModule(types.ModuleType):
+    """A TVM module that tir_mlir does not have: `import` and `from ... import` work, using what they give raises."""
+
+    def __getattr__(self, name: str) -> Absent:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return Absent(f"{self.__name__}.{name}")
+
+
+def refusal(name: str, known: Sequence[str] = ()) -> str:
+    """Why a name cannot be used, and the way out."""
+    starts = [start for start in _INSTEAD if name == start or name.startswith(start + ".")]
+    if starts:
+        return f"{name} is not part of tir_mlir: {_INSTEAD[max(starts, key=len)]}"
+    parent, _, last = name.rpartition(".")
+    close = difflib.get_close_matches(last, known, n=1)
+    if close:
+        return f"{name} is not part of tir_mlir: did you mean {parent}.{close[0]}?"
+    if known:
+        return f"{name} is not part of tir_mlir: {parent} has {', '.join(known)}"
+    return f"{name} is not part of tir_mlir, which has TVM's tensor programs, their schedules and how to run them"

@@ -1,0 +1,125 @@
+"""`tvm.nd`: arrays with TVM's interface over NumPy memory, and the one device there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.errors import ArgumentError
+
+_ALIGNMENT = 64  # of the buffers that kernels get; the width of a cache line and of the widest vector
+
+
+@dataclass(frozen=True)
+class Device:
+    """The CPU. `tvm.cpu()` makes it."""
+
+    index: int = 0
+
+    exist = True
+    device_type = 1  # DLPack's number
+
+    @property
+    def type(self) -> str:
+        return "cpu"
+
+    def sync(self, stream: Any = None) -> None:
+        """Nothing to wait for: a call returns when its result is there."""
+
+    def __repr__(self) -> str:
+        return f"cpu({self.index})"
+
+
+def cpu(index: int = 0) -> Device:
+    """The CPU."""
+    return Device(index)
+
+
+def device(name: str = "cpu", index: int = 0) -> Device:
+    """A device by its name, "cpu" or "llvm". Others are an ArgumentError."""
+    kind, _, number = str(name).partition(":")
+    if kind not in ("cpu", "llvm", "c"):
+        raise ArgumentError(f"tvm.device({name!r}): programs run on the CPU here; use tvm.cpu()")
+    return Device(int(number or index))
+
+
+class NDArray:
+    """An array that programs take: `.numpy()` copies it out, `.shape` and `.dtype` describe it."""
+
+    def __init__(self, memory: np.ndarray, dtype: str, device: Device):
+        self._memory = memory
+        self.dtype = dtype
+        self.device = device
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._memory.shape
+
+    @property
+    def ndim(self) -> int:
+        return self._memory.ndim
+
+    def numpy(self) -> np.ndarray:
+        """A copy as a NumPy array; bfloat16 as the uint16 of its bits."""
+        return self._memory.copy()
+
+    asnumpy = numpy
+
+    def copyfrom(self, source: Any) -> NDArray:
+        """Overwrite with an array of the same shape; element types are converted."""
+        values = memory_of(source) if isinstance(source, NDArray) else np.asarray(source)
+        if values.shape != self.shape:
+            raise ArgumentError(f"copyfrom: the source has shape {values.shape}, the array {self.shape}")
+        self._memory[...] = values
+        return self
+
+    def copyto(self, target: NDArray | Device) -> NDArray:
+        """Copy into another array, or to a new one on a device."""
+        return target.copyfrom(self) if isinstance(target, NDArray) else array(self, target)
+
+    def __setitem__(self, item: Any, value: Any) -> None:
+        if item not in (slice(None), Ellipsis):
+            raise ArgumentError("an NDArray is written as a whole: a[:] = values; use .numpy() to look at elements")
+        self.copyfrom(value)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._memory.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._memory.__dlpack_device__()
+
+    def __len__(self) -> int:
+        return len(self._memory)
+
+    def __repr__(self) -> str:
+        return f"<NDArray shape={self.shape}, {self.dtype}, {self.device}>\n{self._memory}"
+
+
+def memory_of(array: NDArray) -> np.ndarray:
+    """The memory itself, not a copy."""
+    return array._memory
+
+
+def array(arr: Any, device: Device | None = None) -> NDArray:
+    """A new NDArray with the values of a NumPy array, an NDArray or a nested list."""
+    source = memory_of(arr) if isinstance(arr, NDArray) else np.asarray(arr)
+    dtype = arr.dtype if isinstance(arr, NDArray) else source.dtype.name
+    made = empty(source.shape, dtype, device)
+    memory_of(made)[...] = source
+    return made
+
+
+def empty(shape: Sequence[int] | int, dtype: str = "float32", device: Device | None = None) -> NDArray:
+    """A new NDArray with undefined values."""
+    if device is not None and not isinstance(device, Device):
+        raise ArgumentError(f"the device of an array is tvm.cpu(), not {device!r}")
+    sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+    name = str(dtype)
+    element = np.dtype("uint16" if name == "bfloat16" else name)  # NumPy has no bfloat16: its bits
+    size = int(np.prod(sizes, dtype=np.int64)) * element.itemsize
+    raw = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -raw.__array_interface__["data"][0] % _ALIGNMENT
+    return NDArray(raw[start : start + size].view(element).reshape(sizes), name, device or Device())

@@ -1,0 +1,168 @@
+"""`tvm.build` and what it gives: a module whose functions take NDArrays and can be timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tir_mlir import __version__ as VERSION  # noqa: N812, F401  tvm.__version__
+from tir_mlir.build import Library
+from tir_mlir.build import build as _build
+from tir_mlir.dialect.errors import BuildError, TirError
+from tir_mlir.script.equal import difference
+from tir_mlir.script.module import IRModule, PrimFunc
+
+from .ndarray import Device, NDArray, memory_of
+
+
+class Target:
+    """What a program is built for: `Target("llvm")`. Options after the name do nothing: code is made for this CPU."""
+
+    _stack: list[Target] = []
+
+    def __init__(self, target: str | dict[str, Any] | Target = "llvm", host: Any = None):
+        if isinstance(target, dict):
+            target = str(target.get("kind", "llvm"))
+        self._text = str(target)
+        self.host = host
+
+    @property
+    def kind(self) -> str:
+        """The name alone: "llvm"."""
+        return self._text.split()[0] if self._text.split() else ""
+
+    @staticmethod
+    def current(allow_none: bool = True) -> Target | None:
+        """The target of the innermost `with Target(...)`."""
+        if not Target._stack and not allow_none:
+            raise BuildError('no target is set: with tvm.target.Target("llvm"): ...')
+        return Target._stack[-1] if Target._stack else None
+
+    def __enter__(self) -> Target:
+        Target._stack.append(self)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        Target._stack.pop()
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def build(mod: Any, target: Any = None, target_host: Any = None, name: str = "", **_: Any) -> Module:
+    """Compile a module, a function or a schedule for the CPU."""
+    wanted = Target(target) if target is not None else Target.current() or Target("llvm")
+    return Module(_build(mod, target=wanted.kind))
+
+
+class Module:
+    """A compiled module: `lib["main"](a, b, c)`. `lib.library` is tir_mlir's own Library."""
+
+    def __init__(self, library: Library):
+        self.library = library
+
+    def __getitem__(self, name: str) -> Callable[..., None]:
+        function = self.library[name]
+        return lambda *args: function(*map(_unwrapped, args))
+
+    get_function = __getitem__
+
+    @property
+    def entry_func(self) -> Callable[..., None]:
+        """The function called `main`, or the only one."""
+        names = self.library.functions
+        return self["main" if "main" in names or len(names) != 1 else names[0]]
+
+    def __call__(self, *args: Any) -> None:
+        self.entry_func(*args)
+
+    def get_source(self, fmt: str = "ll") -> str:
+        """The code as text: "ll" is LLVM IR, "asm" or "s" is assembly, "mlir" the module before lowering."""
+        texts = {"": "llvm_ir", "ll": "llvm_ir", "asm": "assembly", "s": "assembly", "mlir": "mlir"}
+        if fmt not in texts:
+            raise BuildError(f"get_source({fmt!r}): the formats are {', '.join(repr(f) for f in texts if f)}")
+        return getattr(self.library, texts[fmt])
+
+    def export_library(self, file_name: str | Path, **_: Any) -> None:
+        """Write a shared object that loads without this package."""
+        _build(IRModule.from_mlir(self.library.mlir), driver="tools").export(file_name)
+
+    def time_evaluator(
+        self, func_name: str, dev: Device | None = None, number: int = 10, repeat: int = 1, **_: Any
+    ) -> Callable[..., BenchmarkResult]:
+        """A callable that runs a function `number` times after one run to warm up, `repeat` times over."""
+        function = self.library[func_name]
+
+        def evaluate(*args: Any) -> BenchmarkResult:
+            arrays = [_unwrapped(a) for a in args]
+            function(*arrays)
+            results = []
+            for _ in range(repeat):
+                start = time.perf_counter()
+                for _ in range(number):
+                    function(*arrays)
+                results.append((time.perf_counter() - start) / number)
+            return BenchmarkResult(tuple(results))
+
+        return evaluate
+
+
+@dataclass(frozen=True)
+class BenchmarkResult:
+    """Seconds a call, one number a repeat."""
+
+    results: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.results))
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.results))
+
+    @property
+    def min(self) -> float:
+        return min(self.results)
+
+    @property
+    def max(self) -> float:
+        return max(self.results)
+
+    @property
+    def std(self) -> float:
+        return float(np.std(self.results))
+
+
+def _unwrapped(value: Any) -> Any:
+    return memory_of(value) if isinstance(value, NDArray) else value
+
+
+def structural_equal(lhs: IRModule | PrimFunc, rhs: IRModule | PrimFunc) -> bool:
+    """Whether two programs are the same but for the names of variables and buffers."""
+    return _difference(lhs, rhs) is None
+
+
+def assert_structural_equal(lhs: IRModule | PrimFunc, rhs: IRModule | PrimFunc) -> None:
+    """TirError with the first line that differs, when two programs are not the same."""
+    found = _difference(lhs, rhs)
+    if found is not None:
+        raise TirError(f"the programs differ: {found}")
+
+
+def _difference(lhs: IRModule | PrimFunc, rhs: IRModule | PrimFunc) -> str | None:
+    from tir_mlir.dialect.context import entered
+
+    left, right = (IRModule({"main": p}) if isinstance(p, PrimFunc) else p for p in (lhs, rhs))
+    with entered():
+        return difference(left.mlir, right.mlir, names=False)
+
+
+def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
+    """NumPy's comparison, which also takes NDArrays."""
+    np.testing.assert_allclose(_unwrapped(actual), _unwrapped(desired), rtol=rtol, atol=atol)
