@@ -23,11 +23,11 @@ class Index:
 
     @staticmethod
     def constant(value: int) -> Index:
-        return Index(AffineExpr.get_constant(value))
+        return Index(_constant(value))
 
     @staticmethod
     def of(value: ir.Value) -> Index:
-        return Index(AffineExpr.get_dim(0), (value,))
+        return Index(_dim(0), (value,))
 
     @staticmethod
     def wrap(value: Index | int | ir.Value) -> Index:
@@ -130,6 +130,16 @@ class Index:
         return (self - other).simplified().as_constant() == 0
 
 
+@lru_cache(maxsize=1 << 12)
+def _constant(value: int) -> ir.AffineExpr:
+    return AffineExpr.get_constant(value)
+
+
+@lru_cache(maxsize=1 << 8)
+def _dim(number: int) -> ir.AffineExpr:
+    return AffineExpr.get_dim(number)
+
+
 @lru_cache(maxsize=1 << 16)
 def _shorter(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
     """MLIR's simplification where it does not make the expression longer (it may spread a remainder into a floor)."""
@@ -167,9 +177,12 @@ def used_dims(expr: ir.AffineExpr) -> frozenset[int]:
 def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
     """Drop values that do not occur, so that equal expressions have equal operands."""
     expr = expr.maybe_downcast()
-    used = sorted(used_dims(expr))
-    if len(used) == len(values):
+    occurring = used_dims(expr)
+    if len(occurring) == len(values):
         return Index(expr, tuple(values))
+    if not occurring:
+        return Index(expr, ())
+    used = sorted(occurring)
     renumber = [AffineExpr.get_constant(0)] * len(values)
     for new, old in enumerate(used):
         renumber[old] = AffineExpr.get_dim(new)

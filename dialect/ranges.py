@@ -81,6 +81,18 @@ def at_least_zero(index: Index, box: Box) -> bool:
     return low is not None and low >= 0
 
 
+def inside(index: Index, extent: Index, low: Index, size: Index, box: Box) -> bool:
+    """Whether intervals show that [index, index + extent) lies in [low, low + size); false means: not seen this way."""
+    start, count = low.as_constant(), size.as_constant()
+    if start is None or count is None:
+        return False
+    least, most = interval(index, box)
+    longest = interval(extent, box)[1]
+    if least is None or most is None or longest is None:
+        return False
+    return start <= least and most + longest <= start + count
+
+
 @lru_cache(maxsize=1 << 14)
 def terms(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
     """An expression as {dimension: factor} and a constant; None when it is not a plain sum."""

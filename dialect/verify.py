@@ -101,7 +101,10 @@ def bindings_in_domain(op: ir.Operation) -> None:
     block = Block(op)
     box = ranges.around(op)
     open_: list[tuple[int, Index, bool]] = []
+    one = Index.constant(1)
     for number, it in enumerate(block.iters):
+        if ranges.inside(it.binding, one, it.min, it.extent, box):
+            continue
         if (it.extent - 1).as_constant() is not None and (it.extent.as_constant() or 0) < 0:
             fail(op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {it.extent.as_constant()}')
         for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
@@ -214,7 +217,10 @@ def access_shape(op: ir.Operation) -> None:
 def _in_bounds(op: ir.Operation, access: Access) -> None:
     buffer = Buffer(access.buffer)
     box = ranges.around(op)
+    start = Index.constant(0)
     for number, (low, extent, size) in enumerate(zip(access.mins, access.extents, buffer.dims, strict=True)):
+        if ranges.inside(low, extent, start, size, box):
+            continue
         checks = (low, size - low - extent)
         if all(ranges.at_least_zero(c, box) for c in checks):
             continue

@@ -206,7 +206,7 @@ class Schedule(Methods):
         if op is None or handle.id in self._graves:
             why = self._graves.get(handle.id, "an unknown step removed it")
             raise ValueError(f"the {handle.word} behind this handle is gone: {why}")
-        return Loop(op) if op.name == "affine.for" else Block(op) if is_block(op) else Func(op)
+        return _view_of(op)
 
     def _handles(self, result: Any) -> Any:
         if isinstance(result, View):
@@ -220,24 +220,27 @@ class Schedule(Methods):
         if module is self._module:
             return
         before, after = _ids(self._module), _ids(module)
+        lost = before.keys() - after.keys()
+        if not lost:
+            return
         made = [self._new_name(module, h) for h in _flat(outputs)]
         into = f", which left {', '.join(made)}" if made else ""
-        for gone in before.keys() - after.keys():
-            step = f"step {len(self.trace) + 1}, {name}({self._shown(arguments)}), consumed {before[gone]}{into}"
-            self._graves[gone] = step
+        for gone in lost:
+            what = repr(_view_of(before[gone]))
+            self._graves[gone] = f"step {len(self.trace) + 1}, {name}({self._shown(arguments)}), consumed {what}{into}"
 
     def _new_name(self, module: ir.Module, handle: Handle) -> str:
         op = walk.find(module, handle.id)
-        return "?" if op is None else repr(Loop(op) if op.name == "affine.for" else Block(op))
+        return "?" if op is None else repr(_view_of(op))
 
 
-def _ids(module: ir.Module) -> dict[int, str]:
-    """Every id of a module with what it stands for."""
-    found = {}
-    for op in walk.ops(module.operation):
-        if attrs.ID in op.attributes:
-            found[attrs.get(op, attrs.ID)] = repr(Loop(op) if op.name == "affine.for" else Block(op) if is_block(op) else Func(op))
-    return found
+def _ids(module: ir.Module) -> dict[int, ir.Operation]:
+    """Every op of a module that has an id."""
+    return {attrs.get(op, attrs.ID): op for op in walk.ops(module.operation) if attrs.ID in op.attributes}
+
+
+def _view_of(op: ir.Operation) -> Loop | Block | Func:
+    return Loop(op) if op.name == "affine.for" else Block(op) if is_block(op) else Func(op)
 
 
 def _flat(outputs: Any) -> list[Handle]:
