@@ -1,0 +1,272 @@
+"""The types of the `tir.*` attributes, checked before anything reads them: text from outside may say anything.
+
+Views and rules take for granted that `tir.iters` is a list of strings. This is where that is made sure, once, when text
+comes in. `check` holds for every module; `check_program` for one that is to be scheduled or printed as TVMScript.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mlir import ir
+
+from . import attrs
+from .errors import VerifyError
+from .verify import check_mlir
+from .views import funcs, is_block, is_where, symbols_by_name
+from .walk import ops, parents
+
+RULE = "wellformed"
+KINDS = ("serial", "parallel", "vectorized", "unrolled")
+LARGEST = 1 << 62  # ids count up from what a module has
+REGION_KEYS = {"buffer", "min", "extent"}
+
+
+def check(module: ir.Module) -> None:
+    """Raise `VerifyError`, with its location, for the first attribute of a wrong type, place or arity."""
+    check_mlir(module.operation)
+    listed = ops(module.operation)
+    for op in listed:
+        for key in op.attributes:
+            if key.startswith("tir."):
+                _typed(op, key, op.attributes[key], op.name)
+        if op.name == "func.func":
+            _arguments(op)
+    for op in listed:
+        for applies, rule in _RULES:
+            if applies(op):
+                rule(op)
+
+
+def check_program(module: ir.Module) -> None:
+    """Raise `VerifyError` for what no tensor program has: loops that carry values, parameters without a shape, branches."""
+    for func in funcs(module):
+        if len(func.op.regions[0].blocks) != 1:
+            _fail(func.op, f"function {func.name} has several basic blocks; a tensor program is made of loops")
+        if func.body_ops() is not None and len(list(func.body.operations)[-1].operands):
+            _fail(func.op, f"function {func.name} returns a value; a tensor program writes its results to buffers")
+        for number, arg in enumerate(func.args):
+            facts = _argument_facts(func.op, number)
+            if isinstance(arg.type, ir.MemRefType) and not arg.type.has_static_shape and attrs.SHAPE not in facts:
+                _fail(func.op, f"parameter {func.arg_name(number)} has a symbolic shape but no {attrs.SHAPE} and {attrs.SYMS}")
+        for op in ops(func.op):
+            if op.name == "affine.for" and len(op.results):
+                _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
+
+
+# --- attributes one by one ----------------------------------------------------------------------------------------------
+
+Test = Callable[[ir.Attribute], bool]
+
+
+def _is_text(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.StringAttr)
+
+
+def _is_texts(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.ArrayAttr) and all(isinstance(a, ir.StringAttr) for a in attr)
+
+
+def _is_number(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.IntegerAttr) and not isinstance(attr, ir.BoolAttr) and _is_plain(attr) and 0 <= attr.value < LARGEST
+
+
+def _is_flag(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.UnitAttr)
+
+
+def _is_dict(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.DictAttr) and all(_is_plain(named.attr) for named in attr)
+
+
+def _is_plain(attr: ir.Attribute) -> bool:
+    """Whether Python can read the attribute: asking an integer of more than 64 bits for its value ends the process."""
+    if isinstance(attr, ir.DictAttr):
+        return all(_is_plain(named.attr) for named in attr)
+    if isinstance(attr, ir.ArrayAttr):
+        return all(_is_plain(a) for a in attr)
+    if isinstance(attr, ir.IntegerAttr) and isinstance(attr.type, ir.IntegerType):
+        return attr.type.width <= 64
+    return True
+
+
+def _is_map(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.AffineMapAttr)
+
+
+def _is_kind(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.StringAttr) and (attr.value in KINDS or "." in attr.value or attr.value.startswith("vthread"))
+
+
+def _is_access(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.StringAttr) and attr.value in ("r", "w", "rw")
+
+
+def _is_regions(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.ArrayAttr) and all(isinstance(a, ir.DictAttr) and _is_region(a) for a in attr)
+
+
+def _is_region(attr: ir.DictAttr) -> bool:
+    found = {named.name: named.attr for named in attr}
+    return found.keys() == REGION_KEYS and _is_text(found["buffer"]) and _is_map(found["min"]) and _is_map(found["extent"])
+
+
+BUFFERS = ("memref.alloc", "memref.alloca", "memref.subview")
+# attribute: what it must be, in words; the test; the ops that may have it (none: any)
+TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
+    attrs.NAME: ("a string", _is_text, ()),
+    attrs.ID: ("an integer >= 0", _is_number, ()),
+    "tir.next": ("an integer >= 0", _is_number, ("builtin.module",)),
+    attrs.ATTRS: ("a dictionary of strings, numbers, lists and dictionaries", _is_dict, ("func.func",)),
+    attrs.LOOP: ("a string", _is_text, ("affine.for",)),
+    attrs.KIND: (f"one of {', '.join(KINDS)}, or a thread axis such as threadIdx.x", _is_kind, ("affine.for",)),
+    attrs.ANNOTATIONS: ("a dictionary of strings, numbers, lists and dictionaries", _is_dict, ("affine.for", "affine.parallel", "func.func")),
+    attrs.BLOCK: ("a string", _is_text, ("affine.parallel",)),
+    attrs.ITERS: ('a list of "S", "R" and "O"', _is_texts, ("affine.parallel",)),
+    attrs.NAMES: ("a list of strings", _is_texts, ("affine.parallel",)),
+    attrs.MIN: ("an affine_map", _is_map, ("affine.parallel",)),
+    attrs.EXTENT: ("an affine_map", _is_map, ("affine.parallel",)),
+    attrs.SYMS: ("a list of strings", _is_texts, ()),
+    attrs.SHAPE: ("an affine_map", _is_map, ()),
+    attrs.READS: ("a list of {buffer = string, min = affine_map, extent = affine_map}", _is_regions, ("affine.parallel",)),
+    attrs.WRITES: ("a list of {buffer = string, min = affine_map, extent = affine_map}", _is_regions, ("affine.parallel",)),
+    attrs.INIT: ("a flag without a value", _is_flag, ("affine.if",)),
+    attrs.WHERE: ("a flag without a value", _is_flag, ("affine.if",)),
+    attrs.STRIDES: ("a list of strings", _is_texts, ()),
+    attrs.OFFSET_FACTOR: ("an integer >= 0", _is_number, ()),
+    attrs.ALIGN: ("an integer >= 0", _is_number, ()),
+    attrs.ACCESS: ('"r", "w" or "rw"', _is_access, ("llvm.inttoptr",)),
+    attrs.OP: ("a string", _is_text, ()),
+}
+
+
+def _typed(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
+    if key not in TABLE:
+        near = difflib.get_close_matches(key, TABLE, 1, 0.8)
+        if near:
+            _fail(op, f"unknown attribute {key} on {home}; did you mean {near[0]}?")
+        return
+    words, test, homes = TABLE[key]
+    if homes and home not in homes:
+        _fail(op, f"{key} belongs on {' or '.join(homes)}, not on {home}")
+    if not test(attr):
+        shown = str(attr)
+        _fail(op, f"{key} of {home} must be {words}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
+
+
+def _arguments(op: ir.Operation) -> None:
+    """The attributes of a function's arguments: a shape has one result an axis, over named symbols."""
+    inputs = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs
+    for number, type_ in enumerate(inputs):
+        facts = _argument_facts(op, number)
+        for key, attr in facts.items():
+            if key.startswith("tir."):
+                _typed(op, key, attr, "a parameter")
+        rank = ir.MemRefType(type_).rank if isinstance(type_, ir.MemRefType) else 0
+        if attrs.SHAPE in facts:
+            map_ = facts[attrs.SHAPE].value
+            syms = facts.get(attrs.SYMS, ())
+            if len(map_.results) != rank or map_.n_dims or map_.n_symbols != len(syms):
+                _fail(op, f"{attrs.SHAPE} of parameter {number} must have {rank} results, one an axis, over its {attrs.SYMS}")
+        if attrs.STRIDES in facts and len(facts[attrs.STRIDES]) != rank:
+            _fail(op, f"{attrs.STRIDES} of parameter {number} must have {rank} entries, one an axis")
+
+
+def _argument_facts(op: ir.Operation, number: int) -> dict[str, Any]:
+    if "arg_attrs" not in op.attributes:
+        return {}
+    return {named.name: named.attr for named in op.attributes["arg_attrs"][number]}
+
+
+# --- attributes together ------------------------------------------------------------------------------------------------
+
+
+def _block(op: ir.Operation) -> None:
+    """A block has its attributes, all of one length, over symbols that exist."""
+    name = attrs.get(op, attrs.BLOCK)
+    _inside_function(op)
+    for key in (attrs.ITERS, attrs.MIN, attrs.EXTENT):
+        if key not in op.attributes:
+            _fail(op, f'block "{name}" has no attribute {key}')
+    count, syms = len(attrs.get(op, attrs.ITERS)), attrs.get(op, attrs.SYMS, [])
+    if attrs.NAMES in op.attributes and len(attrs.get(op, attrs.NAMES)) != count:
+        _fail(op, f'block "{name}" has {count} entries in {attrs.ITERS} and {len(attrs.get(op, attrs.NAMES))} in {attrs.NAMES}')
+    if len(op.results):
+        _fail(op, f'block "{name}" has a result; a block writes to buffers')
+    arguments = len(op.regions[0].blocks[0].arguments)
+    if arguments != max(1, count):
+        _fail(op, f'block "{name}" has {arguments} arguments; its {count} entries in {attrs.ITERS} need {max(1, count)}')
+    for key in (attrs.MIN, attrs.EXTENT):
+        _map(op, name, key, attrs.get(op, key), count, (0, len(syms)))
+    for key in (attrs.READS, attrs.WRITES):
+        for region in attrs.get(op, key, []):
+            for part in ("min", "extent"):
+                _map(op, name, f"{part} in {key}", region[part], len(region["min"].results), (count, len(syms)))
+    known = symbols_by_name(op)
+    if missing := [s for s in syms if s not in known]:
+        _fail(op, f'block "{name}": no shape variable of the function is called {missing[0]} (it has {_listed(known)})')
+
+
+def _map(op: ir.Operation, name: str, key: str, map_: ir.AffineMap, results: int, inputs: tuple[int, int]) -> None:
+    # a map that uses no iter may leave the iters out
+    dims = (0, inputs[0])
+    if len(map_.results) != results or map_.n_dims not in dims or map_.n_symbols != inputs[1]:
+        _fail(
+            op,
+            f'{key} of block "{name}" must have {results} results over {inputs[0]} iters and the {inputs[1]} names of '
+            f"{attrs.SYMS}, not {map_}",
+        )
+
+
+def _where(op: ir.Operation) -> None:
+    """A guard holds its block and nothing else."""
+    inside = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
+    if sum(is_block(o) for o in inside) != 1 or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
+        _fail(op, f"{attrs.WHERE} marks the guard of a block: an affine.if without else that holds just the block")
+
+
+def _init(op: ir.Operation) -> None:
+    """An init stands in the body of a block."""
+    if not is_block(op.parent.operation) or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
+        _fail(op, f"{attrs.INIT} marks the init of a block: an affine.if without else, directly in the block")
+
+
+def _strides(op: ir.Operation) -> None:
+    source = op.operands[0].type
+    names = attrs.get(op, attrs.STRIDES)
+    if not isinstance(source, ir.MemRefType) or len(names) != ir.MemRefType(source).rank:
+        _fail(op, f"{attrs.STRIDES} must have an entry an axis of the buffer, not {len(names)}")
+
+
+def _stray(op: ir.Operation) -> None:
+    _fail(op, f"this affine.parallel has attributes of a block but no {attrs.BLOCK}")
+
+
+def _inside_function(op: ir.Operation) -> None:
+    if not any(p.name == "func.func" for p in parents(op)):
+        _fail(op, f"{op.name} with tir attributes stands outside any func.func")
+
+
+def _is_stray(op: ir.Operation) -> bool:
+    return op.name == "affine.parallel" and attrs.BLOCK not in op.attributes and attrs.ITERS in op.attributes
+
+
+_RULES: list[tuple[Callable[[ir.Operation], bool], Callable[[ir.Operation], None]]] = [
+    (is_block, _block),
+    (_is_stray, _stray),
+    (is_where, _where),
+    (lambda op: op.name == "affine.if" and attrs.INIT in op.attributes, _init),
+    (lambda op: op.name == "memref.extract_strided_metadata" and attrs.STRIDES in op.attributes, _strides),
+    (lambda op: op.name == "affine.for" and attrs.LOOP in op.attributes, _inside_function),
+]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _fail(op: ir.Operation, message: str) -> None:
+    number = op.attributes[attrs.ID] if attrs.ID in op.attributes else None
+    raise VerifyError(message, RULE, op.location, number.value if number is not None and _is_number(number) else None)
