@@ -10,7 +10,8 @@ OURS = (
     "tir-lower-fastmath",  # needs the reduce iters
     "tir-lower-blocks",
     "tir-lower-conditions",
-    "tir-lower-compact",  # before loops change: shows what is private to a parallel iteration
+    "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations
+    "tir-lower-races",
     "tir-lower-bools",  # before vectors: a vector of bits is packed
     "tir-lower-vectorized",  # before unrolling copies the loops
     "tir-lower-unrolled",

@@ -36,31 +36,47 @@ def run_threads(module: ir.Module) -> None:
                 attrs.put(op, attrs.KIND, None)
 
 
-@lowering("tir-lower-parallel", "turn the outermost parallel loops into affine.parallel")
-def run_parallel(module: ir.Module) -> bool:
-    """Share out the iterations of parallel loops; whether there are any.
+@lowering("tir-lower-races", "run parallel loops serially where nested or where iterations share a buffer")
+def run_races(module: ir.Module) -> None:
+    """Keep the parallel loops that may run so; the others become serial.
 
-        affine.for %i = 0 to 64 {...} {tir.kind = "parallel"}   -->   affine.parallel (%i) = (0) to (64) {...}
+        affine.for %i {... %sum[0] ...} {tir.kind = "parallel"}   -->   affine.for %i {...}      (%sum allocated outside)
 
-    The outermost ones only: a parallel loop inside a parallel loop runs in its thread. A buffer that is allocated
-    outside and in which iterations would meet makes the loop serial, with a LoweringWarning. Requires blocks to be
-    removed, and buffers to be compacted (which makes them private to the iteration).
+    A parallel loop inside a parallel loop runs in its thread. A buffer that is allocated outside and in which
+    iterations would meet makes the loop serial, with a LoweringWarning. Requires blocks to be removed, and buffers to
+    be compacted (which makes them private to the iteration); loops not to be vectorised yet.
     """
     for func in programs(module):
         for op in walk.ops(func.op):
-            if is_loop(op) and Loop(op).kind == "parallel":
+            if not _is_parallel(op):
+                continue
+            if any(_is_parallel(p) or p.name in SHARED for p in walk.parents(op)):
                 attrs.put(op, attrs.KIND, None)
-                if _inside_parallel(op) or (meeting := _meeting_buffer(func, op)) is not None and _warn(op, meeting):
-                    continue
+            elif (meeting := _meeting_buffer(func, op)) is not None:
+                _warn(op, meeting)
+                attrs.put(op, attrs.KIND, None)
+
+
+@lowering("tir-lower-parallel", "turn parallel loops into affine.parallel")
+def run_parallel(module: ir.Module) -> bool:
+    """Share out the iterations of parallel loops; whether the module has any.
+
+        affine.for %i = 0 to 64 {...} {tir.kind = "parallel"}   -->   affine.parallel (%i) = (0) to (64) {...}
+
+    Requires blocks to be removed (they are `affine.parallel` too), and `tir-lower-races`.
+    """
+    for func in programs(module):
+        for op in walk.ops(func.op):
+            if _is_parallel(op):
                 _share(Loop(op))
     return any(op.name in SHARED for op in walk.ops(module.operation))
 
 
-def _inside_parallel(op: ir.Operation) -> bool:
-    return any(p.name in SHARED for p in walk.parents(op))
+def _is_parallel(op: ir.Operation) -> bool:
+    return is_loop(op) and Loop(op).kind == "parallel"
 
 
-def _warn(op: ir.Operation, buffer: Buffer) -> bool:
+def _warn(op: ir.Operation, buffer: Buffer) -> None:
     warnings.warn(
         f'parallel loop "{Loop(op).name}" ({place(op)}) runs serially: its iterations share buffer "{buffer.name}", '
         "which is neither private to an iteration nor split among them as far as can be shown. "
@@ -68,7 +84,6 @@ def _warn(op: ir.Operation, buffer: Buffer) -> bool:
         LoweringWarning,
         stacklevel=2,
     )
-    return True
 
 
 def _meeting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:

@@ -211,6 +211,30 @@ def test_iterations_that_share_a_buffer_run_serially_and_say_so():
 
 
 @pytest.mark.skipif(not OPENMP.exists(), reason="no OpenMP runtime installed")
+@pytest.mark.filterwarnings("error")
+def test_a_buffer_that_iterations_only_read_or_split_is_no_race():
+    source = func(
+        "%X: memref<8x32xf32>, %Y: memref<8x32xf32>",
+        """%t = memref.alloc() {tir.name = "t"} : memref<8x32xf32>
+    affine.for %i = 0 to 8 {
+      affine.for %j = 0 to 32 {
+        %x = affine.load %X[%i, %j] : memref<8x32xf32>
+        affine.store %x, %t[7 - %i, %j] : memref<8x32xf32>
+      } {tir.kind = "vectorized"}
+    } {tir.kind = "parallel"}
+    affine.for %i = 0 to 8 {
+      affine.for %j = 0 to 32 {
+        %x = affine.load %t[%i, %j] : memref<8x32xf32>
+        affine.store %x, %Y[%i, %j] : memref<8x32xf32>
+      } {tir.kind = "vectorized"}
+    } {tir.kind = "parallel"}""",
+    )
+    x, y = RNG.random((8, 32), dtype=np.float32), np.zeros((8, 32), np.float32)
+    run(source, x, y, libs=(str(OPENMP),))
+    np.testing.assert_array_equal(y, x[::-1])
+
+
+@pytest.mark.skipif(not OPENMP.exists(), reason="no OpenMP runtime installed")
 def test_parallel_bounds_that_are_a_minimum():
     source = func(
         "%Y: memref<50xf32>",

@@ -114,7 +114,11 @@ class Maker:
         for _ in range(2):
             choices = [(None, 0, self.random.randrange(3))]
             for loop in loops:
-                choices += [(loop.var, 1, 0)] * 3 + [(loop.var, 1, 1), (loop.var, -1, loop.extent - 1), (loop.var, 2, 0)]
+                choices += [(loop.var, 1, 0)] * 3 + [
+                    (loop.var, 1, 1),
+                    (loop.var, -1, loop.extent - 1),
+                    (loop.var, 2, 0),
+                ]
             index.append(self.random.choice(choices))
         return Access(name, index)
 
@@ -185,5 +189,5 @@ def test_some_of_them_get_smaller_buffers():
     """Otherwise the test above shows nothing about compaction."""
     texts = [program(seed)[0] for seed in usable(0, 40)]  # type: ignore[index]
     lowered = [passed(t, "tir-lower-blocks", "tir-lower-conditions", "tir-lower-compact") for t in texts]
-    assert sum("alloc() {tir.name = \"t\"} : memref<12x12xf64>" not in t for t in lowered) > 10
+    assert sum('alloc() {tir.name = "t"} : memref<12x12xf64>' not in t for t in lowered) > 10
     assert sum(t.index("memref.alloc") > t.index("affine.for") for t in lowered if "memref.alloc" in t) > 3
