@@ -40,9 +40,9 @@ def run_threads(module: ir.Module) -> None:
 def run_races(module: ir.Module) -> None:
     """Keep the parallel loops that may run so; the others become serial.
 
-        affine.for %i {... %sum[0] ...} {tir.kind = "parallel"}   -->   affine.for %i {...}      (%sum allocated outside)
+        affine.for %i {... %sum[0] ...} {tir.kind = "parallel"}   -->   affine.for %i {...}
 
-    A parallel loop inside a parallel loop runs in its thread. A buffer that is allocated outside and in which
+    A parallel loop inside a parallel loop runs in its thread. A buffer (`%sum`) that is allocated outside and in which
     iterations would meet makes the loop serial, with a LoweringWarning. Requires blocks to be removed, and buffers to
     be compacted (which makes them private to the iteration); loops not to be vectorised yet.
     """
