@@ -382,7 +382,7 @@ for i in range(4):
         ("B[vi, vj] = 1", r"arith.constant 1.0+e\+00 : f32"),
         ("B[vi, vj] = A[vi, vj] * 2", r"arith.constant 2.0+e\+00 : f32"),
         ("B[vi, vj] = T.max(A[vi, vj], T.float32(0))", "arith.maximumf"),
-        ("B[vi, vj] = max(A[vi, vj], 0.0)", "arith.maximumf"),
+        ("B[vi, vj] = max(A[vi, vj], 0.0, 2)", "arith.maximumf"),
         ("B[vi, vj] = -A[vi, vj]", "arith.negf"),
         ("B[vi, vj] = A[vi, vj] / N", r"arith.constant 1.60*e\+01 : f32"),
         ("B[vi, vj] = T.exp(A[vi, vj])", "math.exp"),
@@ -588,3 +588,16 @@ def test_a_remark_in_another_script_does_not_move_the_mark():
 
     with pytest.raises(ScriptError, match="    A.1. = foo  # 注\n           \\^\\^\\^$"):
         parse("@T.prim_func\ndef f(A: T.Buffer((4,))):\n    '循环'; A[1] = foo  # 注".replace("'循环'; ", ""))
+
+
+def test_numbers_of_numpy():
+    import numpy as np
+
+    rows, scale = np.array([4, 8]).prod(), np.float32(0.5)
+
+    @T.prim_func
+    def f(A: T.Buffer((rows,), "float32")):
+        for i in range(rows):
+            A[i] = A[i] * scale
+
+    assert "memref<32xf32>" in f.module.text() and "5.000000e-01 : f32" in f.module.text()

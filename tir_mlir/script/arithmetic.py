@@ -101,10 +101,15 @@ def constant(value: bool | int | float, dtype: str) -> ir.Value:
     number = int(value)
     if dtype == "bool":
         return arith.constant(type_, 1 if number else 0)
+    check_range(number, dtype)
+    return arith.constant(type_, number)
+
+
+def check_range(number: int, dtype: str) -> None:
+    """Refuse an integer that a type cannot hold."""
     bits = dtypes.bits(dtype)
     if not -(1 << (bits - 1)) <= number < (1 << (bits - 1)):
         raise Refused(f"the constant {number} does not fit type {dtype}")
-    return arith.constant(type_, number)
 
 
 def _mlir(dtype: str) -> ir.Type:

@@ -59,14 +59,23 @@ def header_of(evaluate: Evaluator, body: list[ast.stmt]) -> Header:
             assert isinstance(stmt, ast.Assign)
             header.axes += _axis_pairs(stmt)
         elif word == "block_attr":
-            header.annotations |= evaluate.python(value.args[0], "a block attribute") if value.args else {}
+            header.annotations |= _attributes(evaluate, value)
         elif word == "where":
             header.where.append(value)
+        elif value.keywords:
+            raise evaluate.state.error(stmt, f"T.{word} takes regions only")
         elif getattr(header, word) is not None:
             raise evaluate.state.error(stmt, f"T.{word} is given twice in this block")
         else:
             setattr(header, word, value)
     return header
+
+
+def _attributes(evaluate: Evaluator, call: ast.Call) -> dict[str, Any]:
+    found = evaluate.python(calls.bind(evaluate(call.func), call)["attributes"], "a block attribute")
+    if not isinstance(found, dict):
+        raise evaluate.state.error(call, f"T.block_attr takes a dictionary, not {found!r}")
+    return found
 
 
 def _header_word(evaluate: Evaluator, stmt: ast.stmt, value: Any) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 from mlir.dialects import arith, math
@@ -50,6 +50,17 @@ def _signature(word: Any) -> inspect.Signature:
     return inspect.signature(word.__wrapped__)
 
 
+def _plain(signature: inspect.Signature) -> inspect.Signature:
+    """The signature without types, for errors."""
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return inspect.Signature(bare)
+
+
+def qualified(word: str) -> str:
+    """A word as the program writes it."""
+    return f"T.axis.{word}" if word in ("spatial", "reduce", "opaque", "scan", "remap") else f"T.{word}"
+
+
 def bind(word: Any, node: ast.Call) -> dict[str, ast.expr]:
     """The argument nodes of a word by parameter name; wrong arguments are refused."""
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
@@ -61,7 +72,7 @@ def bind(word: Any, node: ast.Call) -> dict[str, ast.expr]:
     try:
         return dict(signature.bind(*node.args, **keywords).arguments)
     except TypeError as error:
-        raise Refused(f"T.{word.tir_word}{signature.replace(return_annotation=signature.empty)}: {error}") from None
+        raise Refused(f"{qualified(word.tir_word)}{_plain(signature)}: {error}") from None
 
 
 def call(evaluate: Evaluator, node: ast.Call) -> Any:
@@ -107,13 +118,21 @@ def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
     name = getattr(callee, "__name__", repr(callee))
     if odd and getattr(callee, "__module__", "") == "builtins" and name in _PYTHON_WORDS:
         with evaluate.state.source.location(node):
-            return _HANDLERS[name](_PYTHON_WORDS[name], *args)
+            return _builtin(name, args)
     if odd:
         raise Refused(f"{name} is a Python function and cannot take {describe(odd[0])}; use a word of T")
     try:
         return callee(*args, **keywords)
     except Exception as error:  # noqa: BLE001  the user's own function failed; say so at the user's line
         raise Refused(f"{name}(...) raised {type(error).__name__}: {error}") from None
+
+
+def _builtin(name: str, args: list[Any]) -> Any:
+    """min and max take any number of arguments, as in Python."""
+    word = _PYTHON_WORDS[name]
+    if name in ("min", "max"):
+        return reduce(lambda a, b: _HANDLERS[word](word, a, b), args)
+    return _HANDLERS[word](word, *args)
 
 
 # ---- conversions and constants
@@ -141,7 +160,10 @@ def convert(item: Any, dtype: str) -> Expr:
     if isinstance(item, Const):
         if dtypes.is_float(dtype):
             return Const(float(item.value), dtype)
-        return Const(bool(item.value) if dtype == "bool" else int(item.value), dtype)
+        if dtype == "bool":
+            return Const(bool(item.value), dtype)
+        arithmetic.check_range(int(item.value), dtype)
+        return Const(int(item.value), dtype)
     if isinstance(item, Index) and dtype == "int32":
         return item
     return arithmetic.cast(item, dtype)

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from mlir import ir
 from mlir.dialects import memref
 
@@ -43,7 +44,7 @@ class Evaluator:
         """The item that an expression denotes."""
         method = getattr(self, "_" + type(node).__name__, None)
         try:
-            return method(node) if method is not None else self._python(node)
+            return _native(method(node) if method is not None else self._python(node))
         except Refused as refused:
             raise self.state.error(node, str(refused)) from None
         except ScriptError as error:
@@ -246,6 +247,11 @@ class Evaluator:
                 local[name] = binding.item
         code = compile(ast.fix_missing_locations(ast.Expression(node)), self.state.source.filename, "eval")
         return _try(lambda: eval(code, dict(self.state.scope.python) | local))  # noqa: S307  the user's own program
+
+
+def _native(item: Any) -> Any:
+    """A NumPy scalar as the Python number it is."""
+    return item.item() if isinstance(item, np.generic) else item
 
 
 def _plain_operands(left: Any, right: Any) -> bool:

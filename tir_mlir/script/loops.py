@@ -46,6 +46,8 @@ def for_(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]], Non
     end = stop if stop is not None else start
     kind = _KINDS.get(word) or _tag(evaluate, args, call)
     annotations = evaluate.python(args["annotations"], "an annotation") if "annotations" in args else {}
+    if not isinstance(annotations or {}, dict):
+        raise state.error(args["annotations"], f"the annotations of a loop are a dictionary, not {annotations!r}")
     _nest(evaluate, node, [(node.target, (low, _upper(evaluate, end), end))], kind, annotations or {}, run)
 
 

@@ -13,7 +13,6 @@ from mlir import ir
 
 from tir_mlir.dialect.errors import ScriptError
 
-
 _WORD = re.compile(r"[\w.%]+(\[[^\[\]]*\])?")
 
 

@@ -168,12 +168,14 @@ class FunctionParser:
                 self._assign(one, part, stmt)
         elif isinstance(target, ast.Tuple) and _is_axis(value):
             raise Refused("the axes of a block belong directly into it, before its other statements")
-        else:
+        elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value)
+        else:
+            raise Refused(f"{ast.unparse(target)} cannot be given a value")
 
-    def _unpack(self, target: ast.expr, value: ast.expr) -> None:
+    def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
         item = self.evaluate(value)
-        elements = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+        elements = target.elts
         if not isinstance(item, tuple | list) or len(item) != len(elements):
             raise Refused(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
         for one, part in zip(elements, item, strict=True):

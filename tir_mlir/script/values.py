@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from mlir import ir
@@ -11,6 +12,8 @@ from mlir import ir
 from tir_mlir.dialect import dtypes
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index
+
+from .syntax import DType
 
 
 @dataclass(frozen=True)
@@ -179,8 +182,12 @@ def describe(item: Any) -> str:
         return f"the variable {item.name}, which no buffer binds"
     if is_expr(item):
         return f"a value of type {dtype_of(item)}"
+    if isinstance(item, DType):
+        return f"the type {item!r}"
     if (word := getattr(item, "tir_word", None)) is not None:
         return f"T.{word}"
+    if isinstance(item, ModuleType):
+        return f"the module {item.__name__}"
     return f"{item!r} ({type(item).__name__})"
 
 
