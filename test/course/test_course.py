@@ -1,0 +1,165 @@
+"""The chapter's three editions as printed: every block runs in order, every printed program is what the step gave."""
+
+import re
+
+import extract
+import numpy as np
+import pytest
+from notebook import Notebook
+
+from tir_mlir.dialect.context import entered
+from tir_mlir.script import IRModule, parse
+from tir_mlir.script.equal import difference
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """The modules that the program shows, in order."""
+    seen: list[IRModule] = []
+    monkeypatch.setattr(IRModule, "show", lambda self: seen.append(self))
+    return seen
+
+
+def assert_printed(printed: str, module: IRModule, where: str) -> None:
+    """A printed output is a program, and the same as the module that was shown."""
+    # stride variables have other names in each edition
+    names = "T.match_buffer" not in printed
+    with entered():
+        found = difference(parse(printed).mlir, module.mlir, names=names)
+    assert found is None, f"{where}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("number", "pieces", "programs"),
+    [("000", extract.markdown, 0), ("001", extract.markdown, 7), ("002", extract.restructured, 7)],
+)
+def test_an_edition_runs_as_printed(number, pieces, programs, seed, tvm, shown):
+    found = pieces(seed(number))
+    notebook = Notebook(f"document {number}")
+    compared = 0
+    for piece in found:
+        if piece.kind == "code":
+            notebook.run(piece.text, piece.line)
+        elif piece.kind == "printed":
+            assert_printed(piece.text, shown[-1], f"document {number}, line {piece.line}")
+            compared += 1
+    cells = sum(p.kind == "code" for p in found)
+    assert (cells, compared, len(shown)) == (18, programs, 7), "the extraction missed blocks"
+    # the last block built the tensorized program with the kernel from C
+    np.testing.assert_allclose(notebook["c_nd"].numpy(), notebook["c_tmm"], rtol=1e-5)
+    script = notebook["sch"].mod.script()
+    assert "T.call_extern" in script and "pragma_import_llvm" in script
+    for module in shown:
+        assert_printed(module.script(), module, "our own print")
+
+
+def test_a_printed_state_builds(seed, tvm):
+    """The last program of document 001 is a program like any other: here at once, at its printed size."""
+    last = [p for p in extract.markdown(seed("001")) if p.kind == "printed"][-1]
+    notebook = Notebook("document 001, last output")
+    notebook.run("import tvm\nfrom tvm.script import tir as T\n" + last.text)
+    a, b = (np.random.rand(1024, 1024).astype("float32") for _ in range(2))
+    c = tvm.nd.empty((1024, 1024))
+    tvm.build(notebook["Module"], target="llvm")["main"](tvm.nd.array(a), tvm.nd.array(b), c)
+    np.testing.assert_allclose(c.numpy(), a @ b.T, rtol=1e-4)
+
+
+# ---- the slides
+
+
+def slides(seed, start: str) -> str:
+    return next(p.text for p in extract.markdown(seed("003")) if p.text.startswith(start))
+
+
+def test_the_vector_add_of_the_slides(seed, tvm):
+    notebook = Notebook("document 003")
+    notebook.run("import tvm\nfrom tvm.script import tir as T\n")
+    notebook.run(slides(seed, "@tvm.script.ir_module\nclass MyModule"))
+    notebook.run("sch = tvm.tir.Schedule(MyModule)\n")
+    notebook.run(slides(seed, "# Get block by its name"))
+    notebook.run(slides(seed, "sch.reorder"))
+    inline = re.search(r"`(sch\.parallel\(\w+\))`", seed("003"))
+    assert inline
+    notebook.run(inline[1])
+    assert_printed(as_program(slides(seed, "for i_0 in tir.parallel")), notebook["sch"].mod, "slide on parallel")
+
+    a, b = (np.random.rand(128).astype("float32") for _ in range(2))
+    for module in (notebook["MyModule"], notebook["sch"].mod):
+        c = tvm.nd.empty((128,), dtype="float32")
+        tvm.build(module, target="llvm")["main"](tvm.nd.array(a), tvm.nd.array(b), c)
+        np.testing.assert_allclose(c.numpy(), a + b, rtol=1e-6)
+
+
+def as_program(body: str) -> str:
+    """The slide's loop nest with a function around it; its buffers are called A_1, B_1, C_1 there."""
+    params = ", ".join(f'{n}: T.Buffer((128,), "float32")' for n in "ABC")
+    head = f'@T.prim_func\ndef main({params}):\n    T.func_attr({{"tir.noalias": True}})\n'
+    inner = re.sub(r"\b([ABC])_1\b", r"\1", body)
+    return head + "".join(f"    {line}\n" for line in inner.splitlines())
+
+
+def test_the_matmul_of_the_slides_parses(seed, tvm):
+    notebook = Notebook("document 003")
+    notebook.run("import tvm\nfrom tvm.script import tir as T\n")
+    notebook.run(slides(seed, "@tvm.script.ir_module\nclass MatmulModule"))
+    assert_printed(notebook["MatmulModule"].script(), notebook["MatmulModule"], "our own print")
+
+
+@pytest.mark.parametrize(
+    ("start", "name"),
+    [
+        ("from tvm import meta_schedule", r"tvm\.meta_schedule\.TuneConfig is not part of tir_mlir"),
+        ("@relax.expr_functor.mutator", r"tvm\.relax\.(expr_functor\.mutator|PyExprMutator) is not part of tir_mlir"),
+    ],
+)
+def test_slides_outside_tensor_programs_say_so(seed, tvm, start, name):
+    from tir_mlir.compat import NotInCompat
+
+    notebook = Notebook("document 003")
+    notebook.run("import tvm\nfrom tvm import relax\nMyModuleMatmul = None\n")
+    with pytest.raises(NotInCompat, match=name):
+        notebook.run(slides(seed, start))
+
+
+# ---- the text on TensorIR
+
+
+def text_notebook(seed) -> Notebook:
+    notebook = Notebook("document 004")
+    notebook.run("import numpy as np\nimport tvm\nfrom tvm.script import tir as T\n")
+    for piece in extract.plain(seed("004")):
+        if piece.kind == "code":
+            notebook.run(piece.text, piece.line)
+    return notebook
+
+
+def test_the_programs_of_the_text_run(seed, tvm):
+    notebook = text_notebook(seed)
+    a, b = (np.random.rand(128, 128).astype("float32") for _ in range(2))
+    expected = np.empty((128, 128), dtype="float32")
+    notebook["lnumpy_mm_relu"](a, b, expected)
+    np.testing.assert_allclose(expected, np.maximum(a @ b, 0), rtol=1e-4)
+    for name in ("MyModule", "MyModuleWithAxisRemapSugar"):
+        c = tvm.nd.empty((128, 128), dtype="float32")
+        tvm.build(notebook[name], target="llvm")["mm_relu"](tvm.nd.array(a), tvm.nd.array(b), c)
+        np.testing.assert_allclose(c.numpy(), expected, rtol=1e-4)
+
+
+def test_the_sugar_of_the_text_is_the_same_program(seed, tvm):
+    notebook = text_notebook(seed)
+    assert notebook["MyModule"].equal(notebook["MyModuleWithAxisRemapSugar"])
+
+
+def test_the_wrong_program_of_the_text_is_refused_at_its_line(seed, tvm):
+    wrong = seed("004").split("# wrong program due to loop and block iteration mismatch\n")[1].split("\n\n")[0]
+    lines = [n for n in wrong.splitlines() if "^^^" not in n and "error here" not in n]
+    body = "\n".join("    " + n.replace("...", "C[vi] = A[vi]") for n in lines)
+    params = 'A: T.Buffer((128,), "float32"), C: T.Buffer((128,), "float32")'
+    notebook = Notebook("document 004")
+    notebook.run("from tvm.script import tir as T\n")
+    from tir_mlir.dialect.errors import ScriptError
+
+    with pytest.raises(ScriptError, match=r"127") as refused:
+        notebook.run(f"@T.prim_func\ndef main({params}):\n{body}\n")
+    assert "vi = T.axis.spatial(128, i)" in str(refused.value)
+    assert refused.value.lineno == 5
