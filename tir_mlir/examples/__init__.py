@@ -1,0 +1,1 @@
+"""Programs to read and run: `python -m tir_mlir.examples.matmul`."""

@@ -1,0 +1,129 @@
+"""The demo: source -> schedule -> IR -> machine code -> result, on the program of `matmul.py`.
+
+    python -m tir_mlir.examples.demo [--size 1024] [--quiet]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tir_mlir import Schedule, build, create_llvm
+from tir_mlir.script import IRModule
+
+from .matmul import C_KERNEL, Step, import_kernel, matmul, steps
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One line of the table. `error` is the largest difference to NumPy's result, relative to its largest value."""
+
+    stage: str
+    prepare: float | None
+    run: float
+    error: float | None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Show, run, compare, time. The exit status is 1 when a result is not NumPy's."""
+    args = _arguments(argv)
+    n = args.size
+    say(f"C = A @ B.T, {n} x {n} x {n}, float32, for an instruction that multiplies 16 x 16 tiles", "=")
+
+    start = time.perf_counter()
+    sch = Schedule(matmul(n, n, n))
+    parsed = time.perf_counter() - start
+    written = sch.mod
+    done = list(steps(sch))
+    took = time.perf_counter() - start - parsed
+    show("the program as written", written, args.quiet)
+    for number, step in enumerate(done, 1):
+        show(f"{number:2}. {step.call}: {step.why}", step.mod, args.quiet)
+    print(f"\nparsed in {1e3 * parsed:.0f} ms; {len(done)} steps, each proved and checked, in {1e3 * took:.0f} ms")
+
+    timings = measure(n, written, done, sch)
+    report(n, timings)
+    wrong = [t.stage for t in timings if t.error is not None and not t.error < 1e-4]
+    if wrong:
+        print(f"\nWRONG RESULT: {', '.join(wrong)}", file=sys.stderr)
+        return 1
+    print("\nAll results agree with NumPy's.")
+    return 0
+
+
+def measure(n: int, written: IRModule, done: Sequence[Step], sch: Schedule) -> list[Timing]:
+    """Build and run the stages on the same arrays, and NumPy for reference."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.random((n, n), dtype=np.float32) for _ in range(2))
+    expected = a @ b.T
+    with_c = sch.copy()
+    import_kernel(with_c, create_llvm(C_KERNEL))
+    stages = [
+        ("as written", written),
+        ("scheduled, not tensorized", done[-2].mod),
+        ("tensorized, kernel in C", with_c.mod),
+        ("tensorized, kernel in MLIR", sch.mod),
+    ]
+    timings = []
+    for stage, mod in stages:
+        c = np.full((n, n), np.nan, np.float32)
+        start = time.perf_counter()
+        main = build(mod)["main"]
+        prepared = time.perf_counter() - start
+        run = best_time(lambda main=main, c=c: main(a, b, c))
+        error = float(np.max(np.abs(c - expected)) / np.max(np.abs(expected)))
+        timings.append(Timing(stage, prepared, run, error))
+    timings.append(Timing("NumPy", None, best_time(lambda: a @ b.T), None))
+    return timings
+
+
+def best_time(call: Callable[[], object], budget: float = 0.5) -> float:
+    """Seconds for one call: the best of as many as fit the budget, at least one."""
+    best, spent = float("inf"), 0.0
+    while spent < budget:
+        start = time.perf_counter()
+        call()
+        took = time.perf_counter() - start
+        best, spent = min(best, took), spent + took
+    return best
+
+
+def report(n: int, timings: Sequence[Timing]) -> None:
+    """The table."""
+    print(f"\n{'stage':28}{'lower + compile':>17}{'run':>13}{'GFLOP/s':>10}{'rel. error':>13}")
+    for t in timings:
+        prepare = "" if t.prepare is None else f"{1e3 * t.prepare:.0f} ms"
+        error = "" if t.error is None else f"{t.error:.1e}"
+        print(f"{t.stage:28}{prepare:>17}{1e3 * t.run:>10.2f} ms{2 * n**3 / t.run / 1e9:>10.1f}{error:>13}")
+
+
+def show(title: str, mod: IRModule, quiet: bool) -> None:
+    """A heading, and the program under it."""
+    if quiet:
+        print(title)
+        return
+    say(title)
+    mod.show()
+
+
+def say(title: str, rule: str = "-") -> None:
+    print(f"\n{title}\n{rule * min(len(title), 100)}")
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="demo", description="Map a matrix product to a 16 x 16 x 16 instruction.")
+    parser.add_argument("--size", type=int, default=1024, help="extent of the matrices, a multiple of 16 (default 1024)")
+    parser.add_argument("--quiet", action="store_true", help="do not print the program after each step")
+    args = parser.parse_args(argv)
+    if args.size < 16 or args.size % 16:
+        parser.error(f"--size {args.size}: a positive multiple of 16 is needed, the extent of the instruction")
+    return args
+
+
+if __name__ == "__main__":
+    sys.exit(main())
