@@ -1,0 +1,104 @@
+"""Buffers as arguments of primitives: which one is meant, what a new one is called, where it is allocated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.regions import buffers, declared
+from tir_mlir.dialect.views import Block, Buffer, Func, func_of
+from tir_mlir.dialect.walk import all_blocks, is_inside, ops
+
+from .registry import check, refuse
+from .scope import reads_of, writes_of
+
+_SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+")
+_HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
+
+
+def check_scope_name(block: Block, scope: str) -> None:
+    """Refuse a storage scope that nothing knows."""
+    if not isinstance(scope, str) or not _SCOPE.fullmatch(scope):
+        refuse(block, f"{scope!r} is not a storage scope; use global, global.<tag>, shared, shared.dyn, warp, local or wmma.<fragment>")
+
+
+def pick(block: Block, which: int | str, key: str) -> Buffer:
+    """The buffer that an index (in printed order) or a name means among what a block reads or writes."""
+    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
+    found = buffers(block)[0 if key == attrs.READS else 1]
+    word = "reads" if key == attrs.READS else "writes"
+    listed = ", ".join(f"{n}: {b.name}" for n, b in enumerate(found)) or "nothing"
+    if isinstance(which, str):
+        named = [b for b in found if b.name == which]
+        check(len(named) == 1, block, f'block "{block.name}" {word} {len(named) or "no"} buffers named {which!r}; it {word} {listed}')
+        return named[0]
+    check(isinstance(which, int) and not isinstance(which, bool), block, f"a buffer is given by its number or name, not {which!r}")
+    check(0 <= which < len(found), block, f'block "{block.name}" has no number {which} among what it {word}; it {word} {listed}')
+    return found[which]
+
+
+def _listed(block: Block, key: str) -> list[Buffer]:
+    """The buffers of `T.reads` or `T.writes`, in printed order."""
+    if key in block.op.attributes:
+        return [r.buffer.root for r in declared(block, key, [])]
+    found = [Buffer(v) for v in (reads_of(block) if key == attrs.READS else writes_of(block))]
+    return [b for b in found if b.op is None or not is_inside(b.op, block.op)]
+
+
+def fresh_name(func: Func, name: str) -> str:
+    """`name`, numbered when a buffer of the function has it already: declared regions name buffers."""
+    taken = {b.name for b in func.params}
+    taken |= {attrs.get(o, attrs.NAME) for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes}
+    number, result = 0, name
+    while result in taken:
+        number += 1
+        result = f"{name}_{number}"
+    return result
+
+
+def head_end(body: ir.Block) -> ir.Operation:
+    """The first op of a body that is not an allocation, a view, a size or a constant: new allocations go before it."""
+    for op in body.operations:
+        name = op.operation.name
+        is_access = name in ("memref.load", "memref.store")
+        if name not in _HEAD and (not name.startswith("memref.") or is_access):
+            return op.operation
+    raise ValueError("a body without a terminator")
+
+
+def alloc_like(scope: Block | Func, like: Buffer, storage_scope: str) -> Buffer:
+    """Allocate, in a scope, a buffer of the same shape and dtype called `<buffer>_<storage scope>`."""
+    name = fresh_name(func_of(scope.op), f"{like.name}_{storage_scope}")
+    shape: list[int | Index] = [d if n is None else n for n, d in zip(like.shape, like.dims, strict=True)]
+    with ir.InsertionPoint(head_end(scope.body)):
+        return Buffer(create.alloc(name, shape, like.dtype, storage_scope))
+
+
+def rename_declared(roots: Iterable[ir.Operation], old: Buffer, name: str) -> None:
+    """In declared regions beneath some ops, let the entries of a buffer name another one."""
+    for root in roots:
+        for block in all_blocks(root):
+            for key in (attrs.READS, attrs.WRITES):
+                if key in block.op.attributes:
+                    _rename_entries(block, key, old, name)
+
+
+def _rename_entries(block: Block, key: str, old: Buffer, name: str) -> None:
+    entries = list(ir.ArrayAttr(block.op.attributes[key]))
+    for number, region in enumerate(declared(block, key, [])):
+        if region.buffer == old:
+            entry = {e.name: e.attr for e in ir.DictAttr(entries[number])}
+            entries[number] = ir.DictAttr.get({**entry, "buffer": ir.StringAttr.get(name)})
+    block.op.attributes[key] = ir.ArrayAttr.get(entries)
+
+
+def drop_declared(root: ir.Operation, buffer: Buffer) -> None:
+    """Forget declared regions that name a buffer: from now on they are computed."""
+    for block in all_blocks(root):
+        for key in (attrs.READS, attrs.WRITES):
+            if any(r.buffer.root == buffer for r in declared(block, key, [])):
+                attrs.put(block.op, key, None)
