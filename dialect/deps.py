@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
+from . import ranges
 from .accesses import Access, access_domain, accesses
 from .index import Index
 from .memo import frozen
+from .regions import relation_beneath
 from .sets import Domain, dim_type, flatten, question, region_map, smallest_point
 from .views import Block, Buffer, Func, Loop, func_of, is_block, is_loop
 from .walk import access_indices, accessed, is_inside, parents
@@ -213,7 +215,8 @@ def update_store(op: ir.Operation) -> ir.Operation | None:
         candidates = [u.owner for u in op.results[0].uses]
         stores = [u.owner for c in candidates for r in c.operation.results for u in r.uses]
         for store in stores:
-            if store.name == "affine.store" and _updated_load(store.operation) == op:
+            load = _updated_load(store.operation) if store.name == "affine.store" else None
+            if load is not None and load == op:
                 return store.operation
         return None
     if op.name == "affine.store" and _updated_load(op) is not None:
@@ -317,13 +320,20 @@ def _padded(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
 
 
 @frozen()
-def unwritten_reads(buffer: ir.Value, root: ir.Operation) -> tuple[Touch, list[int]] | None:
+def unwritten_reads(
+    buffer: ir.Value, root: ir.Operation, readers: ir.Operation | None = None
+) -> tuple[Touch, list[int]] | None:
     """A read of `buffer` beneath `root` with no write of that element before it in the same iteration of `root`.
 
     `root` is a loop (one iteration of it and of the loops around it at a time) or a function. None: every read is
-    preceded by a write. The point is the read's iteration, as in `Touch.at`.
+    preceded by a write. The point is the read's iteration, as in `Touch.at`. `readers`: only reads beneath it count.
     """
     found = touches(root, buffer)
+    asked = [t for t in found if not t.access.is_write and (readers is None or is_inside(t.access.op, readers))]
+    doubtful = [t for t in asked if not _initialised(t, root)]
+    if not doubtful:
+        return None
+    found = [t for t in found if t.access.is_write] + doubtful
     flow = _Flow()
     whens = [times(t, root) for t in found]
     length = max((len(w) for w in whens), default=0)
@@ -344,6 +354,36 @@ def unwritten_reads(buffer: ir.Value, root: ir.Operation) -> tuple[Touch, list[i
             point = smallest_point(piece.reset_tuple_id()) or []
             return touch, point[len(point) - len(touch.dom.dims) :]
     return None
+
+
+def _initialised(touch: Touch, root: ir.Operation) -> bool:
+    """Whether a read is plainly preceded by the init of a reduction block around it, in the same iteration of `root`."""
+    access = touch.access
+    around = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
+    for parent in parents(access.op):
+        if parent == root:
+            return False
+        if not is_block(parent) or (init := Block(parent).init) is None or is_inside(access.op, init):
+            continue
+        block = Block(parent)
+        if not ranges.is_full_box(block) or any(around & set(i.binding.values) for i in block.iters if i.kind == "R"):
+            return False
+        filled = [a for a in accesses(init) if a.buffer == access.buffer and a.is_write and a.exact and access_domain(a).exact]
+        return bool(filled) and _fills(block, filled, access)
+    return False
+
+
+def _fills(block: Block, filled: Sequence[Access], read: Access) -> bool:
+    """Whether the init of a block writes all that one read of it can touch, for the same spatial iters."""
+    parts = []
+    for group, guards in ((filled, True), ([read], False)):
+        relation, outer, _ = relation_beneath(group, block.op, guards)
+        for it in block.iters:
+            if it.kind == "R":
+                relation = relation.project_out(dim_type.in_, outer.index(it.var), 1)
+                outer = [v for v in outer if v != it.var]
+        parts.append((relation, outer))
+    return parts[0][1] == parts[1][1] and parts[1][0].is_subset(parts[0][0])
 
 
 def _named(points: isl.Set, name: str) -> isl.UnionSet:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from . import attrs, ranges
+from . import attrs, sums
 from .accesses import READ, WRITE, Access, access_domain, accesses
 from .errors import NotProvable
 from .index import Index, read_map
 from .memo import frozen
 from .sets import question, region_map, to_index
-from .views import Block, Buffer, Func, Loop, symbols_by_name
+from .views import Block, Buffer, Func, symbols_by_name
 from .walk import is_inside, ops, parents
 
 dim_type = isl.dim_type
@@ -151,9 +151,9 @@ def box(group: Sequence[Access], top: ir.Operation) -> Region:
     first = group[0]
     if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top):
         return Region(Buffer(first.buffer), first.mins, first.extents)
-    plain = _plain_box(group, top)
+    plain = sums.box(group, top)
     if plain is not None:
-        return plain
+        return Region(Buffer(first.buffer), plain.mins, plain.extents)
     for with_guards in (True, False):
         try:
             with question(f"the region of {Buffer(first.buffer).name}"):
@@ -173,81 +173,6 @@ def _is_plain(access: Access, top: ir.Operation) -> bool:
             if home != top and is_inside(home, top):
                 return False
     return True
-
-
-def _plain_box(group: Sequence[Access], top: ir.Operation) -> Region | None:
-    """The box by interval arithmetic, where every index is a plain sum and guards change nothing."""
-    free = [a for a in group if not _is_guarded(a, top)]
-    loose, tight = _sum_box(group, top), _sum_box(free, top) if free else None
-    return tight if loose is not None and tight is not None and loose.same(tight) else None
-
-
-def _is_guarded(access: Access, top: ir.Operation) -> bool:
-    for parent in parents(access.op):
-        if parent == top:
-            return False
-        if parent.name.endswith(".if"):
-            return True
-    return False
-
-
-def _sum_box(group: Sequence[Access], top: ir.Operation) -> Region | None:
-    buffer = Buffer(group[0].buffer)
-    mins, extents = [], []
-    for d in range(buffer.rank):
-        spans = [_sum_span(a, d, top) for a in group]
-        if any(s is None for s in spans):
-            return None
-        rest = spans[0][0]  # type: ignore[index]
-        if any(not s[0].same(rest) for s in spans):  # type: ignore[index]
-            return None
-        low, high = min(s[1] for s in spans), max(s[2] for s in spans)  # type: ignore[index]
-        mins.append((rest + low).simplified())
-        extents.append(Index.constant(high - low + 1))
-    return Region(buffer, tuple(mins), tuple(extents))
-
-
-def _sum_span(access: Access, d: int, top: ir.Operation) -> tuple[Index, int, int] | None:
-    """One dimension as what is defined outside `top` plus [low, high] of what is beneath."""
-    index = access.mins[d].simplified()
-    found, extent = ranges.terms(index.expr), access.extents[d].as_constant()
-    if found is None or extent is None:
-        return None
-    box_ = ranges.around(access.op)
-    rest, low, high = Index.constant(found[1]), 0, extent - 1
-    for dim, factor in found[0].items():
-        value = index.values[dim]
-        if not _moves(value, top):
-            rest = rest + Index.of(value) * factor
-            continue
-        if not _is_box_loop(value):
-            return None
-        least, most = ranges.interval(Index.of(value) * factor, box_)
-        if least is None or most is None:
-            return None
-        low, high = low + least, high + most
-    return rest, low, high
-
-
-def _moves(value: ir.Value, top: ir.Operation) -> bool:
-    """Whether a value is defined beneath `top` (the iters of `top` itself stand still)."""
-    owner = value.owner
-    home = owner.owner.operation if isinstance(owner, ir.Block) else owner
-    return home != top and is_inside(home, top)
-
-
-def _is_box_loop(value: ir.Value) -> bool:
-    """Whether a value plainly takes all of its range, whatever else does: a loop with constant bounds, or an iter that
-    is bound to just such a loop."""
-    owner = value.owner
-    if not isinstance(owner, ir.Block):
-        return False
-    home = owner.owner.operation
-    if home.name == "affine.for":
-        return Loop(home).const_extent is not None and Loop(home).lower.as_constant() is not None
-    if home.name == "affine.parallel" and attrs.BLOCK in home.attributes:
-        return ranges.is_full_box(Block(home))
-    return False
 
 
 def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool) -> Region:

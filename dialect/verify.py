@@ -35,16 +35,19 @@ def verify(module: ir.Module | ir.Operation, source: bool = False) -> None:
 
 def _verify(root: ir.Operation, source: bool) -> None:
     for func in funcs(root):
-        listed = ops(func.op)
-        for op in listed:
-            for applies, rule in RULES:
-                if applies(op):
-                    rule(op)
-        cover(func)
+        blocks = []
+        for op in ops(func.op):
+            name = op.name
+            if name == "affine.parallel" and not is_block(op):
+                continue
+            for rule in RULES.get(name, ()):
+                rule(op)
+            if name == "affine.parallel":
+                blocks.append(Block(op))
+        cover(func, blocks)
         if source:
-            for op in listed:
-                if is_block(op):
-                    iter_kinds(Block(op))
+            for block in blocks:
+                iter_kinds(block)
 
 
 def check_mlir(root: ir.Operation) -> None:
@@ -263,15 +266,12 @@ def declared_regions(op: ir.Operation) -> None:
 # --- whole functions ----------------------------------------------------------------------------------------------------
 
 
-def cover(func: Func) -> None:
+def cover(func: Func, blocks: Sequence[Block]) -> None:
     """A block that writes a parameter runs over its whole domain; what is read of an allocation has been written.
 
     A producer that was moved may compute less than its domain, so for allocations only what is read counts.
     """
-    short: list[Block] = []
-    for op in ops(func.op):
-        if is_block(op) and Block(op).iters and not _covers(Block(op)):
-            short.append(Block(op))
+    short = [b for b in blocks if b.iters and not _covers(b)]
     doubtful: dict[ir.Value, Block] = {}
     for block in short:
         for access in accesses(block.op):
@@ -410,16 +410,10 @@ def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:
     )
 
 
-Rule = Callable[[ir.Operation], None]
-RULES: list[tuple[Callable[[ir.Operation], bool], Rule]] = [
-    (is_loop, loop_shape),
-    (is_block, block_shape),
-    (is_block, bindings_in_domain),
-    (is_block, isolation),
-    (is_block, init_first),
-    (lambda op: op.name.startswith("affine.") and ("load" in op.name or "store" in op.name), access_shape),
-    (lambda op: op.name == "llvm.inttoptr", access_shape),
-    (is_block, declared_regions),
-]
-
-__all__ = ["verify", "check_mlir", "RULES", "is_init"]
+RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
+    "affine.for": (loop_shape,),
+    "affine.parallel": (block_shape, bindings_in_domain, isolation, init_first, declared_regions),
+    "affine.load": (access_shape,),
+    "affine.store": (access_shape,),
+    "llvm.inttoptr": (access_shape,),
+}

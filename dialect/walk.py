@@ -118,7 +118,7 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
 def enclosing_loop_name(value: ir.Value) -> str | None:
     """The name of the loop whose variable `value` is; None for anything else."""
     owner = value.owner
-    if isinstance(owner, ir.Block) and is_loop(owner.owner):
+    if isinstance(owner, ir.Block) and is_loop(owner.owner.operation):
         return Loop(owner.owner).name
     return None
 

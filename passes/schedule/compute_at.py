@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from mlir import ir
+
 from tir_mlir.dialect import deps, sets
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
-from tir_mlir.dialect.views import Block, Buffer, Loop
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 
 from . import relocate
 from .registry import check, primitive, refuse
@@ -29,6 +31,15 @@ def compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, inde
     not beyond it; what it reads does not change in between. `index`: -1 just before the first consumer, -2 right after
     the last producer, k: position k of the loop's body.
     """
+    found, anchor = _plan(block, loop, index)
+
+    relocate.move(block, loop, found, anchor, preserve_unit_loops)
+    relocate.check_concurrent(loop, block)
+
+
+@frozen()
+def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir.Operation]:
+    """All checks: what to compute under the loop, and before which op."""
     relocate.check_place(block, loop)
     check_complete_or_reduction(block)
     if is_output(block):
@@ -43,18 +54,30 @@ def compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, inde
     makers = relocate.under(loop, producers(block))
     for maker in producers(block):
         relocate.check_finished(maker, loop)
-    anchor = relocate.insertion(loop, makers, users, index)
-    found = _needed(block, loop)
-
-    relocate.move(block, loop, found, anchor, preserve_unit_loops)
-    relocate.check_concurrent(loop, block)
+    return _needed(block, loop), relocate.insertion(loop, makers, users, index)
 
 
-@frozen()
 def _needed(block: Block, loop: Loop) -> list[relocate.Span]:
     """The iter values whose results are read beneath `loop` in one iteration; reduce iters run in full."""
-    place = relocate.Place.of(loop)
     spatial = [i for i in block.iters if i.kind != "R"]
+    found = _plainly_needed(block, loop, spatial)
+    if found is None:
+        found = _exactly_needed(block, loop, spatial)
+    by_name = {s.iter.name: s for s in found}
+    return [by_name.get(i.name) or relocate.Span(i, i.min, i.extent, False) for i in block.iters]
+
+
+def _plainly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[relocate.Span] | None:
+    if len(writes_of(block)) != 1:
+        return None
+    buffer = writes_of(block)[0]
+    read = [t for t in deps.touches(loop.op, buffer) if not t.access.is_write]
+    own = [t for t in deps.touches(block.op, buffer) if t.access.is_write]
+    return relocate.plain_spans(read, own, loop, spatial, dense=False)
+
+
+def _exactly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[relocate.Span]:
+    place = relocate.Place.of(loop)
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
         needed = loose = None
         for buffer in writes_of(block):
@@ -72,5 +95,4 @@ def _needed(block: Block, loop: Loop) -> list[relocate.Span]:
                     loose = part if loose is None else loose.union(part)
         assert needed is not None and loose is not None
     around = sets.domain(loop.body.operations[0].operation)
-    by_name = {s.iter.name: s for s in relocate.spans(place, needed, loose, spatial, around)}
-    return [by_name.get(i.name) or relocate.Span(i, i.min, i.extent, False) for i in block.iters]
+    return relocate.spans(place, needed, loose, spatial, around)

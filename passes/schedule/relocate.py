@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, deps, ranges, sets, walk
+from tir_mlir.dialect import attrs, create, deps, ranges, sets, sums, walk
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
@@ -140,6 +140,11 @@ def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], 
     return found
 
 
+def executed(place: Place, found: Sequence[Span]) -> isl.Map:
+    """{ loops -> iter values } of the instances that the spans make run (guards are applied by the iters' domains)."""
+    return sets.region_map(place.dom, [s.low for s in found], [s.extent for s in found])
+
+
 def _bounds(relation: isl.Map, number: int, dims: Sequence[ir.Value], symbols: dict[str, ir.Value]) -> tuple[Index, Index] | None:
     """Lower bound and extent of one output dimension, or None when they are no single affine expressions."""
     try:
@@ -161,6 +166,30 @@ def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
     low, extent = span
     inside = (low - it.min, it.min + it.extent - low - extent)
     return not all(sets.holds(around, index) for index in inside)
+
+
+def plain_spans(touched_: Sequence[deps.Touch], own: Sequence[deps.Touch], loop: Loop, iters: Sequence[Iter], dense: bool) -> list[Span] | None:
+    """The spans where elements are a plain box beneath `loop` and the block touches one element, indexed by iters alone.
+
+    `dense`: every element of the box must be touched (a consumer may run only where all of it has been written).
+    """
+    box = sums.box([t.access for t in touched_], loop.op)
+    if box is None or (dense and not box.dense) or len({t.access.mins for t in own}) != 1:
+        return None
+    found = {}
+    for index, low, extent in zip(own[0].access.mins, box.mins, box.extents, strict=True):
+        value = index.is_value()
+        if value is None or value in found:
+            return None
+        found[value] = low, extent
+    if {i.var for i in iters} != set(found):
+        return None
+    around = ranges.within(loop.op)
+    result = []
+    for it in iters:
+        low, extent = found[it.var]
+        result.append(Span(it, low, extent, not ranges.inside(low, extent, it.min, it.extent, around)))
+    return None if any(s.guarded for s in result) else result
 
 
 # --- the move ---------------------------------------------------------------------------------------------------------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import islpy as isl
+from mlir import ir
 
 from tir_mlir.dialect import deps, sets
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, smallest_point
-from tir_mlir.dialect.views import Block, Buffer, Loop, func_of
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of
 from tir_mlir.dialect.walk import is_inside
 
 from . import relocate
@@ -32,6 +33,15 @@ def reverse_compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = Fal
     reads or writes its result before its old place. `index`: -1 at the end of the loop's body, -2 right after the last
     producer, k: position k.
     """
+    found, anchor = _plan(block, loop, index)
+
+    relocate.move(block, loop, found, anchor, preserve_unit_loops)
+    relocate.check_concurrent(loop, block)
+
+
+@frozen()
+def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir.Operation]:
+    """All checks: what to run under the loop, and before which op."""
     relocate.check_place(block, loop)
     check_complete_or_reduction(block)
     makers = producers(block)
@@ -44,11 +54,8 @@ def reverse_compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = Fal
     relocate.check_inputs_keep(block, list(made))
     _check_result_unused(block)
     users = relocate.under(loop, consumers(block))
-    anchor = relocate.insertion(loop, makers, users, index)
     found = _available(block, loop, [b for b in reads_of(block) if b in made])
-
-    relocate.move(block, loop, found, anchor, preserve_unit_loops)
-    relocate.check_concurrent(loop, block)
+    return found, relocate.insertion(loop, makers, users, index)
 
 
 def _check_result_unused(block: Block) -> None:
@@ -63,11 +70,22 @@ def _check_result_unused(block: Block) -> None:
                 refuse(block, f"{Buffer(buffer).name} is used before block \"{block.name}\" writes it; moving the write ahead would change what is seen there")
 
 
-@frozen()
 def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
     """The iter values all of whose inputs are written by the end of one iteration of `loop`."""
-    place = relocate.Place.of(loop)
     spatial = [i for i in block.iters if i.kind != "R"]
+    found = None
+    if len(inputs) == 1:
+        written = [t for t in deps.touches(loop.op, inputs[0]) if t.access.is_write]
+        own = [t for t in deps.touches(block.op, inputs[0]) if not t.access.is_write]
+        found = relocate.plain_spans(written, own, loop, spatial, dense=True)
+    if found is None:
+        found = _exactly_available(block, loop, inputs, spatial)
+    by_name = {s.iter.name: s for s in found}
+    return [by_name.get(i.name) or relocate.Span(i, i.min, i.extent, False) for i in block.iters]
+
+
+def _exactly_available(block: Block, loop: Loop, inputs: list, spatial: list[Iter]) -> list[relocate.Span]:
+    place = relocate.Place.of(loop)
     with question(f'what block "{block.name}" can compute under loop {loop.name}'):
         needed = loose = None
         for buffer in inputs:
@@ -85,8 +103,7 @@ def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
         found = relocate.spans(place, needed, loose, spatial, around)
         for buffer in inputs:
             _check_ready(block, loop, place, buffer, relocate.executed(place, found), spatial)
-    by_name = {s.iter.name: s for s in found}
-    return [by_name.get(i.name) or relocate.Span(i, i.min, i.extent, False) for i in block.iters]
+    return found
 
 
 def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: isl.Map, spatial) -> None:
