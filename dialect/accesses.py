@@ -11,8 +11,8 @@ from . import attrs
 from .index import Index, read_map
 from .memo import remembered
 from .sets import Domain, domain
-from .views import Buffer
-from .walk import AFFINE_ACCESS, access_indices, accessed, ops
+from .views import Buffer, is_block
+from .walk import AFFINE_ACCESS, access_indices, accessed, ops, parents
 
 READ, WRITE = "read", "write"
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -65,12 +65,28 @@ def of_op(op: ir.Operation) -> list[Access]:
         return [_access(op, accessed(op), kind, access_indices(op) if exact else None)]
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
         view = pointed(op)
-        kinds = {"r": [READ], "w": [READ, WRITE], "rw": [READ, WRITE]}[attrs.get(op, attrs.ACCESS)]
-        return [_access(op, view, kind, None) for kind in kinds] if view is not None else []
+        if view is None:
+            return []
+        found = [_access(op, view, kind, None) for kind in (READ, WRITE)]
+        mode = attrs.get(op, attrs.ACCESS)
+        if mode == "r":
+            return found[:1]
+        return found[1:] if mode == "w" and _declared_unread(op, Buffer(found[0].buffer).name) else found
     if name in (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc") or name.startswith("memref.extract_"):
         return []
     touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
     return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
+
+
+def _declared_unread(op: ir.Operation, name: str) -> bool:
+    """Whether the block around a pointer declares its reads, this buffer not among them.
+
+    Otherwise a pointer to write through counts as read too: kernels that accumulate are often declared so.
+    """
+    block = next((p for p in parents(op) if is_block(p)), None)
+    if block is None or attrs.READS not in block.attributes:
+        return False
+    return all(entry["buffer"] != name for entry in attrs.get(block, attrs.READS))
 
 
 def pointed(op: ir.Operation) -> ir.Value | None:

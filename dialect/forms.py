@@ -80,9 +80,7 @@ class Form:
 
     def without(self, column: int) -> Form:
         """Drop an iterator that only takes the value 0."""
-        cut = tuple(
-            replace(o, rows=tuple(r[:column] + r[column + 1 :] for r in o.rows)) for o in self.operands
-        )
+        cut = tuple(replace(o, rows=tuple(r[:column] + r[column + 1 :] for r in o.rows)) for o in self.operands)
         return replace(self, axes=self.axes[:column] + self.axes[column + 1 :], operands=cut)
 
     def canonical(self) -> Form:

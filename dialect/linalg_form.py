@@ -18,7 +18,7 @@ from .regions import relation_beneath
 from .views import Block, Buffer, Loop, is_block, is_init, is_loop, is_where
 from .walk import is_pure, ops, parents
 
-AffineExpr = ir.AffineExpr
+_SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
 
 
 @dataclass
@@ -114,7 +114,7 @@ def _word(op: ir.Operation) -> str:
 
 def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
     stores = [o for o in leaf if "store" in o.name]
-    for op in leaf:
+    for op in sorted(leaf, key=lambda o: o.name != "func.call"):
         if op not in stores and not is_pure(op):
             raise NotRaisable(f"it holds {_word(op)}, not only arithmetic on elements", op)
     if len(stores) != 1:
@@ -186,7 +186,7 @@ def linear(index: Index, iterators: Sequence[ir.Value]) -> tuple[tuple[int, ...]
     """`index` as factors of the iterators plus an expression without them; None when it is not of that kind."""
     place = {v: n for n, v in enumerate(iterators)}
     factors = [0] * len(iterators)
-    rest = AffineExpr.get_constant(0)
+    rest = ir.AffineExpr.get_constant(0)
     pending: list[tuple[ir.AffineExpr, int]] = [(index.expr, 1)]
     while pending:
         expr, factor = pending.pop()
@@ -243,17 +243,17 @@ def _writes_apart(form: Form) -> bool:
 
 
 def _folds(tree: Tree, output: int) -> bool:
-    """`op(old, e)` with an associative op and e free of the old value; `fma(a, b, old)` is such a sum."""
-    if not isinstance(tree, Node):
+    """`op(old, e)` with an associative op and e free of the old value, also nested: `(old + e) + f`.
+
+    `old - e` and `fma(a, b, old)` are sums too.
+    """
+    if not isinstance(tree, Node) or tree.op not in (*ASSOCIATIVE, *_SUMS):
         return False
-    if tree.op == "math.fma":
-        factors = [n for c in tree.children[:2] for n in payload.leaves(c)]
-        return tree.children[2] == Leaf(output) and output not in factors
-    if tree.op not in ASSOCIATIVE:
+    held = [n for n, c in enumerate(tree.children) if output in payload.leaves(c)]
+    if len(held) != 1 or held[0] != _SUMS.get(tree.op, held[0]):
         return False
-    old = [c for c in tree.children if c == Leaf(output)]
-    rest = [n for c in tree.children if c != Leaf(output) for n in payload.leaves(c)]
-    return len(old) == 1 and output not in rest
+    old = tree.children[held[0]]
+    return old == Leaf(output) or (isinstance(old, Node) and old.op == tree.op and _folds(old, output))
 
 
 # --- init -------------------------------------------------------------------------------------------------------------

@@ -83,9 +83,7 @@ def _bind(left: int, right: int, known: Mapping[int, int]) -> Iterator[dict[int,
         yield {**known, left: right}
 
 
-def _together(
-    left: tuple[Tree, ...], right: tuple[Tree, ...], known: Mapping[int, int]
-) -> Iterator[dict[int, int]]:
+def _together(left: tuple[Tree, ...], right: tuple[Tree, ...], known: Mapping[int, int]) -> Iterator[dict[int, int]]:
     if not left:
         yield dict(known)
         return

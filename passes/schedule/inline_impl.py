@@ -33,9 +33,7 @@ def window_type(binding: Binding) -> ir.MemRefType:
         start = start + number * stride if known else DYNAMIC  # type: ignore[operator]
     kept = [strides[d] for d, p in enumerate(binding.dims) if p is not None]
     shape = [n or 0 for n in binding.param.shape]
-    return ir.MemRefType.get(
-        shape, source.element_type, ir.StridedLayoutAttr.get(start, kept), source.memory_space
-    )
+    return ir.MemRefType.get(shape, source.element_type, ir.StridedLayoutAttr.get(start, kept), source.memory_space)
 
 
 def window(binding: Binding, param: Buffer) -> ir.Value:
@@ -44,9 +42,7 @@ def window(binding: Binding, param: Buffer) -> ir.Value:
     offsets: list[Any] = [i if n is None else n for n, i in zip(fixed, binding.base, strict=True)]
     offsets = [o if isinstance(o, int) else create.apply(o) for o in offsets]
     ones = [1] * len(offsets)
-    view = memref.subview(
-        binding.buffer.value, offsets, binding.sizes, ones, result_type=window_type(binding)
-    )
+    view = memref.subview(binding.buffer.value, offsets, binding.sizes, ones, result_type=window_type(binding))
     facts = view.owner.attributes
     for key in (attrs.NAME, attrs.OFFSET_FACTOR, attrs.ALIGN):
         if key in param.attributes:

@@ -66,7 +66,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         inline(block, impl.func, windows)
     for op in reversed(old):
         op.erase()
-    _keep_order(block, before)
+    _keep_regions(block, before)
 
 
 def _match(block: Block, intrinsic: TensorIntrin) -> Match:
@@ -197,14 +197,20 @@ def _where_odd(block: Block, index: Index, factor: int) -> str | None:
     return f" at {shown}" if shown else ""
 
 
-def _keep_order(block: Block, before: tuple[list[Region], list[Region]]) -> None:
-    """Regions stay in the order the block had them: the implementation may touch its parameters in another."""
-    for key, old, new in zip((attrs.READS, attrs.WRITES), before, computed(block), strict=True):
-        if key in block.op.attributes or len(old) != len(new):
+def _keep_regions(block: Block, before: tuple[list[Region], list[Region]]) -> None:
+    """Regions stay what they were, in their order: what the implementation touches is what its description says.
+
+    They are declared where they are not computed so: a pointer to write through may read, another order of parameters.
+    """
+    if attrs.READS in block.op.attributes or attrs.WRITES in block.op.attributes:
+        return
+    for number, (key, old) in enumerate(zip((attrs.READS, attrs.WRITES), before, strict=True)):
+        new = computed(block)[number]
+        if len(old) == len(new) and all(a.same(b) for a, b in zip(old, new, strict=True)):
             continue
-        in_order = all(a.same(b) for a, b in zip(old, new, strict=True))
-        if not in_order and all(any(a.same(b) for b in new) for a in old):
-            declare(block, key, old)
+        declare(block, key, old)
+        if {r.buffer for r in computed(block)[number]} != {r.buffer for r in old}:
+            attrs.put(block.op, key, None)  # it really touches others, its own result for instance
 
 
 # --- looking before leaping -----------------------------------------------------------------------------------------
