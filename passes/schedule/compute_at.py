@@ -50,6 +50,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     for user in users:
         if user not in relocate.under(loop, users):
             refuse(user, f'the consumer "{user.name}" of block "{block.name}" is not beneath loop {loop.name}, so it would read values that are not computed yet; choose a loop around all consumers')
+    relocate.check_only_blocks(block, [block, *users])
     relocate.check_inputs_keep(block)
     makers = relocate.under(loop, producers(block))
     for maker in producers(block):

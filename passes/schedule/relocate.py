@@ -53,6 +53,19 @@ def check_inputs_keep(block: Block, others: Sequence[ir.Value] = ()) -> None:
             check_complete_or_reduction(producer)
 
 
+def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
+    """Refuse when anything but the given blocks touches what `block` writes: it could tell that the block has moved."""
+    for buffer in writes_of(block):
+        for access in accesses(func_of(block.op).op):
+            if access.buffer == buffer and not any(is_inside(access.op, b.op) for b in allowed):
+                user = walk.enclosing_block(access.op)
+                where = f"by {user}" if user != scope_of(block) else "outside any block"
+                refuse(
+                    user,
+                    f'{Buffer(buffer).name} is also used {where}, which would see that block "{block.name}" has moved',
+                )
+
+
 def check_finished(producer: Block, loop: Loop) -> None:
     """Refuse when `loop` or a loop around it drives a reduction of the producer: its values are not final there."""
     around = [Loop(p) for p in [loop.op, *parents(loop.op)] if is_loop(p)]

@@ -6,10 +6,9 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import deps, sets
-from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, smallest_point
-from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.dialect.walk import is_inside
 
 from . import relocate
@@ -59,15 +58,9 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
 
 
 def _check_result_unused(block: Block) -> None:
-    """Refuse when something before the block touches what it writes."""
+    """Refuse unless whatever else touches what the block writes comes after it."""
     order = children(scope_of(block))
-    before = order[: order.index(block)]
-    later = order[order.index(block) :]
-    for buffer in writes_of(block):
-        for access in accesses(func_of(block.op).op):
-            inside_later = any(is_inside(access.op, b.op) for b in later)
-            if access.buffer == buffer and not inside_later and any(is_inside(access.op, b.op) for b in before):
-                refuse(block, f"{Buffer(buffer).name} is used before block \"{block.name}\" writes it; moving the write ahead would change what is seen there")
+    relocate.check_only_blocks(block, order[order.index(block) :])
 
 
 def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
