@@ -134,6 +134,7 @@ def test_batch_dimensions_are_points(mm16, same_result):
     tiles = [sch.split(x, factors=[None, 16]) for x in (i, j, k)]
     sch.reorder(*(t[0] for t in tiles), *(t[1] for t in tiles))
     sch.tensorize(tiles[0][1], mm16)
+    assert parse(sch.mod.script()).equal(sch.mod)
     same_result(sch, mod, ((3, 32, 32), "float32"), ((32, 1, 32), "float32"), ((3, 32, 32), "float32"))
 
 
@@ -202,6 +203,54 @@ def test_an_implementation_of_ordinary_loops(intrinsic, same_result):
     sch.tensorize(tiles[0][1], name)
     assert 'T.block("row")' in sch.mod.script() and '"by": "rows"' in sch.mod.script()
     same_result(sch, mod, SQUARE, SQUARE)
+
+
+def test_an_implementation_with_a_buffer_of_its_own(intrinsic, same_result):
+    shapes = buffers(A='(4, 16), "float32"', B='(4, 16), "float32"')
+    desc = func(shapes, "for i, j in T.grid(4, 16):\n    B[i, j] = A[i, j]")["main"]
+    impl = func(
+        shapes,
+        """
+        with T.block("root"):
+            row = T.alloc_buffer((4, 16))
+            for i, j in T.grid(4, 16):
+                with T.block("in"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    row[vi, vj] = A[vi, vj]
+            for i, j in T.grid(4, 16):
+                with T.block("out"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = row[vi, vj]
+        """,
+    )["main"]
+    mod = copy_program()
+    sch, loop = copy_tile(mod)
+    sch.tensorize(loop, intrinsic("buffered", desc, impl))
+    same_result(sch, mod, SQUARE, SQUARE)
+
+
+def test_symbolic_sizes(intrinsic, refused):
+    """Strides that are variables are handed on; offsets are proved as far as they can be."""
+    mod = parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    m = T.int32()
+    A = T.match_buffer(a, (n, 4, m, 16))
+    B = T.match_buffer(b, (n, 4, m, 16))
+    for i0, j0, i1, j1 in T.grid(n, m, 4, 16):
+        with T.block("copy"):
+            v0, v1, v2, v3 = T.axis.remap("SSSS", [i0, i1, j0, j1])
+            B[v0, v1, v2, v3] = A[v0, v1, v2, v3]
+""")
+    name = copy_intrinsic(intrinsic, "strides=[$, 1]")
+    sch = Schedule(mod)
+    sch.tensorize(sch.get_loops("copy")[2], name)
+    assert parse(sch.mod.script()).equal(sch.mod)
+    name = copy_intrinsic(intrinsic, "strides=[$, 1], offset_factor=16")
+    sch = Schedule(mod)
+    loop = sch.get_loops("copy")[2]
+    refused(sch, "for all that is known of its strides", lambda: sch.tensorize(loop, name))
 
 
 # --- what does not ------------------------------------------------------------------------------------------------

@@ -50,7 +50,8 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     sizes = [e.as_constant() for e in region.extents]
     shape = list(_as_tuple(evaluate(args["shape"]))) if "shape" in args else list(region.extents)
     extents = [Index.wrap(_extent(s)) for s in shape]
-    if [e.as_constant() for e in extents] != sizes:
+    kept = _kept([e.as_constant() for e in extents], sizes)
+    if kept is None:
         text = ", ".join(str(s) for s in sizes)
         raise Refused(f"{name} does not match its region of {source.name}, which is ({text})")
     if None in sizes:
@@ -60,7 +61,7 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     if ir.InsertionPoint.current.block != state.owners[-1].body:
         raise Refused("T.match_buffer of a region belongs directly into the body of its block")
     with state.source.location(node), state.owners[-1].prologue():
-        buffer = _view(name, region, [s for s in sizes if s is not None], extents)
+        buffer = _view(name, region, [s for s in sizes if s is not None], extents, kept)
         _facts(evaluate, buffer, args, strides)
         if any(isinstance(s, str) for s in strides):
             params.bind_strides(buffer, strides)
@@ -68,6 +69,17 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         if isinstance(stride, str):
             state.scope.define(stride, _stride_item(value), node, "value")
     return buffer
+
+
+def _kept(shape: list[int | None], sizes: list[int | None]) -> list[int] | None:
+    """The dimensions of a region that a view keeps: all, but for single points that its shape leaves out."""
+    kept: list[int] = []
+    for axis in reversed(range(len(sizes))):
+        if len(kept) < len(shape) and sizes[axis] == shape[len(shape) - 1 - len(kept)]:
+            kept.append(axis)
+        elif sizes[axis] != 1:
+            return None
+    return kept[::-1] if len(kept) == len(shape) else None
 
 
 def _stride_item(value: ir.Value) -> Any:
@@ -102,7 +114,7 @@ def _strides(evaluate: Evaluator, args: dict[str, ast.expr], rank: int) -> list[
     return found
 
 
-def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index]) -> BufferRef:
+def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index], kept: list[int]) -> BufferRef:
     """The `memref.subview` of a region, with the layout that its source gives."""
     source = ir.MemRefType(region.buffer.ssa.type)
     strides, offset = source.get_strides_and_offset()
@@ -110,9 +122,8 @@ def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index]) 
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     known = None not in fixed and dynamic not in (*strides, offset)
     start = offset + sum(f * s for f, s in zip(fixed, strides, strict=True)) if known else dynamic  # type: ignore[operator]
-    result = ir.MemRefType.get(
-        sizes, source.element_type, ir.StridedLayoutAttr.get(start, strides), source.memory_space
-    )
+    layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in kept])
+    result = ir.MemRefType.get([sizes[k] for k in kept], source.element_type, layout, source.memory_space)
     offsets: list[Any] = [m if m is not None else create.apply(i) for m, i in zip(fixed, region.mins, strict=True)]
     op = memref.subview(region.buffer.ssa, offsets, sizes, [1] * len(sizes), result_type=result)
     op.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
