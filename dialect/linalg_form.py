@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from . import payload, sets
-from .accesses import of_op
-from .boxes import NotABox, box_of
-from .deps import ASSOCIATIVE
-from .forms import Axis, Form, NotRaisable, Operand, Top
-from .index import Index, trim, used_dims
-from .payload import Leaf, Node, Tree
-from .regions import relation_beneath
-from .views import Block, Buffer, Loop, is_block, is_init, is_loop, is_where
-from .walk import is_pure, ops, parents
+from tir_mlir.dialect import payload, sets
+from tir_mlir.dialect.accesses import of_op
+from tir_mlir.dialect.boxes import NotABox, box_of
+from tir_mlir.dialect.deps import ASSOCIATIVE
+from tir_mlir.dialect.forms import Axis, Form, NotRaisable, Operand, Top
+from tir_mlir.dialect.index import Index, trim, used_dims
+from tir_mlir.dialect.payload import Leaf, Node, Tree
+from tir_mlir.dialect.regions import relation_beneath
+from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_init, is_loop, is_where
+from tir_mlir.dialect.walk import is_pure, ops, parents
 
 _SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
 
@@ -69,20 +69,20 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
             break
         if len(inner) > 1:
             raise NotRaisable("it holds several loops, blocks or conditions side by side, not a single nest", inner[1])
-        _check_bystanders([o for o in body if not len(o.regions)])
         op = inner[0]
+        if not is_loop(op) and not is_block(op):
+            raise NotRaisable(_condition(op), op)
+        _check_bystanders([o for o in body if not len(o.regions)])
         if is_loop(op):
             pending.append(Loop(op))
             body = Loop(op).body_ops()
-        elif is_block(op):
+        else:
             owner = Block(op)
             for it in owner.iters:
                 nest.iterators.append(it.var)
                 nest.names[it.var], nest.kinds[it.var] = it.name, it.kind
             pending = [] if owner.iters else pending
             body = owner.body_ops()
-        else:
-            raise NotRaisable(_condition(op), op)
     for loop in pending:
         nest.iterators.append(loop.var)
         nest.names[loop.var] = loop.name

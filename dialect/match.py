@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice, permutations
 
 from . import payload
@@ -41,6 +41,7 @@ class Match:
 
     axes: tuple[tuple[Axis, Axis], ...]
     bindings: tuple[Binding, ...]
+    keep: object = field(default=None, compare=False, repr=False)  # the forms, whose modules hold the values
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def match(block: Form, intrin: Form) -> Match | list[Mismatch]:
             found.append(Mismatch((bindings,), 1))
         elif not (other := _type_differences(left, right, operands)):
             pairs = tuple((left.axes[n], right.axes[m]) for n, m in enumerate(axes))
-            return Match(pairs, tuple(bindings))
+            return Match(pairs, tuple(bindings), (left, right))
         else:
             found.append(Mismatch(tuple(other), len(other)))
     if not ways:

@@ -227,6 +227,24 @@ REFUSED = {
         """,
         "holds a condition",
     ),
+    "conditional value": (
+        matmul(update="C[vi, vj] + T.if_then_else(vi > 2, A[vi, vk], T.float32(0))"),
+        "holds a condition",
+    ),
+    "init in the middle": (
+        """
+        for k0 in range(2):
+            with T.block("outer"):
+                vk0 = T.axis.reduce(2, k0)
+                for i, j, k in T.grid(16, 16, 8):
+                    with T.block("inner"):
+                        vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                        with T.init():
+                            C[vi, vj] = T.float32(0)
+                        C[vi, vj] = C[vi, vj] + A[vi, vk0 * 8 + vk] * B[vj, vk0 * 8 + vk]
+        """,
+        "its init runs again in every iteration of vk0",
+    ),
     "holes": (
         """
         for i, j, k in T.grid(16, 16, 8):
