@@ -3,14 +3,19 @@
 from . import (
     annotate,
     blockize,
+    cache,
     compute_at,
+    compute_inline,
     decompose_reduction,
     fuse,
     kinds,
     lookup,
     reorder,
     reverse_compute_at,
+    reverse_compute_inline,
+    set_scope,
     split,
+    tensorize,
 )
 from .registry import PRIMITIVES, Primitive
 
@@ -19,12 +24,17 @@ __all__ = [
     "Primitive",
     "annotate",
     "blockize",
+    "cache",
     "compute_at",
+    "compute_inline",
     "decompose_reduction",
     "fuse",
     "kinds",
     "lookup",
     "reorder",
     "reverse_compute_at",
+    "reverse_compute_inline",
+    "set_scope",
     "split",
+    "tensorize",
 ]

@@ -6,8 +6,7 @@ from typing import Any
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.views import Block, Func, Loop
-
-from .registry import primitive
+from tir_mlir.passes.schedule.registry import primitive
 
 
 @primitive("annotate")

@@ -12,8 +12,7 @@ from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Iter, Loop
 from tir_mlir.dialect.walk import blocks_below, loops_above
-
-from .registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,10 @@ def _only_block(target: Loop) -> Block:
     blocks = blocks_below(target.op)
     if len(blocks) != 1:
         names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
-        refuse(target, f"blockize needs a loop with exactly one block beneath it; loop {target.name} has {len(blocks)} ({names})")
+        refuse(
+            target,
+            f"blockize needs a loop with exactly one block beneath it; loop {target.name} has {len(blocks)} ({names})",
+        )
     return blocks[0]
 
 
@@ -89,14 +91,21 @@ def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     own = {lp.var for lp in inner}
     inside, outside = _parts(binding, own)
     if inside is None or outside is None:
-        refuse(block, f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; it does not split into outer * size + inner")
+        refuse(
+            block,
+            f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; it does not split"
+            " into outer * size + inner",
+        )
     box = ranges.around(block.op)
     low, high = ranges.interval(inside, box)
     check(low == 0 and high is not None, block, f"the inner part of iter {it.name} does not start at 0")
     size = (high or 0) + 1
     loops = {lp.var: lp for lp in inner}
     if inside.as_constant() is None and not ranges.reaches(inside, loops, size):
-        refuse(block, f"the inner loops do not take iter {it.name} through all of [0, {size}): the tile has holes or repeats")
+        refuse(
+            block,
+            f"the inner loops do not take iter {it.name} through all of [0, {size}): the tile has holes or repeats",
+        )
     outer = _quotient(outside - it.min, size)
     if outer is None:
         refuse(block, f"the outer part of iter {it.name} is not a multiple of the tile size {size}")
@@ -167,7 +176,10 @@ def _on_iter(guard: Constraint, parts: Sequence[Division], block: Block) -> tupl
             rest = (guard.index - part.iter.binding * sign).simplified()
             if all(walk.enclosing_loop_name(v) is None for v in rest.values):
                 return Constraint(Index.of(part.iter.var) * sign + rest, guard.is_eq), part
-    refuse(block, f'the guard of block "{block.name}" mixes outer and inner loops in a way that is no condition on a single iter')
+    refuse(
+        block,
+        f'the guard of block "{block.name}" mixes outer and inner loops in a way that is no condition on a single iter',
+    )
 
 
 def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
@@ -234,11 +246,18 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
             variables[loop.var] = Index.of(copy.var)
             body = copy.body
     through = {p.iter.var: starts[p.iter.name] + p.inner.substitute(variables) for p in parts}
-    conditions = [Constraint(g.index.substitute(through).simplified(), g.is_eq) for g, p in guards if p is not None and p.iter.kind != "R"]
+    conditions = [
+        Constraint(g.index.substitute(through).simplified(), g.is_eq)
+        for g, p in guards
+        if p is not None and p.iter.kind != "R"
+    ]
     with create.at_end(body), block.op.location:
         ip = create.at_end(create.where(conditions).regions[0].blocks[0]) if conditions else create.at_end(body)
         with ip:
-            specs = [IterSpec(f"{p.iter.name}_i_init", p.iter.kind, 0, p.size, p.inner.substitute(variables)) for p in spatial]
+            specs = [
+                IterSpec(f"{p.iter.name}_i_init", p.iter.kind, 0, p.size, p.inner.substitute(variables))
+                for p in spatial
+            ]
             fresh = create.block(f"{block.name}_init", specs)
     points = {p.iter.name: Index.of(i.var) for p, i in zip(spatial, fresh.iters, strict=True)}
     mapping = {p.iter.var: (starts[p.iter.name] + points.get(p.iter.name, 0)).simplified() for p in parts}

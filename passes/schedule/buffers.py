@@ -23,7 +23,11 @@ _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
 def check_scope_name(block: Block, scope: str) -> None:
     """Refuse a storage scope that nothing knows."""
     if not isinstance(scope, str) or not _SCOPE.fullmatch(scope):
-        refuse(block, f"{scope!r} is not a storage scope; use global, global.<tag>, shared, shared.dyn, warp, local or wmma.<fragment>")
+        refuse(
+            block,
+            f"{scope!r} is not a storage scope; use global, global.<tag>, "
+            "shared, shared.dyn, warp, local or wmma.<fragment>",
+        )
 
 
 def pick(block: Block, which: int | str, key: str) -> Buffer:
@@ -34,10 +38,22 @@ def pick(block: Block, which: int | str, key: str) -> Buffer:
     listed = ", ".join(f"{n}: {b.name}" for n, b in enumerate(found)) or "nothing"
     if isinstance(which, str):
         named = [b for b in found if b.name == which]
-        check(len(named) == 1, block, f'block "{block.name}" {word} {len(named) or "no"} buffers named {which!r}; it {word} {listed}')
+        check(
+            len(named) == 1,
+            block,
+            f'block "{block.name}" {word} {len(named) or "no"} buffers named {which!r}; it {word} {listed}',
+        )
         return named[0]
-    check(isinstance(which, int) and not isinstance(which, bool), block, f"a buffer is given by its number or name, not {which!r}")
-    check(0 <= which < len(found), block, f'block "{block.name}" has no number {which} among what it {word}; it {word} {listed}')
+    check(
+        isinstance(which, int) and not isinstance(which, bool),
+        block,
+        f"a buffer is given by its number or name, not {which!r}",
+    )
+    check(
+        0 <= which < len(found),
+        block,
+        f'block "{block.name}" has no number {which} among what it {word}; it {word} {listed}',
+    )
     return found[which]
 
 
@@ -52,7 +68,9 @@ def _listed(block: Block, key: str) -> list[Buffer]:
 def fresh_name(func: Func, name: str) -> str:
     """`name`, numbered when a buffer of the function has it already: declared regions name buffers."""
     taken = {b.name for b in func.params}
-    taken |= {attrs.get(o, attrs.NAME) for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes}
+    taken |= {
+        attrs.get(o, attrs.NAME) for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes
+    }
     number, result = 0, name
     while result in taken:
         number += 1

@@ -32,10 +32,11 @@ def cache_read(
                                                     for i, k in T.grid(n, m):
                                                         with T.block("b"): ... A_s[vi, vk] ...
 
-    Every reader in the scope of `block` is turned to the copy, or only `consumer_blocks`. An input is copied at the start
-    of the scope; a buffer that the scope computes, directly before the first reader, in the innermost loop that holds the
-    writer and that reader: there only what the writer filled in this iteration is copied. Buffer and block are called
-    `<buffer>_<storage_scope>`; the cache has the shape of the buffer. Every read sees the value it saw before.
+    Every reader in the scope of `block` is turned to the copy, or only `consumer_blocks`. An input is copied at the
+    start of the scope; a buffer that the scope computes, directly before the first reader, in the innermost loop that
+    holds the writer and that reader: there only what the writer filled in this iteration is copied. Buffer and block
+    are called `<buffer>_<storage_scope>`; the cache has the shape of the buffer. Every read sees the value it saw
+    before.
 
     Requires: one writer in the scope, ahead of all readers; what is read has been written in the same iteration of the
     loops around the copy. `read_buffer_index` counts the buffers as `T.reads` prints them, or is a name.
@@ -46,7 +47,9 @@ def cache_read(
         scope = scope_of(block)
         writer = _only_writer(scope, buffer)
         if writer is not None and writer == block:
-            refuse(block, f'block "{block.name}" writes {buffer.name} itself and must see its own writes; use cache_write')
+            refuse(
+                block, f'block "{block.name}" writes {buffer.name} itself and must see its own writes; use cache_write'
+            )
         readers = _chosen(scope, buffer, writer, consumer_blocks)
         check(bool(readers), block, f"no block reads {buffer.name} after it is written")
         _check_child(block, scope)
@@ -75,9 +78,9 @@ def cache_write(
                                                     for ax0 in range(n):
                                                         with T.block("C_s"): C[v0] = C_s[v0]
 
-    The write-back stands directly before the first block that reads the buffer, in the innermost loop that holds both, or
-    at the end of the scope when nothing reads it. `consumer_blocks` read the copy instead of the buffer. Buffer and block
-    are called `<buffer>_<storage_scope>`; every other read sees the value it saw before.
+    The write-back stands directly before the first block that reads the buffer, in the innermost loop that holds
+    both, or at the end of the scope when nothing reads it. `consumer_blocks` read the copy instead of the buffer.
+    Buffer and block are called `<buffer>_<storage_scope>`; every other read sees the value it saw before.
 
     Requires: `block` is the only writer of the buffer in its scope, writes before it reads, and fills a box.
     """
@@ -124,10 +127,16 @@ def _only_writer(scope: Scope, buffer: Buffer) -> Block | None:
     found = [b for b in children(scope) if _touching(b, buffer, writes=True)]
     if len(found) > 1:
         names = ", ".join(f'"{b.name}"' for b in found)
-        refuse(found[1], f"{buffer.name} is written by several blocks ({names}); a cached buffer needs a single writer in the scope")
+        refuse(
+            found[1],
+            f"{buffer.name} is written by several blocks ({names}); a cached buffer needs a single writer in the scope",
+        )
     for access in accesses(scope.op):
         if access.is_write and access.buffer == buffer.value and not any(is_inside(access.op, b.op) for b in found):
-            refuse(access.op, f"{buffer.name} is also written outside any block of the scope; a cached buffer needs a single writer")
+            refuse(
+                access.op,
+                f"{buffer.name} is also written outside any block of the scope; a cached buffer needs a single writer",
+            )
     return found[0] if found else None
 
 
@@ -135,12 +144,20 @@ def _chosen(scope: Scope, buffer: Buffer, writer: Block | None, wanted: Sequence
     """The readers to be turned to the cache, in program order: all, or those the user listed."""
     readers = [b for b in _readers(scope, buffer) if b != writer]
     for one in wanted or []:
-        check(one in readers, one, f'block "{one.name}" is no reader of {buffer.name} in the same scope; list readers only')
+        check(
+            one in readers,
+            one,
+            f'block "{one.name}" is no reader of {buffer.name} in the same scope; list readers only',
+        )
     found = [b for b in readers if b in wanted] if wanted else readers
     order = children(scope)
     for reader in found:
         if writer is not None and order.index(reader) < order.index(writer):
-            refuse(reader, f'block "{reader.name}" reads {buffer.name} before block "{writer.name}" writes it; cache the reads after the write only (consumer_blocks)')
+            refuse(
+                reader,
+                f'block "{reader.name}" reads {buffer.name} before block "{writer.name}" '
+                "writes it; cache the reads after the write only (consumer_blocks)",
+            )
     return found
 
 
@@ -163,7 +180,11 @@ def _input_place(scope: Scope, buffer: Buffer) -> Place:
 def _read_place(buffer: Buffer, writer: Block, readers: Sequence[Block]) -> Place:
     """Before the first reader, in what holds it and the writer; every reader must find its elements copied."""
     level, made, first = meeting(writer.op, readers[0].op)
-    check(made.block == first.block, readers[0], f"the writer and the first reader of {buffer.name} stand in two branches of one condition")
+    check(
+        made.block == first.block,
+        readers[0],
+        f"the writer and the first reader of {buffer.name} stand in two branches of one condition",
+    )
     writes = _touching(writer, buffer, writes=True)
     for reader in readers:
         _check_behind(reader, buffer, writer)
@@ -171,12 +192,20 @@ def _read_place(buffer: Buffer, writer: Block, readers: Sequence[Block]) -> Plac
 
 
 def _check_behind(reader: Block, buffer: Buffer, writer: Block) -> None:
-    """Refuse unless a reader runs after the writer, and reads what this wrote in the same iteration of the loops around both."""
+    """Refuse unless a reader runs after the writer and reads what it wrote in this iteration of their common loops."""
     behind = comes_before(writer.op, reader.op)
-    check(behind, reader, f'block "{reader.name}" does not run after block "{writer.name}" in each iteration of the loops around both')
+    check(
+        behind,
+        reader,
+        f'block "{reader.name}" does not run after block "{writer.name}" in each iteration of the loops around both',
+    )
     level = meeting(writer.op, reader.op)[0]
     if missing := uncovered(_touching(reader, buffer, writes=False), _touching(writer, buffer, writes=True), level):
-        refuse(reader, f'block "{reader.name}" reads {missing}, which block "{writer.name}" has not written in the same iteration of the loops around both; a copy would not hold it')
+        refuse(
+            reader,
+            f'block "{reader.name}" reads {missing}, which block "{writer.name}" has not '
+            "written in the same iteration of the loops around both; a copy would not hold it",
+        )
 
 
 def _write_place(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Block]) -> Place:
@@ -186,8 +215,16 @@ def _write_place(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Bl
     for reader in earlier:
         level = meeting(reader.op, block.op)[0]
         if level != scope.op:
-            refuse(reader, f'block "{reader.name}" reads {buffer.name} ahead of block "{block.name}" in the same loop, and would miss what the last iteration wrote')
-    loose = [a for a in accesses(scope.op) if a.buffer == buffer.value and not any(is_inside(a.op, b.op) for b in [block, *order])]
+            refuse(
+                reader,
+                f'block "{reader.name}" reads {buffer.name} ahead of block "{block.name}" '
+                "in the same loop, and would miss what the last iteration wrote",
+            )
+    loose = [
+        a
+        for a in accesses(scope.op)
+        if a.buffer == buffer.value and not any(is_inside(a.op, b.op) for b in [block, *order])
+    ]
     if loose:
         refuse(loose[0].op, f"{buffer.name} is read outside any block of the scope, which a write-back could miss")
     writes = _touching(block, buffer, writes=True)
@@ -195,7 +232,11 @@ def _write_place(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Bl
     level, before = scope.op, list(scope.body.operations)[-1].operation
     if later:
         level, made, before = meeting(block.op, later[0].op)
-        check(made.block == before.block, later[0], f"the writer and the first reader of {buffer.name} stand in two branches of one condition")
+        check(
+            made.block == before.block,
+            later[0],
+            f"the writer and the first reader of {buffer.name} stand in two branches of one condition",
+        )
     return place(writes, level, before)
 
 
@@ -212,7 +253,10 @@ def _check_box(buffer: Buffer, writer: Block, copy: Block) -> None:
     level = meeting(writer.op, copy.op)[0]
     missing = uncovered(_touching(copy, buffer, writes=False), _touching(writer, buffer, writes=True), level)
     if missing:
-        refuse(writer, f'block "{writer.name}" does not fill a box: the copy would also take {missing}, which it does not write')
+        refuse(
+            writer,
+            f'block "{writer.name}" does not fill a box: the copy would also take {missing}, which it does not write',
+        )
 
 
 def _check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block) -> None:
@@ -224,7 +268,11 @@ def _check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block) -> Non
         found = unwritten_reads(cache.value, scope.op, block.op)
     if found is not None:
         touch, point = found
-        refuse(block, f"at {touch.at(point)} the block reads what the buffer held before it wrote there; a cache would be empty: cache_write needs an init or a first write")
+        refuse(
+            block,
+            f"at {touch.at(point)} the block reads what the buffer held before it wrote "
+            "there; a cache would be empty: cache_write needs an init or a first write",
+        )
 
 
 __all__ = ["cache_read", "cache_write"]

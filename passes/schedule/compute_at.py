@@ -8,10 +8,9 @@ from tir_mlir.dialect import deps, sets
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
-
-from . import relocate
-from .registry import check, primitive, refuse
-from .scope import check_complete_or_reduction, consumers, is_output, producers, writes_of
+from tir_mlir.passes.schedule import relocate
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.scope import check_complete_or_reduction, consumers, is_output, producers, writes_of
 
 
 @primitive("compute_at")
@@ -44,12 +43,20 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     check_complete_or_reduction(block)
     if is_output(block):
         name = next(Buffer(b).name for b in writes_of(block))
-        refuse(block, f'block "{block.name}" writes {name}, which lives outside its scope; only blocks that write allocated buffers can be moved to a consumer')
+        refuse(
+            block,
+            f'block "{block.name}" writes {name}, which lives outside its scope; only blocks that write allocated'
+            " buffers can be moved to a consumer",
+        )
     users = consumers(block)
     check(bool(users), block, f'block "{block.name}" has no consumer; there is nothing to compute it at')
     for user in users:
         if user not in relocate.under(loop, users):
-            refuse(user, f'the consumer "{user.name}" of block "{block.name}" is not beneath loop {loop.name}, so it would read values that are not computed yet; choose a loop around all consumers')
+            refuse(
+                user,
+                f'the consumer "{user.name}" of block "{block.name}" is not beneath loop {loop.name}, so it would read'
+                " values that are not computed yet; choose a loop around all consumers",
+            )
     relocate.check_only_blocks(block, [block, *users])
     relocate.check_inputs_keep(block)
     makers = relocate.under(loop, producers(block))

@@ -1,4 +1,4 @@
-"""The block that copies a region of one buffer to the same place of another, and the redirection of a block to the copy."""
+"""The block that copies a region of one buffer to the same place of another, and turning a block to the copy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .retype import check_retypable, follow
 
 @dataclass(frozen=True)
 class Place:
-    """A copy to be made: before `before`, over `region` (in values known there), of a buffer whose used part is `whole`."""
+    """A copy to be made before an op: over `region` (in values known there), of a buffer whose used part is `whole`."""
 
     before: ir.Operation
     region: Region
@@ -48,7 +48,7 @@ def place(writes: Sequence[Access], level: ir.Operation, before: ir.Operation) -
 
 
 def make_copy(name: str, source: Buffer, target: Buffer, where: Place) -> Block:
-    """`target[v] = source[v]` for all v of the region: loops ax0.., a block with iters v0.., guarded where it could stick out."""
+    """`target[v] = source[v]` over the region: loops ax0.., a block with iters v0.., a guard where it could stick out."""
     ip = ir.InsertionPoint(where.before)
     bindings: list[Index] = []
     for number, (low, extent) in enumerate(zip(where.region.mins, where.region.extents, strict=True)):
@@ -92,8 +92,12 @@ def check_redirectable(root: ir.Operation, buffer: Buffer) -> None:
                 continue
             if value == buffer.value:
                 check_retypable([op])
-            elif not is_inside(value.owner, root):
-                refuse(root, f"{buffer.name} is reached through {Buffer(value).name}, a view made outside the block; cache it in the scope of that view")
+            elif not is_inside(value.owner.operation, root):
+                refuse(
+                    root,
+                    f"{buffer.name} is reached through {Buffer(value).name}, a view "
+                    "made outside the block; cache it in the scope of that view",
+                )
 
 
 def redirect(root: ir.Operation, old: Buffer, new: Buffer) -> None:

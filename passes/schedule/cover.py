@@ -1,4 +1,4 @@
-"""Places and coverage: what runs between two ops, and whether what is read there has been written in the same iteration."""
+"""Places and coverage: what runs between two ops, and whether what is read has been written in the same iteration."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ def projected(dom: Domain, access: Access, level: ir.Operation) -> isl.Map:
 def holding(dom: Domain, condition: Constraint) -> isl.Set:
     """The iterations in which a condition holds."""
     aff = dom.aff(condition.index)
-    return aff.zero_basic_set().to_set() if condition.is_eq else aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
+    return (
+        aff.zero_basic_set().to_set()
+        if condition.is_eq
+        else aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
+    )
 
 
 def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> str | None:

@@ -10,9 +10,8 @@ from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.dialect.walk import loops_above
-
-from .registry import check, primitive, refuse
-from .scope import check_reduction, writes_of
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.scope import check_reduction, writes_of
 
 
 @primitive("decompose_reduction")
@@ -41,7 +40,11 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     for it in (i for i in block.iters if i.kind == "R"):
         for outer in above:
             if outer.var in it.binding.values:
-                refuse(outer, f"reduce iter {it.name} uses loop {outer.name}, which is outside loop {loop.name}: the init would run again in the middle of the sum; choose {outer.name} or a loop above it")
+                refuse(
+                    outer,
+                    f"reduce iter {it.name} uses loop {outer.name}, which is outside loop {loop.name}: the init would"
+                    f" run again in the middle of the sum; choose {outer.name} or a loop above it",
+                )
     _check_alone(block, loop)
     conditions = _kept_guards(block, below)
 
@@ -79,7 +82,11 @@ def _check_alone(block: Block, loop: Loop) -> None:
     for access in accesses(loop.op):
         if access.buffer in written and not walk.is_inside(access.op, block.op):
             other = walk.enclosing_block(access.op)
-            refuse(other, f"{Buffer(access.buffer).name} is also used by {other} beneath loop {loop.name}, so its init cannot be moved before the loop; choose a loop further in")
+            refuse(
+                other,
+                f"{Buffer(access.buffer).name} is also used by {other} beneath loop {loop.name}, so its init cannot be"
+                " moved before the loop; choose a loop further in",
+            )
 
 
 def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
@@ -95,5 +102,10 @@ def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
         if not uses_dropped:
             kept.append(c)
         elif any(v in spatial for v in c.index.values):
-            refuse(block, f'the guard of block "{block.name}" relates spatial and reduce loops; which elements get initialised is not plain', provable=False)
+            refuse(
+                block,
+                f'the guard of block "{block.name}" relates spatial and reduce loops; which elements get initialised is'
+                " not plain",
+                provable=False,
+            )
     return kept

@@ -7,9 +7,8 @@ from mlir import ir
 from tir_mlir.dialect import create, walk
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop
-
-from .registry import check, primitive, refuse
-from .split import check_plain, resimplify
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.split import check_plain, resimplify
 
 
 @primitive("fuse")
@@ -29,16 +28,26 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     for loop in loops:
         check_plain(loop, "fuse")
         check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not start at 0")
-        check(len(loop.uppers) == 1, loop, f"loop {loop.name} ends at the least of several bounds; fuse needs one extent")
+        check(
+            len(loop.uppers) == 1, loop, f"loop {loop.name} ends at the least of several bounds; fuse needs one extent"
+        )
     for outer, inner in zip(loops, loops[1:], strict=False):
         check_nested(outer, inner)
     variables = {lp.var for lp in loops}
     for loop in loops:
-        check(not variables & set(loop.upper.values), loop, f"the extent of loop {loop.name} uses a loop that it would be fused with")
+        check(
+            not variables & set(loop.upper.values),
+            loop,
+            f"the extent of loop {loop.name} uses a loop that it would be fused with",
+        )
     sizes = [lp.const_extent for lp in loops[1:]]
     if None in sizes:
         culprit = loops[1 + sizes.index(None)]
-        refuse(culprit, f"loop {culprit.name} has a symbolic extent; dividing by it is not affine. Only the outermost extent may be symbolic")
+        refuse(
+            culprit,
+            f"loop {culprit.name} has a symbolic extent; dividing by it is not affine. Only the outermost extent may be"
+            " symbolic",
+        )
 
     total = loops[0].extent
     for size in sizes:
@@ -71,6 +80,9 @@ def check_nested(outer: Loop, inner: Loop) -> None:
     """Refuse unless `inner` is the whole body of `outer`."""
     parent = inner.op.parent
     if parent is None or parent.operation != outer.op:
-        refuse(inner, f"loop {inner.name} is not directly inside loop {outer.name}; give the loops outer to inner, without gaps")
+        refuse(
+            inner,
+            f"loop {inner.name} is not directly inside loop {outer.name}; give the loops outer to inner, without gaps",
+        )
     if len(outer.body_ops()) != 1:
         refuse(outer, f"the body of loop {outer.name} holds more than loop {inner.name}")

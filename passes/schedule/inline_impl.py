@@ -11,9 +11,8 @@ from mlir.dialects import memref
 from tir_mlir.dialect import attrs, create, walk
 from tir_mlir.dialect.match import Binding
 from tir_mlir.dialect.views import Block, Buffer, Func, is_block
-
-from .registry import refuse
-from .retype import DYNAMIC, follow
+from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.retype import DYNAMIC, follow
 
 
 def root_block(impl: Func) -> Block | None:

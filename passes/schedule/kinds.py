@@ -6,8 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, deps
 from tir_mlir.dialect.views import Loop
-
-from .registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 THREAD_TAGS = (
     "blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z",
@@ -35,7 +34,11 @@ def vectorize(loop: Loop) -> None:
 
     Requires: as `parallel`; the loop has a constant extent.
     """
-    check(loop.const_extent is not None, loop, f"loop {loop.name} has a symbolic extent; split it by the vector width first")
+    check(
+        loop.const_extent is not None,
+        loop,
+        f"loop {loop.name} has a symbolic extent; split it by the vector width first",
+    )
     _concurrent(loop, "vectorized")
 
 

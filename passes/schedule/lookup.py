@@ -6,9 +6,8 @@ import difflib
 
 from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_init
 from tir_mlir.dialect.walk import all_blocks, loops_above, ops
-
-from . import scope
-from .registry import check, primitive, refuse
+from tir_mlir.passes.schedule import scope
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 def blocks_named(func: Func, name: str) -> list[Block]:
@@ -28,7 +27,9 @@ def get_block(name: str, func_name: Func) -> Block | Func:
     if not found and name == "root":
         return func
     if len(found) > 1:
-        refuse(found[1], f'{len(found)} blocks of {func.name} are called "{name}"; rename them or go by get_child_blocks')
+        refuse(
+            found[1], f'{len(found)} blocks of {func.name} are called "{name}"; rename them or go by get_child_blocks'
+        )
     if not found:
         names = [b.name for b in all_blocks(func.op)]
         close = difflib.get_close_matches(name, names, 1)

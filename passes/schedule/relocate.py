@@ -16,9 +16,8 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sets import Domain, dim_type, question, to_index
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
-
-from .registry import check, refuse
-from .scope import check_complete_or_reduction, nest_top, scope_of, writers, writes_of
+from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.scope import check_complete_or_reduction, nest_top, scope_of, writers, writes_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,9 @@ def check_place(block: Block, loop: Loop) -> None:
     """Refuse unless block and loop share a scope and the loop is not around the block."""
     check(not is_inside(block.op, loop.op), loop, f'loop {loop.name} is already around block "{block.name}"')
     if walk.enclosing_block(loop.op) != scope_of(block):
-        refuse(loop, f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block')
+        refuse(
+            loop, f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block'
+        )
 
 
 def check_inputs_keep(block: Block, others: Sequence[ir.Value] = ()) -> None:
@@ -44,11 +45,24 @@ def check_inputs_keep(block: Block, others: Sequence[ir.Value] = ()) -> None:
     own = set(writes_of(block))
     for buffer in {a.buffer for a in accesses(block.op) if not a.is_write} - own - set(others):
         made = [b for b in writers(scope_of(block), buffer)]
-        stray = [a for a in accesses(func.op) if a.buffer == buffer and a.is_write and not any(is_inside(a.op, b.op) for b in made)]
+        stray = [
+            a
+            for a in accesses(func.op)
+            if a.buffer == buffer and a.is_write and not any(is_inside(a.op, b.op) for b in made)
+        ]
         if stray:
-            refuse(block, f"{Buffer(buffer).name}, which the block reads, is also written outside its scope; whether it still holds the same values there is not known", provable=False)
+            refuse(
+                block,
+                f"{Buffer(buffer).name}, which the block reads, is also written outside its scope; whether it still"
+                " holds the same values there is not known",
+                provable=False,
+            )
         if len(made) > 1:
-            refuse(block, f"{Buffer(buffer).name}, which the block reads, is written by {len(made)} blocks; it must not change between the two places")
+            refuse(
+                block,
+                f"{Buffer(buffer).name}, which the block reads, is written by {len(made)} blocks; it must not change"
+                " between the two places",
+            )
         for producer in made:
             check_complete_or_reduction(producer)
 
@@ -72,7 +86,11 @@ def check_finished(producer: Block, loop: Loop) -> None:
     for it in producer.iters:
         for outer in around:
             if it.kind == "R" and outer.var in it.binding.values and is_inside(producer.op, outer.op):
-                refuse(loop, f'under loop {outer.name} the sum of block "{producer.name}" is not finished: it runs over iter {it.name}; choose a loop outside {outer.name}')
+                refuse(
+                    loop,
+                    f'under loop {outer.name} the sum of block "{producer.name}" is not finished: it runs over iter'
+                    f" {it.name}; choose a loop outside {outer.name}",
+                )
 
 
 # --- regions as relations over the loops around the place ---------------------------------------------------------------
@@ -158,7 +176,9 @@ def executed(place: Place, found: Sequence[Span]) -> isl.Map:
     return sets.region_map(place.dom, [s.low for s in found], [s.extent for s in found])
 
 
-def _bounds(relation: isl.Map, number: int, dims: Sequence[ir.Value], symbols: dict[str, ir.Value]) -> tuple[Index, Index] | None:
+def _bounds(
+    relation: isl.Map, number: int, dims: Sequence[ir.Value], symbols: dict[str, ir.Value]
+) -> tuple[Index, Index] | None:
     """Lower bound and extent of one output dimension, or None when they are no single affine expressions."""
     try:
         with question("the bounds of a region"):
@@ -181,7 +201,9 @@ def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
     return not all(sets.holds(around, index) for index in inside)
 
 
-def plain_spans(touched_: Sequence[deps.Touch], own: Sequence[deps.Touch], loop: Loop, iters: Sequence[Iter], dense: bool) -> list[Span] | None:
+def plain_spans(
+    touched_: Sequence[deps.Touch], own: Sequence[deps.Touch], loop: Loop, iters: Sequence[Iter], dense: bool
+) -> list[Span] | None:
     """The spans where elements are a plain box beneath `loop` and the block touches one element, indexed by iters alone.
 
     `dense`: every element of the box must be touched (a consumer may run only where all of it has been written).
@@ -252,7 +274,11 @@ def _clear(top: ir.Operation, stop: ir.Operation) -> None:
         return
     parent = top.parent.operation
     top.erase()
-    empty = parent != stop and (is_loop(parent) or parent.name == "affine.if") and len(list(parent.regions[0].blocks[0].operations)) == 1
+    empty = (
+        parent != stop
+        and (is_loop(parent) or parent.name == "affine.if")
+        and len(list(parent.regions[0].blocks[0].operations)) == 1
+    )
     if empty:
         _clear(parent, stop)
 
@@ -263,7 +289,11 @@ def check_concurrent(loop: Loop, block: Block) -> None:
         if is_loop(op) and Loop(op).kind not in ("serial", "unrolled"):
             clash = deps.carried(Loop(op))
             if clash is not None:
-                refuse(Loop(op), f'with block "{block.name}" inside, the iterations of the {Loop(op).kind} loop {Loop(op).name} depend on each other: {clash}')
+                refuse(
+                    Loop(op),
+                    f'with block "{block.name}" inside, the iterations of the {Loop(op).kind} loop {Loop(op).name}'
+                    f" depend on each other: {clash}",
+                )
 
 
 def insertion(loop: Loop, before: Sequence[Block], after: Sequence[Block], index: int) -> ir.Operation:
@@ -280,11 +310,13 @@ def insertion(loop: Loop, before: Sequence[Block], after: Sequence[Block], index
         return body[last]
     if index == -2:
         return body[first]
-    check(first <= index <= last, loop, f"position {index} in the body of loop {loop.name} does not fit; it must lie in [{first}, {last}]")
+    check(
+        first <= index <= last,
+        loop,
+        f"position {index} in the body of loop {loop.name} does not fit; it must lie in [{first}, {last}]",
+    )
     return body[index]
 
 
 def under(loop: Loop, blocks: Sequence[Block]) -> list[Block]:
     return [b for b in blocks if is_inside(b.op, loop.op)]
-
-

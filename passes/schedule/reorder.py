@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from tir_mlir.dialect import deps
 from tir_mlir.dialect.views import Loop, is_loop
 from tir_mlir.dialect.walk import blocks_below, parents
-
-from .registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("reorder")
@@ -30,7 +29,11 @@ def reorder(*loops: Loop) -> None:
     chain = _chain(loops)
     for block in blocks_below(chain[-1].op):
         for it in block.iters:
-            check(it.kind != "O", block, f'block "{block.name}" has the opaque iter {it.name}, whose order is not known to be free')
+            check(
+                it.kind != "O",
+                block,
+                f'block "{block.name}" has the opaque iter {it.name}, whose order is not known to be free',
+            )
     slots = [chain.index(lp) for lp in sorted(loops, key=chain.index)]
     order = list(range(len(chain)))
     for slot, loop in zip(slots, loops, strict=True):
@@ -56,7 +59,11 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
         if not is_loop(parent):
             refuse(inner, f"loops {outer.name} and {inner.name} are not on one path of loops of the same block")
         if len(Loop(parent).body_ops()) != 1:
-            refuse(Loop(parent), f"the body of loop {Loop(parent).name} holds more than loop {chain[0].name}, so the two are not a perfect nest")
+            refuse(
+                Loop(parent),
+                f"the body of loop {Loop(parent).name} holds more than loop {chain[0].name}, so the two are not a"
+                " perfect nest",
+            )
         chain.insert(0, Loop(parent))
     for loop in loops:
         check(loop in chain, loop, f"loop {loop.name} is not on the path from {outer.name} to {inner.name}")

@@ -5,14 +5,19 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import attrs
-from tir_mlir.dialect.views import Buffer
 
 from .registry import refuse
 
 DYNAMIC_SIZE = ir.ShapedType.get_dynamic_size()
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 _FOLLOW = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.extract_strided_metadata")
-_INDIFFERENT = ("memref.load", "memref.store", "memref.dim", "memref.dealloc", "memref.extract_aligned_pointer_as_index")
+_INDIFFERENT = (
+    "memref.load",
+    "memref.store",
+    "memref.dim",
+    "memref.dealloc",
+    "memref.extract_aligned_pointer_as_index",
+)
 
 
 def check_retypable(users: list[ir.Operation]) -> None:
@@ -22,7 +27,11 @@ def check_retypable(users: list[ir.Operation]) -> None:
             check_retypable([u.owner.operation for u in user.results[0].uses])
         elif user.name not in _INDIFFERENT and not user.name.startswith(("affine.", "vector.")):
             what = attrs.get(user, "callee", user.name)
-            refuse(user, f"the buffer is handed as a whole to {what}, whose signature fixes its scope; pass an access pointer instead")
+            refuse(
+                user,
+                f"the buffer is handed as a whole to {what}, whose "
+                "signature fixes its scope; pass an access pointer instead",
+            )
 
 
 def retype(value: ir.Value, type_: ir.MemRefType) -> None:
@@ -51,7 +60,9 @@ def with_scope(type_: ir.MemRefType, scope: str) -> ir.MemRefType:
 def _subview_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType) -> ir.Attribute:
     """The layout MLIR infers for a subview: strides multiply, offsets add up, unknown where a part is unknown."""
     strides, offset = source.get_strides_and_offset()
-    offsets, sizes, steps = (list(op.attributes[f"static_{k}"]) for k in ("offsets", "sizes", "strides"))
+    offsets, sizes, steps = (
+        list(ir.DenseI64ArrayAttr(op.attributes[f"static_{k}"])) for k in ("offsets", "sizes", "strides")
+    )
     inner = [DYNAMIC if DYNAMIC in (s, t) else s * t for s, t in zip(strides, steps, strict=True)]
     total = offset
     for part, stride in zip(offsets, strides, strict=True):
@@ -64,5 +75,3 @@ def _subview_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType)
         else:
             kept.append(stride)
     return ir.StridedLayoutAttr.get(total, kept)
-
-

@@ -10,10 +10,17 @@ from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.dialect.walk import is_inside
-
-from . import relocate
-from .registry import check, primitive, refuse
-from .scope import check_complete_or_reduction, children, consumers, producers, reads_of, scope_of, writes_of
+from tir_mlir.passes.schedule import relocate
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.scope import (
+    check_complete_or_reduction,
+    children,
+    consumers,
+    producers,
+    reads_of,
+    scope_of,
+    writes_of,
+)
 
 
 @primitive("reverse_compute_at")
@@ -47,7 +54,11 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     check(bool(makers), block, f'block "{block.name}" has no producer in its scope; there is nothing to compute it at')
     for maker in makers:
         if not is_inside(maker.op, loop.op):
-            refuse(maker, f'the producer "{maker.name}" of block "{block.name}" is not beneath loop {loop.name}; choose a loop around all producers')
+            refuse(
+                maker,
+                f'the producer "{maker.name}" of block "{block.name}" is not beneath loop {loop.name}; choose a loop'
+                " around all producers",
+            )
         relocate.check_finished(maker, loop)
     made = {b for m in makers for b in writes_of(m)}
     relocate.check_inputs_keep(block, list(made))
@@ -115,7 +126,14 @@ def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: 
     point = smallest_point(sets.flatten(late)) or []
     rank = Buffer(buffer).rank
     element = ", ".join(str(v) for v in point[len(point) - rank :])
-    at = ", ".join(f"{n} = {v}" for n, v in zip(deps.loop_names(loop.body.operations[0].operation), point[-rank - len(place.dims) : -rank], strict=False))
-    refuse(loop, f'block "{block.name}" reads {Buffer(buffer).name}[{element}], which is not written yet at {at}; choose a loop further out')
-
-
+    at = ", ".join(
+        f"{n} = {v}"
+        for n, v in zip(
+            deps.loop_names(loop.body.operations[0].operation), point[-rank - len(place.dims) : -rank], strict=False
+        )
+    )
+    refuse(
+        loop,
+        f'block "{block.name}" reads {Buffer(buffer).name}[{element}], which is not written yet at {at}; choose a loop'
+        " further out",
+    )

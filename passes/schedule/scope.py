@@ -8,8 +8,7 @@ from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.index import used_dims
 from tir_mlir.dialect.views import Block, Buffer, Func, is_loop
 from tir_mlir.dialect.walk import blocks_below, enclosing_block
-
-from .registry import check, refuse
+from tir_mlir.passes.schedule.registry import check, refuse
 
 Scope = Block | Func
 
@@ -96,7 +95,9 @@ def check_dominant(block: Block) -> None:
 def check_complete(block: Block) -> None:
     """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it."""
     for it in block.iters:
-        check(it.kind == "S", block, f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial')
+        check(
+            it.kind == "S", block, f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial'
+        )
     check_dominant(block)
     both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
     if both:
@@ -107,12 +108,21 @@ def check_reduction(block: Block) -> None:
     """Refuse unless the block has an init, only spatial and reduce iters, a single writer, and stores not indexed by R."""
     check(block.init is not None, block, f'block "{block.name}" has no init, so it is not a reduction block')
     for it in block.iters:
-        check(it.kind in "SR", block, f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; a reduction has spatial and reduce iters')
+        check(
+            it.kind in "SR",
+            block,
+            f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; a reduction has spatial and reduce iters',
+        )
     check_dominant(block)
     reduce = {i.var for i in block.iters if i.kind == "R"}
     for access in accesses(block.op):
-        if access.is_write and any(v in reduce for m in access.mins for d, v in enumerate(m.values) if d in used_dims(m.expr)):
-            refuse(block, f'block "{block.name}" stores to {Buffer(access.buffer).name} at an index that uses a reduce iter')
+        if access.is_write and any(
+            v in reduce for m in access.mins for d, v in enumerate(m.values) if d in used_dims(m.expr)
+        ):
+            refuse(
+                block,
+                f'block "{block.name}" stores to {Buffer(access.buffer).name} at an index that uses a reduce iter',
+            )
 
 
 def check_complete_or_reduction(block: Block) -> None:

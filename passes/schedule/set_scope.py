@@ -17,14 +17,20 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
         B = T.alloc_buffer((n,))                      B_s = T.alloc_buffer((n,), scope="s")
         ... B[vi] ...                        ->       ... B_s[vi] ...
 
-    The buffer becomes `<buffer>_<storage_scope>`, everywhere; views of it follow. Setting the scope it has does nothing.
+    The buffer becomes `<buffer>_<storage_scope>`, everywhere; views of it follow. Setting the scope it has does
+    nothing.
 
     Requires: the buffer is allocated by the program (a parameter's memory belongs to the caller), and no call takes it
     as a whole. `buffer_index` counts the buffers as `T.writes` prints them, or is a name.
     """
     check_scope_name(block, storage_scope)
     buffer = pick(block, buffer_index, attrs.WRITES)
-    check(buffer.is_alloc, block, f"{buffer.name} is a parameter of the function, its memory is the caller's; cache_write it and set the scope of the copy")
+    check(
+        buffer.is_alloc,
+        block,
+        f"{buffer.name} is a parameter of the function, its memory is "
+        "the caller's; cache_write it and set the scope of the copy",
+    )
     if buffer.scope == storage_scope:
         return
     check_retypable([u.owner.operation for u in buffer.value.uses])

@@ -12,8 +12,7 @@ from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import blocks_below
-
-from .registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("split")
@@ -32,20 +31,39 @@ def split(
     reaches the extent. `disable_predication` leaves the guard out, and so needs factors that divide.
     """
     check_plain(loop, "split")
-    check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} starts at {_show(loop.lower)}; split needs a loop that starts at 0")
+    check(
+        loop.lower.as_constant() == 0,
+        loop,
+        f"loop {loop.name} starts at {_show(loop.lower)}; split needs a loop that starts at 0",
+    )
     check(len(loop.uppers) == 1, loop, f"loop {loop.name} ends at the least of several bounds; split needs one extent")
     extents = infer_factors(loop, factors)
     total = math.prod(e for e in extents if isinstance(e, int)) if all(isinstance(e, int) for e in extents) else None
     exact = total is not None and loop.const_extent == total
     if total is not None and loop.const_extent is not None and total < loop.const_extent:
-        refuse(loop, f"the factors {list(extents)} multiply to {total}, less than the extent {loop.const_extent} of loop {loop.name}; iterations would be lost")
+        refuse(
+            loop,
+            f"the factors {list(extents)} multiply to {total}, less than the extent {loop.const_extent} of loop"
+            f" {loop.name}; iterations would be lost",
+        )
     if total is not None and loop.const_extent is None and not _reaches(loop, total):
-        refuse(loop, f"loop {loop.name} has a symbolic extent that {total} iterations need not reach; give None for one factor")
+        refuse(
+            loop,
+            f"loop {loop.name} has a symbolic extent that {total} iterations need not reach; give None for one factor",
+        )
     needs_guard = not exact and not _divides(loop, extents)
     if needs_guard and disable_predication:
-        refuse(loop, f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed; drop disable_predication")
+        refuse(
+            loop,
+            f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed; drop"
+            " disable_predication",
+        )
     if needs_guard and not _only_blocks(loop):
-        refuse(loop, f"the factors do not divide the extent of loop {loop.name}, and its body holds statements outside any block, which a guard cannot protect")
+        refuse(
+            loop,
+            f"the factors do not divide the extent of loop {loop.name}, and its body holds statements outside any"
+            " block, which a guard cannot protect",
+        )
 
     upper, name = loop.upper, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
@@ -63,7 +81,12 @@ def split(
 
 def check_plain(loop: Loop, what: str) -> None:
     """Refuse a loop with annotations or a thread binding, which a rewrite of the loop would lose."""
-    check(not loop.annotations, loop, f"loop {loop.name} carries annotations {sorted(loop.annotations)}, which {what} would lose; unannotate it first")
+    check(
+        not loop.annotations,
+        loop,
+        f"loop {loop.name} carries annotations {sorted(loop.annotations)}, which {what} would lose; unannotate it"
+        " first",
+    )
     check(not loop.is_thread, loop, f"loop {loop.name} is bound to {loop.kind}; {what} it before binding")
 
 

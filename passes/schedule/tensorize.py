@@ -16,10 +16,17 @@ from tir_mlir.dialect.match import Binding, Match, Mismatch, match
 from tir_mlir.dialect.regions import Region, computed, declare
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop
-
-from .inline_impl import check_inlinable, inline, missing_externs, module_of, stride_names, window, window_type
-from .registry import check, primitive, refuse
-from .retype import DYNAMIC
+from tir_mlir.passes.schedule.inline_impl import (
+    check_inlinable,
+    inline,
+    missing_externs,
+    module_of,
+    stride_names,
+    window,
+    window_type,
+)
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.retype import DYNAMIC
 
 
 @primitive("tensorize")
@@ -41,7 +48,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     assert intrinsic is not None
     block = block_or_loop
     if isinstance(block, Loop):
-        from .blockize import blockize
+        from tir_mlir.passes.schedule.blockize import blockize
 
         block = blockize(block, preserve_unit_iters)
     check(isinstance(block, Block), block, "the root block cannot be tensorized; choose a block in it, or a loop")

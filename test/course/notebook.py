@@ -1,7 +1,6 @@
 """Runs pieces of code one after the other in one namespace, as a notebook does."""
 
 from __future__ import annotations
-
 import __future__
 
 import linecache

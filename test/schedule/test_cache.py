@@ -482,7 +482,12 @@ def test_refuses_cache_read_of_own_writes(refused):
 
 def test_refuses_values_from_another_iteration(refused):
     sch = Schedule(Running)
-    refused(sch, r"reads B\[0, 0\], which block .B. has not written in the same iteration", lambda: sch.cache_read("C", 0, "shared"))
+    refused(
+        sch,
+        r"reads B\[0, 0\], which block .B. "
+        r"has not written in the same iteration",
+        lambda: sch.cache_read("C", 0, "shared"),
+    )
 
 
 def test_cache_write_of_values_from_another_iteration(same_result):
@@ -543,7 +548,12 @@ def test_refuses_holes(refused):
                     Y[vi * 2] = A[vi]
 
     sch = Schedule(Holes)
-    refused(sch, r"does not fill a box: the copy would also take Y_shared\[1\]", lambda: sch.cache_write("Y", 0, "shared"))
+    refused(
+        sch,
+        r"does not fill a box: the copy "
+        r"would also take Y_shared\[1\]",
+        lambda: sch.cache_write("Y", 0, "shared"),
+    )
 
 
 def test_refuses_blocks_in_an_init(refused):

@@ -1,0 +1,291 @@
+"""reverse_compute_inline: a block that works on the result of another is merged into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect.accesses import Access, access_domain, accesses, of_op
+from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.sets import domain, holds, question, to_index
+from tir_mlir.dialect.views import Block, Buffer, symbol_name, symbols_by_name
+from tir_mlir.dialect.walk import access_indices, enclosing_block
+
+from .compute_inline import remove
+from .cover import comes_before, elements, holding, meeting, projected, shown_element, span, written_within
+from .payload import Inverse, Payload, check_visible, clone_steps, inverse_of, payload_of, sees
+from .registry import check, primitive, refuse
+from .scope import Scope, check_complete, children, scope_of, writers
+
+
+@primitive("reverse_compute_inline")
+def reverse_compute_inline(block: Block) -> None:
+    """Merge a block into the one that computes what it reads; the buffer between them goes.
+
+        for i in range(n):                            for i in range(n):
+            with T.block("B"): B[vi] = f(A[vi])           with T.block("B"): C[vi] = g(f(A[vi]))
+        for i in range(n):                       ->
+            with T.block("C"): C[vi] = g(B[vi])
+
+    The merged block keeps the name of the producer. Every element of the result gets the value it got before.
+
+    Requires: both bodies are one store of a pure value, all iters spatial, no init; the block reads one buffer
+    computed in the scope, always at the same index, which tells its iters, and has no guard; nothing else uses that
+    buffer, nothing between the two touches the result or writes what the block reads; what the block reads of the
+    buffer is exactly what the producer computes, or a part that a guard on the producer can single out.
+    """
+    with frozen():
+        pair = _pair(block)
+        _check_between(pair)
+        conditions = _conditions(pair)
+    scope, producer_id, buffer = scope_of(block), pair.producer.block.id, pair.producer.buffer
+
+    attrs.put(pair.producer.block.op, attrs.READS, None)
+    attrs.put(pair.producer.block.op, attrs.WRITES, None)
+    _merge(pair)
+    remove(block, buffer, scope)
+    if conditions:
+        _guard(_found(scope, producer_id), conditions)
+    _shrink(_found(scope, producer_id))
+
+
+def _found(scope: Scope, number: int) -> Block:
+    """The block with an id, after edits that may have rebuilt it."""
+    op = walk.find(scope.op, number)
+    assert op is not None, "the producer survives the merge"
+    return Block(op)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A producer, the consumer to be merged into it, its loads of the buffer between, and its iters by element."""
+
+    producer: Payload
+    consumer: Payload
+    loads: list[ir.Operation]
+    inverse: Inverse
+
+
+def _pair(block: Block) -> _Pair:
+    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
+    consumer = payload_of(block)
+    check_complete(block)
+    inverse_of(block, consumer.indices)
+    check(
+        block.where is None,
+        block,
+        f'block "{block.name}" has a guard (T.where); the merged block would lose it: split so that it divides',
+    )
+    scope = scope_of(block)
+    check(
+        block in children(scope),
+        block,
+        f'block "{block.name}" stands in an init region; only blocks of a body can be merged',
+    )
+    made_here = [b for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
+    names = ", ".join(Buffer(b).name for b in made_here) or "none"
+    check(
+        len(made_here) == 1,
+        block,
+        f'block "{block.name}" must read exactly one buffer that the scope computes; it reads {names}',
+    )
+    buffer = Buffer(made_here[0])
+    found = writers(scope, buffer.value)
+    check(
+        len(found) == 1,
+        block,
+        f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer",
+    )
+    producer = payload_of(found[0])
+    check_complete(found[0])
+    inverse_of(producer.block, producer.indices)
+    home = buffer.op
+    if home is None or enclosing_block(home) != scope:
+        refuse(
+            found[0],
+            f'block "{found[0].name}" computes {buffer.name}, which is not '
+            "allocated in its scope: others see it, so it must be stored",
+        )
+    loads = _loads(buffer, producer, consumer)
+    return _Pair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
+
+
+def _loads(buffer: Buffer, producer: Payload, consumer: Payload) -> list[ir.Operation]:
+    """The loads of the buffer, all in the consumer and at one index."""
+    loads = [u.owner.operation for u in buffer.value.uses if u.owner.operation != producer.store]
+    for load in loads:
+        if load.name != "affine.load":
+            refuse(load, f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only")
+        if not walk.is_inside(load, consumer.block.op):
+            refuse(load, f'{buffer.name} is also read outside block "{consumer.block.name}", so it must stay')
+    first = access_indices(loads[0])
+    for load in loads[1:]:
+        if not all(a.same(b) for a, b in zip(first, access_indices(load), strict=True)):
+            refuse(
+                load,
+                f'block "{consumer.block.name}" reads {buffer.name} at several indices; merging needs a single one',
+            )
+    return loads
+
+
+def _check_between(pair: _Pair) -> None:
+    """Refuse unless the consumer may run as early as the producer."""
+    producer, consumer = pair.producer.block, pair.consumer.block
+    behind = comes_before(producer.op, consumer.op)
+    check(
+        behind,
+        consumer,
+        f'block "{consumer.name}" does not run after block '
+        f'"{producer.name}" in each iteration of the loops around both',
+    )
+    between = span(producer.op, consumer.op)
+    inputs = {a.buffer for a in pair.consumer.inputs()} - {pair.producer.buffer.value}
+    if (clash := written_within(between, inputs)) is not None:
+        refuse(
+            clash.op,
+            f'{Buffer(clash.buffer).name}, which block "{consumer.name}" '
+            f'reads, is written between block "{producer.name}" and it',
+        )
+    result = pair.consumer.buffer
+    for op in between:
+        for access in accesses(op):
+            if access.buffer == result.value and access.op != pair.consumer.store:
+                refuse(
+                    access.op,
+                    f'{result.name}, which block "{consumer.name}" writes, is used between '
+                    f'block "{producer.name}" and it; written earlier, it would not be the same',
+                )
+    check_visible(pair.consumer, pair.producer.store)
+    check(
+        sees(pair.producer.store, result.value), consumer, f'{result.name} is allocated after block "{producer.name}"'
+    )
+
+
+# --- the part of the producer that is used --------------------------------------------------------------------------
+
+
+def _conditions(pair: _Pair) -> list[Constraint]:
+    """What must hold for the producer's iters so that it computes just what the consumer reads; usually nothing."""
+    producer, consumer = pair.producer.block, pair.consumer.block
+    level = meeting(producer.op, consumer.op)[0]
+    store, load = of_op(pair.producer.store)[0], _as_run(pair)
+    with question(f'whether block "{consumer.name}" reads what block "{producer.name}" computes'):
+        made, made_in = elements(store, level)
+        read, read_in = elements(load, level)
+        if not (made_in.exact and read_in.exact):
+            refuse(consumer, "a condition around the blocks is beyond what can be decided", provable=False)
+        if not (missing := read.subtract(made)).is_empty():
+            refuse(
+                consumer,
+                f'block "{consumer.name}" needs {shown_element(load.buffer, missing)}, which block '
+                f'"{producer.name}" has not computed in the same iteration of the loops around both',
+            )
+        if made.is_subset(read):
+            return []
+        conditions = _singled_out(pair)
+        dom = domain(producer.op)
+        made = _restricted(pair, conditions, level)
+        if not made.is_equal(read):
+            extra = made.subtract(read)
+            refuse(
+                consumer,
+                f'block "{producer.name}" also computes {shown_element(load.buffer, extra)}, '
+                f'which block "{consumer.name}" does not read in the same iteration '
+                "of the loops around both; no guard on its iters tells them apart",
+            )
+        return [c for c in conditions if not holds(dom, c.index, c.is_eq)]
+
+
+def _as_run(pair: _Pair) -> Access:
+    """The consumer's load as if every iteration made it: an iteration that leaves it out must run as well."""
+    load = of_op(pair.loads[0])[0]
+    return replace(load, op=pair.consumer.store)
+
+
+def _singled_out(pair: _Pair) -> list[Constraint]:
+    """The stored element lies in the consumer's domain, in terms of the loops around the producer."""
+    element = pair.producer.indices
+    iters = pair.inverse.at_values(element)
+    if iters is None:
+        refuse(pair.consumer.block, "the part that is used has no simple guard on the producer's iters", provable=False)
+    bound = {i.var: i.binding for i in pair.producer.block.iters}
+    found: list[Constraint] = []
+    for it in pair.consumer.block.iters:
+        value = iters[it.var]
+        found += [Constraint(value - it.min), Constraint(it.min + it.extent - value - 1)]
+    for part, read in zip(element, access_indices(pair.loads[0]), strict=True):
+        found.append(Constraint(read.substitute(iters) - part, is_eq=True))
+    return [Constraint(c.index.substitute(bound).simplified(), c.is_eq) for c in found]
+
+
+def _restricted(pair: _Pair, conditions: list[Constraint], level: ir.Operation) -> isl.Map:
+    """{ loops at and above `level` -> elements } of the producer, where some conditions hold."""
+    store = of_op(pair.producer.store)[0]
+    dom = access_domain(store, extra=[c.index for c in conditions])
+    for c in conditions:
+        dom.set = dom.set.intersect(holding(dom, c))
+    return projected(dom, store, level)
+
+
+def _guard(block: Block, conditions: list[Constraint]) -> None:
+    """Put conditions on a block."""
+    if (old := block.where) is not None:
+        walk.rebuild_guard(old, [*walk.constraints(old), *conditions])
+    else:
+        with ir.InsertionPoint(block.op), block.op.location:
+            guard = create.where(conditions)
+        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
+
+
+def _shrink(block: Block) -> None:
+    """Cut the domain of each iter to the values it is bound to: the result, unlike the buffer, must be all written.
+
+    An iter is left as it is where these values have no single expression.
+    """
+    if ranges.is_full_box(block):
+        return
+    dom = domain(block.op)
+    symbols = symbols_by_name(block.op)
+    lows: list[Index] = []
+    extents: list[Index] = []
+    with question(f'the domain of block "{block.name}"'):
+        bound = dom.map([i.binding for i in block.iters]).range()
+        for number, it in enumerate(block.iters):
+            ends = [
+                e.coalesce().gist(bound.params()).get_pieces() for e in (bound.dim_min(number), bound.dim_max(number))
+            ]
+            low, extent = it.min, it.extent
+            if all(len(e) == 1 for e in ends):
+                low, last = (to_index(e[0][1], [], symbols) for e in ends)
+                extent = (last - low + 1).simplified()
+            lows.append(low)
+            extents.append(extent)
+    _set_domain(block, lows, extents)
+
+
+def _set_domain(block: Block, lows: list[Index], extents: list[Index]) -> None:
+    values = list(dict.fromkeys(v for part in [*lows, *extents] for v in part.values))
+    for key, parts in ((attrs.MIN, lows), (attrs.EXTENT, extents)):
+        map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
+        block.op.attributes[key] = ir.AffineMapAttr.get(map_)
+    block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
+
+
+# --- the edit -------------------------------------------------------------------------------------------------------
+
+
+def _merge(pair: _Pair) -> None:
+    """Store the consumer's result where the producer stored the buffer."""
+    store, consumer = pair.producer.store, pair.consumer
+    iters = pair.inverse.at_access(of_op(store)[0])
+    given: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
+    with consumer.store.location:
+        value = clone_steps(consumer, store, iters, given)
+        with ir.InsertionPoint(store):
+            create.store(value, consumer.buffer.value, [i.substitute(iters) for i in consumer.indices])
+    walk.erase(store)
