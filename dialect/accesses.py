@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from . import attrs
-from .index import Index, read_map
-from .memo import remembered
-from .sets import Domain, domain
-from .views import Buffer, is_block
-from .walk import AFFINE_ACCESS, access_indices, accessed, ops, parents
+from tir_mlir.dialect import attrs
+from tir_mlir.dialect.index import Index, read_map
+from tir_mlir.dialect.memo import remembered
+from tir_mlir.dialect.sets import Domain, domain
+from tir_mlir.dialect.views import Buffer, is_block
+from tir_mlir.dialect.walk import AFFINE_ACCESS, access_indices, accessed, ops, parents
 
 READ, WRITE = "read", "write"
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -72,7 +72,9 @@ def of_op(op: ir.Operation) -> list[Access]:
         if mode == "r":
             return found[:1]
         return found[1:] if mode == "w" and _declared_unread(op, Buffer(found[0].buffer).name) else found
-    if name in (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc") or name.startswith("memref.extract_"):
+    if name in (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc") or name.startswith(
+        "memref.extract_"
+    ):
         return []
     touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
     return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]

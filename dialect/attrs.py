@@ -46,7 +46,9 @@ def to_attr(value: Any) -> ir.Attribute:
         return ir.ArrayAttr.get([to_attr(v) for v in value])
     if isinstance(value, dict):
         return ir.DictAttr.get({str(k): to_attr(v) for k, v in value.items()})
-    raise TypeError(f"{value!r} ({type(value).__name__}) cannot be an annotation; use str, int, float, bool, list or dict")
+    raise TypeError(
+        f"{value!r} ({type(value).__name__}) cannot be an annotation; use str, int, float, bool, list or dict"
+    )
 
 
 def from_attr(attr: ir.Attribute) -> Any:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from .errors import NotProvable, TirError
-from .index import Index
-from .sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point, to_index
-from .views import Block, Loop, is_block, is_loop, symbols_by_name
-from .walk import is_inside, parents
+from tir_mlir.dialect.errors import NotProvable, TirError
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point, to_index
+from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbols_by_name
+from tir_mlir.dialect.walk import is_inside, parents
 
 
 class NotABox(TirError):

@@ -10,9 +10,9 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith, memref
 
-from . import attrs, dtypes
-from .index import Index, emit_map
-from .views import Block, Func, Loop, symbol_name
+from tir_mlir.dialect import attrs, dtypes
+from tir_mlir.dialect.index import Index, emit_map
+from tir_mlir.dialect.views import Block, Func, Loop, symbol_name
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,9 @@ def one_point(bindings: Sequence[Index]) -> ir.Operation:
     return op
 
 
-def guard(constraints: Sequence[Constraint], tag: str | None = None, results: Sequence[ir.Type] = (), has_else: bool = False):
+def guard(
+    constraints: Sequence[Constraint], tag: str | None = None, results: Sequence[ir.Type] = (), has_else: bool = False
+):
     """An `affine.if` over a conjunction, bodies empty; with no results the yields are in place."""
     map_, operands = emit_map([c.index for c in constraints])
     exprs, kinds = list(map_.results), [c.is_eq for c in constraints]

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from . import ranges
-from .accesses import Access, access_domain, accesses
-from .index import Index
-from .memo import frozen
-from .regions import relation_beneath
-from .sets import Domain, dim_type, flatten, question, region_map, smallest_point
-from .views import Block, Buffer, Func, Loop, func_of, is_block, is_loop
-from .walk import access_indices, accessed, is_inside, parents
+from tir_mlir.dialect import ranges
+from tir_mlir.dialect.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.regions import relation_beneath
+from tir_mlir.dialect.sets import Domain, dim_type, flatten, question, region_map, smallest_point
+from tir_mlir.dialect.views import Block, Buffer, Func, Loop, func_of, is_block, is_loop
+from tir_mlir.dialect.walk import access_indices, accessed, is_inside, parents
 
 ASSOCIATIVE = (
     "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addi",
@@ -368,7 +368,9 @@ def _initialised(touch: Touch, root: ir.Operation) -> bool:
         block = Block(parent)
         if not ranges.is_full_box(block) or any(around & set(i.binding.values) for i in block.iters if i.kind == "R"):
             return False
-        filled = [a for a in accesses(init) if a.buffer == access.buffer and a.is_write and a.exact and access_domain(a).exact]
+        filled = [
+            a for a in accesses(init) if a.buffer == access.buffer and a.is_write and a.exact and access_domain(a).exact
+        ]
         return bool(filled) and _fills(block, filled, access)
     return False
 
@@ -445,4 +447,3 @@ def _dependences(func: Func, found: Sequence[Touch], whens: Sequence[list[isl.Af
     if result is None:
         return isl.UnionMap("{ }")
     return result.get_full_may_dependence() if flow.maybe is not None else result.get_full_must_dependence()
-

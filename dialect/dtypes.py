@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from .errors import TirError
+from tir_mlir.dialect.errors import TirError
 
 _FLOATS = {"float16": ir.F16Type, "bfloat16": ir.BF16Type, "float32": ir.F32Type, "float64": ir.F64Type}
 _INTS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "int64": 64}

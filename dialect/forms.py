@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from .errors import TirError
-from .index import Index
-from .payload import Tree
-from .views import Block, Buffer, Func, Loop
+from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.payload import Tree
+from tir_mlir.dialect.views import Block, Buffer, Func, Loop
 
 Top = Block | Loop | Func
 

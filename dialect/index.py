@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from mlir import ir
 
-from .errors import NotAffine
+from tir_mlir.dialect.errors import NotAffine
 
 AffineExpr = ir.AffineExpr
 IndexLike = "Index | int"

@@ -13,11 +13,11 @@ from typing import Any
 
 from mlir import ir
 
-from .context import entered
-from .errors import IntrinError
-from .forms import Form, NotRaisable
-from .linalg_form import raise_form
-from .views import Buffer, Func, funcs
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import IntrinError
+from tir_mlir.dialect.forms import Form, NotRaisable
+from tir_mlir.dialect.linalg_form import raise_form
+from tir_mlir.dialect.views import Buffer, Func, funcs
 
 _known: dict[str, TensorIntrin] = {}
 

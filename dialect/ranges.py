@@ -6,10 +6,10 @@ from functools import lru_cache
 
 from mlir import ir
 
-from .index import Index, is_symbol
-from .memo import remembered
-from .views import Block, Loop, is_block, is_loop
-from .walk import parents
+from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.memo import remembered
+from tir_mlir.dialect.views import Block, Loop, is_block, is_loop
+from tir_mlir.dialect.walk import parents
 
 Bound = int | None  # None: unbounded
 Box = dict[ir.Value, tuple[Bound, Bound]]
@@ -123,7 +123,7 @@ def only_positive(expr: ir.AffineExpr) -> bool:
 
 def is_full_box(block: Block) -> bool:
     """Whether bindings plainly reach the whole domain: every iter a mixed-radix number of loops of its own, unguarded."""
-    from .walk import loops_above
+    from tir_mlir.dialect.walk import loops_above
 
     if block.where is not None:
         return False

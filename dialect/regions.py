@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from . import attrs, sums
-from .accesses import READ, WRITE, Access, access_domain, accesses
-from .errors import NotProvable
-from .index import Index, read_map
-from .memo import frozen
-from .sets import question, region_map, to_index
-from .views import Block, Buffer, Func, symbols_by_name
-from .walk import is_inside, ops, parents
+from tir_mlir.dialect import attrs, sums
+from tir_mlir.dialect.accesses import READ, WRITE, Access, access_domain, accesses
+from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.index import Index, read_map
+from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.sets import question, region_map, to_index
+from tir_mlir.dialect.views import Block, Buffer, Func, symbols_by_name
+from tir_mlir.dialect.walk import is_inside, ops, parents
 
 dim_type = isl.dim_type
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import islpy as isl
 from mlir import ir
 
-from .errors import NotProvable
-from .index import Index, cost, is_symbol, trim
-from .memo import answers
-from .views import Block, Loop, is_block, is_loop, symbol_name, symbols_by_name
-from .walk import constraints, parents
+from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.index import Index, cost, is_symbol, trim
+from tir_mlir.dialect.memo import answers
+from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbol_name, symbols_by_name
+from tir_mlir.dialect.walk import constraints, parents
 
 AffineExpr = ir.AffineExpr
 dim_type = isl.dim_type

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from . import ranges
-from .accesses import Access
-from .index import Index
-from .views import Block, Buffer, Loop, is_block, is_loop
-from .walk import is_inside, parents
+from tir_mlir.dialect import ranges
+from tir_mlir.dialect.accesses import Access
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_loop
+from tir_mlir.dialect.walk import is_inside, parents
 
 
 @dataclass(frozen=True)

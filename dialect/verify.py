@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 import islpy as isl
 from mlir import ir
 
-from . import attrs, ranges
-from .accesses import Access, access_domain, accesses, of_op
-from .errors import NotProvable, VerifyError
-from .index import Index, is_symbol
-from .memo import frozen
-from .regions import computed, declared, relation_beneath
-from .sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
-from .views import Block, Buffer, Func, Loop, funcs, is_block, is_init, is_loop
-from .walk import ops, parents
+from tir_mlir.dialect import attrs, ranges
+from tir_mlir.dialect.accesses import Access, access_domain, accesses, of_op
+from tir_mlir.dialect.errors import NotProvable, VerifyError
+from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.regions import computed, declared, relation_beneath
+from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
+from tir_mlir.dialect.views import Block, Buffer, Func, Loop, funcs, is_block, is_init, is_loop
+from tir_mlir.dialect.walk import ops, parents
 
 
 def verify(module: ir.Module | ir.Operation, source: bool = False) -> None:
@@ -73,7 +73,11 @@ def loop_shape(op: ir.Operation) -> None:
     if ir.IntegerAttr(op.attributes["step"]).value != 1:
         fail(op, "loop", f"loop {Loop(op).name} has a step other than 1; write the step into the index instead")
     if low.n_inputs + high.n_inputs != len(op.operands):
-        fail(op, "loop", f"loop {Loop(op).name} has {len(op.operands)} bound operands; its maps need {low.n_inputs + high.n_inputs}")
+        fail(
+            op,
+            "loop",
+            f"loop {Loop(op).name} has {len(op.operands)} bound operands; its maps need {low.n_inputs + high.n_inputs}",
+        )
 
 
 def block_shape(op: ir.Operation) -> None:
@@ -109,7 +113,9 @@ def bindings_in_domain(op: ir.Operation) -> None:
         if ranges.inside(it.binding, one, it.min, it.extent, box):
             continue
         if (it.extent - 1).as_constant() is not None and (it.extent.as_constant() or 0) < 0:
-            fail(op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {it.extent.as_constant()}')
+            fail(
+                op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {it.extent.as_constant()}'
+            )
         for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
             if not ranges.at_least_zero(index, box):
                 open_.append((number, index, is_low))
@@ -126,7 +132,11 @@ def bindings_in_domain(op: ir.Operation) -> None:
         size = it.extent.as_constant()
         low = it.min.as_constant() or 0
         has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
-        fail(op, "domain", f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {at}')
+        fail(
+            op,
+            "domain",
+            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {at}',
+        )
 
 
 def _nonneg_points(dom: Domain, index: Index) -> isl.Set:
@@ -170,7 +180,12 @@ def isolation(op: ir.Operation) -> None:
     for inner in ops(op)[1:]:
         for value in inner.operands:
             if value in outer:
-                fail(inner, "isolation", f'block "{block.name}" uses the loop variable {outer[value]} of a loop around it; bind it to an iter')
+                fail(
+                    inner,
+                    "isolation",
+                    f'block "{block.name}" uses the loop variable {outer[value]} of a loop around it; bind it to an'
+                    " iter",
+                )
 
 
 def init_first(op: ir.Operation) -> None:
@@ -198,7 +213,11 @@ def init_first(op: ir.Operation) -> None:
     names = names_of(dom, op)
     first, second = point[-2 * count : -count], point[-count:]
     show = [", ".join(f"{n} = {v}" for n, v in zip(names, p, strict=True)) for p in (first, second)]
-    fail(op, "init", f'block "{block.name}": at {show[1]} its init would run after the update at {show[0]} of the same element')
+    fail(
+        op,
+        "init",
+        f'block "{block.name}": at {show[1]} its init would run after the update at {show[0]} of the same element',
+    )
 
 
 def _rises(index: Index) -> bool:
@@ -237,7 +256,11 @@ def _in_bounds(op: ir.Operation, access: Access) -> None:
                 limit = size.as_constant()
                 have = f"has {limit} rows" if limit is not None else "has a symbolic size"
                 kind = "written" if access.is_write else "read"
-                fail(op, "bounds", f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {at}")
+                fail(
+                    op,
+                    "bounds",
+                    f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {at}",
+                )
 
 
 def declared_regions(op: ir.Operation) -> None:
@@ -253,14 +276,22 @@ def declared_regions(op: ir.Operation) -> None:
         for need in actual:
             have = [r for r in given if r.buffer == need.buffer]
             if not have:
-                fail(op, "regions", f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block touches')
+                fail(
+                    op,
+                    "regions",
+                    f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block touches',
+                )
             dom = domain(op.regions[0].blocks[0].operations[0].operation, op, [*need.mins, *need.extents])
             with question(f"{word} of {block.name}"):
                 covered = region_map(dom, have[0].mins, have[0].extents)
                 rest = region_map(dom, need.mins, need.extents).subtract(covered)
                 if rest.is_empty():
                     continue
-            fail(op, "regions", f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches')
+            fail(
+                op,
+                "regions",
+                f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches',
+            )
 
 
 # --- whole functions ----------------------------------------------------------------------------------------------------
@@ -309,7 +340,7 @@ def _missing(block: Block) -> isl.Set:
 
 
 def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
-    from .views import symbol_name
+    from tir_mlir.dialect.views import symbol_name
 
     found = {}
     for value in dom.env:
@@ -322,8 +353,14 @@ def _report_uncovered(block: Block) -> None:
     missing = _missing(block)
     point = (smallest_point(missing) or [])[-len(block.iters) :]
     names = ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
-    domains = ", ".join(f"{i.name} in [0, {i.extent.as_constant()})" for i in block.iters if i.extent.as_constant() is not None)
-    fail(block.op, "cover", f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}')
+    domains = ", ".join(
+        f"{i.name} in [0, {i.extent.as_constant()})" for i in block.iters if i.extent.as_constant() is not None
+    )
+    fail(
+        block.op,
+        "cover",
+        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}',
+    )
 
 
 def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from mlir import ir
 
-from . import attrs, dtypes
-from .index import Index, read_map
-from .memo import answers, remembered
+from tir_mlir.dialect import attrs, dtypes
+from tir_mlir.dialect.index import Index, read_map
+from tir_mlir.dialect.memo import answers, remembered
 
 
 def is_loop(op: Any) -> bool:
@@ -383,5 +383,7 @@ def _dynamic_sizes(op: ir.Operation) -> list[Index]:
         return [Index.of(v) for v in list(op.operands)[start : start + counts[2]]]
     segments = list(op.attributes["operandSegmentSizes"])
     operands = list(op.operands)[: segments[0]]
-    map_ = ir.AffineMap.get_multi_dim_identity(len(operands)) if hasattr(ir.AffineMap, "get_multi_dim_identity") else None
+    map_ = (
+        ir.AffineMap.get_multi_dim_identity(len(operands)) if hasattr(ir.AffineMap, "get_multi_dim_identity") else None
+    )
     return read_map(map_ or ir.AffineMap.get_identity(len(operands)), operands)

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from mlir import ir
 
-from . import attrs
-from .create import Constraint
-from .index import Index, emit_map, is_apply, read_map
-from .memo import remembered
-from .views import Block, Func, Loop, is_block, is_init, is_loop
+from tir_mlir.dialect import attrs
+from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.index import Index, emit_map, is_apply, read_map
+from tir_mlir.dialect.memo import remembered
+from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_init, is_loop
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
 AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "affine.if")
@@ -251,7 +251,7 @@ def substitute(mapping: Mapping[ir.Value, Index], root: ir.Operation | None = No
 
 
 def _substitute_operands(user: ir.Operation, mapping: Mapping[ir.Value, Index]) -> None:
-    from .create import apply  # create builds on this module's neighbours only
+    from tir_mlir.dialect.create import apply  # create builds on this module's neighbours only
 
     for number, operand in enumerate(list(user.operands)):
         if operand in mapping:
@@ -290,7 +290,7 @@ def replace_values(root: ir.Operation, mapping: Mapping[ir.Value, ir.Value]) -> 
 
 def renumber(root: ir.Operation) -> None:
     """Give every loop and block under `root` an id of its own (after a clone)."""
-    from .create import fresh_id
+    from tir_mlir.dialect.create import fresh_id
 
     for op in ops(root):
         if attrs.ID in op.attributes:

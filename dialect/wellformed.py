@@ -41,7 +41,7 @@ def check(module: ir.Module) -> None:
 
 
 def check_program(module: ir.Module) -> None:
-    """Raise `VerifyError` for what no tensor program has: loops that carry values, parameters without a shape, branches."""
+    """Raise `VerifyError` for what no tensor program has: loops that carry values, shapeless parameters, branches."""
     for func in funcs(module):
         if len(func.op.regions[0].blocks) != 1:
             _fail(func.op, f"function {func.name} has several basic blocks; a tensor program is made of loops")
@@ -50,13 +50,14 @@ def check_program(module: ir.Module) -> None:
         for number, arg in enumerate(func.args):
             facts = _argument_facts(func.op, number)
             if isinstance(arg.type, ir.MemRefType) and not arg.type.has_static_shape and attrs.SHAPE not in facts:
-                _fail(func.op, f"parameter {func.arg_name(number)} has a symbolic shape but no {attrs.SHAPE} and {attrs.SYMS}")
+                name = func.arg_name(number)
+                _fail(func.op, f"parameter {name} has a symbolic shape but no {attrs.SHAPE} and {attrs.SYMS}")
         for op in ops(func.op):
             if op.name == "affine.for" and len(op.results):
                 _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
 
 
-# --- attributes one by one ----------------------------------------------------------------------------------------------
+# --- attributes one by one ------------------------------------------------------------------------------------------
 
 Test = Callable[[ir.Attribute], bool]
 
@@ -70,7 +71,9 @@ def _is_texts(attr: ir.Attribute) -> bool:
 
 
 def _is_number(attr: ir.Attribute) -> bool:
-    return isinstance(attr, ir.IntegerAttr) and not isinstance(attr, ir.BoolAttr) and _is_plain(attr) and 0 <= attr.value < LARGEST
+    if not isinstance(attr, ir.IntegerAttr) or isinstance(attr, ir.BoolAttr):
+        return False
+    return _is_plain(attr) and 0 <= attr.value < LARGEST
 
 
 def _is_flag(attr: ir.Attribute) -> bool:
@@ -97,7 +100,9 @@ def _is_map(attr: ir.Attribute) -> bool:
 
 
 def _is_kind(attr: ir.Attribute) -> bool:
-    return isinstance(attr, ir.StringAttr) and (attr.value in KINDS or "." in attr.value or attr.value.startswith("vthread"))
+    if not isinstance(attr, ir.StringAttr):
+        return False
+    return attr.value in KINDS or "." in attr.value or attr.value.startswith("vthread")
 
 
 def _is_access(attr: ir.Attribute) -> bool:
@@ -110,19 +115,22 @@ def _is_regions(attr: ir.Attribute) -> bool:
 
 def _is_region(attr: ir.DictAttr) -> bool:
     found = {named.name: named.attr for named in attr}
-    return found.keys() == REGION_KEYS and _is_text(found["buffer"]) and _is_map(found["min"]) and _is_map(found["extent"])
+    if found.keys() != REGION_KEYS or not _is_text(found["buffer"]):
+        return False
+    return _is_map(found["min"]) and _is_map(found["extent"])
 
 
-BUFFERS = ("memref.alloc", "memref.alloca", "memref.subview")
+_DICT = "a dictionary of strings, numbers, lists and dictionaries"
+_REGIONS = "a list of {buffer = string, min = affine_map, extent = affine_map}"
 # attribute: what it must be, in words; the test; the ops that may have it (none: any)
 TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.NAME: ("a string", _is_text, ()),
     attrs.ID: ("an integer >= 0", _is_number, ()),
     "tir.next": ("an integer >= 0", _is_number, ("builtin.module",)),
-    attrs.ATTRS: ("a dictionary of strings, numbers, lists and dictionaries", _is_dict, ("func.func",)),
+    attrs.ATTRS: (_DICT, _is_dict, ("func.func",)),
     attrs.LOOP: ("a string", _is_text, ("affine.for",)),
     attrs.KIND: (f"one of {', '.join(KINDS)}, or a thread axis such as threadIdx.x", _is_kind, ("affine.for",)),
-    attrs.ANNOTATIONS: ("a dictionary of strings, numbers, lists and dictionaries", _is_dict, ("affine.for", "affine.parallel", "func.func")),
+    attrs.ANNOTATIONS: (_DICT, _is_dict, ("affine.for", "affine.parallel", "func.func")),
     attrs.BLOCK: ("a string", _is_text, ("affine.parallel",)),
     attrs.ITERS: ('a list of "S", "R" and "O"', _is_texts, ("affine.parallel",)),
     attrs.NAMES: ("a list of strings", _is_texts, ("affine.parallel",)),
@@ -130,8 +138,8 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.EXTENT: ("an affine_map", _is_map, ("affine.parallel",)),
     attrs.SYMS: ("a list of strings", _is_texts, ()),
     attrs.SHAPE: ("an affine_map", _is_map, ()),
-    attrs.READS: ("a list of {buffer = string, min = affine_map, extent = affine_map}", _is_regions, ("affine.parallel",)),
-    attrs.WRITES: ("a list of {buffer = string, min = affine_map, extent = affine_map}", _is_regions, ("affine.parallel",)),
+    attrs.READS: (_REGIONS, _is_regions, ("affine.parallel",)),
+    attrs.WRITES: (_REGIONS, _is_regions, ("affine.parallel",)),
     attrs.INIT: ("a flag without a value", _is_flag, ("affine.if",)),
     attrs.WHERE: ("a flag without a value", _is_flag, ("affine.if",)),
     attrs.STRIDES: ("a list of strings", _is_texts, ()),
@@ -169,7 +177,8 @@ def _arguments(op: ir.Operation) -> None:
             map_ = facts[attrs.SHAPE].value
             syms = facts.get(attrs.SYMS, ())
             if len(map_.results) != rank or map_.n_dims or map_.n_symbols != len(syms):
-                _fail(op, f"{attrs.SHAPE} of parameter {number} must have {rank} results, one an axis, over its {attrs.SYMS}")
+                needed = f"{rank} results, one an axis, over its {attrs.SYMS}"
+                _fail(op, f"{attrs.SHAPE} of parameter {number} must have {needed}")
         if attrs.STRIDES in facts and len(facts[attrs.STRIDES]) != rank:
             _fail(op, f"{attrs.STRIDES} of parameter {number} must have {rank} entries, one an axis")
 
@@ -180,7 +189,7 @@ def _argument_facts(op: ir.Operation, number: int) -> dict[str, Any]:
     return {named.name: named.attr for named in op.attributes["arg_attrs"][number]}
 
 
-# --- attributes together ------------------------------------------------------------------------------------------------
+# --- attributes together --------------------------------------------------------------------------------------------
 
 
 def _block(op: ir.Operation) -> None:
@@ -192,12 +201,14 @@ def _block(op: ir.Operation) -> None:
             _fail(op, f'block "{name}" has no attribute {key}')
     count, syms = len(attrs.get(op, attrs.ITERS)), attrs.get(op, attrs.SYMS, [])
     if attrs.NAMES in op.attributes and len(attrs.get(op, attrs.NAMES)) != count:
-        _fail(op, f'block "{name}" has {count} entries in {attrs.ITERS} and {len(attrs.get(op, attrs.NAMES))} in {attrs.NAMES}')
+        named = len(attrs.get(op, attrs.NAMES))
+        _fail(op, f'block "{name}" has {count} entries in {attrs.ITERS} and {named} in {attrs.NAMES}')
     if len(op.results):
         _fail(op, f'block "{name}" has a result; a block writes to buffers')
     arguments = len(op.regions[0].blocks[0].arguments)
     if arguments != max(1, count):
-        _fail(op, f'block "{name}" has {arguments} arguments; its {count} entries in {attrs.ITERS} need {max(1, count)}')
+        needed = f"its {count} entries in {attrs.ITERS} need {max(1, count)}"
+        _fail(op, f'block "{name}" has {arguments} arguments; {needed}')
     for key in (attrs.MIN, attrs.EXTENT):
         _map(op, name, key, attrs.get(op, key), count, (0, len(syms)))
     for key in (attrs.READS, attrs.WRITES):

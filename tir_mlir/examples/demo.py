@@ -1,6 +1,6 @@
 """The demo: source -> schedule -> IR -> machine code -> result, on the program of `matmul.py`.
 
-    python -m tir_mlir.examples.demo [--size 1024] [--quiet]
+python -m tir_mlir.examples.demo [--size 1024] [--quiet]
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from tir_mlir import Schedule, build, create_llvm
 from tir_mlir.script import IRModule
 
 from .matmul import C_KERNEL, Step, import_kernel, matmul, steps
+
+
+SECONDS = 0.5  # how long each stage is run
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,10 @@ def measure(n: int, written: IRModule, done: Sequence[Step], sch: Schedule) -> l
     return timings
 
 
-def best_time(call: Callable[[], object], budget: float = 0.5) -> float:
-    """Seconds for one call: the best of as many as fit the budget, at least one."""
+def best_time(call: Callable[[], object]) -> float:
+    """Seconds for one call: the best of as many as fit `SECONDS`, at least one."""
     best, spent = float("inf"), 0.0
-    while spent < budget:
+    while spent <= SECONDS:
         start = time.perf_counter()
         call()
         took = time.perf_counter() - start
@@ -117,7 +120,9 @@ def say(title: str, rule: str = "-") -> None:
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="demo", description="Map a matrix product to a 16 x 16 x 16 instruction.")
-    parser.add_argument("--size", type=int, default=1024, help="extent of the matrices, a multiple of 16 (default 1024)")
+    parser.add_argument(
+        "--size", type=int, default=1024, help="extent of the matrices, a multiple of 16 (default 1024)"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not print the program after each step")
     args = parser.parse_args(argv)
     if args.size < 16 or args.size % 16:

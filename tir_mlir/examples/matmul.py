@@ -68,9 +68,7 @@ def tmm16_impl(a: T.handle, b: T.handle, c: T.handle):  # type: ignore[valid-typ
         T.reads(C[0:16, 0:16], A[0:16, 0:16], B[0:16, 0:16])
         T.writes(C[0:16, 0:16])
         T.evaluate(
-            T.call_extern(
-                "int32", "tmm16", C.access_ptr("rw"), A.access_ptr("r"), B.access_ptr("r"), sa, sb, sc
-            )
+            T.call_extern("int32", "tmm16", C.access_ptr("rw"), A.access_ptr("r"), B.access_ptr("r"), sa, sb, sc)
         )
 
 

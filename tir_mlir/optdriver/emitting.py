@@ -1,0 +1,58 @@
+"""The result as text: MLIR, generic MLIR, TVMScript or LLVM IR."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from mlir import ir
+from mlir.dialects import llvm
+
+from tir_mlir.dialect import create
+from tir_mlir.passes.lower import lower_to_llvm
+from tir_mlir.passes.lower.abi import foreign_ops
+from tir_mlir.script.printer import script
+
+from . import reading
+from .diagnostics import Diagnostic, Failed
+from .running import Runner
+
+FORMATS = ("mlir", "script", "generic", "llvm")
+
+
+def text(runner: Runner, form: str) -> str:
+    """The module in a form; a program on its way to `llvm` is lowered first. Raises TirError, MLIRError."""
+    if form == "script":
+        reading.as_program(runner.module)
+        return script(runner.module) + "\n"
+    if form == "llvm":
+        return _llvm(runner.module)
+    runner.settings = replace(runner.settings, generic=runner.settings.generic or form == "generic")
+    asm = runner.asm()
+    return asm if asm.endswith("\n") else asm + "\n"
+
+
+def _llvm(module: ir.Module) -> str:
+    if foreign_ops(module):
+        module = create.clone_module(module)
+        lower_to_llvm(module)
+    return llvm.translate_module_to_llvmir(module.operation)
+
+
+def write(result: str, path: str | None) -> None:
+    """To a file or stdout. Raises Failed when it cannot be written; BrokenPipeError is the caller's."""
+    if path is None or path == "-":
+        sys.stdout.write(result)
+        sys.stdout.flush()
+        return
+    try:
+        Path(path).write_text(result, encoding="utf-8")
+    except OSError as error:
+        raise Failed(Diagnostic("error", f"cannot be written: {error.strerror or error}", path)) from None
+
+
+def drop_stdout() -> None:
+    """After a broken pipe: keep Python from complaining once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,56 @@
+"""A net under the process: should MLIR abort in spite of all checks, that is still an error with exit code 1."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from . import reproducer
+
+JOURNAL = "TIR_OPT_JOURNAL"
+
+
+def under_net(work: Callable[[], int]) -> int:
+    """Run `work` in a child process; its exit code, 1 when it was killed by a signal.
+
+    Must come before any MLIR context is made. `note` tells what the child is at, for the message.
+    """
+    if not hasattr(os, "fork"):
+        return work()
+    handle, path = tempfile.mkstemp(prefix="tir-opt-journal-")
+    os.close(handle)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        os.environ[JOURNAL] = path
+        return work()
+    try:
+        _, state = os.waitpid(child, 0)
+    except KeyboardInterrupt:
+        _, state = os.waitpid(child, 0)
+    doing, _, text = Path(path).read_text(encoding="utf-8", errors="replace").partition("\n")
+    os.unlink(path)
+    if os.WIFEXITED(state):
+        return os.WEXITSTATUS(state)
+    return _crashed(os.WTERMSIG(state), doing, text)
+
+
+def note(doing: str, text: str = "") -> None:
+    """Write down what is about to be done (`FILE:LINE:COL: what`), and how to do it again."""
+    path = os.environ.get(JOURNAL)
+    if path:
+        Path(path).write_text(f"{doing}\n{text}", encoding="utf-8")
+
+
+def _crashed(number: int, doing: str, text: str) -> int:
+    from tir_mlir.runtime.toolchain import status
+
+    place, _, what = doing.partition(": ")
+    print(f"{place or 'tir-opt'}: error: MLIR crashed ({status(-number)}) {what}", file=sys.stderr)
+    if text:
+        print(f"tir-opt: a reproducer is in {reproducer.save(text)}: run tir-opt on it", file=sys.stderr)
+    return 1
