@@ -13,7 +13,9 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.walk import parents
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_OWN = tuple({os.path.realpath(os.path.join(_PACKAGE, d)) + os.sep for d in (".", "dialect", "passes")} | {_PACKAGE + os.sep})
+_OWN = tuple(
+    {os.path.realpath(os.path.join(_PACKAGE, d)) + os.sep for d in (".", "dialect", "passes")} | {_PACKAGE + os.sep}
+)
 
 
 def user_frame() -> tuple[str, int] | None:
