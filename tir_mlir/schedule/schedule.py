@@ -184,7 +184,10 @@ class Schedule(Methods):
             return self.get_block(value)
         if value is not None and not isinstance(value, wanted):
             expected = " or ".join(w.__name__ for w in wanted)
-            raise TypeError(f'In "Schedule.{name}", "{key}" has wrong type. Expected "{expected}", but gets: "{type(value).__name__}"')
+            raise TypeError(
+                f'In "Schedule.{name}", "{key}" has wrong type. Expected "{expected}", but gets:'
+                f' "{type(value).__name__}"'
+            )
         return value
 
     def _argument(self, primitive: Primitive, key: str, value: Any, module: ir.Module) -> Any:
@@ -201,7 +204,9 @@ class Schedule(Methods):
 
     def _view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func:
         if handle.owner != self._owner:
-            raise IndexError(f"this {handle.word} handle was given out by another schedule; look the {handle.word} up in this one")
+            raise IndexError(
+                f"this {handle.word} handle was given out by another schedule; look the {handle.word} up in this one"
+            )
         op = walk.find(module, handle.id)
         if op is None or handle.id in self._graves:
             why = self._graves.get(handle.id, "an unknown step removed it")
@@ -258,12 +263,12 @@ def _handle_types(annotation: Any) -> tuple[type[Handle], ...]:
     """Which handles an argument of this annotation takes: Loop, Block, a union or list of them."""
     if annotation is Func:  # a function goes by its name
         return ()
-    text = annotation.__name__ if isinstance(annotation, type) and not hasattr(annotation, "__args__") else str(annotation)
+    text = (
+        annotation.__name__ if isinstance(annotation, type) and not hasattr(annotation, "__args__") else str(annotation)
+    )
     found: list[type[Handle]] = []
     if "Block" in text or "Func" in text:
         found.append(BlockHandle)
     if "Loop" in text:
         found.append(LoopHandle)
     return tuple(found)
-
-
