@@ -260,7 +260,9 @@ def test_reorder_refuses_what_turns_a_dependence_around(refused, same_result):
     sch = Schedule(Horner)
     i, k = sch.get_loops("C")
     k_0, k_1 = sch.split(k, [4, 4])
-    refused(sch, r"backwards: C\(i=0, k_0=0, k_1=1\) and C\(i=0, k_0=1, k_1=0\) touch C\[0\]", lambda: sch.reorder(k_1, k_0))
+    refused(
+        sch, r"backwards: C\(i=0, k_0=0, k_1=1\) and C\(i=0, k_0=1, k_1=0\) touch C\[0\]", lambda: sch.reorder(k_1, k_0)
+    )
     sch.reorder(k_0, k_1, i)
     same_result(sch, Horner, ((4, 16), "float32"), ((4,), "float32"))
 
@@ -269,7 +271,12 @@ def test_dead_handles_say_what_consumed_them(refused):
     sch = Schedule(scale(32, 48))
     i, _ = sch.get_loops("B")
     sch.split(i, [None, 4])
-    refused(sch, r"step 3, split\(loop=i, .*consumed loop i, which left loop i_0, loop i_1", lambda: sch.unroll(i), ValueError)
+    refused(
+        sch,
+        r"step 3, split\(loop=i, .*consumed loop i, which left loop i_0, loop i_1",
+        lambda: sch.unroll(i),
+        ValueError,
+    )
 
 
 def test_trace_replays():
