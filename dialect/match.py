@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, permutations
 
-from . import payload
-from .forms import Axis, Form, Operand
-from .index import Index
-from .views import Buffer
+from tir_mlir.dialect import payload
+from tir_mlir.dialect.forms import Axis, Form, Operand
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Buffer
 
 _WORDS = {"S": "spatial", "R": "reduce"}
 _MOST_ORDERS = 720  # orders of the iterators that are tried to say what differs; a match needs no trying
