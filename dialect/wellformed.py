@@ -12,11 +12,11 @@ from typing import Any
 
 from mlir import ir
 
-from . import attrs
-from .errors import VerifyError
-from .verify import check_mlir
-from .views import funcs, is_block, is_where, symbols_by_name
-from .walk import ops, parents
+from tir_mlir.dialect import attrs
+from tir_mlir.dialect.errors import VerifyError
+from tir_mlir.dialect.verify import check_mlir
+from tir_mlir.dialect.views import funcs, is_block, is_where, symbols_by_name
+from tir_mlir.dialect.walk import ops, parents
 
 RULE = "wellformed"
 KINDS = ("serial", "parallel", "vectorized", "unrolled")
