@@ -1,6 +1,6 @@
 """The schedule primitives: importing this package registers them all."""
 
-from . import (
+from tir_mlir.passes.schedule import (
     annotate,
     blockize,
     cache,
@@ -17,7 +17,7 @@ from . import (
     split,
     tensorize,
 )
-from .registry import PRIMITIVES, Primitive
+from tir_mlir.passes.schedule.registry import PRIMITIVES, Primitive
 
 __all__ = [
     "PRIMITIVES",
