@@ -12,9 +12,8 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import buffers, declared
 from tir_mlir.dialect.views import Block, Buffer, Func, func_of
 from tir_mlir.dialect.walk import all_blocks, is_inside, ops
-
-from .registry import check, refuse
-from .scope import reads_of, writes_of
+from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.scope import reads_of, writes_of
 
 _SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+")
 _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
