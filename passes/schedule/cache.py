@@ -12,12 +12,11 @@ from tir_mlir.dialect.regions import regions
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop, is_loop
 from tir_mlir.dialect.walk import is_inside, parents
-
-from .buffers import alloc_like, check_scope_name, head_end, pick
-from .copy_stage import Place, check_redirectable, make_copy, place, redirect, whole_buffer
-from .cover import comes_before, meeting, uncovered
-from .registry import check, primitive, refuse
-from .scope import Scope, children, scope_of
+from tir_mlir.passes.schedule.buffers import alloc_like, check_scope_name, head_end, pick
+from tir_mlir.passes.schedule.copy_stage import Place, check_redirectable, make_copy, place, redirect, whole_buffer
+from tir_mlir.passes.schedule.cover import comes_before, meeting, uncovered
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.scope import Scope, children, scope_of
 
 
 @primitive("cache_read")
