@@ -10,12 +10,11 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer
 from tir_mlir.dialect.walk import enclosing_block
-
-from .buffers import drop_declared
-from .cover import comes_before, meeting, span, uncovered, written_within
-from .payload import Inverse, Payload, check_visible, clone_steps, inverse_of, payload_of
-from .registry import check, primitive, refuse
-from .scope import Scope, check_complete, children, scope_of
+from tir_mlir.passes.schedule.buffers import drop_declared
+from tir_mlir.passes.schedule.cover import comes_before, meeting, span, uncovered, written_within
+from tir_mlir.passes.schedule.payload import Inverse, Payload, check_visible, clone_steps, inverse_of, payload_of
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.scope import Scope, check_complete, children, scope_of
 
 
 @primitive("compute_inline")
