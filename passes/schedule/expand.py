@@ -9,8 +9,7 @@ from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.index import Index, read_apply
 from tir_mlir.dialect.walk import access_indices, accessed
-
-from .registry import refuse
+from tir_mlir.passes.schedule.registry import refuse
 
 
 def expanded(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
