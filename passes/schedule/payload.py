@@ -15,9 +15,8 @@ from tir_mlir.dialect.ranges import terms
 from tir_mlir.dialect.sets import domain, question, to_index
 from tir_mlir.dialect.views import Block, Buffer, Iter, is_block, symbols_by_name
 from tir_mlir.dialect.walk import AFFINE_OPS, access_indices, accessed, ops, parents
-
-from .expand import expanded, written_out
-from .registry import check, refuse
+from tir_mlir.passes.schedule.expand import expanded, written_out
+from tir_mlir.passes.schedule.registry import check, refuse
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
