@@ -5,8 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import attrs
-
-from .registry import refuse
+from tir_mlir.passes.schedule.registry import refuse
 
 DYNAMIC_SIZE = ir.ShapedType.get_dynamic_size()
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
