@@ -15,12 +15,20 @@ from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import domain, holds, question, to_index
 from tir_mlir.dialect.views import Block, Buffer, symbol_name, symbols_by_name
 from tir_mlir.dialect.walk import access_indices, enclosing_block
-
-from .compute_inline import remove
-from .cover import comes_before, elements, holding, meeting, projected, shown_element, span, written_within
-from .payload import Inverse, Payload, check_visible, clone_steps, inverse_of, payload_of, sees
-from .registry import check, primitive, refuse
-from .scope import Scope, check_complete, children, scope_of, writers
+from tir_mlir.passes.schedule.compute_inline import remove
+from tir_mlir.passes.schedule.cover import (
+    comes_before,
+    elements,
+    holding,
+    meeting,
+    projected,
+    shown_element,
+    span,
+    written_within,
+)
+from tir_mlir.passes.schedule.payload import Inverse, Payload, check_visible, clone_steps, inverse_of, payload_of, sees
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.scope import Scope, check_complete, children, scope_of, writers
 
 
 @primitive("reverse_compute_inline")
