@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.views import Block, func_of
-
-from .buffers import check_scope_name, fresh_name, pick, rename_declared
-from .registry import check, primitive
-from .retype import check_retypable, retype, with_scope
+from tir_mlir.passes.schedule.buffers import check_scope_name, fresh_name, pick, rename_declared
+from tir_mlir.passes.schedule.registry import check, primitive
+from tir_mlir.passes.schedule.retype import check_retypable, retype, with_scope
 
 
 @primitive("set_scope")
