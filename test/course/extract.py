@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Piece:
-    """One block of a document. kind: `code` runs; `printed` is what the code before it printed; `fragment` is neither."""
+    """One block of a document. kind: `code` runs, `printed` is what code before it printed, `fragment` is neither."""
 
     kind: str
     text: str

@@ -1,4 +1,4 @@
-"""The chapter's thirteen steps on our own program: numbers after every step, both kernels, both drivers, ragged sizes."""
+"""The chapter's thirteen steps on our own program: numbers after every step, both kernels, both drivers, ragged."""
 
 import subprocess
 import sys

@@ -1,6 +1,10 @@
 """The chapter's three editions as printed: every block runs in order, every printed program is what the step gave."""
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import extract
 import numpy as np
@@ -10,6 +14,8 @@ from notebook import Notebook
 from tir_mlir.dialect.context import entered
 from tir_mlir.script import IRModule, parse
 from tir_mlir.script.equal import difference
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -62,6 +68,35 @@ def test_a_printed_state_builds(seed, tvm):
     c = tvm.nd.empty((1024, 1024))
     tvm.build(notebook["Module"], target="llvm")["main"](tvm.nd.array(a), tvm.nd.array(b), c)
     np.testing.assert_allclose(c.numpy(), a @ b.T, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("number", "pieces"), [("001", extract.markdown), ("002", extract.restructured)])
+@pytest.mark.parametrize("door", ["module", "first line"])
+def test_an_edition_runs_as_a_file(number, pieces, door, seed, tmp_path):
+    """All blocks in one file, made smaller, through both ways to ask for tir_mlir's tvm."""
+    text = "".join(p.text for p in pieces(seed(number)) if p.kind == "code").replace("1024", "64")
+    text = re.sub(r"range\(64\)|grid\(64, 64, 64\):\n(?= *with T.block\(\"tmm-16x16)", smaller, text)
+    future = "from __future__ import annotations\n"
+    first = future if future in text else ""
+    if door == "first line":
+        first += "import tir_mlir.compat\n"
+    path = tmp_path / "chapter.py"
+    path.write_text(first + text.replace(future, ""))
+    module = ["-m", "tir_mlir.compat"] if door == "module" else []
+    done = subprocess.run(
+        [sys.executable, *module, str(path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("class Module:") == 7
+
+
+def smaller(match: re.Match[str]) -> str:
+    """The loops over tiles: 64 of them for 1024, 4 for 64."""
+    return re.sub(r"\b64\b", "4", match[0])
 
 
 # ---- the slides

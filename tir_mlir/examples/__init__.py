@@ -1,1 +1,1 @@
-"""Programs to read and run: `python -m tir_mlir.examples.matmul`."""
+"""Programs to read and to run: `python -m tir_mlir.examples.demo`."""

@@ -18,8 +18,11 @@ from tir_mlir.script import IRModule
 
 from .matmul import C_KERNEL, Step, import_kernel, matmul, steps
 
-
 SECONDS = 0.5  # how long each stage is run
+NOTES = """
+One thread each, NumPy all of its own. The kernel in C adds up a dot product in the order that C prescribes, one number
+at a time: it stands for the instruction and is not meant to be fast. The other stages declare their sum as a reduction,
+which may be added up in any order, so the compiler uses vectors; the kernel in MLIR is written for them."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ def report(n: int, timings: Sequence[Timing]) -> None:
         prepare = "" if t.prepare is None else f"{1e3 * t.prepare:.0f} ms"
         error = "" if t.error is None else f"{t.error:.1e}"
         print(f"{t.stage:28}{prepare:>17}{1e3 * t.run:>10.2f} ms{2 * n**3 / t.run / 1e9:>10.1f}{error:>13}")
+    print(NOTES)
 
 
 def show(title: str, mod: IRModule, quiet: bool) -> None:

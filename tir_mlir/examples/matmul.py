@@ -1,7 +1,7 @@
 """A matrix product for an accelerator with a 16 x 16 x 16 instruction: C = A @ B.T.
 
-Top to bottom: the program, the instruction, the schedule that maps one to the other step by step. `tir_mlir.examples.demo`
-(`make demo`) shows the program after each step, runs it and times it.
+Top to bottom: the program, the instruction, the schedule that maps one to the other step by step.
+`python -m tir_mlir.examples.demo` (`make demo`) shows the program after each step, runs it and times it.
 """
 
 from __future__ import annotations
