@@ -82,7 +82,9 @@ def differences(text: str, name: str, said: Sequence[Diagnostic]) -> list[Diagno
             elif diagnostic.severity != "note":  # as in mlir-opt, a note needs no expectation
                 wrong.append(Diagnostic("error", f"unexpected {_said(diagnostic)}", *_place(diagnostic)))
     for e in open_:
-        wrong.append(Diagnostic("error", f'expected {e.severity} "{e.text}" was not produced', "-", e.line_of_comment, 1))
+        wrong.append(
+            Diagnostic("error", f'expected {e.severity} "{e.text}" was not produced', "-", e.line_of_comment, 1)
+        )
     return wrong
 
 
