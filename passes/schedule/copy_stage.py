@@ -14,10 +14,9 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import Region, box
 from tir_mlir.dialect.views import Block, Buffer, func_of
 from tir_mlir.dialect.walk import is_inside, ops
-
-from .buffers import rename_declared
-from .registry import refuse
-from .retype import check_retypable, follow
+from tir_mlir.passes.schedule.buffers import rename_declared
+from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.retype import check_retypable, follow
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def place(writes: Sequence[Access], level: ir.Operation, before: ir.Operation) -
 
 
 def make_copy(name: str, source: Buffer, target: Buffer, where: Place) -> Block:
-    """`target[v] = source[v]` over the region: loops ax0.., a block with iters v0.., a guard where it could stick out."""
+    """`target[v] = source[v]` over the region: loops ax0.., a block with iters v0.., guarded where that sticks out."""
     ip = ir.InsertionPoint(where.before)
     bindings: list[Index] = []
     for number, (low, extent) in enumerate(zip(where.region.mins, where.region.extents, strict=True)):
