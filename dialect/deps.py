@@ -1,8 +1,8 @@
 """Dependences between accesses, decided by isl: which iterations touch the same element, and in which order.
 
-Memory-based answers (`carried`, `reordered`) are exact about storage; `flow` follows values instead. An allocation inside
-loops counts one copy an iteration. A dependence of a reduction on itself is no conflict when iterations are reordered,
-only when they would run at the same time (DESIGN: the floating-point policy of TensorIR's reduce iters).
+Memory-based answers (`carried`, `reordered`) are exact about storage; `flow` follows values instead. An allocation
+inside loops counts one copy an iteration. A dependence of a reduction on itself is no conflict when iterations are
+reordered, only when they would run at the same time (DESIGN: the floating-point policy of TensorIR's reduce iters).
 """
 
 from __future__ import annotations
@@ -357,7 +357,7 @@ def unwritten_reads(
 
 
 def _initialised(touch: Touch, root: ir.Operation) -> bool:
-    """Whether a read is plainly preceded by the init of a reduction block around it, in the same iteration of `root`."""
+    """Whether a read plainly follows the init of a reduction block around it, in the same iteration of `root`."""
     access = touch.access
     around = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
     for parent in parents(access.op):
@@ -393,7 +393,7 @@ def _named(points: isl.Set, name: str) -> isl.UnionSet:
 
 
 def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
-    """Whether one copy of an allocation an iteration of `loop` would do: used only inside, written before it is read."""
+    """Whether one copy of an allocation an iteration of `loop` would do: used only inside, written before read."""
     home = Buffer(buffer).op
     if home is None or not Buffer(buffer).is_alloc:
         return False
