@@ -16,7 +16,7 @@ IndexLike = "Index | int"
 
 @dataclass(frozen=True)
 class Index:
-    """An affine expression whose dimension `i` is `values[i]`; loop variables, iters and sizes are all dimensions here."""
+    """An affine expression whose dimension `i` is `values[i]`: a loop variable, an iter or a size."""
 
     expr: ir.AffineExpr
     values: tuple[ir.Value, ...] = ()
