@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from mlir import ir
@@ -86,11 +87,16 @@ class TensorIntrin:
 
     def form(self) -> Form:
         """The canonical form of the description (call inside `entered`)."""
-        parsed = self.desc_func()
-        return replace(raise_form(parsed.func), keep=parsed.module)
+        return _form(self.desc)
 
     def __repr__(self) -> str:
         return f'TensorIntrin("{self.name}")'
+
+
+@lru_cache(maxsize=64)
+def _form(text: str) -> Form:
+    parsed = _parse(text)
+    return replace(raise_form(parsed.func), keep=parsed.module)
 
 
 def _parse(text: str) -> Parsed:
