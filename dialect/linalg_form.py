@@ -13,6 +13,7 @@ from tir_mlir.dialect.boxes import NotABox, box_of
 from tir_mlir.dialect.deps import ASSOCIATIVE
 from tir_mlir.dialect.forms import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.index import Index, trim, used_dims
+from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.payload import Leaf, Node, Tree
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_init, is_loop, is_where
@@ -33,6 +34,7 @@ class _Nest:
     inner: Block | None = None
 
 
+@frozen()
 def raise_form(top: Top) -> Form:
     """A block (its iters are parameters), a loop (included) or a function -> its canonical form.
 
