@@ -1,4 +1,7 @@
-"""Answers remembered while a module stands still: a verification, or the checks of a primitive, asks the same thing often."""
+"""Answers remembered while a module stands still.
+
+A verification, or the checks of a primitive, asks the same thing often.
+"""
 
 from __future__ import annotations
 
