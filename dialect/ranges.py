@@ -122,7 +122,7 @@ def only_positive(expr: ir.AffineExpr) -> bool:
 
 
 def is_full_box(block: Block) -> bool:
-    """Whether bindings plainly reach the whole domain: every iter a mixed-radix number of loops of its own, unguarded."""
+    """Whether bindings plainly reach the whole domain: unguarded, each iter a mixed-radix number of own loops."""
     from tir_mlir.dialect.walk import loops_above
 
     if block.where is not None:
