@@ -126,7 +126,7 @@ def computed(block: Block) -> tuple[list[Region], list[Region]]:
 
 
 def _groups(block: Block) -> tuple[list[list[Access]], list[list[Access]]]:
-    """The accesses of a block by buffer: reads in order of appearance, and writes. What it allocates is its own affair."""
+    """The accesses of a block by buffer, in order of appearance: reads and writes, its own allocations left out."""
     own = [o.results[0] for o in ops(block.op) if o.name == "memref.alloc"]
     found = [a for a in accesses(block.op) if a.buffer not in own]
     excluded = {a.buffer for a in found if a.is_write} if block.init is not None else set()
