@@ -25,7 +25,7 @@ MAX_OPERATIONS = 100_000
 
 @contextmanager
 def question(what: str) -> Iterator[None]:
-    """Bound the work on one question. Over budget, or beyond what isl can say, it is not provable: says which question."""
+    """Bound the work on one question: over budget, or beyond what isl can say, it is not provable."""
     ctx = isl.DEFAULT_CONTEXT
     ctx.reset_operations()
     ctx.set_max_operations(MAX_OPERATIONS)
