@@ -1,7 +1,7 @@
-"""The rules of the encoding, as a table. MLIR's own verifier knows nothing of them; every primitive's result is held to them.
+"""Rules of the encoding, as a table: what MLIR's own verifier does not know, and every primitive's result must keep.
 
-Each rule looks at one op and raises `VerifyError` with the culprit. Plain cases are settled by interval arithmetic, the rest
-exactly by isl, with the offending point in the message.
+Each rule looks at one op and raises `VerifyError` with the culprit. Plain cases are settled by interval arithmetic, the
+rest exactly by isl, with the offending point in the message.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import computed, declared, relation_beneath
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
-from tir_mlir.dialect.views import Block, Buffer, Func, Loop, funcs, is_block, is_init, is_loop
+from tir_mlir.dialect.views import Block, Buffer, Func, Loop, funcs, is_block, is_loop
 from tir_mlir.dialect.walk import ops, parents
 
 
@@ -64,7 +64,7 @@ def fail(op: ir.Operation, rule: str, message: str) -> None:
     raise VerifyError(message, rule, op.location, attrs.get(op, attrs.ID))
 
 
-# --- loops and blocks ---------------------------------------------------------------------------------------------------
+# --- loops and blocks -------------------------------------------------------------------------------------------------
 
 
 def loop_shape(op: ir.Operation) -> None:
@@ -226,7 +226,7 @@ def _rises(index: Index) -> bool:
     return ranges.only_positive(expr)
 
 
-# --- accesses -----------------------------------------------------------------------------------------------------------
+# --- accesses ---------------------------------------------------------------------------------------------------------
 
 
 def access_shape(op: ir.Operation) -> None:
@@ -294,7 +294,7 @@ def declared_regions(op: ir.Operation) -> None:
             )
 
 
-# --- whole functions ----------------------------------------------------------------------------------------------------
+# --- whole functions --------------------------------------------------------------------------------------------------
 
 
 def cover(func: Func, blocks: Sequence[Block]) -> None:
@@ -380,7 +380,7 @@ def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
 
 
 def iter_kinds(block: Block) -> None:
-    """Declared kinds are true: iterations that differ in a spatial iter never touch one element, one of them writing."""
+    """Declared kinds are true: of iterations that differ in a spatial iter, none writes what another touches."""
     spatial = [n for n, i in enumerate(block.iters) if i.kind == "S" and i.extent.as_constant() != 1]
     groups: dict[ir.Value, list[Access]] = {}
     for access in accesses(block.op):
