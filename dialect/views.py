@@ -1,4 +1,7 @@
-"""Typed views over the ops of a TensorIR module. A view holds an op: make it where it is used, never keep it across a rewrite."""
+"""Typed views over the ops of a TensorIR module.
+
+A view holds an op: make it where it is used, never keep it across a rewrite.
+"""
 
 from __future__ import annotations
 
