@@ -1,4 +1,7 @@
-"""Finding one's way in a module, and the safe edits: substitute, rebuild, move, erase. Every IR edit goes through here or `create`."""
+"""Finding one's way in a module, and the safe edits: substitute, rebuild, move, erase.
+
+Every IR edit goes through here or `create`.
+"""
 
 from __future__ import annotations
 
