@@ -42,8 +42,8 @@ def blockize(target: Loop, preserve_unit_iters: bool = True) -> Block:
     the inner one; the outer one is returned.
 
     Requires: the nest holds exactly one block; every binding is outer part * size + inner part, the inner part reaching
-    [0, size); the bounds of the inner loops do not use loops further out; a guard speaks of whole iters, of outer loops,
-    or of inner loops.
+    [0, size); the bounds of the inner loops do not use loops further out; a guard speaks of whole iters, of outer
+    loops, or of inner loops.
     """
     block = _only_block(target)
     inner = _inner_loops(target, block)
