@@ -24,11 +24,12 @@ def compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, inde
                                                            with T.block("C"): uses P[v:v+3]
 
     Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping needs are
-    computed again. New loops ax0, ax1, ... are serial; a guard appears where the needed box can leave the block's domain.
+    computed again. New loops ax0, ax1, ... are serial; a guard appears where the needed box can leave the block's
+    domain.
 
-    Requires: the block is complete or a reduction and no output; all its consumers are beneath `loop`, its producers are
-    not beyond it; what it reads does not change in between. `index`: -1 just before the first consumer, -2 right after
-    the last producer, k: position k of the loop's body.
+    Requires: the block is complete or a reduction and no output; all its consumers are beneath `loop`, its producers
+    are not beyond it; what it reads does not change in between. `index`: -1 just before the first consumer, -2 right
+    after the last producer, k: position k of the loop's body.
     """
     found, anchor = _plan(block, loop, index)
 
