@@ -10,7 +10,7 @@ from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.dialect.walk import loops_above
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import primitive, refuse
 from tir_mlir.passes.schedule.scope import check_reduction, writes_of
 
 
@@ -25,8 +25,8 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
                     C[vi] = 0                        for i, k in T.grid(n, m):
                 C[vi] += A[vi, vk]                       with T.block("b_update"): C[vi] += A[vi, vk]
 
-    The init block stands directly before `loop` and runs over the loops at or beneath it that the spatial iters use. The
-    handle of the block stays with the update; the init block is returned.
+    The init block stands directly before `loop` and runs over the loops at or beneath it that the spatial iters use.
+    The handle of the block stays with the update; the init block is returned.
 
     Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
     beneath `loop` touches what the block writes.
@@ -90,7 +90,7 @@ def _check_alone(block: Block, loop: Loop) -> None:
 
 
 def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
-    """The conditions of the guard that the init needs: those on spatial iters. Conditions on reduce loops only fall away."""
+    """The conditions of the guard that the init needs: those on spatial iters."""
     if block.where is None:
         return []
     spatial = {v for i in block.iters if i.kind == "S" for v in i.binding.values}
