@@ -20,8 +20,8 @@ def parallel(loop: Loop) -> None:
 
         for i in range(n):  ->  for i in T.parallel(n):
 
-    Requires: no two iterations touch the same element, one of them writing. A buffer that every iteration fills before it
-    reads it counts as one copy an iteration (lowering places it there). A reduction over the loop is refused.
+    Requires: no two iterations touch the same element, one of them writing. A buffer that every iteration fills before
+    it reads it counts as one copy an iteration (lowering places it there). A reduction over the loop is refused.
     """
     _concurrent(loop, "parallel")
 
