@@ -1,8 +1,9 @@
-"""Every schedule primitive by name: a function over views, which is a `Schedule` method, a trace step and a `tir-opt` pass.
+"""Every schedule primitive by name: a function over views; a `Schedule` method, a trace step and a `tir-opt` pass.
 
-A primitive is written in this order: docstring (the rewrite before -> after, what it keeps, what it requires), all checks,
-then the edits. It takes and returns views (`Loop`, `Block`) and plain values; it runs no clean-up. Whoever calls it gives it
-a module that may be thrown away when it raises, so a refusal half-way leaves nothing behind (`Schedule` does that).
+A primitive is written in this order: docstring (the rewrite before -> after, what it keeps, what it requires), all
+checks, then the edits. It takes and returns views (`Loop`, `Block`) and plain values; it runs no clean-up. Whoever
+calls it gives it a module that may be thrown away when it raises, so a refusal half-way leaves nothing behind
+(`Schedule` does that).
 """
 
 from __future__ import annotations
