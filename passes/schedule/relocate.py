@@ -1,4 +1,4 @@
-"""What compute_at and reverse_compute_at share: the part of a block's domain that is needed under a loop, and the move."""
+"""What compute_at and reverse_compute_at share: the part of a block's domain that a loop needs, and the move."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def check_finished(producer: Block, loop: Loop) -> None:
                 )
 
 
-# --- regions as relations over the loops around the place ---------------------------------------------------------------
+# --- regions as relations over the loops around the place -------------------------------------------------------------
 
 
 @dataclass
@@ -112,7 +112,7 @@ class Place:
 
 
 def elements(place: Place, found: Sequence[deps.Touch], exact: bool) -> isl.Map:
-    """{ loops around the place -> elements } of some touches beneath it; without `exact`, guards and ranges are left out."""
+    """{ loops around the place -> elements } of some touches beneath it; not `exact`: without guards and ranges."""
     count = len(place.dims)
     result: isl.Map | None = None
     for touch in found:
@@ -154,8 +154,8 @@ def iter_map(block: Block, touch_list: Sequence[deps.Touch], iters: Sequence[Ite
 def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], around: Domain) -> list[Span]:
     """The box of iter values that { loops -> iter values } asks for, one span an iter.
 
-    `needed` is exact. Where its bounds are single expressions with a constant extent they are used as they are; else the
-    bounds of `loose` (ranges and guards left out), with a guard wherever these may leave the iter's domain.
+    `needed` is exact. Where its bounds are single expressions with a constant extent they are used as they are; else
+    the bounds of `loose` (ranges and guards left out), with a guard wherever these may leave the iter's domain.
     """
     found = []
     symbols = symbols_by_name(place.loop.op)
@@ -204,7 +204,7 @@ def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
 def plain_spans(
     touched_: Sequence[deps.Touch], own: Sequence[deps.Touch], loop: Loop, iters: Sequence[Iter], dense: bool
 ) -> list[Span] | None:
-    """The spans where elements are a plain box beneath `loop` and the block touches one element, indexed by iters alone.
+    """The spans where elements are a plain box beneath `loop` and the block touches one, indexed by iters alone.
 
     `dense`: every element of the box must be touched (a consumer may run only where all of it has been written).
     """
