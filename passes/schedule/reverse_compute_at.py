@@ -35,9 +35,9 @@ def reverse_compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = Fal
 
     Every instance of the block runs after all that it reads is final. New loops ax0, ax1, ... are serial.
 
-    Requires: the block is complete or a reduction; all its producers are beneath `loop` and finished there; nothing else
-    reads or writes its result before its old place. `index`: -1 at the end of the loop's body, -2 right after the last
-    producer, k: position k.
+    Requires: the block is complete or a reduction; all its producers are beneath `loop` and finished there; nothing
+    else reads or writes its result before its old place. `index`: -1 at the end of the loop's body, -2 right after the
+    last producer, k: position k.
     """
     found, anchor = _plan(block, loop, index)
 
