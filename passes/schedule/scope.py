@@ -105,7 +105,7 @@ def check_complete(block: Block) -> None:
 
 
 def check_reduction(block: Block) -> None:
-    """Refuse unless the block has an init, only spatial and reduce iters, a single writer, and stores not indexed by R."""
+    """Refuse unless the block has an init, S and R iters only, a single writer, and stores not indexed by R."""
     check(block.init is not None, block, f'block "{block.name}" has no init, so it is not a reduction block')
     for it in block.iters:
         check(
