@@ -24,8 +24,8 @@ def split(
         for i in range(n):              for i_0, i_1 in T.grid(ceildiv(n, f), f):
             body(i)             ->          body(i_0 * f + i_1)        # where i_0 * f + i_1 < n
 
-    Every iteration of every block still runs once, in the same order; the guard appears only where factors do not divide.
-    One factor may be None: it is inferred. The new loops are serial.
+    Every iteration of every block still runs once, in the same order; the guard appears only where factors do not
+    divide. One factor may be None: it is inferred. The new loops are serial.
 
     Requires: the loop starts at 0, has no annotation and no thread binding; factors are positive and their product
     reaches the extent. `disable_predication` leaves the guard out, and so needs factors that divide.
