@@ -13,6 +13,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.match import Binding, Match, Mismatch, match
+from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import Region, computed, declare
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop
@@ -55,16 +56,17 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     found = _match(block, intrinsic)
     impl = intrinsic.impl_func()
     bindings = [replace(b, param=p) for b, p in zip(found.bindings, impl.func.params, strict=True)]
-    for binding in bindings:
-        _check_shape(block, binding, tensor_intrin)
-        _check_strides(block, binding, impl.func, tensor_intrin)
-        _check_offset(block, binding, tensor_intrin)
-    _check_shared_strides(block, bindings, tensor_intrin)
-    check_inlinable(impl.func, tensor_intrin)
-    module = module_of(block.op)
-    externs = missing_externs(module, impl.func)
+    with frozen():
+        for binding in bindings:
+            _check_shape(block, binding, tensor_intrin)
+            _check_strides(block, binding, impl.func, tensor_intrin)
+            _check_offset(block, binding, tensor_intrin)
+        _check_shared_strides(block, bindings, tensor_intrin)
+        check_inlinable(impl.func, tensor_intrin)
+        module = module_of(block.op)
+        externs = missing_externs(module, impl.func)
+        before = computed(block)
 
-    before = computed(block)
     for op in externs:
         op.clone(ir.InsertionPoint(module.regions[0].blocks[0]))
     old = block.body_ops()
@@ -211,8 +213,9 @@ def _keep_regions(block: Block, before: tuple[list[Region], list[Region]]) -> No
     """
     if attrs.READS in block.op.attributes or attrs.WRITES in block.op.attributes:
         return
+    after = computed(block)
     for number, (key, old) in enumerate(zip((attrs.READS, attrs.WRITES), before, strict=True)):
-        new = computed(block)[number]
+        new = after[number]
         if len(old) == len(new) and all(a.same(b) for a, b in zip(old, new, strict=True)):
             continue
         declare(block, key, old)
