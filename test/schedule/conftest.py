@@ -1,4 +1,4 @@
-"""What schedule tests share: running a schedule against its own unscheduled program and NumPy, and refusals that change nothing."""
+"""What schedule tests share: a schedule run against its unscheduled program, and refusals that change nothing."""
 
 from __future__ import annotations
 
