@@ -146,7 +146,7 @@ class Driver:
 
     def _remember(self, piece: Piece, runner: Runner, before: list[str], number: int) -> None:
         """Keep the module as text before a step: a pass that fails may leave it half rewritten, or end the process."""
-        module = runner.module.operation.get_asm()
+        module = str(runner.module.operation.get_asm())
         before[0] = reproducer.content(module, self.steps[number:])
         net.note(f"{piece.name}:1:1: in {self.steps[number].name}", before[0])
 
