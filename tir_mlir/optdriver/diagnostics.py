@@ -21,6 +21,7 @@ SEVERITIES = {
     ir.DiagnosticSeverity.NOTE: "note",
     ir.DiagnosticSeverity.REMARK: "remark",
 }
+_MLIR_ERROR: type[Exception] = getattr(ir, "MLIRError")  # noqa: B009  not in the stubs
 Place = tuple[str, int, int]
 _AT_HEAD = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*)", re.DOTALL)
 _FROM_TOOL = re.compile(
@@ -91,13 +92,13 @@ def of_error(error: BaseException, where: Place | None = None) -> list[Diagnosti
     """An exception as diagnostics; `where` is for one that knows no place itself."""
     if isinstance(error, Failed):
         return list(error.diagnostics)
-    if isinstance(error, ir.MLIRError) and error.error_diagnostics:
-        return [of_mlir(d) for d in error.error_diagnostics]
+    if found_by_mlir := getattr(error, "error_diagnostics", None):  # an MLIRError
+        return [of_mlir(d) for d in found_by_mlir]
     if isinstance(error, VerifyError):
         found = at(error.location, error.message)
     elif isinstance(error, ScriptError):
         found = Diagnostic("error", error.message, error.filename or "-", error.lineno or 0, _column(error))
-    elif isinstance(error, (TirError, ValueError, IndexError, ir.MLIRError)):
+    elif isinstance(error, (TirError, ValueError, IndexError, _MLIR_ERROR)):
         found = at_head(_text(error))
     else:
         found = Diagnostic("error", f"internal error, please report it: {type(error).__name__}: {error}")
@@ -136,7 +137,7 @@ def collected(context: ir.Context) -> Iterator[list[Diagnostic]]:
         found.append(of_mlir(diagnostic))
         return True
 
-    handler = context.attach_diagnostic_handler(take)
+    handler: Any = context.attach_diagnostic_handler(take)
     try:
         yield found
     finally:
