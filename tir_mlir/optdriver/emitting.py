@@ -38,7 +38,7 @@ def _llvm(module: ir.Module) -> str:
     if foreign_ops(module):
         module = create.clone_module(module)
         lower_to_llvm(module)
-    return llvm.translate_module_to_llvmir(module.operation)
+    return llvm.translate_module_to_llvmir(module.operation)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def write(result: str, path: str | None) -> None:
