@@ -71,7 +71,7 @@ def run(module: ir.Module, step: Step, isolated: bool) -> ir.Module:
 
 
 def _apart(module: ir.Module, step: Step) -> ir.Module:
-    text = module.operation.get_asm(enable_debug_info=True)
+    text = str(module.operation.get_asm(enable_debug_info=True))
     pipeline = f"--pass-pipeline=builtin.module({step.text})"
     done = toolchain.attempt("mlir-opt", [pipeline, "--mlir-print-debuginfo"], input=text)
     if done.returncode == 0:
