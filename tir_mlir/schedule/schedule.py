@@ -29,8 +29,8 @@ _owners = itertools.count()
 class Schedule(Methods):
     """A copy of a module that primitives rewrite, step by step.
 
-    Every step works on a copy and is held to the rules of `dialect/verify.py` before it counts: a step that raises leaves
-    `mod`, the trace and all handles as they were. `mod` may be an IRModule, a PrimFunc or an MLIR module.
+    Every step works on a copy and is held to the rules of `dialect/verify.py` before it counts: a step that raises
+    leaves `mod`, the trace and all handles as they were. `mod` may be an IRModule, a PrimFunc or an MLIR module.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Schedule(Methods):
     # --- handles and views --------------------------------------------------------------------------------------------
 
     def _resolve_names(self, primitive: Primitive, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Block names where a block is expected become handles (with a get_block step of their own); types are checked."""
+        """Block names where a block is expected become handles (by a get_block step); types are checked."""
         for key, value in arguments.items():
             wanted = primitive.signature.parameters[key].annotation
             arguments[key] = self._resolve(primitive.name, key, value, _handle_types(wanted))
