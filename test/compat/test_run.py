@@ -67,3 +67,42 @@ def test_syntax_errors_and_missing_files(tmp_path):
     assert usage.returncode == 2 and "FILE.py" in usage.stderr
     helped = subprocess.run([*command, "--help"], capture_output=True, text=True, cwd=ROOT)
     assert helped.returncode == 0 and "FILE.py" in helped.stdout
+
+
+TODAY = """
+import numpy as np
+import tvm
+from tvm import s_tir
+from tvm.script import ir as I
+from tvm.script import tirx as T
+
+@I.ir_module
+class Relu:
+    @T.prim_func(s_tir=True)
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        Y = T.sblock_alloc_buffer((64,))
+        for i in range(64):
+            with T.sblock("Y"):
+                vi = T.axis.spatial(64, i)
+                Y[vi] = A[vi] * T.float32(2)
+        for i in range(64):
+            with T.sblock("B"):
+                vi = T.axis.spatial(64, i)
+                B[vi] = T.max(Y[vi], T.float32(0))
+
+sch = s_tir.Schedule(Relu)
+outer, inner = sch.split(sch.get_loops(sch.get_sblock("B"))[0], factors=[None, 16])
+sch.compute_at(sch.get_sblock("Y"), outer)
+sch.vectorize(inner)
+a = tvm.runtime.tensor(np.linspace(-1, 1, 64, dtype="float32"))
+b = tvm.runtime.empty((64,), "float32", device=tvm.cpu())
+tvm.compile(sch.mod, target=tvm.target.Target("llvm"))(a, b)
+np.testing.assert_allclose(b.numpy(), np.maximum(2 * a.numpy(), 0))
+print(tvm.ir.structural_equal(sch.mod, sch.mod), tvm.__version__)
+"""
+
+
+def test_a_program_in_todays_spelling(tmp_path):
+    done = run(tmp_path, TODAY)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("True 0.")
