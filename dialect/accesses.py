@@ -105,18 +105,33 @@ def pointed(op: ir.Operation) -> ir.Value | None:
 def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index] | None) -> Access:
     """Resolve views down to the buffer behind them; without indices the whole view is touched."""
     buffer = Buffer(memref)
-    exact = True
     if indices is None:
-        mins = [Index.constant(0)] * buffer.rank
-        extents = _extents(buffer)
-        exact = buffer.is_view
+        mins, extents = [Index.constant(0)] * buffer.rank, _extents(buffer)
+        exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel keeps to its window; a gather may be anywhere
     else:
-        mins, extents = list(indices), [Index.constant(1)] * buffer.rank
+        mins, extents, exact = list(indices), _lanes(op, buffer.rank), True
     while buffer.op is not None and buffer.op.name in _VIEWS:
-        if buffer.op.name == "memref.subview":
+        source = Buffer(buffer.op.operands[0])
+        if buffer.op.name == "memref.subview" and _has_dynamic_stride(buffer.op):
+            mins, extents, exact = [Index.constant(0)] * source.rank, _extents(source), False
+        elif buffer.op.name == "memref.subview":
             mins, extents = _through_subview(buffer.op, mins, extents)
-        buffer = Buffer(buffer.op.operands[0])
+        buffer = source
     return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact)
+
+
+def _lanes(op: ir.Operation, rank: int) -> list[Index]:
+    """One element a dimension; a vector access takes as many in the last dimensions as the vector has."""
+    extents = [Index.constant(1)] * rank
+    value = op.operands[0] if "store" in op.name else op.results[0]
+    if isinstance(value.type, ir.VectorType):
+        shape = [Index.constant(n) for n in value.type.shape]
+        extents[rank - len(shape) :] = shape
+    return extents
+
+
+def _has_dynamic_stride(op: ir.Operation) -> bool:
+    return _DYNAMIC in list(op.attributes["static_strides"])
 
 
 def _extents(buffer: Buffer) -> list[Index]:

@@ -18,7 +18,7 @@ from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import computed, declared, relation_beneath
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
-from tir_mlir.dialect.views import Block, Buffer, Func, Loop, funcs, is_block, is_loop
+from tir_mlir.dialect.views import Block, Buffer, Func, Iter, Loop, funcs, is_block, is_loop
 from tir_mlir.dialect.walk import ops, parents
 
 
@@ -39,7 +39,12 @@ def _verify(root: ir.Operation, source: bool) -> None:
         for op in ops(func.op):
             name = op.name
             if name == "affine.parallel" and not is_block(op):
-                continue
+                fail(
+                    op,
+                    "block",
+                    "an affine.parallel without tir.block: in a TensorIR program it stands for a block; "
+                    'write a parallel loop as affine.for {tir.kind = "parallel"}',
+                )
             for rule in RULES.get(name, ()):
                 rule(op)
             if name == "affine.parallel":
@@ -353,14 +358,18 @@ def _report_uncovered(block: Block) -> None:
     missing = _missing(block)
     point = (smallest_point(missing) or [])[-len(block.iters) :]
     names = ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
-    domains = ", ".join(
-        f"{i.name} in [0, {i.extent.as_constant()})" for i in block.iters if i.extent.as_constant() is not None
-    )
+    domains = ", ".join(f"{i.name} in {_domain_text(i)}" for i in block.iters)
     fail(
         block.op,
         "cover",
         f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}',
     )
+
+
+def _domain_text(it: Iter) -> str:
+    low, extent = it.min.as_constant(), it.extent.as_constant()
+    start = "its start" if low is None else str(low)
+    return f"[{start}, {'its end' if extent is None or low is None else low + extent})"
 
 
 def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
