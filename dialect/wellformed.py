@@ -186,7 +186,7 @@ def _arguments(op: ir.Operation) -> None:
 def _argument_facts(op: ir.Operation, number: int) -> dict[str, Any]:
     if "arg_attrs" not in op.attributes:
         return {}
-    return {named.name: named.attr for named in op.attributes["arg_attrs"][number]}
+    return {named.name: named.attr for named in ir.DictAttr(ir.ArrayAttr(op.attributes["arg_attrs"])[number])}
 
 
 # --- attributes together --------------------------------------------------------------------------------------------
@@ -240,7 +240,9 @@ def _where(op: ir.Operation) -> None:
 
 def _init(op: ir.Operation) -> None:
     """An init stands in the body of a block."""
-    if not is_block(op.parent.operation) or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
+    parent = op.parent
+    in_block = parent is not None and is_block(parent.operation)
+    if not in_block or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
         _fail(op, f"{attrs.INIT} marks the init of a block: an affine.if without else, directly in the block")
 
 
@@ -280,4 +282,6 @@ def _listed(names: Iterable[str]) -> str:
 
 def _fail(op: ir.Operation, message: str) -> None:
     number = op.attributes[attrs.ID] if attrs.ID in op.attributes else None
-    raise VerifyError(message, RULE, op.location, number.value if number is not None and _is_number(number) else None)
+    if number is not None and _is_number(number):
+        raise VerifyError(message, RULE, op.location, ir.IntegerAttr(number).value)
+    raise VerifyError(message, RULE, op.location)

@@ -44,7 +44,7 @@ class Names:
             return self._handle(self._one(found, "loop", loop, _loops_around(owner.op), f' above block "{block}"'))
         else:
             found += self._blocks(text) if wants_block else []
-            found += [lp for lp in self._all_loops() if lp.name == text] if wants_loop else []
+            found += [lp for lp in self._all_loops() if _name(lp) == text] if wants_loop else []
         found = [v for v in found if isinstance(v, tuple(allowed))]
         word = " or ".join(w for w, wanted in (("block", wants_block), ("loop", wants_loop)) if wanted)
         known = [*(self._all_blocks() if wants_block else []), *(self._all_loops() if wants_loop else [])]

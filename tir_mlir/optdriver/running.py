@@ -80,9 +80,10 @@ class Runner:
     def asm(self) -> str:
         """The module as MLIR text."""
         s = self.settings
-        return self.module.operation.get_asm(
+        asm = self.module.operation.get_asm(
             use_local_scope=s.local_scope, enable_debug_info=s.debug_info, print_generic_op_form=s.generic
         )
+        return str(asm)
 
     def _run(self, step: Step) -> None:
         if step.kind == "primitive":
