@@ -132,6 +132,8 @@ class Index:
 
 @lru_cache(maxsize=1 << 12)
 def _constant(value: int) -> ir.AffineExpr:
+    if not -(2**63) <= value < 2**63:
+        raise NotAffine(f"{value} does not fit an index (64 bits)")
     return AffineExpr.get_constant(value)
 
 

@@ -45,16 +45,19 @@ class TensorIntrin:
 
         `desc` is a PrimFunc (or an MLIR module with one function) that computes one value a point over a box of loops;
         `impl` has the same parameters and does the same. Buffer parameters only, of constant shape; strides may be
-        variables. Errors: IntrinError when the name is taken (without `override`), when the parameters of the two
+        variables. The same once more (a notebook cell run again) is fine. Errors: IntrinError when the name stands for
+        something else (without `override`), when the parameters of the two
         differ, when `desc` is no pure tensor computation.
         """
         if not name or not isinstance(name, str):
             raise IntrinError(f"an intrinsic is registered under a name, not {name!r}")
-        if name in _known and not override:
-            raise IntrinError(f'intrinsic "{name}" is registered already; pass override=True to replace it')
         with entered():
             first = _text(desc, f'the description of "{name}"')
             intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
+            if name in _known and not override and _known[name] != intrinsic:
+                raise IntrinError(
+                    f'another intrinsic "{name}" is registered already; pass override=True to replace it'
+                )
             _check(intrinsic)
         _known[name] = intrinsic
 

@@ -75,18 +75,32 @@ class Signature:
         return None
 
     def _variables(self, body: list[ast.stmt]) -> None:
-        """`n = T.int32()` and `n = T.var("int32")` at the top of the body make variables."""
+        """`n = T.int32()`, `n, m = T.int32(), T.int32()` and `n = T.var("int32")` at the top of the body make variables."""
         for stmt in body:
-            target = self._single_target(stmt)
-            if target is None or not isinstance(stmt.value, ast.Call):  # type: ignore[attr-defined]
-                continue
-            node: ast.Call = stmt.value  # type: ignore[attr-defined]
-            if isinstance(node.func, ast.Attribute | ast.Name) and self._makes_variable(node):
+            pairs = self._assigned(stmt)
+            if pairs and all(self._makes_variable(value) for _, value in pairs):
                 self.used.add(id(stmt))
-                self.sizes.append(target.id)
-                self.state.scope.define(target.id, Unbound(target.id), target, "size")
+                for target, _ in pairs:
+                    self.sizes.append(target.id)
+                    self.state.scope.define(target.id, Unbound(target.id), target, "size")
 
-    def _makes_variable(self, node: ast.Call) -> bool:
+    @staticmethod
+    def _assigned(stmt: ast.stmt) -> list[tuple[ast.Name, ast.expr]]:
+        """The names that an assignment gives values to, one by one."""
+        if not isinstance(stmt, ast.Assign) or len(stmt.targets) != 1:
+            return []
+        targets, values = [stmt.targets[0]], [stmt.value]
+        if isinstance(targets[0], ast.Tuple) and isinstance(values[0], ast.Tuple):
+            targets, values = targets[0].elts, values[0].elts
+        if len(targets) != len(values):
+            return []
+        pairs = zip(targets, values, strict=True)
+        named = [(target, value) for target, value in pairs if isinstance(target, ast.Name)]
+        return named if len(named) == len(targets) else []
+
+    def _makes_variable(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute | ast.Name):
+            return False
         try:
             word = self.evaluate(node.func)
         except Exception:  # noqa: BLE001  not a word: the statement is looked at again in its turn

@@ -63,7 +63,7 @@ class FunctionParser:
                 raise
             except TirError as error:
                 raise self.state.error(stmt, str(error)) from None
-            except (TypeError, ValueError, OverflowError) as error:  # a number out of range, and the like
+            except OverflowError as error:  # a number beyond what the bindings take
                 raise self.state.error(stmt, f"this has no form in MLIR: {error}") from error
 
     def _Pass(self, stmt: ast.Pass) -> None:
