@@ -568,6 +568,16 @@ def test_a_description_is_a_tensor_computation():
         TensorIntrin.register("bad", unused, unused)
 
 
+def test_outer_products_are_told_apart_by_their_scopes():
+    assert outer_product(8, 8, 8) == outer_product(8, 8, 8)
+    names = {outer_product(8, 8, 8, scopes) for scopes in (("s", "global", "global"), ("global", "s", "global"))}
+    assert len(names) == 2
+    with pytest.raises(IntrinError, match="registered already"):
+        outer_product(8, 8, 4, name="outer_product_8x8x8")
+    with pytest.raises(ValueError, match="multiples of 4"):
+        outer_product(8, 6, 8)
+
+
 def test_explain(mm16):
     sch, loop = tiled(matmul())
     block = sch.blockize(loop)

@@ -47,11 +47,9 @@ def outer_product(
     """
     if min(m, n, k) < 1 or n % 4 or k % 4:
         raise ValueError(f"outer_product: m = {m}, n = {n}, k = {k}; they are positive, n and k multiples of 4")
-    special = "".join(f"_{s.replace('.', '_')}" for s in dict.fromkeys(scopes) if s != "global")
+    special = "".join(f"_{p}_{s.replace('.', '_')}" for p, s in zip("abc", scopes, strict=True) if s != "global")
     symbol = f"outer_product_{m}x{n}x{k}"
     name = name or symbol + special
-    if name in TensorIntrin.list():
-        return name
     facts = {"m": m, "n": n, "k": k, "dtype": "float32", "symbol": symbol}
     facts |= dict(zip(("scope_a", "scope_b", "scope_c"), scopes, strict=True))
     _register_kernel(symbol, m, n, k)
