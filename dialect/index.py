@@ -185,7 +185,7 @@ def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
     if not occurring:
         return Index(expr, ())
     used = sorted(occurring)
-    renumber = [AffineExpr.get_constant(0)] * len(values)
+    renumber: list[AffineExpr] = [AffineExpr.get_constant(0)] * len(values)
     for new, old in enumerate(used):
         renumber[old] = AffineExpr.get_dim(new)
     return Index(_compose(expr, renumber, len(used)), tuple(values[i] for i in used))
@@ -223,7 +223,7 @@ def emit_map(indices: Sequence[Index | int]) -> tuple[ir.AffineMap, list[ir.Valu
 
 
 @lru_cache(maxsize=1 << 14)
-def _over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
+def over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
     """The results of a map with its symbols numbered after its dimensions."""
     swap = [AffineExpr.get_dim(map_.n_dims + s) for s in range(map_.n_symbols)]
     exprs = [expr.maybe_downcast() for expr in map_.results]
@@ -235,7 +235,7 @@ def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
     values = list(operands)
     folded = {v: read_apply(v) for v in values if is_apply(v)}
     results = []
-    for expr in _over_dims(map_):
+    for expr in over_dims(map_):
         index = trim(expr, values)
         if len(index.values) > 1 and len(set(index.values)) != len(index.values):
             index = _merge(index)
@@ -275,4 +275,4 @@ def is_apply(value: ir.Value) -> bool:
 def read_apply(value: ir.Value) -> Index:
     """The expression behind the result of an `affine.apply`."""
     op = value.owner
-    return read_map(op.attributes["map"].value, list(op.operands))[0]
+    return read_map(ir.AffineMapAttr(op.attributes["map"]).value, list(op.operands))[0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from mlir import ir
 
-from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect import attrs
+from tir_mlir.dialect.index import Index, is_symbol, over_dims
 from tir_mlir.dialect.memo import remembered
 from tir_mlir.dialect.views import Block, Loop, is_block, is_loop
 from tir_mlir.dialect.walk import parents
@@ -24,39 +26,54 @@ def around(op: ir.Operation) -> Box:
 @remembered
 def within(op: ir.Operation) -> Box:
     """What the variables of an op and of the ops around it range over."""
-    box: Box = {}
-    for parent in [op, *parents(op)][::-1]:
-        if is_loop(parent):
-            loop = Loop(parent)
-            lows = [interval(i, box)[0] for i in loop.lowers]
-            highs = [interval(i, box)[1] for i in loop.uppers]
-            low = None if None in lows else max(v for v in lows if v is not None)
-            known = [v for v in highs if v is not None]
-            box[loop.var] = (low, min(known) - 1 if known else None)
-        elif is_block(parent):
-            for it in Block(parent).iters:
-                low, high = interval(it.min, box)[0], interval(it.min + it.extent, box)[1]
-                box[it.var] = (low, None if high is None else high - 1)
+    chain = parents(op)
+    box: Box = dict(within(chain[0])) if chain else {}
+    if is_loop(op):
+        low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
+        known = tuple(_range(v, box) for v in op.operands)
+        box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, known)
+    elif is_block(op):
+        for it in Block(op).iters:
+            low, high = interval(it.min, box)[0], interval(it.min + it.extent, box)[1]
+            box[it.var] = (low, None if high is None else high - 1)
     return box
+
+
+@lru_cache(maxsize=1 << 13)
+def _loop_range(low: ir.AffineMap, high: ir.AffineMap, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bound]:
+    """The range of a loop variable, from the ranges of its bounds' operands."""
+    cut = low.n_inputs
+    lows = [of_expr(e, known[:cut])[0] for e in over_dims(low)]
+    highs = [of_expr(e, known[cut:])[1] for e in over_dims(high)]
+    least = None if None in lows else max(v for v in lows if v is not None)
+    ends = [v for v in highs if v is not None]
+    return least, min(ends) - 1 if ends else None
+
+
+def _range(value: ir.Value, box: Box) -> tuple[Bound, Bound]:
+    if value in box:
+        return box[value]
+    return (0, None) if is_symbol(value) else (None, None)
 
 
 def interval(index: Index, box: Box) -> tuple[Bound, Bound]:
     """The least and greatest value of an expression; shape variables are >= 0."""
-    known = [box.get(v, (0, None) if is_symbol(v) else (None, None)) for v in index.values]
-    return _interval(index.expr, known)
+    return of_expr(index.expr, [_range(v, box) for v in index.values])
 
 
-def _interval(expr: ir.AffineExpr, dims: list[tuple[Bound, Bound]]) -> tuple[Bound, Bound]:
+def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[Bound, Bound]:
+    """The least and greatest value of an expression over dimensions of known ranges."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineConstantExpr):
         return expr.value, expr.value
     if isinstance(expr, ir.AffineDimExpr):
         return dims[expr.position]
-    low, high = _interval(expr.lhs, dims)
+    assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
+    low, high = of_expr(expr.lhs, dims)
     if isinstance(expr, ir.AffineAddExpr):
-        other_low, other_high = _interval(expr.rhs, dims)
+        other_low, other_high = of_expr(expr.rhs, dims)
         return _add(low, other_low), _add(high, other_high)
-    factor = expr.rhs.maybe_downcast().value
+    factor = ir.AffineConstantExpr(expr.rhs).value
     if isinstance(expr, ir.AffineMulExpr):
         ends = _scale(low, factor), _scale(high, factor)
         return ends if factor >= 0 else (ends[1], ends[0])
@@ -110,7 +127,7 @@ def terms(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
             total[dim] = total.get(dim, 0) + factor
         return total, left[1] + right[1]
     if isinstance(expr, ir.AffineMulExpr) and (inner := terms(expr.lhs)) is not None:
-        factor = expr.rhs.maybe_downcast().value
+        factor = ir.AffineConstantExpr(expr.rhs).value
         return {d: f * factor for d, f in inner[0].items()}, inner[1] * factor
     return None
 

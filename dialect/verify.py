@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import attrs, ranges
+from tir_mlir.dialect import attrs, quick, ranges
 from tir_mlir.dialect.accesses import Access, access_domain, accesses, of_op
 from tir_mlir.dialect.errors import NotProvable, VerifyError
 from tir_mlir.dialect.index import Index, is_symbol
@@ -19,7 +19,7 @@ from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import computed, declared, relation_beneath
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Func, Iter, Loop, funcs, is_block, is_loop
-from tir_mlir.dialect.walk import ops, parents
+from tir_mlir.dialect.walk import accessed, ops, parents
 
 
 def verify(module: ir.Module | ir.Operation, source: bool = False) -> None:
@@ -59,7 +59,7 @@ def check_mlir(root: ir.Operation) -> None:
     """MLIR's own verifier, as our error."""
     try:
         root.verify()
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]  missing in the stubs
         first = error.error_diagnostics[0] if error.error_diagnostics else None
         where = first.location if first else None
         raise VerifyError(first.message if first else str(error), "mlir", where) from error
@@ -74,7 +74,7 @@ def fail(op: ir.Operation, rule: str, message: str) -> None:
 
 def loop_shape(op: ir.Operation) -> None:
     """A loop has step 1 and as many operands as its bounds need."""
-    low, high = op.attributes["lowerBoundMap"].value, op.attributes["upperBoundMap"].value
+    low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
     if ir.IntegerAttr(op.attributes["step"]).value != 1:
         fail(op, "loop", f"loop {Loop(op).name} has a step other than 1; write the step into the index instead")
     if low.n_inputs + high.n_inputs != len(op.operands):
@@ -87,6 +87,8 @@ def loop_shape(op: ir.Operation) -> None:
 
 def block_shape(op: ir.Operation) -> None:
     """A block is a single point: upper bounds are lower bounds + 1, and it has a name, kind and domain an iter."""
+    if quick.known_shape(op):
+        return
     name = attrs.get(op, attrs.BLOCK)
     for key in (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT):
         if key not in op.attributes:
@@ -101,17 +103,20 @@ def block_shape(op: ir.Operation) -> None:
             fail(op, "block", f'{key} of block "{name}" does not have one result an iter over tir.syms')
     if bad := [k for k in kinds if k not in ("S", "R", "O")]:
         fail(op, "block", f'block "{name}": iter kind "{bad[0]}" is none of S, R, O')
-    low, high = op.attributes["lowerBoundsMap"].value, op.attributes["upperBoundsMap"].value
+    low, high = attrs.affine_map(op, "lowerBoundsMap"), attrs.affine_map(op, "upperBoundsMap")
     points = all(h == e + 1 for e, h in zip(low.results, high.results, strict=True)) and len(low.results) == arguments
     half = len(op.operands) // 2
     if not points or list(op.operands)[:half] != list(op.operands)[half:]:
         fail(op, "block", f'block "{name}" is not a single point: its upper bounds must be its lower bounds + 1')
+    quick.remember_shape(op)
 
 
 def bindings_in_domain(op: ir.Operation) -> None:
     """Every value bound to an iter lies in the iter's domain, wherever the block runs."""
-    block = Block(op)
     box = ranges.around(op)
+    if quick.bindings_inside(op, box):
+        return
+    block = Block(op)
     open_: list[tuple[int, Index, bool]] = []
     one = Index.constant(1)
     for number, it in enumerate(block.iters):
@@ -236,6 +241,8 @@ def _rises(index: Index) -> bool:
 
 def access_shape(op: ir.Operation) -> None:
     """Every affine access lies inside its buffer."""
+    if op.name in ("affine.load", "affine.store") and quick.access_inside(op, accessed(op), ranges.around(op)):
+        return
     for access in of_op(op):
         if access.exact:
             _in_bounds(op, access)
@@ -322,7 +329,7 @@ def cover(func: Func, blocks: Sequence[Block]) -> None:
 
 def _covers(block: Block) -> bool:
     """Whether the bindings reach every point of the domain."""
-    if ranges.is_full_box(block):
+    if quick.full_box(block.op) or ranges.is_full_box(block):
         return True
     return _missing(block).is_empty()
 

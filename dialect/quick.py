@@ -1,0 +1,137 @@
+"""Yes-answers from attributes and ranges alone, remembered for good: attributes are uniqued, so a block that a step left
+as it was costs next to nothing to look at again. A no means: look closer."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, ranges
+from tir_mlir.dialect.index import is_symbol, over_dims, used_dims
+from tir_mlir.dialect.ranges import Bound, Box
+from tir_mlir.dialect.views import is_loop, is_where
+
+Range = tuple[Bound, Bound]
+_SHAPE = (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT, attrs.SYMS, "lowerBoundsMap", "upperBoundsMap")
+_shapes: set[tuple] = set()
+
+
+def shape_key(op: ir.Operation) -> tuple:
+    """What `verify.block_shape` depends on, but for the operands."""
+    attributes = op.attributes
+    return (*(attributes[k] if k in attributes else None for k in _SHAPE), len(op.regions[0].blocks[0].arguments))
+
+
+def known_shape(op: ir.Operation) -> bool:
+    """Whether a block of just this shape was found to be well formed before."""
+    operands = list(op.operands)
+    half = len(operands) // 2
+    return operands[:half] == operands[half:] and shape_key(op) in _shapes
+
+
+def remember_shape(op: ir.Operation) -> None:
+    """Note that the shape of a block is well formed."""
+    if len(_shapes) < 1 << 14:
+        _shapes.add(shape_key(op))
+
+
+def bindings_inside(op: ir.Operation, box: Box) -> bool:
+    """Whether intervals show that every binding of a block lies in its iter's constant domain."""
+    low = attrs.affine_map(op, "lowerBoundsMap")
+    known = _known(list(op.operands)[: low.n_inputs], box)
+    return _bindings_inside(low, known, attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+
+
+@lru_cache(maxsize=1 << 13)
+def _bindings_inside(low: ir.AffineMap, known: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
+    if mins.n_symbols:
+        return False
+    domains = zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False)  # a dummy argument has no domain
+    for binding, start, extent in domains:
+        first, count = _number(start), _number(extent)
+        least, most = ranges.of_expr(binding, known)
+        if first is None or count is None or least is None or most is None:
+            return False
+        if least < first or most >= first + count:
+            return False
+    return True
+
+
+def access_inside(op: ir.Operation, memref: ir.Value, box: Box) -> bool:
+    """Whether intervals show that an affine load or store stays inside its buffer of constant shape."""
+    if not isinstance(memref.owner, ir.Block) and memref.owner.name not in ("memref.alloc", "memref.alloca"):
+        return False
+    operands = list(op.operands)
+    known = _known(operands[operands.index(memref) + 1 :], box)
+    return _access_inside(attrs.affine_map(op, "map"), known, tuple(ir.MemRefType(memref.type).shape))
+
+
+@lru_cache(maxsize=1 << 13)
+def _access_inside(map_: ir.AffineMap, known: tuple[Range, ...], shape: tuple[int, ...]) -> bool:
+    for expr, size in zip(over_dims(map_), shape, strict=True):
+        least, most = ranges.of_expr(expr, known)
+        if least is None or most is None or least < 0 or most >= size:
+            return False
+    return True
+
+
+def full_box(op: ir.Operation) -> bool:
+    """Whether an unguarded block's bindings are plainly mixed-radix numbers of loops of constant bounds that reach all
+    of its constant domain."""
+    parent = op.parent
+    if parent is None or is_where(parent.operation):
+        return False
+    low = attrs.affine_map(op, "lowerBoundsMap")
+    known = []
+    for value in list(op.operands)[: low.n_inputs]:
+        owner = value.owner
+        if not isinstance(owner, ir.Block) or not is_loop(owner.owner.operation):
+            return False
+        bounds = _constant_bounds(owner.owner.operation)
+        if bounds is None:
+            return False
+        known.append(bounds)
+    return _full_box(low, tuple(known), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+
+
+@lru_cache(maxsize=1 << 13)
+def _full_box(low: ir.AffineMap, loops: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
+    if mins.n_symbols:
+        return False
+    used: set[int] = set()
+    for binding, start, extent in zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False):
+        dims = used_dims(binding)
+        found = ranges.terms(binding)
+        first, count = _number(start), _number(extent)
+        if used & dims or found is None or first is None or count is None:
+            return False
+        used |= dims
+        reach, begin = 1, found[1]
+        for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
+            least, most = loops[dim]
+            if least is None or most is None:
+                return False
+            if factor != reach and most != least:
+                return False
+            reach *= most - least + 1
+            begin += factor * least
+        if reach != count or begin != first:
+            return False
+    return True
+
+
+def _constant_bounds(loop: ir.Operation) -> Range | None:
+    low, high = attrs.affine_map(loop, "lowerBoundMap"), attrs.affine_map(loop, "upperBoundMap")
+    if len(low.results) != 1 or len(high.results) != 1:
+        return None
+    first, end = _number(over_dims(low)[0]), _number(over_dims(high)[0])
+    return None if first is None or end is None else (first, end - 1)
+
+
+def _known(values: list[ir.Value], box: Box) -> tuple[Range, ...]:
+    return tuple(box[v] if v in box else ((0, None) if is_symbol(v) else (None, None)) for v in values)
+
+
+def _number(expr: ir.AffineExpr) -> int | None:
+    return expr.value if isinstance(expr, ir.AffineConstantExpr) else None
