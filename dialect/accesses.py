@@ -131,7 +131,7 @@ def _lanes(op: ir.Operation, rank: int) -> list[Index]:
 
 
 def _has_dynamic_stride(op: ir.Operation) -> bool:
-    return _DYNAMIC in list(op.attributes["static_strides"])
+    return _DYNAMIC in attrs.integers(op, "static_strides")
 
 
 def _extents(buffer: Buffer) -> list[Index]:
@@ -142,13 +142,14 @@ def _extents(buffer: Buffer) -> list[Index]:
 
 def _subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int]]:
     """Offsets, sizes and (static) strides of a subview, one a dimension of its source."""
-    segments = list(op.attributes["operandSegmentSizes"])
+    segments = attrs.integers(op, "operandSegmentSizes")
     operands = list(op.operands)
     first = segments[0]
     parts: list[list[Index]] = []
     for key, count in (("static_offsets", segments[1]), ("static_sizes", segments[2]), ("static_strides", segments[3])):
         dynamic = iter(operands[first : first + count])
-        parts.append([_as_index(next(dynamic)) if n == _DYNAMIC else Index.constant(n) for n in op.attributes[key]])
+        given = attrs.integers(op, key)
+        parts.append([_as_index(next(dynamic)) if n == _DYNAMIC else Index.constant(n) for n in given])
         first += count
     return parts[0], parts[1], [s.as_constant() or 1 for s in parts[2]]
 

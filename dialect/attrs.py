@@ -72,6 +72,16 @@ def get(op: Any, key: str, default: Any = None) -> Any:
     return from_attr(attributes[key]) if key in attributes else default
 
 
+def affine_map(op: ir.Operation, key: str) -> ir.AffineMap:
+    """The affine map that `op` holds under `key`."""
+    return ir.AffineMapAttr(op.attributes[key]).value
+
+
+def integers(op: ir.Operation, key: str) -> list[int]:
+    """The dense array of integers that `op` holds under `key`."""
+    return list(op.attributes[key])  # pyright: ignore[reportArgumentType]  the stubs know no common array type
+
+
 def put(op: Any, key: str, value: Any) -> None:
     """Set the attribute `key` of `op`; None and empty dictionaries remove it."""
     if value is None or value == {}:

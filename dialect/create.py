@@ -114,7 +114,7 @@ def loop(
     annotations: dict[str, Any] | None = None,
 ) -> Loop:
     """`for name in [lower, upper)`: an empty `affine.for` with its yield; several uppers mean their minimum."""
-    uppers = list(upper) if isinstance(upper, (list, tuple)) else [upper]
+    uppers = [upper] if isinstance(upper, (Index, int)) else list(upper)
     low, low_operands = emit_map([lower])
     high, high_operands = emit_map(uppers)
     op = affine.AffineForOp(
@@ -172,7 +172,7 @@ def one_point(bindings: Sequence[Index]) -> ir.Operation:
     if high_operands != operands:
         high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
     count = len(bindings)
-    groups = ir.DenseElementsAttr.get(np.ones(count, dtype=np.int32))
+    groups = ir.DenseElementsAttr.get(np.ones(count, dtype=np.int32))  # pyright: ignore[reportCallIssue, reportArgumentType]
     step = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
     op = ir.Operation.create(
         "affine.parallel",

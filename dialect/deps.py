@@ -233,8 +233,11 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
         return None
     memref, indices = accessed(store), access_indices(store)
     for side, other in ((0, 1), (1, 0)):
-        load = value.owner.operands[side].owner
-        if isinstance(load, ir.Block) or load.name != "affine.load" or accessed(load) != memref:
+        owner = value.owner.operands[side].owner
+        if isinstance(owner, ir.Block):
+            continue
+        load = owner.operation
+        if load.name != "affine.load" or accessed(load) != memref:
             continue
         same = all(x.same(y) for x, y in zip(access_indices(load), indices, strict=True))
         if same and not _reads(value.owner.operands[other], memref):
@@ -247,7 +250,7 @@ def _reads(value: ir.Value, memref: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block):
         return False
-    if "load" in owner.name and accessed(owner) == memref:
+    if "load" in owner.name and accessed(owner.operation) == memref:
         return True
     return any(_reads(v, memref) for v in owner.operands if not isinstance(v.type, ir.MemRefType))
 

@@ -169,7 +169,7 @@ def _is_plain(access: Access, top: ir.Operation) -> bool:
     for index in access.indices:
         for value in index.values:
             owner = value.owner
-            home = owner.owner.operation if isinstance(owner, ir.Block) else owner
+            home = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
             if home != top and is_inside(home, top):
                 return False
     return True

@@ -103,10 +103,11 @@ def _to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.
         return dims[expr.position]
     if isinstance(expr, ir.AffineConstantExpr):
         return zero.add_constant_val(isl.Val(expr.value))
+    assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
     left = _to_aff(expr.lhs, dims, zero)
     if isinstance(expr, ir.AffineAddExpr):
         return left.add(_to_aff(expr.rhs, dims, zero))
-    value = isl.Val(expr.rhs.maybe_downcast().value)
+    value = isl.Val(ir.AffineConstantExpr(expr.rhs).value)
     if isinstance(expr, ir.AffineMulExpr):
         return left.scale_val(value)
     if isinstance(expr, ir.AffineModExpr):
@@ -231,7 +232,7 @@ def condition(domain_: Domain, if_op: ir.Operation) -> isl.Set:
 
 def to_index(aff: isl.Aff, dims: Sequence[ir.Value], symbols: Mapping[str, ir.Value] | None = None) -> Index:
     """An isl expression as an index expression; `dims` are the values of its dimensions."""
-    params = [aff.get_dim_name(dim_type.param, i) for i in range(aff.dim(dim_type.param))]
+    params = [aff.get_dim_name(dim_type.param, i) or "" for i in range(aff.dim(dim_type.param))]
     values = [*dims, *((symbols or {})[p] for p in params if symbols and p in symbols)]
     if len(values) != len(dims) + len(params):
         raise NotProvable("an expression over shape variables that are not in reach")

@@ -118,7 +118,7 @@ def _fills(moving: Sequence[tuple[int, int]], reach: int) -> bool:
 def _moves(value: ir.Value, top: ir.Operation) -> bool:
     """Whether a value is defined beneath `top` (the iters of `top` itself stand still)."""
     owner = value.owner
-    home = owner.owner.operation if isinstance(owner, ir.Block) else owner
+    home = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
     return home != top and is_inside(home, top)
 
 

@@ -105,8 +105,8 @@ class Loop(View):
 
     @cached_property
     def _bounds(self) -> tuple[list[Index], list[Index]]:
-        low = self.op.attributes["lowerBoundMap"].value
-        high = self.op.attributes["upperBoundMap"].value
+        low = attrs.affine_map(self.op, "lowerBoundMap")
+        high = attrs.affine_map(self.op, "upperBoundMap")
         operands = list(self.op.operands)
         cut = low.n_inputs
         return read_map(low, operands[:cut]), read_map(high, operands[cut : cut + high.n_inputs])
@@ -162,7 +162,7 @@ class Block(View):
     @cached_property
     def bindings(self) -> list[Index]:
         """One expression an iter (none for the dummy argument of a block without iters)."""
-        map_ = self.op.attributes["lowerBoundsMap"].value
+        map_ = attrs.affine_map(self.op, "lowerBoundsMap")
         indices = read_map(map_, list(self.op.operands)[: map_.n_inputs])
         return indices[: len(attrs.get(self.op, attrs.ITERS, []))]
 
@@ -317,7 +317,7 @@ class Func(View):
     def arg_name(self, number: int) -> str:
         if "arg_attrs" not in self.op.attributes:
             return f"arg{number}"
-        facts = attrs.from_attr(self.op.attributes["arg_attrs"][number])
+        facts = attrs.from_attr(ir.ArrayAttr(self.op.attributes["arg_attrs"])[number])
         return facts.get(attrs.NAME, f"arg{number}")
 
     def __repr__(self) -> str:
@@ -331,11 +331,19 @@ def funcs(module: ir.Module | ir.Operation) -> list[Func]:
     return [Func(op) for op in found if len(op.regions[0].blocks)]
 
 
+def parent_op(op: ir.Operation) -> ir.Operation:
+    """The op around an op that is known to lie in a function."""
+    around = op.operation.parent
+    if around is None:
+        raise ValueError(f"{op.name} lies in no function")
+    return around.operation
+
+
 def func_of(op: ir.Operation) -> Func:
     """The function that an op is in (or is)."""
-    current: ir.Operation = op.operation
+    current = op.operation
     while current.name != "func.func":
-        current = current.parent.operation
+        current = parent_op(current)
     return Func(current)
 
 
@@ -372,21 +380,18 @@ def symbol_name(value: ir.Value) -> str:
 
 def _owner_op(value: ir.Value) -> ir.Operation:
     owner = value.owner
-    return owner.owner.operation if isinstance(owner, ir.Block) else owner
+    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
 
 
 def _over_symbols(op: ir.Operation, key: str, symbols: Sequence[ir.Value]) -> list[Index]:
-    return read_map(op.attributes[key].value, symbols)
+    return read_map(attrs.affine_map(op, key), symbols)
 
 
 def _dynamic_sizes(op: ir.Operation) -> list[Index]:
     if op.name == "memref.subview":
-        counts = list(op.attributes["operandSegmentSizes"])
+        counts = attrs.integers(op, "operandSegmentSizes")
         start = counts[0] + counts[1]
         return [Index.of(v) for v in list(op.operands)[start : start + counts[2]]]
-    segments = list(op.attributes["operandSegmentSizes"])
+    segments = attrs.integers(op, "operandSegmentSizes")
     operands = list(op.operands)[: segments[0]]
-    map_ = (
-        ir.AffineMap.get_multi_dim_identity(len(operands)) if hasattr(ir.AffineMap, "get_multi_dim_identity") else None
-    )
-    return read_map(map_ or ir.AffineMap.get_identity(len(operands)), operands)
+    return read_map(ir.AffineMap.get_identity(len(operands)), operands)

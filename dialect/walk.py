@@ -15,7 +15,7 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index, emit_map, is_apply, read_map
 from tir_mlir.dialect.memo import remembered
-from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_init, is_loop
+from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_init, is_loop, parent_op
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
 AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "affine.if")
@@ -157,7 +157,7 @@ def constraints(if_op: ir.Operation) -> list[Constraint]:
 def access_indices(op: ir.Operation) -> list[Index]:
     """The index expressions of an affine load or store."""
     start = 2 if "store" in op.name else 1
-    return read_map(op.attributes["map"].value, list(op.operands)[start:])
+    return read_map(attrs.affine_map(op, "map"), list(op.operands)[start:])
 
 
 def accessed(op: ir.Operation) -> ir.Value:
@@ -199,7 +199,7 @@ def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Op
     if op.name in (*AFFINE_ACCESS, "affine.apply"):
         start = {"affine.apply": 0, "affine.load": 1, "affine.vector_load": 1}.get(op.name, 2)
         operands = list(op.operands)
-        indices = read_map(op.attributes["map"].value, operands[start:])
+        indices = read_map(attrs.affine_map(op, "map"), operands[start:])
         map_, used = emit_map([change(i) for i in indices])
         return rebuild(op, operands[:start] + used, {"map": _map(map_)})
     if op.name == "affine.for":
@@ -217,7 +217,7 @@ def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Op
 
 
 def _raw_bindings(op: ir.Operation) -> list[Index]:
-    map_ = op.attributes["lowerBoundsMap"].value
+    map_ = attrs.affine_map(op, "lowerBoundsMap")
     return read_map(map_, list(op.operands)[: map_.n_inputs])
 
 
@@ -311,7 +311,8 @@ def erase(op: ir.Operation) -> None:
     """Erase an op and what only it used. An op whose results are in use is left to the caller's check."""
     if any(True for r in op.results for _ in r.uses):
         raise ValueError(f"{op.name} still has uses")
-    feeders = [v.owner for v in op.operands if not isinstance(v.owner, ir.Block)] if not len(op.regions) else []
+    owners = [] if len(op.regions) else [v.owner for v in op.operands]
+    feeders = [o.operation for o in owners if not isinstance(o, ir.Block)]
     op.operation.erase()
     for feeder in dict.fromkeys(feeders):
         if is_pure(feeder) and not any(True for r in feeder.results for _ in r.uses):
@@ -326,7 +327,7 @@ def is_pure(op: ir.Operation) -> bool:
 
 def prune(op: ir.Operation, stop: ir.Operation) -> None:
     """Erase an op and the loops and guards around it that are left with nothing in them, up to `stop`."""
-    parent = op.operation.parent.operation
+    parent = parent_op(op)
     erase(op)
     if parent != stop.operation and (is_loop(parent) or parent.name == "affine.if") and not Loop(parent).body_ops():
         prune(parent, stop)

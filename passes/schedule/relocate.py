@@ -14,7 +14,7 @@ from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sets import Domain, dim_type, question, to_index
-from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, symbols_by_name
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, parent_op, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import check_complete_or_reduction, nest_top, scope_of, writers, writes_of
@@ -272,7 +272,7 @@ def _clear(top: ir.Operation, stop: ir.Operation) -> None:
             return
     except RuntimeError:
         return
-    parent = top.parent.operation
+    parent = parent_op(top)
     top.erase()
     empty = (
         parent != stop

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tir_mlir.dialect import deps
-from tir_mlir.dialect.views import Loop, is_loop
+from tir_mlir.dialect.views import Loop, is_loop, parent_op
 from tir_mlir.dialect.walk import blocks_below, parents
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -55,7 +55,7 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
     outer = min(loops, key=lambda lp: depth[lp.id])
     chain = [inner]
     while chain[0] != outer:
-        parent = chain[0].op.parent.operation
+        parent = parent_op(chain[0].op)
         if not is_loop(parent):
             refuse(inner, f"loops {outer.name} and {inner.name} are not on one path of loops of the same block")
         if len(Loop(parent).body_ops()) != 1:

@@ -6,7 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.index import used_dims
-from tir_mlir.dialect.views import Block, Buffer, Func, is_loop
+from tir_mlir.dialect.views import Block, Buffer, Func, is_loop, parent_op
 from tir_mlir.dialect.walk import blocks_below, enclosing_block
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -141,7 +141,7 @@ def nest_top(block: Block) -> ir.Operation:
     """The outermost op of the block's private nest: loops and guards above it with nothing else in them."""
     top = block.outermost
     while True:
-        parent = top.parent.operation
+        parent = parent_op(top)
         plain = is_loop(parent) or parent.name == "affine.if"
         if not plain or len(list(parent.regions[0].blocks[0].operations)) != 2:
             return top

@@ -75,7 +75,7 @@ class Signature:
         return None
 
     def _variables(self, body: list[ast.stmt]) -> None:
-        """`n = T.int32()`, `n, m = T.int32(), T.int32()` and `n = T.var("int32")` at the top of the body make variables."""
+        """Variables made at the top: `n = T.int32()`, `n, m = T.int32(), T.int32()`, `n = T.var("int32")`."""
         for stmt in body:
             pairs = self._assigned(stmt)
             if pairs and all(self._makes_variable(value) for _, value in pairs):
