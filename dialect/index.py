@@ -46,11 +46,13 @@ class Index:
 
     def _with(self, other: Index | int, build) -> Index:
         other = Index.wrap(other)
+        if not other.values or other.values == self.values:
+            return trim(build(self.expr, other.expr), self.values)
         values = list(self.values)
         for value in other.values:
             if value not in values:
                 values.append(value)
-        swap = [AffineExpr.get_dim(values.index(v)) for v in other.values]
+        swap = [_dim(values.index(v)) for v in other.values]
         right = _compose(other.expr, swap, len(values))
         return trim(build(self.expr, right), values)
 
@@ -127,6 +129,11 @@ class Index:
 
     def same(self, other: Index | int) -> bool:
         """Whether the difference simplifies to zero (false may also mean: not seen without ranges)."""
+        other = Index.wrap(other)
+        if self.expr == other.expr and self.values == other.values:
+            return True
+        if not self.values and not other.values:
+            return self.as_constant() == other.as_constant()
         return (self - other).simplified().as_constant() == 0
 
 
