@@ -32,7 +32,7 @@ types: env  ## static types
 	$(BIN)/basedpyright --level error --pythonpath $(BIN)/python
 
 lit: env  ## FileCheck tests
-	$(BIN)/lit -s test
+	$(BIN)/lit -s test/lit
 
 pytest: env  ## Python tests
 	$(BIN)/python -X faulthandler -m pytest

@@ -1,0 +1,19 @@
+// RUN: tir-opt %s --split-input-file --verify-diagnostics --mlir-print-local-scope -p 'tir-split{loop=i factors=4,none}' | FileCheck %s
+
+// CHECK-LABEL: func.func @exact
+func.func @exact(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
+  %c = arith.constant 1.0 : f32
+  // CHECK: affine.for %[[O:.*]] = 0 to 4
+  // CHECK-NEXT: affine.for %[[I:.*]] = 0 to 32
+  // CHECK-NOT: affine.if
+  // CHECK: affine.parallel (%{{.*}}) = (%[[O]] * 32 + %[[I]])
+  affine.for %i = 0 to 128 {
+    affine.parallel (%v) = (%i) to (%i + 1) {
+      affine.store %c, %A[%v] : memref<128xf32>
+    } {tir.block = "A", tir.id = 2 : i64, tir.iters = ["S"], tir.names = ["v"],
+       tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (128)>, tir.syms = []}
+  } {tir.loop = "i", tir.id = 1 : i64}
+  // CHECK: tir.loop = "i_1"
+  // CHECK: tir.loop = "i_0"
+  return
+}
