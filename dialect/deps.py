@@ -331,12 +331,11 @@ def unwritten_reads(
     `root` is a loop (one iteration of it and of the loops around it at a time) or a function. None: every read is
     preceded by a write. The point is the read's iteration, as in `Touch.at`. `readers`: only reads beneath it count.
     """
-    found = touches(root, buffer)
-    asked = [t for t in found if not t.access.is_write and (readers is None or is_inside(t.access.op, readers))]
-    doubtful = [t for t in asked if not _initialised(t, root)]
+    asked = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
+    doubtful = {a for a in asked if is_inside(a.op, root) and not _initialised(a, root)}
     if not doubtful:
         return None
-    found = [t for t in found if t.access.is_write] + doubtful
+    found = [t for t in touches(root, buffer) if t.access.is_write or t.access in doubtful]
     flow = _Flow()
     whens = [times(t, root) for t in found]
     length = max((len(w) for w in whens), default=0)
@@ -359,9 +358,8 @@ def unwritten_reads(
     return None
 
 
-def _initialised(touch: Touch, root: ir.Operation) -> bool:
+def _initialised(access: Access, root: ir.Operation) -> bool:
     """Whether a read plainly follows the init of a reduction block around it, in the same iteration of `root`."""
-    access = touch.access
     around = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
     for parent in parents(access.op):
         if parent == root:

@@ -1,5 +1,7 @@
-"""Yes-answers from attributes and ranges alone, remembered for good: attributes are uniqued, so a block that a step left
-as it was costs next to nothing to look at again. A no means: look closer."""
+"""Yes-answers from attributes and ranges alone, remembered for good: a no means that one has to look closer.
+
+Attributes are uniqued, so a block that a step left as it was costs next to nothing to look at again.
+"""
 
 from __future__ import annotations
 

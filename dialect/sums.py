@@ -38,10 +38,14 @@ def box(group: Sequence[Access], top: ir.Operation) -> SumBox | None:
 
 
 def _is_guarded(access: Access, top: ir.Operation) -> bool:
+    """Whether the access may not happen at all in one iteration of `top`: under a condition, or in a loop that may be
+    empty."""
     for parent in parents(access.op):
         if parent == top:
             return False
-        if parent.name.endswith(".if"):
+        if is_loop(parent) and (Loop(parent).const_extent or 0) < 1:
+            return True
+        if parent.name not in ("affine.for", "affine.parallel"):
             return True
     return False
 
@@ -55,7 +59,7 @@ def _hull(group: Sequence[Access], top: ir.Operation) -> SumBox | None:
             return None
         spans.append([s for s in span if s is not None])
     mins, extents = [], []
-    full = [_independent(span) for span in spans]
+    full = [a.exact and _independent(span) for a, span in zip(group, spans, strict=True)]
     for column in zip(*spans, strict=True):
         if any(not s.rest.same(column[0].rest) for s in column):
             return None

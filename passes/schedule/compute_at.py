@@ -5,12 +5,20 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import deps, sets
+from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.passes.schedule import relocate
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.scope import check_complete_or_reduction, consumers, is_output, producers, writes_of
+from tir_mlir.passes.schedule.scope import (
+    check_complete_or_reduction,
+    consumers,
+    is_output,
+    producers,
+    touched,
+    writes_of,
+)
 
 
 @primitive("compute_at")
@@ -80,8 +88,8 @@ def _plainly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[reloc
     if len(writes_of(block)) != 1:
         return None
     buffer = writes_of(block)[0]
-    read = [t for t in deps.touches(loop.op, buffer) if not t.access.is_write]
-    own = [t for t in deps.touches(block.op, buffer) if t.access.is_write]
+    read = [a for a in accesses(loop.op) if a.buffer == buffer and not a.is_write]
+    own = [a for a in touched(block, buffer) if a.is_write]
     return relocate.plain_spans(read, own, loop, spatial, dense=False)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
+from tir_mlir.dialect import sums
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.sets import Domain, dim_type, flatten, question, region_map, smallest_point
@@ -71,11 +72,22 @@ def holding(dom: Domain, condition: Constraint) -> isl.Set:
     )
 
 
+def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> bool:
+    """Whether the box of the reads lies in the box of the writes, every element of which is written."""
+    wanted, filled = sums.box(reads, level), sums.box(writes, level)
+    if wanted is None or filled is None or not filled.dense:
+        return False
+    parts = zip(wanted.mins, wanted.extents, filled.mins, filled.extents, strict=True)
+    return all(low.same(start) and extent.same(size) for low, extent, start, size in parts)
+
+
 def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> str | None:
     """An element that is read beneath `level` and not written there in the same iteration, or None.
 
     A write under a condition that isl cannot express, or at an index that is not affine, does not count.
     """
+    if reads and writes and _plainly_covered(reads, writes, level):
+        return None
     with question(f"whether all that is read of {Buffer(reads[0].buffer).name} is written before"):
         written: isl.Map | None = None
         for access in writes:

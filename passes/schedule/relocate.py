@@ -9,7 +9,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create, deps, ranges, sets, sums, walk
-from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
@@ -202,17 +202,19 @@ def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
 
 
 def plain_spans(
-    touched_: Sequence[deps.Touch], own: Sequence[deps.Touch], loop: Loop, iters: Sequence[Iter], dense: bool
+    found_beneath: Sequence[Access], own: Sequence[Access], loop: Loop, iters: Sequence[Iter], dense: bool
 ) -> list[Span] | None:
     """The spans where elements are a plain box beneath `loop` and the block touches one, indexed by iters alone.
 
     `dense`: every element of the box must be touched (a consumer may run only where all of it has been written).
     """
-    box = sums.box([t.access for t in touched_], loop.op)
-    if box is None or (dense and not box.dense) or len({t.access.mins for t in own}) != 1:
+    if not found_beneath or not all(a.is_point for a in own) or len({a.mins for a in own}) != 1:
+        return None
+    box = sums.box(found_beneath, loop.op)
+    if box is None or (dense and not box.dense):
         return None
     found = {}
-    for index, low, extent in zip(own[0].access.mins, box.mins, box.extents, strict=True):
+    for index, low, extent in zip(own[0].mins, box.mins, box.extents, strict=True):
         value = index.is_value()
         if value is None or value in found:
             return None

@@ -6,6 +6,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import deps, sets
+from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
@@ -19,6 +20,7 @@ from tir_mlir.passes.schedule.scope import (
     producers,
     reads_of,
     scope_of,
+    touched,
     writes_of,
 )
 
@@ -79,8 +81,8 @@ def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
     spatial = [i for i in block.iters if i.kind != "R"]
     found = None
     if len(inputs) == 1:
-        written = [t for t in deps.touches(loop.op, inputs[0]) if t.access.is_write]
-        own = [t for t in deps.touches(block.op, inputs[0]) if not t.access.is_write]
+        written = [a for a in accesses(loop.op) if a.buffer == inputs[0] and a.is_write]
+        own = [a for a in touched(block, inputs[0]) if not a.is_write]
         found = relocate.plain_spans(written, own, loop, spatial, dense=True)
     if found is None:
         found = _exactly_available(block, loop, inputs, spatial)
