@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import ranges
 from tir_mlir.dialect.accesses import Access
 from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_loop
 from tir_mlir.dialect.walk import is_inside, parents
 
@@ -23,6 +24,7 @@ class SumBox:
     dense: bool
 
 
+@frozen()
 def box(group: Sequence[Access], top: ir.Operation) -> SumBox | None:
     """The box of some accesses with everything beneath `top` relaxed, where all indices are plain sums of loops with
     constant bounds and guards change nothing; None where that is not plain to see."""

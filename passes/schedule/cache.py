@@ -207,6 +207,7 @@ def _check_behind(reader: Block, buffer: Buffer, writer: Block) -> None:
         )
 
 
+@frozen()
 def _write_place(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Block]) -> Place:
     """Before the first reader that keeps the buffer, or at the end of the scope."""
     order = children(scope)
@@ -258,6 +259,7 @@ def _check_box(buffer: Buffer, writer: Block, copy: Block) -> None:
         )
 
 
+@frozen()
 def _check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block) -> None:
     """The write-back takes only what the block wrote, and the block itself relies on nothing from before."""
     _check_box(cache, block, copy)

@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import sums
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import Domain, dim_type, flatten, question, region_map, smallest_point
 from tir_mlir.dialect.views import Buffer, is_loop
 from tir_mlir.dialect.walk import child_towards, common_parent, parents, position
@@ -81,6 +82,7 @@ def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: i
     return all(low.same(start) and extent.same(size) for low, extent, start, size in parts)
 
 
+@frozen()
 def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> str | None:
     """An element that is read beneath `level` and not written there in the same iteration, or None.
 
