@@ -148,7 +148,7 @@ class Schedule(Methods):
         if culprit is None and isinstance(error, VerifyError):
             culprit = error.op_id
         text = render.refusal(call, reason, self._module, culprit, self._detail, provable)
-        raise ScheduleError(reason, None, provable, text) from error
+        raise ScheduleError(reason, None, provable, text) from (error if self._debug else None)
 
     def _shown(self, arguments: dict[str, Any]) -> str:
         parts = []
