@@ -556,6 +556,27 @@ def test_refuses_holes(refused):
     )
 
 
+def test_refuses_scattered_writes(refused):
+    @I.ir_module
+    class Scatter:
+        @T.prim_func
+        def main(P: T.Buffer((8,), "int32"), A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            B = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.opaque(8, i)
+                    B[P[vi]] = A[vi]
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = B[vi]
+
+    sch = Schedule(Scatter)
+    refused(sch, r"reads B\[0\], which block .B. has not written", lambda: sch.cache_read("C", 0, "shared"))
+    refused(sch, "does not fill a box", lambda: sch.cache_write("B", "B", "shared"))
+    refused(sch, "not a single store at an affine index", lambda: sch.compute_inline("B"))
+
+
 def test_refuses_blocks_in_an_init(refused):
     sch = Schedule(Matmul)
     i, j, k = sch.get_loops(sch.get_block("C"))
