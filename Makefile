@@ -41,7 +41,7 @@ wheel: env  ## the built wheel holds every source file
 	$(BIN)/python tools/check_wheel.py
 
 bench: env  ## the numbers of the README
-	$(BIN)/python tools/bench.py
+	$(BIN)/python tools/bench
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist *.egg-info
