@@ -337,9 +337,10 @@ def _covers(block: Block) -> bool:
 def _missing(block: Block) -> isl.Set:
     """Points of the iter domain that no iteration is bound to (inside one iteration of the block around)."""
     top = next((p for p in parents(block.op) if is_block(p)), None)
-    dom = domain(block.op, top)
+    bindings = [i.binding for i in block.iters]
+    dom = domain(block.op, top, bindings)  # they may use the iters of blocks further out than `top`
     with question(f'the domain of block "{block.name}"'):
-        image = dom.map([i.binding for i in block.iters]).range()
+        image = dom.map(bindings).range()
         space = image.get_space()
         full = isl.Set.universe(space).intersect_params(dom.set.params())
         local = isl.LocalSpace.from_space(space)
