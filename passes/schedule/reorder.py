@@ -66,7 +66,8 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
             )
         chain.insert(0, Loop(parent))
     for loop in loops:
-        check(loop in chain, loop, f"loop {loop.name} is not on the path from {outer.name} to {inner.name}")
+        path = f"the path from {outer.name} to {inner.name}" if outer != inner else f"one path with loop {inner.name}"
+        check(loop in chain, loop, f"loop {loop.name} is not on {path}")
     return chain
 
 

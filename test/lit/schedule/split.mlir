@@ -17,3 +17,57 @@ func.func @exact(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : 
   // CHECK: tir.loop = "i_0"
   return
 }
+
+// -----
+
+// 4 * 32 is more than 127: the block gets a guard.
+// CHECK-LABEL: func.func @guarded
+func.func @guarded(%A: memref<127xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
+  %c = arith.constant 1.0 : f32
+  // CHECK: affine.for %[[O:.*]] = 0 to 4
+  // CHECK-NEXT: affine.for %[[I:.*]] = 0 to 32
+  // CHECK-NEXT: affine.if affine_set<{{.*}}(%[[O]], %[[I]])
+  // CHECK-NEXT: affine.parallel
+  // CHECK: } {tir.where}
+  affine.for %i = 0 to 127 {
+    affine.parallel (%v) = (%i) to (%i + 1) {
+      affine.store %c, %A[%v] : memref<127xf32>
+    } {tir.block = "A", tir.id = 2 : i64, tir.iters = ["S"], tir.names = ["v"],
+       tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (127)>, tir.syms = []}
+  } {tir.loop = "i", tir.id = 1 : i64}
+  return
+}
+
+// -----
+
+func.func @bound(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
+  %c = arith.constant 1.0 : f32
+  // expected-error @below {{loop i is bound to threadIdx.x}}
+  affine.for %i = 0 to 128 {
+    affine.parallel (%v) = (%i) to (%i + 1) {
+      affine.store %c, %A[%v] : memref<128xf32>
+    } {tir.block = "A", tir.id = 2 : i64, tir.iters = ["S"], tir.names = ["v"],
+       tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (128)>, tir.syms = []}
+  } {tir.loop = "i", tir.kind = "threadIdx.x", tir.id = 1 : i64}
+  return
+}
+
+// -----
+
+// expected-error @below {{i may be any of A:i (#1), B:i (#3): say which}}
+func.func @twice(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
+  %c = arith.constant 1.0 : f32
+  affine.for %i = 0 to 128 {
+    affine.parallel (%v) = (%i) to (%i + 1) {
+      affine.store %c, %A[%v] : memref<128xf32>
+    } {tir.block = "A", tir.id = 2 : i64, tir.iters = ["S"], tir.names = ["v"],
+       tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (128)>, tir.syms = []}
+  } {tir.loop = "i", tir.id = 1 : i64}
+  affine.for %i = 0 to 128 {
+    affine.parallel (%v) = (%i) to (%i + 1) {
+      affine.store %c, %A[%v] : memref<128xf32>
+    } {tir.block = "B", tir.id = 4 : i64, tir.iters = ["S"], tir.names = ["v"],
+       tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (128)>, tir.syms = []}
+  } {tir.loop = "i", tir.id = 3 : i64}
+  return
+}

@@ -1,0 +1,87 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-fuse{loops=i,j}' | FileCheck %s
+
+
+# CHECK-LABEL: def nest(
+@T.prim_func
+def nest(A: T.Buffer((4, 8), "float32")):
+    # CHECK: for i_j_fused in range(32):
+    # CHECK: vi = T.axis.spatial(4, i_j_fused // 8)
+    # CHECK: vj = T.axis.spatial(8, i_j_fused % 8)
+    for i, j in T.grid(4, 8):
+        with T.block("A"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+# Only the outermost extent may be symbolic.
+# CHECK-LABEL: def symbolic(
+@T.prim_func
+def symbolic(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 8), "float32")
+    # CHECK: for i_j_fused in range(n * 8):
+    for i, j in T.grid(n, 8):
+        with T.block("A"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def symbolic_inside(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (8, n), "float32")
+    for i in range(8):
+        # expected-error @below {{loop j has a symbolic extent; dividing by it is not affine}}
+        for j in range(n):
+            with T.block("A"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def more_in_it(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
+    # expected-error @below {{the body of loop i holds more than loop j}}
+    for i in range(4):
+        for j in range(8):
+            with T.block("A"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                A[vi, vj] = T.float32(0)
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def wrong_order(A: T.Buffer((4, 8), "float32")):
+    for j in range(8):
+        # expected-error @above {{give the loops outer to inner, without gaps}}
+        for i in range(4):
+            with T.block("A"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def triangle(A: T.Buffer((8, 8), "float32")):
+    for i in range(8):
+        # expected-error @below {{the extent of loop j uses a loop that it would be fused with}}
+        for j in range(i + 1):
+            with T.block("A"):
+                T.reads()
+                T.writes(A[i, j])
+                A[i, j] = T.float32(0)
