@@ -21,11 +21,11 @@ SEVERITIES = {
     ir.DiagnosticSeverity.NOTE: "note",
     ir.DiagnosticSeverity.REMARK: "remark",
 }
-_MLIR_ERROR: type[Exception] = getattr(ir, "MLIRError")  # noqa: B009  not in the stubs
+MLIR_ERROR: type[Exception] = getattr(ir, "MLIRError")  # noqa: B009  not in the stubs
 Place = tuple[str, int, int]
 _AT_HEAD = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*)", re.DOTALL)
 _FROM_TOOL = re.compile(
-    r"(?P<file>[^:\n]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): (?P<message>.*)"
+    r"(?P<file>[^:\n]+):(?P<line>\d+)(:(?P<column>\d+))?: (?P<severity>error|warning|remark|note): (?P<message>.*)"
 )
 
 
@@ -79,8 +79,8 @@ def of_tool(text: str) -> list[Diagnostic]:
     """The diagnostics in what an LLVM tool wrote to stderr."""
     found: list[Diagnostic] = []
     for match in _FROM_TOOL.finditer(text):
-        file = "-" if match["file"] in ("-", "<stdin>") else match["file"]
-        one = Diagnostic(match["severity"], match["message"], file, int(match["line"]), int(match["column"]))
+        file = "-" if match["file"] in ("-", "<stdin>", "<unknown>") else match["file"]
+        one = Diagnostic(match["severity"], match["message"], file, int(match["line"]), int(match["column"] or 0))
         if one.severity == "note" and found:
             found[-1] = replace(found[-1], notes=(*found[-1].notes, one))
         else:
@@ -98,7 +98,7 @@ def of_error(error: BaseException, where: Place | None = None) -> list[Diagnosti
         found = at(error.location, error.message)
     elif isinstance(error, ScriptError):
         found = Diagnostic("error", error.message, error.filename or "-", error.lineno or 0, _column(error))
-    elif isinstance(error, (TirError, ValueError, IndexError, _MLIR_ERROR)):
+    elif isinstance(error, (TirError, ValueError, IndexError, MLIR_ERROR)):
         found = at_head(_text(error))
     else:
         found = Diagnostic("error", f"internal error, please report it: {type(error).__name__}: {error}")

@@ -91,7 +91,8 @@ class Runner:
             return
         self.leave_schedule()
         if step.kind == "upstream":
-            self.module = upstream.run(self.module, step, self.settings.isolated)
+            self.module, warned = upstream.run(self.module, step, self.settings.isolated)
+            self.said += warned
         elif step.name == pipeline.VERIFY:
             reading.as_program(self.module)
         elif step.name == pipeline.WHOLE_WAY:
@@ -131,7 +132,7 @@ class Runner:
 
 def _culprit(module: ir.Module, error: ScheduleError) -> ir.Operation | None:
     """The op of the module before the step that a refusal speaks of."""
-    cause = error.__cause__
+    cause = error.__cause__ or error.__context__  # a refusal hides its cause from tracebacks
     number = getattr(cause, "op_id", None)
     if number is None:
         number = culprit_id(getattr(cause, "culprit", None))
