@@ -1,0 +1,57 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' | FileCheck %s
+
+
+# CHECK-LABEL: def rows(
+@T.prim_func
+def rows(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
+    Y = T.alloc_buffer((4, 16), "float32")
+    # CHECK: for i in range(4):
+    # CHECK-NEXT: for j in range(16):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK: for ax0 in range(16):
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i, ax0])
+    for i, j in T.grid(4, 16):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = A[vi, vj]
+    for k, l in T.grid(4, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [k, l])
+            B[vi, vj] = Y[vi, vj]
+
+
+# -----
+
+
+# The sum over i is finished only after the loop.
+@T.prim_func
+def unfinished(A: T.Buffer((4, 16), "float32"), B: T.Buffer((16,), "float32")):
+    Y = T.alloc_buffer((16,), "float32")
+    # expected-error @below {{under loop i the sum of block "Y" is not finished: it runs over iter vi; choose a loop outside i}}
+    for i, j in T.grid(4, 16):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("RS", [i, j])
+            with T.init():
+                Y[vj] = T.float32(0)
+            Y[vj] = Y[vj] + A[vi, vj]
+    for k in range(16):
+        with T.block("B"):
+            vk = T.axis.spatial(16, k)
+            B[vk] = Y[vk]
+
+
+# -----
+
+
+@T.prim_func
+def no_producer(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[vi]
+    for k in range(8):
+        # expected-error @below {{block "B" has no producer in its scope; there is nothing to compute it at}}
+        with T.block("B"):
+            vk = T.axis.spatial(8, k)
+            B[vk] = A[vk]
