@@ -78,7 +78,7 @@ def _is_parallel(op: ir.Operation) -> bool:
 
 def _warn(op: ir.Operation, buffer: Buffer) -> None:
     warnings.warn(
-        f'parallel loop "{Loop(op).name}" ({place(op)}) runs serially: its iterations share buffer "{buffer.name}", '
+        f'{place(op)}: parallel loop "{Loop(op).name}" runs serially: its iterations share buffer "{buffer.name}", '
         "which is neither private to an iteration nor split among them as far as can be shown. "
         "Allocate it inside the loop (compute_at, reverse_compute_at), or parallelise another loop.",
         LoweringWarning,

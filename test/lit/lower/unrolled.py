@@ -1,0 +1,38 @@
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-unrolled' | FileCheck %s
+# RUN: tir-opt %s --split-input-file -p 'tir-lower-blocks,tir-lower-unrolled{limit=2}' | FileCheck %s --check-prefix=LIMIT
+# RUN: not tir-opt %s --split-input-file -p 'tir-lower-unrolled{limt=2}' 2>&1 | FileCheck %s --check-prefix=OPTION
+# RUN: not tir-opt %s --split-input-file -p 'tir-lower-unrolled{limit=many}' 2>&1 | FileCheck %s --check-prefix=VALUE
+
+
+# OPTION: error: tir-lower-unrolled: unknown option "limt"; it takes limit
+# VALUE: error: {{.*}}many
+# LIMIT-LABEL: func.func @three
+# LIMIT: affine.for
+# CHECK-LABEL: func.func @three
+# CHECK-NOT: affine.for
+# CHECK: affine.store %{{.*}}, %arg0[0]
+# CHECK: affine.store %{{.*}}, %arg0[1]
+# CHECK: affine.store %{{.*}}, %arg0[2]
+@T.prim_func
+def three(A: T.Buffer((3,), "float32")):
+    for i in T.unroll(3):
+        with T.block("A"):
+            vi = T.axis.spatial(3, i)
+            A[vi] = T.float32(0)
+
+
+# -----
+
+
+# An extent that is not known stays a loop.
+# CHECK-LABEL: func.func @symbolic
+# CHECK: affine.for
+# CHECK-NOT: tir.kind
+@T.prim_func
+def symbolic(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    for i in T.unroll(n):
+        with T.block("A"):
+            vi = T.axis.spatial(n, i)
+            A[vi] = T.float32(0)
