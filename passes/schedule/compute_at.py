@@ -10,6 +10,7 @@ from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.passes.schedule import relocate
+from tir_mlir.passes.schedule.lasting import check_inputs_last
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import (
     check_complete_or_reduction,
@@ -67,7 +68,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
                 " values that are not computed yet; choose a loop around all consumers",
             )
     relocate.check_only_blocks(block, [block, *users])
-    relocate.check_inputs_keep(block)
+    check_inputs_last(block)
     makers = relocate.under(loop, producers(block))
     for maker in producers(block):
         relocate.check_finished(maker, loop)

@@ -17,7 +17,7 @@ from tir_mlir.dialect.sets import Domain, dim_type, question, to_index
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, parent_op, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
 from tir_mlir.passes.schedule.registry import check, refuse
-from tir_mlir.passes.schedule.scope import check_complete_or_reduction, nest_top, scope_of, writers, writes_of
+from tir_mlir.passes.schedule.scope import nest_top, scope_of, writes_of
 
 
 @dataclass(frozen=True)
@@ -37,34 +37,6 @@ def check_place(block: Block, loop: Loop) -> None:
         refuse(
             loop, f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block'
         )
-
-
-def check_inputs_keep(block: Block, others: Sequence[ir.Value] = ()) -> None:
-    """Refuse unless what the block reads has one value for good, so that it may be read at another time."""
-    func = func_of(block.op)
-    own = set(writes_of(block))
-    for buffer in {a.buffer for a in accesses(block.op) if not a.is_write} - own - set(others):
-        made = [b for b in writers(scope_of(block), buffer)]
-        stray = [
-            a
-            for a in accesses(func.op)
-            if a.buffer == buffer and a.is_write and not any(is_inside(a.op, b.op) for b in made)
-        ]
-        if stray:
-            refuse(
-                block,
-                f"{Buffer(buffer).name}, which the block reads, is also written outside its scope; whether it still"
-                " holds the same values there is not known",
-                provable=False,
-            )
-        if len(made) > 1:
-            refuse(
-                block,
-                f"{Buffer(buffer).name}, which the block reads, is written by {len(made)} blocks; it must not change"
-                " between the two places",
-            )
-        for producer in made:
-            check_complete_or_reduction(producer)
 
 
 def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:

@@ -7,11 +7,13 @@ from mlir import ir
 
 from tir_mlir.dialect import deps, sets
 from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.sets import question, smallest_point
-from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
+from tir_mlir.dialect.sets import dim_type, question, smallest_point
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of
 from tir_mlir.dialect.walk import is_inside
 from tir_mlir.passes.schedule import relocate
+from tir_mlir.passes.schedule.lasting import check_lasts, shared_loops
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import (
     check_complete_or_reduction,
@@ -63,10 +65,15 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
             )
         relocate.check_finished(maker, loop)
     made = {b for m in makers for b in writes_of(m)}
-    relocate.check_inputs_keep(block, list(made))
     _check_result_unused(block)
     users = relocate.under(loop, consumers(block))
-    found = _available(block, loop, [b for b in reads_of(block) if b in made])
+    inputs = [b for b in reads_of(block) if b in made]
+    found = _available(block, loop, inputs)
+    try:
+        for maker in makers:
+            check_lasts(maker)
+    except ScheduleError:
+        _check_last_written(block, loop, inputs, found)
     return found, relocate.insertion(loop, makers, users, index)
 
 
@@ -112,6 +119,48 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, spatial: list[Ite
     return found
 
 
+def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relocate.Span]) -> None:
+    """Refuse unless the moved block sees only final values, and runs wherever it ran before.
+
+    Needed where the same element is computed more than once, with other values: in each iteration of the loops around
+    both places, every instance must run after the last write of all that it reads.
+    """
+    place = relocate.Place.of(loop)
+    spatial = [i for i in block.iters if i.kind != "R"]
+    spans = [s for s in found if s.iter.kind != "R"]
+    shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
+    with question(f'whether block "{block.name}" would see the last values under loop {loop.name}'):
+        runs = relocate.executed(place, spans)
+        order = isl.Map.lex_lt(place.dom.set.get_space()).intersect_domain(place.dom.set)
+        for level in range(shared):
+            order = order.equate(dim_type.in_, level, dim_type.out, level)
+        for buffer in inputs:
+            written = [t for t in deps.touches(loop.op, buffer) if t.access.is_write]
+            own = [t for t in deps.touches(block.op, buffer) if not t.access.is_write]
+            again = order.apply_range(relocate.elements(place, written, True))
+            reads = runs.apply_range(relocate.iter_map(block, own, spatial, True))
+            early = reads.intersect(again)
+            if not early.is_empty():
+                element, at = _shown(early, buffer, place, loop)
+                refuse(loop, f'block "{block.name}" reads {element}, which is written again after {at}')
+        dom = sets.domain(block.op)
+        before = dom.map([i.binding for i in spatial]) if spatial else dom.relation([dom.zero])
+        before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
+        after = runs.project_out(dim_type.in_, shared, len(place.dims) - shared)
+        lost = spatial and not before.is_subset(after)
+    check(not lost, loop, f'under loop {loop.name} some iterations of block "{block.name}" would not run at all')
+
+
+def _shown(points: isl.Map, buffer, place: relocate.Place, loop: Loop) -> tuple[str, str]:
+    """The smallest point of { loops -> element } as text: the element, and where."""
+    point = smallest_point(sets.flatten(points)) or []
+    rank = Buffer(buffer).rank
+    element = ", ".join(str(v) for v in point[len(point) - rank :])
+    names = deps.loop_names(loop.body.operations[0].operation)
+    values = point[len(point) - rank - len(place.dims) : len(point) - rank]
+    return f"{Buffer(buffer).name}[{element}]", ", ".join(f"{n} = {v}" for n, v in zip(names, values, strict=False))
+
+
 def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: isl.Map, spatial) -> None:
     """Refuse when an instance would run before all that it reads is written."""
     written = [t for t in deps.touches(loop.op, buffer) if t.access.is_write]
@@ -125,17 +174,8 @@ def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: 
     late = reads.subtract(earlier)
     if late.is_empty():
         return
-    point = smallest_point(sets.flatten(late)) or []
-    rank = Buffer(buffer).rank
-    element = ", ".join(str(v) for v in point[len(point) - rank :])
-    at = ", ".join(
-        f"{n} = {v}"
-        for n, v in zip(
-            deps.loop_names(loop.body.operations[0].operation), point[-rank - len(place.dims) : -rank], strict=False
-        )
-    )
+    element, at = _shown(late, buffer, place, loop)
     refuse(
         loop,
-        f'block "{block.name}" reads {Buffer(buffer).name}[{element}], which is not written yet at {at}; choose a loop'
-        " further out",
+        f'block "{block.name}" reads {element}, which is not written yet at {at}; choose a loop further out',
     )
