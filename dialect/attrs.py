@@ -6,6 +6,8 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.errors import NotAnAttribute
+
 NAME = "tir.name"
 ID = "tir.id"
 ATTRS = "tir.attrs"
@@ -37,6 +39,8 @@ def to_attr(value: Any) -> ir.Attribute:
     if isinstance(value, bool):
         return ir.BoolAttr.get(value)
     if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise NotAnAttribute(f"{value} does not fit 64 bits")
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
     if isinstance(value, float):
         return ir.FloatAttr.get(ir.F64Type.get(), value)
@@ -45,8 +49,10 @@ def to_attr(value: Any) -> ir.Attribute:
     if isinstance(value, (list, tuple)):
         return ir.ArrayAttr.get([to_attr(v) for v in value])
     if isinstance(value, dict):
+        if "" in value:  # would end the process
+            raise NotAnAttribute("an annotation needs a name; the key is empty")
         return ir.DictAttr.get({str(k): to_attr(v) for k, v in value.items()})
-    raise TypeError(
+    raise NotAnAttribute(
         f"{value!r} ({type(value).__name__}) cannot be an annotation; use str, int, float, bool, list or dict"
     )
 

@@ -21,6 +21,10 @@ class NotAffine(TirError):
     """An index expression that has no affine form (a product of two variables, a division by a variable)."""
 
 
+class NotAnAttribute(TirError, TypeError):
+    """A Python value that cannot be kept as an attribute or annotation."""
+
+
 class VerifyError(TirError):
     """A module that breaks a rule of the encoding. `rule` names it, `location` is the culprit's MLIR location."""
 

@@ -14,8 +14,9 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import VerifyError
+from tir_mlir.dialect.regions import visible_buffers
 from tir_mlir.dialect.verify import check_mlir
-from tir_mlir.dialect.views import funcs, is_block, is_where, symbols_by_name
+from tir_mlir.dialect.views import Func, funcs, is_block, is_where, symbols_by_name
 from tir_mlir.dialect.walk import ops, parents
 
 RULE = "wellformed"
@@ -41,20 +42,51 @@ def check(module: ir.Module) -> None:
 
 
 def check_program(module: ir.Module) -> None:
-    """Raise `VerifyError` for what no tensor program has: loops that carry values, shapeless parameters, branches."""
+    """Raise `VerifyError` for what no program has: loops that carry values, branches, names that mean nothing."""
     for func in funcs(module):
         if len(func.op.regions[0].blocks) != 1:
             _fail(func.op, f"function {func.name} has several basic blocks; a tensor program is made of loops")
-        if func.body_ops() is not None and len(list(func.body.operations)[-1].operands):
+        if len(list(func.body.operations)[-1].operands):
             _fail(func.op, f"function {func.name} returns a value; a tensor program writes its results to buffers")
+        known = symbols_by_name(func.op)
         for number, arg in enumerate(func.args):
-            facts = _argument_facts(func.op, number)
-            if isinstance(arg.type, ir.MemRefType) and not arg.type.has_static_shape and attrs.SHAPE not in facts:
-                name = func.arg_name(number)
-                _fail(func.op, f"parameter {name} has a symbolic shape but no {attrs.SHAPE} and {attrs.SYMS}")
+            _parameter(func, number, arg.type, known)
         for op in ops(func.op):
             if op.name == "affine.for" and len(op.results):
                 _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
+            if is_block(op):
+                _regions(op)
+
+
+def _parameter(func: Func, number: int, type_: ir.Type, known: Iterable[str]) -> None:
+    """A symbolic shape is named, by shape variables that exist."""
+    facts = _argument_facts(func.op, number)
+    if not isinstance(type_, ir.MemRefType) or type_.has_static_shape:
+        return
+    name = func.arg_name(number)
+    if attrs.SHAPE not in facts:
+        _fail(func.op, f"parameter {name} has a symbolic shape but no {attrs.SHAPE} and {attrs.SYMS}")
+    for sym in attrs.from_attr(facts.get(attrs.SYMS, ir.ArrayAttr.get([]))):
+        if sym not in known:
+            _fail(func.op, f"parameter {name}: the function has no shape variable {sym} (it has {_listed(known)})")
+
+
+def _regions(op: ir.Operation) -> None:
+    """Declared regions are boxes of buffers that the block can use."""
+    name = attrs.get(op, attrs.BLOCK)
+    ranks = {b.name: b.rank for b in visible_buffers(op)}
+    iters = sum(len(attrs.get(o, attrs.ITERS)) for o in [op, *parents(op)] if is_block(o))
+    for key in (attrs.READS, attrs.WRITES):
+        for region in attrs.get(op, key, []):
+            buffer = region["buffer"]
+            if buffer not in ranks:
+                _fail(op, f'{key} of block "{name}": there is no buffer {buffer} (there are {_listed(ranks)})')
+            for part in ("min", "extent"):
+                map_ = region[part]
+                inputs = map_.n_dims <= iters and map_.n_symbols == len(attrs.get(op, attrs.SYMS, []))
+                if len(map_.results) != ranks[buffer] or not inputs:
+                    needed = f"{ranks[buffer]} results over the {iters} iters around it and the names of {attrs.SYMS}"
+                    _fail(op, f'{part} of {buffer} in {key} of block "{name}" must have {needed}, not {map_}')
 
 
 # --- attributes one by one ------------------------------------------------------------------------------------------
@@ -210,25 +242,13 @@ def _block(op: ir.Operation) -> None:
         needed = f"its {count} entries in {attrs.ITERS} need {max(1, count)}"
         _fail(op, f'block "{name}" has {arguments} arguments; {needed}')
     for key in (attrs.MIN, attrs.EXTENT):
-        _map(op, name, key, attrs.get(op, key), count, (0, len(syms)))
-    for key in (attrs.READS, attrs.WRITES):
-        for region in attrs.get(op, key, []):
-            for part in ("min", "extent"):
-                _map(op, name, f"{part} in {key}", region[part], len(region["min"].results), (count, len(syms)))
+        map_ = attrs.get(op, key)
+        if len(map_.results) != count or map_.n_dims or map_.n_symbols != len(syms):
+            needed = f"{count} results, one an iter, over the {len(syms)} names of {attrs.SYMS}"
+            _fail(op, f'{key} of block "{name}" must have {needed}, not {map_}')
     known = symbols_by_name(op)
     if missing := [s for s in syms if s not in known]:
         _fail(op, f'block "{name}": no shape variable of the function is called {missing[0]} (it has {_listed(known)})')
-
-
-def _map(op: ir.Operation, name: str, key: str, map_: ir.AffineMap, results: int, inputs: tuple[int, int]) -> None:
-    # a map that uses no iter may leave the iters out
-    dims = (0, inputs[0])
-    if len(map_.results) != results or map_.n_dims not in dims or map_.n_symbols != inputs[1]:
-        _fail(
-            op,
-            f'{key} of block "{name}" must have {results} results over {inputs[0]} iters and the {inputs[1]} names of '
-            f"{attrs.SYMS}, not {map_}",
-        )
 
 
 def _where(op: ir.Operation) -> None:

@@ -100,8 +100,6 @@ def as_program(module: ir.Module) -> None:
 
 def _settle(module: ir.Module) -> None:
     """What is left out gets its default; upstream passes copy ids, so a second op with an id gets a new one."""
-    if any(is_block(op) for op in walk.ops(module.operation)):
-        wellformed.check_program(module)
     ids: list[int] = [-1]
     copies = []
     for op in walk.ops(module.operation):
@@ -116,6 +114,8 @@ def _settle(module: ir.Module) -> None:
     for op in copies:
         op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
     complete(module)
+    if any(is_block(op) for op in walk.ops(module.operation)):
+        wellformed.check_program(module)
 
 
 def _verify(module: ir.Module) -> None:
