@@ -10,12 +10,12 @@ from mlir import ir
 from tir_mlir.dialect import payload, sets
 from tir_mlir.dialect.accesses import of_op
 from tir_mlir.dialect.boxes import NotABox, box_of
-from tir_mlir.dialect.deps import ASSOCIATIVE
 from tir_mlir.dialect.forms import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.index import Index, trim, used_dims
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.payload import Leaf, Node, Tree
 from tir_mlir.dialect.regions import relation_beneath
+from tir_mlir.dialect.updates import ASSOCIATIVE
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_init, is_loop, is_where
 from tir_mlir.dialect.walk import is_pure, ops, parents
 

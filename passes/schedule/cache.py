@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.accesses import Access, accesses
-from tir_mlir.dialect.deps import unwritten_reads
+from tir_mlir.dialect.flow import unwritten_reads
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import regions
 from tir_mlir.dialect.sets import question

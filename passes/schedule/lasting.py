@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import deps
+from tir_mlir.dialect import flow
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop
@@ -98,7 +98,7 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
                 )
     if Buffer(buffer).is_param:
         with question(f"whether {name} is written before block {block.name} reads it"):
-            early = deps.unwritten_reads(buffer, scope.op, block.op)
+            early = flow.unwritten_reads(buffer, scope.op, block.op)
         if early is not None:
             touch, point = early
             held = f'what {name} held before block "{writer.name}" wrote it'

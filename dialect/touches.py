@@ -1,0 +1,86 @@
+"""Accesses with their iterations and elements as isl sets: what dependences are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.sets import Domain, region_map
+from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_loop
+from tir_mlir.dialect.walk import parents
+
+
+@dataclass
+class Touch:
+    """An access with its iterations and elements. Elements of a private allocation are led by its loops."""
+
+    access: Access
+    dom: Domain
+    relation: isl.Map
+
+    @property
+    def label(self) -> str:
+        for parent in parents(self.access.op):
+            if is_block(parent):
+                return Block(parent).name or "block"
+        return "statement"
+
+    def at(self, point: Sequence[int]) -> str:
+        names = loop_names(self.access.op)
+        return f"{self.label}({', '.join(f'{n}={v}' for n, v in zip(names, point, strict=True))})"
+
+
+def loop_names(op: ir.Operation) -> list[str]:
+    """Names of the loops around an op, outer to inner, of the whole function."""
+    return [Loop(p).name for p in parents(op)[::-1] if is_loop(p)]
+
+
+@frozen()
+def touches(root: ir.Operation, buffer: ir.Value | None = None) -> list[Touch]:
+    """The accesses beneath `root` (to one buffer), each distinct one once."""
+    seen: dict[tuple, None] = {}
+    found: list[Touch] = []
+    for access in accesses(root):
+        if buffer is not None and access.buffer != buffer:
+            continue
+        key = (access.op.block, access.buffer, access.kind, access.mins, access.extents)
+        if key not in seen:
+            seen[key] = None
+            found.append(_touch(access))
+    return found
+
+
+def _touch(access: Access) -> Touch:
+    dom = access_domain(access)
+    relation = region_map(dom, access.mins, access.extents)
+    home = Buffer(access.buffer).op
+    private = [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)] if home is not None else []
+    if private:
+        relation = dom.map(private[::-1]).flat_range_product(relation)
+    return Touch(access, dom, relation)
+
+
+def written_groups(root: ir.Operation) -> list[list[Touch]]:
+    """Touches beneath `root`, grouped by buffer, only buffers that something there writes."""
+    groups: dict[ir.Value, list[Touch]] = {}
+    written = {a.buffer for a in accesses(root) if a.is_write}
+    for touch in touches(root):
+        if touch.access.buffer in written:
+            groups.setdefault(touch.access.buffer, []).append(touch)
+    return list(groups.values())
+
+
+def conflicting(group: Sequence[Touch]) -> list[tuple[Touch, Touch]]:
+    """The pairs of touches of one buffer of which one writes."""
+    return [(a, b) for a in group for b in group if a.access.is_write or b.access.is_write]
+
+
+def same_element(a: Touch, b: Touch) -> isl.Map:
+    """{ iteration of a -> iteration of b } where both touch one element."""
+    return a.relation.apply_range(b.relation.reverse())
