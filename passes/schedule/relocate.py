@@ -127,7 +127,8 @@ def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], 
     """The box of iter values that { loops -> iter values } asks for, one span an iter.
 
     `needed` is exact. Where its bounds are single expressions with a constant extent they are used as they are; else
-    the bounds of `loose` (ranges and guards left out), with a guard wherever these may leave the iter's domain.
+    the bounds of `loose` (ranges and guards left out). Both get a guard where they may leave the iter's domain: exact
+    bounds do so in iterations that need nothing.
     """
     found = []
     symbols = symbols_by_name(place.loop.op)
@@ -135,7 +136,7 @@ def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], 
         tight = _bounds(needed, number, place.dims, symbols)
         wide = _bounds(loose, number, place.dims, symbols)
         if tight is not None and (tight[1].as_constant() is not None or wide is None):
-            found.append(Span(it, *tight, False))
+            found.append(Span(it, *tight, _leaves_domain(tight, it, around)))
         elif wide is not None:
             found.append(Span(it, *wide, _leaves_domain(wide, it, around)))
         else:
@@ -144,8 +145,9 @@ def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], 
 
 
 def executed(place: Place, found: Sequence[Span]) -> isl.Map:
-    """{ loops -> iter values } of the instances that the spans make run (guards are applied by the iters' domains)."""
-    return sets.region_map(place.dom, [s.low for s in found], [s.extent for s in found])
+    """{ loops -> iter values } of the instances that the spans make run, inside the iters' domains."""
+    runs = sets.region_map(place.dom, [s.low for s in found], [s.extent for s in found])
+    return runs.intersect(sets.region_map(place.dom, [s.iter.min for s in found], [s.iter.extent for s in found]))
 
 
 def _bounds(

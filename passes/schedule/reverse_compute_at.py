@@ -8,6 +8,7 @@ from mlir import ir
 from tir_mlir.dialect import deps, sets
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import dim_type, question, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of
@@ -112,11 +113,23 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, spatial: list[Ite
                 else:
                     loose = part if loose is None else loose.intersect(part)
         assert needed is not None and loose is not None
+        if shared_loops(block.op, loop.op, func_of(block.op)):
+            needed = needed.intersect(_ran(block, loop, place, spatial))
         around = sets.domain(loop.body.operations[0].operation)
         found = relocate.spans(place, needed, loose, spatial, around)
         for buffer in inputs:
             _check_ready(block, loop, place, buffer, relocate.executed(place, found), spatial)
     return found
+
+
+def _ran(block: Block, loop: Loop, place: relocate.Place, spatial: list[Iter]) -> isl.Map:
+    """{ loops around the place -> iter values } of what runs at the old place, in the same iteration of the loops that
+    are around both places."""
+    shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
+    dom = sets.domain(block.op)
+    before = dom.map([i.binding for i in spatial]) if spatial else dom.relation([dom.zero])
+    before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
+    return place.dom.map([Index.of(v) for v in place.dims[:shared]]).apply_range(before)
 
 
 def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relocate.Span]) -> None:
@@ -143,12 +156,12 @@ def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relo
             if not early.is_empty():
                 element, at = _shown(early, buffer, place, loop)
                 refuse(loop, f'block "{block.name}" reads {element}, which is written again after {at}')
-        dom = sets.domain(block.op)
-        before = dom.map([i.binding for i in spatial]) if spatial else dom.relation([dom.zero])
-        before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
-        after = runs.project_out(dim_type.in_, shared, len(place.dims) - shared)
-        lost = spatial and not before.is_subset(after)
-    check(not lost, loop, f'under loop {loop.name} some iterations of block "{block.name}" would not run at all')
+        before = _ran(block, loop, place, spatial)
+        gained = bool(spatial) and not runs.is_subset(before)
+        inner = dim_type.in_, shared, len(place.dims) - shared
+        lost = bool(spatial) and not before.project_out(*inner).is_subset(runs.project_out(*inner))
+    changed = "would not run at all" if lost else "would run where they did not before"
+    check(not (lost or gained), loop, f'under loop {loop.name} some iterations of block "{block.name}" {changed}')
 
 
 def _shown(points: isl.Map, buffer, place: relocate.Place, loop: Loop) -> tuple[str, str]:

@@ -1,0 +1,400 @@
+"""reverse_compute_at: a consumer runs where its producers have just computed what it reads, or the step is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+
+def pair(n: int, m: int):
+    @I.ir_module
+    class Pair:
+        @T.prim_func
+        def main(A: T.Buffer((n, m), "float32"), C: T.Buffer((n, m), "float32")):
+            P = T.alloc_buffer((n, m), "float32")
+            for i, j in T.grid(n, m):
+                with T.block("P"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    P[vi, vj] = A[vi, vj] * 2.0
+            for i, j in T.grid(n, m):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = P[vi, vj] + 1.0
+
+    return Pair
+
+
+def sums(n: int, m: int):
+    @I.ir_module
+    class Sums:
+        @T.prim_func
+        def main(A: T.Buffer((n, m), "float32"), C: T.Buffer((n,), "float32")):
+            S = T.alloc_buffer((n,), "float32")
+            for i, k in T.grid(n, m):
+                with T.block("S"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        S[vi] = 0.0
+                    S[vi] += A[vi, vk]
+            for i in range(n):
+                with T.block("C"):
+                    vi = T.axis.spatial(n, i)
+                    C[vi] = S[vi] * 2.0
+
+    return Sums
+
+
+def blur(n: int):
+    @I.ir_module
+    class Blur:
+        @T.prim_func
+        def main(A: T.Buffer((n + 2,), "float32"), C: T.Buffer((n,), "float32")):
+            P = T.alloc_buffer((n + 2,), "float32")
+            for i in range(n + 2):
+                with T.block("P"):
+                    vi = T.axis.spatial(n + 2, i)
+                    P[vi] = A[vi] * 2.0
+            for i in range(n):
+                with T.block("C"):
+                    vi = T.axis.spatial(n, i)
+                    C[vi] = P[vi] + P[vi + 1] + P[vi + 2]
+
+    return Blur
+
+
+@I.ir_module
+class Symbolic:
+    @T.prim_func
+    def main(a: T.handle, c: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (n, 8), "float32")
+        C = T.match_buffer(c, (n, 8), "float32")
+        B = T.alloc_buffer((n, 8), "float32")
+        for i, j in T.grid(n, 8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] + 1.0
+        for i, j in T.grid(n, 8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] * 2.0
+
+
+def square(n: int, m: int):
+    return ((n, m), "float32"), ((n, m), "float32")
+
+
+# --- what it does -----------------------------------------------------------------------------------------------------
+
+
+def test_the_consumer_runs_over_what_is_there(same_result):
+    sch = Schedule(pair(64, 8))
+    outer, _ = sch.split(sch.get_loops("P")[0], [4, 16])
+    sch.reverse_compute_at("C", outer)
+    text = sch.mod.script()
+    assert "for ax0, ax1 in T.grid(16, 8):" in text
+    assert "vi = T.axis.spatial(64, i_0 * 16 + ax0)" in text
+    assert "for i, j in T.grid(64, 8)" not in text
+    same_result(sch, pair(64, 8), *square(64, 8))
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
+@pytest.mark.parametrize("tile", [5, 16])
+def test_tiles_that_do_not_divide(n, tile, same_result):
+    sch = Schedule(pair(n, 3))
+    outer, _ = sch.split(sch.get_loops("P")[0], [None, tile])
+    sch.reverse_compute_at("C", outer)
+    same_result(sch, pair(n, 3), *square(n, 3))
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 33])
+@pytest.mark.parametrize("inner", [False, True])
+def test_a_symbolic_size(n, inner, same_result):
+    """All of the array is computed: apache/tvm#15911 lost part of it."""
+    sch = Schedule(Symbolic)
+    i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 16])
+    sch.reverse_compute_at("C", i_1 if inner else i_0)
+    same_result(sch, Symbolic, *square(n, 8))
+
+
+def test_a_symbolic_size_unsplit(same_result):
+    sch = Schedule(Symbolic)
+    sch.reverse_compute_at("C", sch.get_loops("B")[1])
+    same_result(sch, Symbolic, *square(5, 8))
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (16, 17), (127, 2)])
+def test_behind_a_finished_reduction(n, m, same_result):
+    sch = Schedule(sums(n, m))
+    sch.reverse_compute_at("C", sch.get_loops("S")[0])
+    same_result(sch, sums(n, m), ((n, m), "float32"), ((n,), "float32"))
+
+
+def test_behind_a_decomposed_reduction(same_result):
+    sch = Schedule(sums(17, 5))
+    i_0, i_1 = sch.split(sch.get_loops("S")[0], [None, 4])
+    sch.decompose_reduction("S", i_1)
+    sch.reverse_compute_at("C", i_0)
+    same_result(sch, sums(17, 5), ((17, 5), "float32"), ((17,), "float32"))
+
+
+def test_unit_loops():
+    for keep, loops in ((False, ["i", "j"]), (True, ["i", "j", "ax0", "ax1"])):
+        sch = Schedule(pair(4, 6))
+        sch.reverse_compute_at("C", sch.get_loops("P")[1], preserve_unit_loops=keep)
+        assert [sch.get(lp).name for lp in sch.get_loops("C")] == loops
+
+
+def test_places_in_the_body(refused):
+    @I.ir_module
+    class Fan:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
+            P = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("P"):
+                    vi = T.axis.spatial(8, i)
+                    P[vi] = A[vi] * 2.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi] + 1.0
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = P[vi] - 1.0
+
+    for index, order in ((-1, "PCD"), (-2, "PDC"), (1, "PDC"), (2, "PCD")):
+        sch = Schedule(Fan)
+        (i,) = sch.get_loops("P")
+        sch.reverse_compute_at("C", i)
+        sch.reverse_compute_at("D", i, index=index)
+        assert [sch.get(b).name for b in sch.get_child_blocks(i)] == list(order)
+    sch = Schedule(Fan)
+    (i,) = sch.get_loops("P")
+    refused(
+        sch, r"position 0 in the body of loop i does not fit; it must lie in \[1, 1\]",
+        lambda: sch.reverse_compute_at("C", i, index=0),
+    )  # fmt: skip
+
+
+def test_a_consumer_that_is_a_reduction(same_result):
+    @I.ir_module
+    class SumOfScaled:
+        @T.prim_func
+        def main(A: T.Buffer((9, 7), "float32"), C: T.Buffer((9,), "float32")):
+            P = T.alloc_buffer((9, 7), "float32")
+            for i, j in T.grid(9, 7):
+                with T.block("P"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    P[vi, vj] = A[vi, vj] * 2.0
+            for i, k in T.grid(9, 7):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += P[vi, vk]
+
+    sch = Schedule(SumOfScaled)
+    i, j = sch.get_loops("P")
+    with pytest.raises(Exception, match=r'block "C" reads P\[0, 1\], which is not written yet at i = 0, j = 0'):
+        sch.reverse_compute_at("C", j)
+    sch.reverse_compute_at("C", i)
+    same_result(sch, SumOfScaled, ((9, 7), "float32"), ((9,), "float32"))
+
+
+def test_write_back_of_a_tile(same_result):
+    sch = Schedule(sums(15, 8))
+    i_0, _ = sch.split(sch.get_loops("S")[0], [None, 4])
+    sch.cache_write("S", 0, "local")
+    sch.reverse_compute_at("S_local", i_0)
+    assert "T.where(i_0 * 4 + ax0 < 15)" in sch.mod.script()
+    same_result(sch, sums(15, 8), ((15, 8), "float32"), ((15,), "float32"))
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+
+def test_refuses_a_sum_that_is_not_finished(refused):
+    sch = Schedule(sums(8, 16))
+    i, k = sch.get_loops("S")
+    refused(sch, 'under loop k the sum of block "S" is not finished', lambda: sch.reverse_compute_at("C", k))
+    k_0, k_1 = sch.split(k, [None, 4])
+    sch.reorder(k_0, i, k_1)
+    refused(sch, "under loop k_0 the sum", lambda: sch.reverse_compute_at("C", i))
+
+
+def test_refuses_a_decomposed_sum_that_is_not_finished(refused):
+    sch = Schedule(sums(8, 16))
+    i, k = sch.get_loops("S")
+    sch.decompose_reduction("S", i)
+    refused(sch, "not beneath loop i|not finished", lambda: sch.reverse_compute_at("C", i))
+
+
+@pytest.mark.parametrize("tile", [1, 4, 5, 16])
+def test_a_stencil_waits_for_its_neighbours(tile, refused):
+    sch = Schedule(blur(16))
+    outer, inner = sch.split(sch.get_loops("P")[0], [None, tile])
+    refused(sch, "which is not written yet at", lambda: sch.reverse_compute_at("C", outer))
+    refused(sch, "which is not written yet at", lambda: sch.reverse_compute_at("C", inner))
+
+
+def test_refuses_without_a_producer(refused):
+    sch = Schedule(pair(4, 6))
+    refused(sch, 'block "P" has no producer', lambda: sch.reverse_compute_at("P", sch.get_loops("C")[0]))
+    refused(sch, "already around", lambda: sch.reverse_compute_at("C", sch.get_loops("C")[0]))
+
+
+def test_refuses_a_producer_elsewhere(refused):
+    @I.ir_module
+    class Join:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            P = T.alloc_buffer((8,), "float32")
+            Q = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("P"):
+                    vi = T.axis.spatial(8, i)
+                    P[vi] = A[vi] * 2.0
+            for i in range(8):
+                with T.block("Q"):
+                    vi = T.axis.spatial(8, i)
+                    Q[vi] = A[vi] + 1.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi] + Q[7 - vi]
+
+    sch = Schedule(Join)
+    refused(sch, 'producer "Q" of block "C" is not beneath', lambda: sch.reverse_compute_at("C", sch.get_loops("P")[0]))
+    refused(sch, 'producer "P" of block "C" is not beneath', lambda: sch.reverse_compute_at("C", sch.get_loops("Q")[0]))
+
+
+def test_refuses_inputs_that_are_ready_in_different_iterations(refused):
+    @I.ir_module
+    class Crossed:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            P = T.alloc_buffer((8,), "float32")
+            Q = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("P"):
+                    vi = T.axis.spatial(8, i)
+                    P[vi] = A[vi] * 2.0
+                with T.block("Q"):
+                    vi = T.axis.spatial(8, i)
+                    Q[vi] = A[vi] + 1.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi] + Q[7 - vi]
+
+    sch = Schedule(Crossed)
+    (i,) = sch.get_loops("P")
+    refused(sch, r"reads P\[1\], which is not written yet at i = 0", lambda: sch.reverse_compute_at("C", i))
+
+
+def test_refuses_a_result_that_is_used_before(refused):
+    @I.ir_module
+    class Before:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
+            P = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("P"):
+                    vi = T.axis.spatial(8, i)
+                    P[vi] = A[vi] * 2.0
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = C[vi]
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi] + 1.0
+
+    sch = Schedule(Before)
+    refused(sch, 'C is also used by block "D"', lambda: sch.reverse_compute_at("C", sch.get_loops("P")[0]))
+
+
+def test_an_input_that_is_overwritten_behind_the_consumer(same_result):
+    @I.ir_module
+    class Later:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            P = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("P"):
+                    vi = T.axis.spatial(8, i)
+                    P[vi] = A[vi] * 2.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi] + B[vi]
+            for i in range(8):
+                with T.block("reset"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = 0.0
+
+    sch = Schedule(Later)
+    sch.reverse_compute_at("C", sch.get_loops("P")[0])
+    same_result(sch, Later, *[((8,), "float32")] * 3)
+
+
+@I.ir_module
+class Twice:
+    """Every element of P is computed once an iteration of t, with another value each time; the last ones count."""
+
+    @T.prim_func
+    def main(A: T.Buffer((3, 8), "float32"), C: T.Buffer((8,), "float32")):
+        P = T.alloc_buffer((8,), "float32")
+        for t, i in T.grid(3, 8):
+            with T.block("P"):
+                vt = T.axis.opaque(3, t)
+                vi = T.axis.spatial(8, i)
+                P[vi] = A[vt, vi] * 2.0
+        for i in range(8):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = P[vi] + 1.0
+
+
+def test_refuses_values_that_are_not_the_last(refused):
+    sch = Schedule(Twice)
+    message = r'block "C" reads P\[0\], which is written again after t = 0'
+    t, i = sch.get_loops("P")
+    refused(sch, message, lambda: sch.reverse_compute_at("C", t))
+    refused(sch, message, lambda: sch.reverse_compute_at("C", i))
+
+
+def test_a_row_of_memory_that_is_refilled(same_result):
+    @I.ir_module
+    class Rows:
+        @T.prim_func
+        def main(A: T.Buffer((8, 3), "float32"), C: T.Buffer((8, 3), "float32")):
+            R = T.alloc_buffer((3,), "float32")
+            for i in range(8):
+                for j in range(3):
+                    with T.block("R"):
+                        vi = T.axis.opaque(8, i)
+                        vj = T.axis.spatial(3, j)
+                        R[vj] = A[vi, vj] * 2.0
+                for j in range(3):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = R[vj] + 1.0
+
+    sch = Schedule(Rows)
+    i, j = sch.get_loops("R")
+    sch.reverse_compute_at("C", j)  # within one i, the row is written once: the consumer sees it in time
+    same_result(sch, Rows, ((8, 3), "float32"), ((8, 3), "float32"))
+
+
+def test_refuses_wrong_handles(refused):
+    sch = Schedule(pair(4, 6))
+    i, _ = sch.get_loops("P")
+    refused(sch, "wrong type", lambda: sch.reverse_compute_at(i, i), TypeError)
+    refused(sch, "wrong type", lambda: sch.reverse_compute_at("C", "P"), TypeError)
