@@ -6,19 +6,22 @@ rest exactly by isl, with the offending point in the message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import attrs, quick, ranges
-from tir_mlir.dialect.accesses import Access, access_domain, accesses, of_op
-from tir_mlir.dialect.errors import NotProvable, VerifyError
-from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.accesses import Access, access_domain, of_op
+from tir_mlir.dialect.coverage import cover
+from tir_mlir.dialect.errors import VerifyError
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.regions import computed, declared, relation_beneath
+from tir_mlir.dialect.regions import computed, declared
+from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
-from tir_mlir.dialect.views import Block, Buffer, Func, Iter, Loop, funcs, is_block, is_loop
+from tir_mlir.dialect.views import Block, Buffer, Loop, funcs, is_block, is_loop
 from tir_mlir.dialect.walk import accessed, ops, parents
 
 
@@ -63,10 +66,6 @@ def check_mlir(root: ir.Operation) -> None:
         first = error.error_diagnostics[0] if error.error_diagnostics else None
         where = first.location if first else None
         raise VerifyError(first.message if first else str(error), "mlir", where) from error
-
-
-def fail(op: ir.Operation, rule: str, message: str) -> None:
-    raise VerifyError(message, rule, op.location, attrs.get(op, attrs.ID))
 
 
 # --- loops and blocks -------------------------------------------------------------------------------------------------
@@ -304,164 +303,6 @@ def declared_regions(op: ir.Operation) -> None:
                 "regions",
                 f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches',
             )
-
-
-# --- whole functions --------------------------------------------------------------------------------------------------
-
-
-def cover(func: Func, blocks: Sequence[Block]) -> None:
-    """A block that writes a parameter runs over its whole domain; what is read of an allocation has been written.
-
-    A producer that was moved may compute less than its domain, so for allocations only what is read counts.
-    """
-    short = [b for b in blocks if b.iters and not _covers(b)]
-    doubtful: dict[ir.Value, Block] = {}
-    for block in short:
-        for access in accesses(block.op):
-            if not access.is_write:
-                continue
-            if Buffer(access.buffer).is_param:
-                _report_uncovered(block)
-            doubtful.setdefault(access.buffer, block)
-    for buffer, block in doubtful.items():
-        _all_reads_written(func, buffer, block)
-
-
-def _covers(block: Block) -> bool:
-    """Whether the bindings reach every point of the domain."""
-    if quick.full_box(block.op) or ranges.is_full_box(block):
-        return True
-    return _missing(block).is_empty()
-
-
-def _missing(block: Block) -> isl.Set:
-    """Points of the iter domain that no iteration is bound to (inside one iteration of the block around)."""
-    top = next((p for p in parents(block.op) if is_block(p)), None)
-    bindings = [i.binding for i in block.iters]
-    dom = domain(block.op, top, bindings)  # they may use the iters of blocks further out than `top`
-    with question(f'the domain of block "{block.name}"'):
-        image = dom.map(bindings).range()
-        space = image.get_space()
-        full = isl.Set.universe(space).intersect_params(dom.set.params())
-        local = isl.LocalSpace.from_space(space)
-        inner = Domain([], dom.params, full, _symbol_affs(dom, local), isl.Aff.zero_on_domain(local))
-        for number, it in enumerate(block.iters):
-            var = isl.Aff.var_on_domain(local, dim_type.set, number)
-            low, high = inner.aff(it.min), inner.aff(it.min + it.extent - 1)
-            full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
-        return full.subtract(image)
-
-
-def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
-    from tir_mlir.dialect.views import symbol_name
-
-    found = {}
-    for value in dom.env:
-        if is_symbol(value):
-            found[value] = isl.Aff.var_on_domain(local, dim_type.param, dom.params.index(symbol_name(value)))
-    return found
-
-
-def _report_uncovered(block: Block) -> None:
-    missing = _missing(block)
-    point = (smallest_point(missing) or [])[-len(block.iters) :]
-    names = ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
-    domains = ", ".join(f"{i.name} in {_domain_text(i)}" for i in block.iters)
-    fail(
-        block.op,
-        "cover",
-        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}',
-    )
-
-
-def _domain_text(it: Iter) -> str:
-    low, extent = it.min.as_constant(), it.extent.as_constant()
-    start = "its start" if low is None else str(low)
-    return f"[{start}, {'its end' if extent is None or low is None else low + extent})"
-
-
-def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
-    found = [a for a in accesses(func.op) if a.buffer == buffer]
-    reads, writes = [a for a in found if not a.is_write], [a for a in found if a.is_write]
-    if not reads or not all(a.exact for a in writes):
-        return
-    with question(f"what is read of {Buffer(buffer).name}"):
-        read, _, _ = relation_beneath(reads, func.op)
-        written, _, _ = relation_beneath(writes, func.op)
-        missing = read.range().subtract(written.range())
-        if missing.is_empty():
-            return
-    point = ", ".join(str(v) for v in smallest_point(missing) or [])
-    name = Buffer(buffer).name
-    fail(block.op, "cover", f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it')
-
-
-def iter_kinds(block: Block) -> None:
-    """Declared kinds are true: of iterations that differ in a spatial iter, none writes what another touches."""
-    spatial = [n for n, i in enumerate(block.iters) if i.kind == "S" and i.extent.as_constant() != 1]
-    groups: dict[ir.Value, list[Access]] = {}
-    for access in accesses(block.op):
-        if not _owned(access.buffer, block):
-            groups.setdefault(access.buffer, []).append(access)
-    for buffer, group in groups.items():
-        if any(a.is_write for a in group) and not _plainly_spatial(block, group, spatial):
-            _check_spatial(block, buffer, group, spatial)
-
-
-def _owned(buffer: ir.Value, block: Block) -> bool:
-    home = Buffer(buffer).op
-    return home is not None and any(p == block.op for p in parents(home))
-
-
-def _plainly_spatial(block: Block, group: Sequence[Access], spatial: Sequence[int]) -> bool:
-    """All accesses have one index, in which every spatial iter stands alone and no reduce iter occurs."""
-    first = group[0]
-    if any(a.mins != first.mins or not a.is_point for a in group):
-        return False
-    alone = [m.is_value() for m in first.mins]
-    return all(any(v is not None and v == block.iters[n].var for v in alone) for n in spatial)
-
-
-def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spatial: Sequence[int]) -> None:
-    count = len(block.iters)
-    name = Buffer(buffer).name
-    for a in group:
-        for b in group:
-            if not (a.is_write or b.is_write):
-                continue
-            try:
-                with question("iter kinds"):
-                    clash = _beneath(a, block, count).apply_range(_beneath(b, block, count).reverse())
-                    for n in spatial:
-                        for order in (clash.order_lt, clash.order_gt):
-                            bad = order(dim_type.in_, n, dim_type.out, n)
-                            if not bad.is_empty():
-                                _report_kind(block, n, bad, name)
-            except NotProvable:
-                continue  # a schedule that relies on it asks again, for the loops it concerns
-
-
-def _beneath(access: Access, block: Block, count: int) -> isl.Map:
-    """{ iters -> elements }, inner loops relaxed, the iters of outer blocks as they are (one point at a time)."""
-    relation, outer, _ = relation_beneath([access], block.op)
-    shift = len(outer) - count
-    if shift > 0:
-        relation = relation.project_out(dim_type.in_, 0, shift)
-    return relation
-
-
-def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:
-    point = smallest_point(flatten(bad)) or []
-    count = len(block.iters)
-    pair = point[-2 * count : -count], point[-count:]
-    show = [", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, p, strict=True)) for p in pair]
-    it = block.iters[number]
-    fail(
-        block.op,
-        "kinds",
-        f'iter {it.name} of block "{block.name}" is declared spatial, but the iterations ({show[0]}) and ({show[1]}) '
-        f"touch the same element of {buffer}, one of them writing; declare it a reduce or opaque axis, or index by it",
-    )
 
 
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {

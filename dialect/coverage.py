@@ -1,0 +1,102 @@
+"""The rule of coverage: what is written out, or read later, is computed by somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect import quick, ranges
+from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.index import is_symbol
+from tir_mlir.dialect.regions import relation_beneath
+from tir_mlir.dialect.rule import fail
+from tir_mlir.dialect.sets import Domain, dim_type, domain, question, smallest_point
+from tir_mlir.dialect.views import Block, Buffer, Func, Iter, is_block, symbol_name
+from tir_mlir.dialect.walk import parents
+
+
+def cover(func: Func, blocks: Sequence[Block]) -> None:
+    """A block that writes a parameter runs over its whole domain; what is read of an allocation has been written.
+
+    A producer that was moved may compute less than its domain, so for allocations only what is read counts.
+    """
+    short = [b for b in blocks if b.iters and not _covers(b)]
+    doubtful: dict[ir.Value, Block] = {}
+    for block in short:
+        for access in accesses(block.op):
+            if not access.is_write:
+                continue
+            if Buffer(access.buffer).is_param:
+                _report_uncovered(block)
+            doubtful.setdefault(access.buffer, block)
+    for buffer, block in doubtful.items():
+        _all_reads_written(func, buffer, block)
+
+
+def _covers(block: Block) -> bool:
+    """Whether the bindings reach every point of the domain."""
+    if quick.full_box(block.op) or ranges.is_full_box(block):
+        return True
+    return _missing(block).is_empty()
+
+
+def _missing(block: Block) -> isl.Set:
+    """Points of the iter domain that no iteration is bound to (inside one iteration of the block around)."""
+    top = next((p for p in parents(block.op) if is_block(p)), None)
+    bindings = [i.binding for i in block.iters]
+    dom = domain(block.op, top, bindings)  # they may use the iters of blocks further out than `top`
+    with question(f'the domain of block "{block.name}"'):
+        image = dom.map(bindings).range()
+        space = image.get_space()
+        full = isl.Set.universe(space).intersect_params(dom.set.params())
+        local = isl.LocalSpace.from_space(space)
+        inner = Domain([], dom.params, full, _symbol_affs(dom, local), isl.Aff.zero_on_domain(local))
+        for number, it in enumerate(block.iters):
+            var = isl.Aff.var_on_domain(local, dim_type.set, number)
+            low, high = inner.aff(it.min), inner.aff(it.min + it.extent - 1)
+            full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
+        return full.subtract(image)
+
+
+def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
+    found = {}
+    for value in dom.env:
+        if is_symbol(value):
+            found[value] = isl.Aff.var_on_domain(local, dim_type.param, dom.params.index(symbol_name(value)))
+    return found
+
+
+def _report_uncovered(block: Block) -> None:
+    missing = _missing(block)
+    point = (smallest_point(missing) or [])[-len(block.iters) :]
+    names = ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
+    domains = ", ".join(f"{i.name} in {_domain_text(i)}" for i in block.iters)
+    fail(
+        block.op,
+        "cover",
+        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}',
+    )
+
+
+def _domain_text(it: Iter) -> str:
+    low, extent = it.min.as_constant(), it.extent.as_constant()
+    start = "its start" if low is None else str(low)
+    return f"[{start}, {'its end' if extent is None or low is None else low + extent})"
+
+
+def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
+    found = [a for a in accesses(func.op) if a.buffer == buffer]
+    reads, writes = [a for a in found if not a.is_write], [a for a in found if a.is_write]
+    if not reads or not all(a.exact for a in writes):
+        return
+    with question(f"what is read of {Buffer(buffer).name}"):
+        read, _, _ = relation_beneath(reads, func.op)
+        written, _, _ = relation_beneath(writes, func.op)
+        missing = read.range().subtract(written.range())
+        if missing.is_empty():
+            return
+    point = ", ".join(str(v) for v in smallest_point(missing) or [])
+    name = Buffer(buffer).name
+    fail(block.op, "cover", f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it')

@@ -1,0 +1,84 @@
+"""The rule of iter kinds: an iter declared spatial is spatial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.accesses import Access, accesses
+from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.regions import relation_beneath
+from tir_mlir.dialect.rule import fail
+from tir_mlir.dialect.sets import dim_type, flatten, question, smallest_point
+from tir_mlir.dialect.views import Block, Buffer
+from tir_mlir.dialect.walk import parents
+
+
+def iter_kinds(block: Block) -> None:
+    """Declared kinds are true: of iterations that differ in a spatial iter, none writes what another touches."""
+    spatial = [n for n, i in enumerate(block.iters) if i.kind == "S" and i.extent.as_constant() != 1]
+    groups: dict[ir.Value, list[Access]] = {}
+    for access in accesses(block.op):
+        if not _owned(access.buffer, block):
+            groups.setdefault(access.buffer, []).append(access)
+    for buffer, group in groups.items():
+        if any(a.is_write for a in group) and not _plainly_spatial(block, group, spatial):
+            _check_spatial(block, buffer, group, spatial)
+
+
+def _owned(buffer: ir.Value, block: Block) -> bool:
+    home = Buffer(buffer).op
+    return home is not None and any(p == block.op for p in parents(home))
+
+
+def _plainly_spatial(block: Block, group: Sequence[Access], spatial: Sequence[int]) -> bool:
+    """All accesses have one index, in which every spatial iter stands alone and no reduce iter occurs."""
+    first = group[0]
+    if any(a.mins != first.mins or not a.is_point for a in group):
+        return False
+    alone = [m.is_value() for m in first.mins]
+    return all(any(v is not None and v == block.iters[n].var for v in alone) for n in spatial)
+
+
+def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spatial: Sequence[int]) -> None:
+    count = len(block.iters)
+    name = Buffer(buffer).name
+    for a in group:
+        for b in group:
+            if not (a.is_write or b.is_write):
+                continue
+            try:
+                with question("iter kinds"):
+                    clash = _beneath(a, block, count).apply_range(_beneath(b, block, count).reverse())
+                    for n in spatial:
+                        for order in (clash.order_lt, clash.order_gt):
+                            bad = order(dim_type.in_, n, dim_type.out, n)
+                            if not bad.is_empty():
+                                _report_kind(block, n, bad, name)
+            except NotProvable:
+                continue  # a schedule that relies on it asks again, for the loops it concerns
+
+
+def _beneath(access: Access, block: Block, count: int) -> isl.Map:
+    """{ iters -> elements }, inner loops relaxed, the iters of outer blocks as they are (one point at a time)."""
+    relation, outer, _ = relation_beneath([access], block.op)
+    shift = len(outer) - count
+    if shift > 0:
+        relation = relation.project_out(dim_type.in_, 0, shift)
+    return relation
+
+
+def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:
+    point = smallest_point(flatten(bad)) or []
+    count = len(block.iters)
+    pair = point[-2 * count : -count], point[-count:]
+    show = [", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, p, strict=True)) for p in pair]
+    it = block.iters[number]
+    fail(
+        block.op,
+        "kinds",
+        f'iter {it.name} of block "{block.name}" is declared spatial, but the iterations ({show[0]}) and ({show[1]}) '
+        f"touch the same element of {buffer}, one of them writing; declare it a reduce or opaque axis, or index by it",
+    )
