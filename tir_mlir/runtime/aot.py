@@ -16,6 +16,7 @@ from mlir import ir
 
 from tir_mlir.runtime import header, symbols, toolchain
 from tir_mlir.runtime.caller import PREFIX, Function
+from tir_mlir.runtime.llvm_flags import NO_SLP
 from tir_mlir.runtime.signature import Signature
 
 _OWN = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")  # what support.c defines
@@ -80,7 +81,7 @@ def to_llvm_ir(text: str) -> str:
 def compile_object(llvm_ir: str, target: str) -> None:
     """LLVM IR -> an optimised object file for this CPU."""
     triple = f"-mtriple={_triple()}"  # without it opt knows no vector registers
-    optimised = toolchain.run("opt", ["-O3", "-mcpu=native", triple, "-S", "-"], input=llvm_ir)
+    optimised = toolchain.run("opt", ["-O3", NO_SLP, "-mcpu=native", triple, "-S", "-"], input=llvm_ir)
     options = ["-O3", "-mcpu=native", triple, "-filetype=obj", "--relocation-model=pic", "-", "-o", target]
     toolchain.run("llc", options, input=optimised)
 

@@ -12,7 +12,7 @@ from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import symbols, toolchain
+from tir_mlir.runtime import llvm_flags, symbols, toolchain
 from tir_mlir.runtime.caller import PREFIX, Function
 from tir_mlir.runtime.modules import clone
 from tir_mlir.runtime.signature import Signature
@@ -33,7 +33,7 @@ class Jit:
             symbols.load(lib)  # a library that does not load is an exception here, stderr text in the engine
         try:
             options: dict[str, Any] = {"shared_libs": libs, "enable_object_dump": True}
-            self._engine = ExecutionEngine(module, opt_level=3, **options)
+            self._engine = ExecutionEngine(module, opt_level=llvm_flags.optimisation_level(), **options)
         except RuntimeError as error:
             raise BuildError(f"the lowered module cannot be compiled: {error}") from error
         self._addresses = self._look_up(names)
