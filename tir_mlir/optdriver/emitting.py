@@ -11,13 +11,12 @@ from mlir import ir
 from mlir.dialects import llvm
 
 from tir_mlir.dialect import create
+from tir_mlir.optdriver import reading
+from tir_mlir.optdriver.diagnostics import Diagnostic, Failed
+from tir_mlir.optdriver.running import Runner
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.abi import foreign_ops
 from tir_mlir.script.printer import script
-
-from . import reading
-from .diagnostics import Diagnostic, Failed
-from .running import Runner
 
 FORMATS = ("mlir", "script", "generic", "llvm")
 
@@ -43,16 +42,24 @@ def _llvm(module: ir.Module) -> str:
 
 def write(result: str, path: str | None) -> None:
     """To a file or stdout. Raises Failed when it cannot be written; BrokenPipeError is the caller's."""
-    if path is None or path == "-":
-        sys.stdout.write(result)
-        sys.stdout.flush()
-        return
+    to_stdout = path is None or path == "-"
+    name = "<stdout>" if path is None or path == "-" else path
     try:
-        Path(path).write_text(result, encoding="utf-8")
+        if not to_stdout:
+            Path(name).write_text(result, encoding="utf-8")
+        elif sys.stdout is None:  # closed before we started
+            raise OSError("it is closed")
+        else:
+            sys.stdout.write(result)
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise Failed(Diagnostic("error", f"cannot be written: {error.strerror or error}", path)) from None
+        if to_stdout and sys.stdout is not None:
+            drop_stdout()
+        raise Failed(Diagnostic("error", f"cannot be written: {error.strerror or error}", name)) from None
 
 
 def drop_stdout() -> None:
-    """After a broken pipe: keep Python from complaining once more when it flushes at exit."""
+    """After a failed write: keep Python from complaining once more when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

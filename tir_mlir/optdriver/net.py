@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from . import reproducer
+from tir_mlir.optdriver import reproducer
 
 JOURNAL = "TIR_OPT_JOURNAL"
 
@@ -20,10 +21,10 @@ def under_net(work: Callable[[], int]) -> int:
     """
     if not hasattr(os, "fork"):
         return work()
-    handle, path = tempfile.mkstemp(prefix="tir-opt-journal-")
-    os.close(handle)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    path = _journal()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # None: closed before we started
+            stream.flush()
     child = os.fork()
     if child == 0:
         os.environ[JOURNAL] = path
@@ -32,8 +33,10 @@ def under_net(work: Callable[[], int]) -> int:
         _, state = os.waitpid(child, 0)
     except KeyboardInterrupt:
         _, state = os.waitpid(child, 0)
-    doing, _, text = Path(path).read_text(encoding="utf-8", errors="replace").partition("\n")
-    os.unlink(path)
+    doing = text = ""
+    if path:
+        doing, _, text = Path(path).read_text(encoding="utf-8", errors="replace").partition("\n")
+        os.unlink(path)
     if os.WIFEXITED(state):
         return os.WEXITSTATUS(state)
     return _crashed(os.WTERMSIG(state), doing, text)
@@ -43,7 +46,18 @@ def note(doing: str, text: str = "") -> None:
     """Write down what is about to be done (`FILE:LINE:COL: what`), and how to do it again."""
     path = os.environ.get(JOURNAL)
     if path:
-        Path(path).write_text(f"{doing}\n{text}", encoding="utf-8")
+        with contextlib.suppress(OSError):  # a full disk is no reason to stop
+            Path(path).write_text(f"{doing}\n{text}", encoding="utf-8")
+
+
+def _journal() -> str:
+    """A new file for `note`; "" where no temporary file can be made."""
+    try:
+        handle, path = tempfile.mkstemp(prefix="tir-opt-journal-")
+    except OSError:
+        return ""
+    os.close(handle)
+    return path
 
 
 def _crashed(number: int, doing: str, text: str) -> int:

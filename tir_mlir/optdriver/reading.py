@@ -40,6 +40,8 @@ class Piece:
 def read(path: str, split: bool) -> list[Piece]:
     """The pieces of a file ("-": stdin), cut at `// -----` lines with `split`. Raises Failed when it is no text."""
     name = STDIN if path == "-" else path
+    if path == "-" and sys.stdin is None:
+        raise Failed(Diagnostic("error", "cannot be read: it is closed", name))
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
