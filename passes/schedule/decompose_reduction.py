@@ -51,14 +51,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     spatial = [i for i in block.iters if i.kind == "S"]
     used = [lp for lp in below if any(lp.var in i.binding.values for i in spatial)]
     name, init_op = block.name, block.init
-    variables: dict[ir.Value, Index] = {}
-    ip: ir.InsertionPoint = ir.InsertionPoint(loop.op)
-    for old in used:
-        with ip, old.op.location:
-            bounds = old.lower.substitute(variables), [u.substitute(variables) for u in old.uppers]
-            new = create.loop(f"{old.name}_init", *bounds, old.kind, old.annotations)
-        variables[old.var] = Index.of(new.var)
-        ip = create.at_end(new.body)
+    ip, variables = _init_loops(used, loop)
     with ip, block.op.location:
         if conditions:
             moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in conditions]
@@ -74,6 +67,19 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(block.op, key, None)
     return made
+
+
+def _init_loops(used: list[Loop], before: Loop) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
+    """Loops like `used`, in front of `before`: the place inside them, and what stands for the old variables."""
+    variables: dict[ir.Value, Index] = {}
+    ip = ir.InsertionPoint(before.op)
+    for old in used:
+        with ip, old.op.location:
+            bounds = old.lower.substitute(variables), [u.substitute(variables) for u in old.uppers]
+            new = create.loop(f"{old.name}_init", *bounds, old.kind, old.annotations)
+        variables[old.var] = Index.of(new.var)
+        ip = create.at_end(new.body)
+    return ip, variables
 
 
 def _check_alone(block: Block, loop: Loop) -> None:

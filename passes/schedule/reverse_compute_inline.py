@@ -95,14 +95,7 @@ def _pair(block: Block) -> _Pair:
         block,
         f'block "{block.name}" stands in an init region; only blocks of a body can be merged',
     )
-    made_here = [b for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
-    names = ", ".join(Buffer(b).name for b in made_here) or "none"
-    check(
-        len(made_here) == 1,
-        block,
-        f'block "{block.name}" must read exactly one buffer that the scope computes; it reads {names}',
-    )
-    buffer = Buffer(made_here[0])
+    buffer = _made_here(consumer, scope)
     found = writers(scope, buffer.value)
     check(
         len(found) == 1,
@@ -121,6 +114,18 @@ def _pair(block: Block) -> _Pair:
         )
     loads = _loads(buffer, producer, consumer)
     return _Pair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
+
+
+def _made_here(consumer: Payload, scope: Scope) -> Buffer:
+    """The one buffer that a block reads and its scope computes."""
+    found = [Buffer(b) for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
+    names = ", ".join(b.name for b in found) or "none"
+    check(
+        len(found) == 1,
+        consumer.block,
+        f'block "{consumer.block.name}" must read exactly one buffer that the scope computes; it reads {names}',
+    )
+    return found[0]
 
 
 def _loads(buffer: Buffer, producer: Payload, consumer: Payload) -> list[ir.Operation]:

@@ -38,31 +38,12 @@ def split(
     )
     check(len(loop.uppers) == 1, loop, f"loop {loop.name} ends at the least of several bounds; split needs one extent")
     extents = infer_factors(loop, factors)
-    total = math.prod(e for e in extents if isinstance(e, int)) if all(isinstance(e, int) for e in extents) else None
-    exact = total is not None and loop.const_extent == total
-    if total is not None and loop.const_extent is not None and total < loop.const_extent:
-        refuse(
-            loop,
-            f"the factors {list(extents)} multiply to {total}, less than the extent {loop.const_extent} of loop"
-            f" {loop.name}; iterations would be lost",
-        )
-    if total is not None and loop.const_extent is None and not _reaches(loop, total):
-        refuse(
-            loop,
-            f"loop {loop.name} has a symbolic extent that {total} iterations need not reach; give None for one factor",
-        )
-    needs_guard = not exact and not _divides(loop, extents)
+    needs_guard = _needs_guard(loop, extents)
     if needs_guard and disable_predication:
         refuse(
             loop,
             f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed; drop"
             " disable_predication",
-        )
-    if needs_guard and not _only_blocks(loop):
-        refuse(
-            loop,
-            f"the factors do not divide the extent of loop {loop.name}, and its body holds statements outside any"
-            " block, which a guard cannot protect",
         )
 
     upper, name = loop.upper, loop.name
@@ -77,6 +58,31 @@ def split(
         guard_blocks(nest[-1], bound)
     resimplify(nest, preserve_unit_iters)
     return nest
+
+
+def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
+    """Whether the new loops run more than the old one. Refused: fewer, or more where a guard cannot be."""
+    total = math.prod(e for e in extents if isinstance(e, int)) if all(isinstance(e, int) for e in extents) else None
+    exact = total is not None and loop.const_extent == total
+    if total is not None and loop.const_extent is not None and total < loop.const_extent:
+        refuse(
+            loop,
+            f"the factors {list(extents)} multiply to {total}, less than the extent {loop.const_extent} of loop"
+            f" {loop.name}; iterations would be lost",
+        )
+    if total is not None and loop.const_extent is None and not _reaches(loop, total):
+        refuse(
+            loop,
+            f"loop {loop.name} has a symbolic extent that {total} iterations need not reach; give None for one factor",
+        )
+    needs_guard = not exact and not _divides(loop, extents)
+    if needs_guard and not _only_blocks(loop):
+        refuse(
+            loop,
+            f"the factors do not divide the extent of loop {loop.name}, and its body holds statements outside any"
+            " block, which a guard cannot protect",
+        )
+    return needs_guard
 
 
 def check_plain(loop: Loop, what: str) -> None:
