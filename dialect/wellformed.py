@@ -7,6 +7,7 @@ comes in. `check` holds for every module; `check_program` for one that is to be 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -30,6 +31,7 @@ def check(module: ir.Module) -> None:
     check_mlir(module.operation)
     listed = ops(module.operation)
     for op in listed:
+        _sizes(op)
         for key in op.attributes:
             if key.startswith("tir."):
                 _typed(op, key, op.attributes[key], op.name)
@@ -87,6 +89,16 @@ def _regions(op: ir.Operation) -> None:
                 if len(map_.results) != ranks[buffer] or not inputs:
                     needed = f"{ranks[buffer]} results over the {iters} iters around it and the names of {attrs.SYMS}"
                     _fail(op, f'{part} of {buffer} in {key} of block "{name}" must have {needed}, not {map_}')
+
+
+def _sizes(op: ir.Operation) -> None:
+    """Buffers have a size that a machine can count: MLIR ends the process over a larger one."""
+    values = [*op.results, *(a for region in op.regions for block in region.blocks for a in block.arguments)]
+    for type_ in {v.type for v in values}:
+        if isinstance(type_, ir.MemRefType):
+            static = [type_.get_dim_size(n) for n in range(type_.rank) if not type_.is_dynamic_dim(n)]
+            if math.prod(static) >= LARGEST:
+                _fail(op, f"{type_} has more elements than 64 bits can count")
 
 
 # --- attributes one by one ------------------------------------------------------------------------------------------

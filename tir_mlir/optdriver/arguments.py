@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from .emitting import FORMATS
+from tir_mlir.optdriver.emitting import FORMATS
 
 DESCRIPTION = """Run schedule primitives, lowering passes and upstream MLIR passes on a module.
 

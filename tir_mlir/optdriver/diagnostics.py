@@ -24,6 +24,7 @@ SEVERITIES = {
 MLIR_ERROR: type[Exception] = getattr(ir, "MLIRError")  # noqa: B009  not in the stubs
 Place = tuple[str, int, int]
 _AT_HEAD = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*)", re.DOTALL)
+_INSIDE = re.compile(r' \((loc\("[^"]*":\d+:\d+\))\)')
 _FROM_TOOL = re.compile(
     r"(?P<file>[^:\n]+):(?P<line>\d+)(:(?P<column>\d+))?: (?P<severity>error|warning|remark|note): (?P<message>.*)"
 )
@@ -108,8 +109,10 @@ def of_error(error: BaseException, where: Place | None = None) -> list[Diagnosti
 
 
 def at_head(message: str, severity: str = "error") -> Diagnostic:
-    """A message that may begin with its own place, `file:line: `."""
+    """A message that may begin with its own place, `file:line: `, or hold an MLIR location in parentheses."""
     match = _AT_HEAD.fullmatch(message)
+    if match is None and (inside := _INSIDE.search(message)):
+        return at(inside[1], message.replace(inside[0], ""), severity)
     if match is None:
         return Diagnostic(severity, message)
     return Diagnostic(severity, match["message"], match["file"], int(match["line"]), int(match["column"] or 1))

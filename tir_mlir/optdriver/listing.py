@@ -5,11 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 
+from tir_mlir.optdriver import options, pipeline, upstream
 from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.runtime import toolchain
-
-from . import options, pipeline, upstream
 
 
 def passes() -> str:

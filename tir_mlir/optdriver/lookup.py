@@ -10,9 +10,8 @@ from mlir import ir
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Block, Func, Loop, View, funcs, is_block, is_init, is_loop
+from tir_mlir.optdriver.pipeline import near
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
-
-from .pipeline import near
 
 
 class NotFound(TirError):

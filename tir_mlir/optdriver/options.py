@@ -10,11 +10,10 @@ from typing import Any
 
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Block, Func, Loop
+from tir_mlir.optdriver.lookup import Names
+from tir_mlir.optdriver.pipeline import Step, near, pass_name, primitive_name
 from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
-
-from .lookup import Names
-from .pipeline import Step, near, pass_name, primitive_name
 
 HANDLES = (Loop, Block, Func)
 _ALIASES = ("loops", "loop", "block", "key", "value", "buffer", "scope", "intrin")

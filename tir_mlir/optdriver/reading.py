@@ -16,10 +16,9 @@ from tir_mlir.dialect import attrs, create, walk, wellformed
 from tir_mlir.dialect.errors import NotProvable, ScriptError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import is_block
+from tir_mlir.optdriver.diagnostics import Diagnostic, Failed
 from tir_mlir.script.load import complete
 from tir_mlir.script.parser import parse
-
-from .diagnostics import Diagnostic, Failed
 
 STDIN = "<stdin>"
 _CUT = re.compile(r"^[ \t]*(//|#) -----[^\n]*$", re.MULTILINE)
@@ -97,6 +96,7 @@ def as_program(module: ir.Module) -> None:
     """Make sure that any module can be scheduled or printed as TVMScript: attributes, ids, names, rules."""
     wellformed.check(module)
     _settle(module)
+    wellformed.check_program(module)
     _verify(module)
 
 

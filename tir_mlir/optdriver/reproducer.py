@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .pipeline import Step
+from tir_mlir.optdriver.pipeline import Step
 
 _HEAD = "// tir-opt reproducer; `tir-opt THIS_FILE` runs the pipeline of the next line."
 _PIPELINE = re.compile(r"// pipeline: (.*)")

@@ -14,15 +14,14 @@ from mlir import ir
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.errors import NotProvable, ScheduleError, TirError
 from tir_mlir.dialect.verify import check_mlir
+from tir_mlir.optdriver import options, pipeline, reading, upstream
+from tir_mlir.optdriver.diagnostics import Diagnostic, Failed, Place, at_head, of_error
+from tir_mlir.optdriver.lookup import Names, NotFound
+from tir_mlir.optdriver.pipeline import Step
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.render import culprit_id
 from tir_mlir.script.verified import place
-
-from . import options, pipeline, reading, upstream
-from .diagnostics import Diagnostic, Failed, Place, at_head, of_error
-from .lookup import Names, NotFound
-from .pipeline import Step
 
 
 @dataclass(frozen=True)

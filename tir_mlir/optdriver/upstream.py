@@ -10,11 +10,10 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ToolError
+from tir_mlir.optdriver.diagnostics import MLIR_ERROR, Diagnostic, Failed, collected, of_tool
+from tir_mlir.optdriver.pipeline import Step, near, our_passes
 from tir_mlir.passes.lower import pipelines
 from tir_mlir.runtime import toolchain
-
-from .diagnostics import MLIR_ERROR, Diagnostic, Failed, collected, of_tool
-from .pipeline import Step, near, our_passes
 
 # our pipelines hold them, or they are plain and well tried
 IN_PROCESS = frozenset(

@@ -6,7 +6,7 @@ import os
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, create, walk, wellformed
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScriptError, VerifyError
 from tir_mlir.dialect.verify import verify
@@ -28,12 +28,14 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
         except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
             first = error.error_diagnostics[0] if error.error_diagnostics else None
             raise _moved(first.message if first else str(error), first.location if first else None, source) from None
-        complete(module)
-        if check:
-            try:
+        try:
+            wellformed.check(module)
+            complete(module)
+            if check:
+                wellformed.check_program(module)
                 verify(module, source=True)
-            except VerifyError as error:
-                raise _moved(error.message, error.location, source) from None
+        except VerifyError as error:
+            raise _moved(error.message, error.location, source) from None
         return module
 
 
