@@ -117,9 +117,7 @@ def loop(
     uppers = [upper] if isinstance(upper, (Index, int)) else list(upper)
     low, low_operands = emit_map([lower])
     high, high_operands = emit_map(uppers)
-    op = affine.AffineForOp(
-        low, high, 1, lower_bound_operands=low_operands, upper_bound_operands=high_operands
-    )
+    op = affine.AffineForOp(low, high, 1, lower_bound_operands=low_operands, upper_bound_operands=high_operands)
     with ir.InsertionPoint(op.body):
         affine.yield_([])
     op.operation.attributes[attrs.LOOP] = ir.StringAttr.get(name)
@@ -278,8 +276,6 @@ def alloc(name: str, shape: Sequence[int | Index], dtype: str, scope: str = "glo
 def _as_size(index: Index) -> Index | int:
     number = index.as_constant()
     return index if number is None else number
-
-
 
 
 def clone_module(module: ir.Module) -> ir.Module:

@@ -55,9 +55,7 @@ class TensorIntrin:
             first = _text(desc, f'the description of "{name}"')
             intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
             if name in _known and not override and _known[name] != intrinsic:
-                raise IntrinError(
-                    f'another intrinsic "{name}" is registered already; pass override=True to replace it'
-                )
+                raise IntrinError(f'another intrinsic "{name}" is registered already; pass override=True to replace it')
             _check(intrinsic)
         _known[name] = intrinsic
 

@@ -155,9 +155,7 @@ class Block(View):
         syms = self.symbols
         mins, extents = (_over_symbols(self.op, key, syms) for key in (attrs.MIN, attrs.EXTENT))
         args = list(self.body.arguments)
-        return [
-            Iter(names[i], kinds[i], args[i], mins[i], extents[i], self.bindings[i]) for i in range(len(kinds))
-        ]
+        return [Iter(names[i], kinds[i], args[i], mins[i], extents[i], self.bindings[i]) for i in range(len(kinds))]
 
     @cached_property
     def bindings(self) -> list[Index]:

@@ -71,7 +71,7 @@ def _inner_loops(target: Loop, block: Block) -> list[Loop]:
     inner = loops[loops.index(target) :]
     for loop in inner:
         if len(loop.body_ops()) != 1:
-            refuse(loop, f"the body of loop {loop.name} holds more than the nest of block \"{block.name}\"")
+            refuse(loop, f'the body of loop {loop.name} holds more than the nest of block "{block.name}"')
     return inner
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: F821  lit puts `config` there
-"""The FileCheck tests: `make lit`, or `lit -v test/lit/schedule/split.mlir` for one. A file runs `tir-opt` on itself."""
+"""The FileCheck tests: `make lit`; one: `lit -v test/lit/schedule/split.mlir`. A file runs `tir-opt` on itself."""
 
 import atexit
 import os

@@ -1,7 +1,7 @@
 """`--verify-diagnostics`: what the comments of a file expect against what was said.
 
-    // expected-error @below {{does not cover}}
-    // expected-warning@+2 {{...}}    expected-note-re @above {{loop {{.*}} starts}}    expected-error @unknown {{...}}
+// expected-error @below {{does not cover}}
+// expected-warning@+2 {{...}}    expected-note-re @above {{loop {{.*}} starts}}    expected-error @unknown {{...}}
 """
 
 from __future__ import annotations

@@ -113,6 +113,7 @@ class Arguments:
             raise TirError(f'unknown option "{key}"{near(key, known)}; {_listed(self.primitive)}')
         return name
 
+
 def summary(primitive: Primitive) -> list[str]:
     """The options of a primitive, those with a default in brackets."""
     parameters = _parameters(primitive)

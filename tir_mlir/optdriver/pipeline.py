@@ -1,6 +1,6 @@
 """The text of a pipeline -> steps: our passes and upstream ones, mixed, in order.
 
-    builtin.module(tir-split{loop=i factors=4,32}, tir-lower, func.func(canonicalize,cse))
+builtin.module(tir-split{loop=i factors=4,32}, tir-lower, func.func(canonicalize,cse))
 """
 
 from __future__ import annotations
