@@ -35,11 +35,20 @@ def under_net(work: Callable[[], int]) -> int:
         _, state = os.waitpid(child, 0)
     doing = text = ""
     if path:
-        doing, _, text = Path(path).read_text(encoding="utf-8", errors="replace").partition("\n")
-        os.unlink(path)
+        doing, _, text = _taken(Path(path)).partition("\n")
     if os.WIFEXITED(state):
         return os.WEXITSTATUS(state)
     return _crashed(os.WTERMSIG(state), doing, text)
+
+
+def _taken(journal: Path) -> str:
+    """The text of the journal, which goes; empty when somebody has tidied it away."""
+    try:
+        text = journal.read_text(encoding="utf-8", errors="replace")
+        journal.unlink()
+    except OSError:
+        return ""
+    return text
 
 
 def note(doing: str, text: str = "") -> None:
