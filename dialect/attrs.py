@@ -51,7 +51,10 @@ def to_attr(value: Any) -> ir.Attribute:
     if isinstance(value, dict):
         if "" in value:  # would end the process
             raise NotAnAttribute("an annotation needs a name; the key is empty")
-        return ir.DictAttr.get({str(k): to_attr(v) for k, v in value.items()})
+        for key in value:
+            if not isinstance(key, str):
+                raise NotAnAttribute(f"the keys of an annotation are strings, not {key!r}")
+        return ir.DictAttr.get({k: to_attr(v) for k, v in value.items()})
     raise NotAnAttribute(
         f"{value!r} ({type(value).__name__}) cannot be an annotation; use str, int, float, bool, list or dict"
     )

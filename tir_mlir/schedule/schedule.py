@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+from copy import deepcopy
 from typing import Any
 
 from mlir import ir
@@ -178,7 +179,7 @@ class Schedule(Methods):
 
     def _resolve(self, name: str, key: str, value: Any, wanted: tuple[type[Handle], ...]) -> Any:
         if not wanted:
-            return value
+            return deepcopy(value)  # the trace keeps the value of the call, whatever becomes of the caller's list
         if isinstance(value, (list, tuple)):
             return type(value)(self._resolve(name, key, v, wanted) for v in value)
         if isinstance(value, str) and BlockHandle in wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,4 +97,8 @@ def _show(value: Any, names: dict[Handle, str]) -> str:
     if isinstance(value, (list, tuple)):
         inner = ", ".join(_show(v, names) for v in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {_show(v, names)}" for k, v in value.items()) + "}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
     return repr(value)

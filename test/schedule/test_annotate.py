@@ -1,0 +1,164 @@
+"""annotate and unannotate: facts on blocks and loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+
+
+@I.ir_module
+class Scale:
+    @T.prim_func
+    def main(A: T.Buffer((8, 16), "float32"), B: T.Buffer((8, 16), "float32")):
+        for i, j in T.grid(8, 16):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * 2.0
+
+
+SIZES = ((8, 16), "float32"), ((8, 16), "float32")
+PLAIN = [1, -3, 0, 2.5, True, False, "text", "", 'a "quote" and a \\']
+VALUES = [*PLAIN, [1, 2, 3], [], ["a", 1.5], {"k": 1}, {"a": {"b": [1]}}]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_values_come_back_and_print(value):
+    sch = Schedule(Scale)
+    i, _ = sch.get_loops("B")
+    block = sch.get_block("B")
+    sch.annotate(i, "key", value)
+    sch.annotate(block, "key", value)
+    for target in (i, block):
+        known = sch.get(target).annotations["key"]
+        assert known == value and type(known) is type(value)
+    again = parse(sch.mod.script())
+    assert again.script() == sch.mod.script() and again.equal(sch.mod)
+
+
+def test_where_they_show(same_result):
+    sch = Schedule(Scale)
+    i, j = sch.get_loops("B")
+    sch.annotate(i, "pragma", "on")
+    sch.annotate("B", "size", 4)
+    text = sch.mod.script()
+    assert 'for i in T.serial(8, annotations={"pragma": "on"}):' in text
+    assert 'T.block_attr({"size": 4})' in text
+    same_result(sch, Scale, *SIZES)
+
+
+def test_several_keys():
+    sch = Schedule(Scale)
+    i, _ = sch.get_loops("B")
+    sch.annotate(i, "b", 1)
+    sch.annotate(i, "a", 2)
+    assert sch.get(i).annotations == {"a": 2, "b": 1}
+    sch.unannotate(i, "b")
+    assert sch.get(i).annotations == {"a": 2}
+    sch.unannotate(i, "a")
+    assert sch.get(i).annotations == {} and "annotations" not in sch.mod.script()
+
+
+def test_a_key_keeps_its_first_value():
+    sch = Schedule(Scale)
+    i, _ = sch.get_loops("B")
+    sch.annotate(i, "key", 1)
+    sch.annotate(i, "key", 2)
+    assert sch.get(i).annotations == {"key": 1}
+
+
+def test_the_root_block():
+    sch = Schedule(Scale)
+    root = sch.get_block("root")
+    sch.annotate(root, "key", 1)
+    assert sch.get(root).annotations == {"key": 1}
+    again = parse(sch.mod.script())
+    assert again.equal(sch.mod)
+    sch.unannotate(root, "key")
+    assert sch.mod.script() == Schedule(Scale).mod.script()
+
+
+def test_unannotate_needs_the_key(refused):
+    sch = Schedule(Scale)
+    i, _ = sch.get_loops("B")
+    refused(sch, 'loop i has no annotation "key"; it has none', lambda: sch.unannotate(i, "key"), IndexError)
+    sch.annotate(i, "other", 1)
+    refused(sch, r'no annotation "key"; it has \[\'other\'\]', lambda: sch.unannotate(i, "key"), IndexError)
+    refused(sch, 'block "B" has no annotation "other"', lambda: sch.unannotate("B", "other"), IndexError)
+
+
+@pytest.mark.parametrize("value", [None, object(), 1j, {1, 2}, b"bytes", [None], {"k": None}], ids=repr)
+def test_values_that_cannot_be_kept(value, refused):
+    sch = Schedule(Scale)
+    refused(sch, "cannot be an annotation; use str, int", lambda: sch.annotate("B", "key", value), TypeError)
+
+
+@pytest.mark.parametrize("key", [3, None, ""], ids=repr)
+def test_keys_are_strings(key, refused):
+    sch = Schedule(Scale)
+    refused(sch, "annotation", lambda: sch.annotate("B", key, 1), (TypeError, ValueError))
+
+
+def test_keys_inside_are_strings_too(refused):
+    sch = Schedule(Scale)
+    refused(sch, "keys of an annotation are strings, not 1", lambda: sch.annotate("B", "key", {1: 2}), TypeError)
+
+
+@pytest.mark.parametrize("value", [1 << 63, -(1 << 63) - 1, [1, {"k": 1 << 64}]], ids=repr)
+def test_numbers_that_are_too_large(value, refused):
+    sch = Schedule(Scale)
+    refused(sch, "does not fit 64 bits", lambda: sch.annotate("B", "key", value), TypeError)
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 1e300, 0.1], ids=repr)
+def test_every_float_prints_and_replays(value):
+    sch = Schedule(Scale)
+    sch.annotate("B", "key", value)
+    sch.annotate(sch.get_loops("B")[0], "key", [{"a": value}])
+    assert parse(sch.mod.script()).equal(sch.mod)
+    scope = {"Schedule": Schedule}
+    exec(str(sch.trace), scope)
+    again = Schedule(Scale)
+    scope["apply_trace"](again)
+    assert again.mod.script() == sch.mod.script()
+
+
+def test_the_trace_keeps_the_value_of_the_call():
+    sch = Schedule(Scale)
+    value = [1, {"k": 2}]
+    sch.annotate("B", "key", value)
+    value.append(3)
+    value[1]["k"] = 4
+    again = Schedule(Scale)
+    sch.trace.replay(again)
+    assert again.get(again.get_block("B")).annotations == {"key": [1, {"k": 2}]}
+
+
+def test_they_stop_what_would_lose_them(refused):
+    sch = Schedule(Scale)
+    i, j = sch.get_loops("B")
+    sch.annotate(i, "key", 1)
+    refused(sch, "carries annotations", lambda: sch.split(i, [2, 4]))
+    sch.unannotate(i, "key")
+    sch.split(i, [2, 4])
+
+
+def test_wrong_targets(refused):
+    sch = Schedule(Scale)
+    refused(sch, "wrong type", lambda: sch.annotate(3, "key", 1), TypeError)
+    refused(sch, 'no block "Z"', lambda: sch.annotate("Z", "key", 1))
+
+
+def test_the_trace_holds_them():
+    sch = Schedule(Scale)
+    i, _ = sch.get_loops("B")
+    sch.annotate(i, "key", {"a": [1, "x"]})
+    sch.annotate("B", "other", 2.5)
+    scope = {"Schedule": Schedule}
+    exec(str(sch.trace), scope)
+    again = Schedule(Scale)
+    scope["apply_trace"](again)
+    assert again.mod.script() == sch.mod.script()
