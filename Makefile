@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint types lit pytest wheel bench clean
+.PHONY: help env demo check lint format types lit pytest wheel bench clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -25,8 +25,13 @@ demo: env  ## run the hardware-specialization chapter
 
 check: lint types lit wheel pytest  ## everything that guards the project
 
-lint: env  ## ruff
+lint: env  ## ruff: rules and format
 	$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet . || { echo 'make format puts this right'; exit 1; }
+
+format: env  ## put every file into the house format
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format --quiet .
 
 types: env  ## static types
 	$(BIN)/basedpyright --level error --pythonpath $(BIN)/python
