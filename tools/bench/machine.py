@@ -15,7 +15,7 @@ from tir_mlir.runtime.toolchain import versions
 from tir_mlir.script import IRModule
 from tir_mlir.script import tir as T
 
-TURNS = 1_000_000
+TURNS = 20_000_000
 
 
 def facts() -> dict[str, str]:
