@@ -20,7 +20,8 @@ from tir_mlir.dialect.walk import parents
 def cover(func: Func, blocks: Sequence[Block]) -> None:
     """A block that writes a parameter runs over its whole domain; what is read of an allocation has been written.
 
-    A producer that was moved may compute less than its domain, so for allocations only what is read counts.
+    A producer that was moved may compute less than its domain, so for allocations only what is read counts. A block
+    inside another may be cut by a guard: its domain is a tile, and the last tile may be ragged.
     """
     short = [b for b in blocks if b.iters and not _covers(b)]
     doubtful: dict[ir.Value, Block] = {}
@@ -28,7 +29,7 @@ def cover(func: Func, blocks: Sequence[Block]) -> None:
         for access in accesses(block.op):
             if not access.is_write:
                 continue
-            if Buffer(access.buffer).is_param:
+            if Buffer(access.buffer).is_param and not _missing(block, ragged=True).is_empty():
                 _report_uncovered(block)
             doubtful.setdefault(access.buffer, block)
     for buffer, block in doubtful.items():
@@ -42,11 +43,15 @@ def _covers(block: Block) -> bool:
     return _missing(block).is_empty()
 
 
-def _missing(block: Block) -> isl.Set:
-    """Points of the iter domain that no iteration is bound to (inside one iteration of the block around)."""
+def _missing(block: Block, ragged: bool = False) -> isl.Set:
+    """Points of the iter domain that no iteration is bound to (inside one iteration of the block around).
+
+    `ragged`: where there is a block around, guards are left out.
+    """
     top = next((p for p in parents(block.op) if is_block(p)), None)
     bindings = [i.binding for i in block.iters]
-    dom = domain(block.op, top, bindings)  # they may use the iters of blocks further out than `top`
+    # bindings may use the iters of blocks further out than `top`
+    dom = domain(block.op, top, bindings, guards=top is None or not ragged)
     with question(f'the domain of block "{block.name}"'):
         image = dom.map(bindings).range()
         space = image.get_space()
@@ -69,7 +74,7 @@ def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
 
 
 def _report_uncovered(block: Block) -> None:
-    missing = _missing(block)
+    missing = _missing(block, ragged=True)
     point = (smallest_point(missing) or [])[-len(block.iters) :]
     names = ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
     domains = ", ".join(f"{i.name} in {_domain_text(i)}" for i in block.iters)

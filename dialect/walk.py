@@ -15,7 +15,7 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index, emit_map, is_apply, read_map
 from tir_mlir.dialect.memo import remembered
-from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_init, is_loop, parent_op
+from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_init, is_loop, is_where, parent_op
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
 AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "affine.if")
@@ -270,6 +270,31 @@ def fold_applies(root: ir.Operation) -> None:
     for op in reversed(ops(root)):
         if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
             op.erase()
+
+
+def fold_choices(root: ir.Operation) -> None:
+    """Replace every `affine.if` beneath `root` whose condition became constant by the side it takes.
+
+    The parser does the same. Guards and inits stay what they are.
+    """
+    for op in reversed(ops(root)):
+        if op.name != "affine.if" or is_init(op) or is_where(op):
+            continue
+        known = [(c.index.simplified().as_constant(), c.is_eq) for c in constraints(op)]
+        if any(n is None for n, _ in known):
+            continue
+        taken = all(n == 0 if is_eq else n >= 0 for n, is_eq in known)  # type: ignore[operator]
+        _take_side(op, list(op.regions)[0 if taken else 1])
+
+
+def _take_side(op: ir.Operation, side: ir.Region) -> None:
+    if len(side.blocks):
+        *held, end = list(side.blocks[0].operations)
+        for inner in held:
+            inner.move_before(op)
+        for result, value in zip(op.results, end.operands, strict=True):
+            result.replace_all_uses_with(value)
+    op.erase()
 
 
 # --- moving, cloning, erasing ---------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Iter, Loop
 from tir_mlir.dialect.walk import blocks_below, loops_above
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.scope import check_starts
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Division:
     inner: Index
     size: int
     outer_extent: Index
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one tile is all there is."""
+        return self.outer_extent.as_constant() == 1
 
 
 @primitive("blockize")
@@ -46,6 +52,7 @@ def blockize(target: Loop, preserve_unit_iters: bool = True) -> Block:
     loops, or of inner loops.
     """
     block = _only_block(target)
+    _check_init(block)
     inner = _inner_loops(target, block)
     _check_inner_bounds(inner)
     parts = [divide(it, inner, block) for it in block.iters]
@@ -63,6 +70,15 @@ def _only_block(target: Loop) -> Block:
             f"blockize needs a loop with exactly one block beneath it; loop {target.name} has {len(blocks)} ({names})",
         )
     return blocks[0]
+
+
+def _check_init(block: Block) -> None:
+    """Refuse an init that may not run ahead: the order of iterations is fixed, or its guard leaves the start out."""
+    if block.init is None:
+        return
+    for it in block.iters:
+        check(it.kind != "O", block, f'block "{block.name}" has an init and the opaque iter {it.name}, of fixed order')
+    check_starts(block)
 
 
 def _inner_loops(target: Loop, block: Block) -> list[Loop]:
@@ -96,10 +112,10 @@ def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
             f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; it does not split"
             " into outer * size + inner",
         )
-    box = ranges.around(block.op)
-    low, high = ranges.interval(inside, box)
-    check(low == 0 and high is not None, block, f"the inner part of iter {it.name} does not start at 0")
-    size = (high or 0) + 1
+    low, high = ranges.interval(inside, ranges.around(block.op))
+    if low is None or high is None:
+        refuse(block, f"the inner part of iter {it.name} has no constant size; split the symbolic loop by a tile size")
+    inside, outside, size = inside - low, outside + low, high - low + 1
     loops = {lp.var: lp for lp in inner}
     if inside.as_constant() is None and not ranges.reaches(inside, loops, size):
         refuse(
@@ -109,6 +125,8 @@ def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     outer = _quotient(outside - it.min, size)
     if outer is None:
         refuse(block, f"the outer part of iter {it.name} is not a multiple of the tile size {size}")
+    if outer.as_constant() == 0 and (whole := it.extent.as_constant()) is not None:
+        size = min(size, whole)  # one tile, cut to the domain by its guard
     return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
 
 
@@ -162,24 +180,27 @@ def _split_guards(
         uses = [v in own for v in guard.index.values if walk.enclosing_loop_name(v) is not None]
         if not any(uses):
             outside.append(guard)
-        elif all(uses):
+        elif (found := _on_iter(guard, parts)) is not None:
+            inside.append(found)
+        elif all(uses) and block.init is None:
             inside.append((guard, None))
         else:
-            inside.append(_on_iter(guard, parts, block))
+            refuse(
+                block,
+                f'the guard of block "{block.name}" mixes loops in a way that is no condition on a single iter, so it'
+                " cannot be told what it leaves out of a tile",
+            )
     return outside, inside
 
 
-def _on_iter(guard: Constraint, parts: Sequence[Division], block: Block) -> tuple[Constraint, Division]:
-    """The guard as a condition on one iter: guard = sign * iter + rest, rest free of loops."""
+def _on_iter(guard: Constraint, parts: Sequence[Division]) -> tuple[Constraint, Division] | None:
+    """The guard as a condition on one iter: guard = sign * iter + rest, rest free of loops; None where it is not."""
     for part in parts:
         for sign in (1, -1):
             rest = (guard.index - part.iter.binding * sign).simplified()
             if all(walk.enclosing_loop_name(v) is None for v in rest.values):
                 return Constraint(Index.of(part.iter.var) * sign + rest, guard.is_eq), part
-    refuse(
-        block,
-        f'the guard of block "{block.name}" mixes outer and inner loops in a way that is no condition on a single iter',
-    )
+    return None
 
 
 def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
@@ -208,7 +229,7 @@ def _inner_block(block: Block, parts: Sequence[Division], starts: dict[str, Inde
     with ir.InsertionPoint(anchor), loc:
         specs = [IterSpec(f"{p.iter.name}_i", p.iter.kind, 0, p.size, p.inner) for p in kept]
         # a guard on an iter becomes one on outer * size + inner loops, both in reach inside the new block
-        through = {p.iter.var: starts[p.iter.name] + p.inner for p in parts}
+        through = {p.iter.var: (p.iter.min if p.is_whole else starts[p.iter.name]) + p.inner for p in parts}
         conditions = [Constraint(g.index.substitute(through).simplified(), g.is_eq) for g, _ in guards]
         ip = ir.InsertionPoint(anchor)
         if conditions:
@@ -219,7 +240,7 @@ def _inner_block(block: Block, parts: Sequence[Division], starts: dict[str, Inde
     inner = {p.iter.name: Index.of(i.var) for p, i in zip(kept, new.iters, strict=True)}
     mapping = {}
     for part in parts:
-        if part.outer_extent.as_constant() == 1 and (part.size != 1 or not keep_units):
+        if part.is_whole and (part.size != 1 or not keep_units):
             start = part.iter.min
         else:
             start = starts[part.iter.name]
@@ -227,6 +248,7 @@ def _inner_block(block: Block, parts: Sequence[Division], starts: dict[str, Inde
     if block.init is not None:
         walk.erase(block.init)
     walk.substitute(mapping)
+    walk.fold_choices(block.op)
     walk.move_body(block.body, new.body)
     walk.erase(anchor)
 

@@ -11,7 +11,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.dialect.walk import loops_above
 from tir_mlir.passes.schedule.registry import primitive, refuse
-from tir_mlir.passes.schedule.scope import check_reduction, writes_of
+from tir_mlir.passes.schedule.scope import check_reduction, check_starts, writes_of
 
 
 @primitive("decompose_reduction")
@@ -46,6 +46,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
                     f" run again in the middle of the sum; choose {outer.name} or a loop above it",
                 )
     _check_alone(block, loop)
+    check_starts(block)
     conditions = _kept_guards(block, below)
 
     spatial = [i for i in block.iters if i.kind == "S"]

@@ -128,13 +128,16 @@ def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], 
 
     `needed` is exact. Where its bounds are single expressions with a constant extent they are used as they are; else
     the bounds of `loose` (ranges and guards left out). Both get a guard where they may leave the iter's domain: exact
-    bounds do so in iterations that need nothing.
+    bounds do so in iterations that need nothing, so where there are such the loose ones come first.
     """
     found = []
+    always = place.dom.set.is_subset(needed.domain())
     symbols = symbols_by_name(place.loop.op)
     for number, it in enumerate(iters):
         tight = _bounds(needed, number, place.dims, symbols)
         wide = _bounds(loose, number, place.dims, symbols)
+        if not always and wide is not None and wide[1].as_constant() is not None:
+            tight = None
         if tight is not None and (tight[1].as_constant() is not None or wide is None):
             found.append(Span(it, *tight, _leaves_domain(tight, it, around)))
         elif wide is not None:
@@ -259,15 +262,15 @@ def _clear(top: ir.Operation, stop: ir.Operation) -> None:
         _clear(parent, stop)
 
 
-def check_concurrent(loop: Loop, block: Block) -> None:
-    """Refuse when the move made iterations of a parallel, vectorized or thread loop depend on each other."""
+def check_concurrent(loop: Loop, name: str) -> None:
+    """Refuse when the move of a block made iterations of a parallel, vectorized or thread loop depend on each other."""
     for op in [loop.op, *parents(loop.op)]:
         if is_loop(op) and Loop(op).kind not in ("serial", "unrolled"):
             clash = deps.carried(Loop(op))
             if clash is not None:
                 refuse(
                     Loop(op),
-                    f'with block "{block.name}" inside, the iterations of the {Loop(op).kind} loop {Loop(op).name}'
+                    f'with block "{name}" inside, the iterations of the {Loop(op).kind} loop {Loop(op).name}'
                     f" depend on each other: {clash}",
                 )
 

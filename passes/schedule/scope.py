@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from tir_mlir.dialect import sets, walk
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.index import used_dims
 from tir_mlir.dialect.views import Block, Buffer, Func, is_loop, parent_op
@@ -146,3 +147,20 @@ def nest_top(block: Block) -> ir.Operation:
         if not plain or len(list(parent.regions[0].blocks[0].operations)) != 2:
             return top
         top = parent
+
+
+def check_starts(block: Block) -> None:
+    """Refuse when a guard on reduce iters alone leaves out where they all start: the init never ran, and would now."""
+    reduce = [i for i in block.iters if i.kind == "R"]
+    loops = {v for i in reduce for v in i.binding.values}
+    loops -= {v for i in block.iters if i.kind != "R" for v in i.binding.values}
+    guards = walk.constraints(block.where) if block.where is not None else []
+    asked = [g for g in guards if set(g.index.values) <= loops]
+    if not asked:
+        return
+    start = sets.domain(block.op, extra=[g.index for g in asked], guards=False)
+    with sets.question(f'whether the init of block "{block.name}" runs'):
+        for it in reduce:
+            start.set = start.set.intersect(start.aff(it.binding - it.min).zero_basic_set().to_set())
+        good = all(sets.holds(start, g.index, g.is_eq) for g in asked)
+    check(good, block, f'the guard of block "{block.name}" leaves out the start of its reduce iters: no init ever runs')

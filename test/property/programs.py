@@ -212,12 +212,16 @@ class Maker:
         zero = self.number(0)
         left = f"T.if_then_else(vj >= 1, {a.name}[vi, vj - 1], {zero})"
         right = f"T.if_then_else(vj < {size} - 1, {a.name}[vi, vj + 1], {zero})"
-        self.nest(made.name, [("vi", "S", a.shape[0]), ("vj", "S", size)], [f"{made.name}[vi, vj] = {left} + {right}"])
+        self.nest(
+            made.name,
+            [("vi", "S", a.shape[0]), ("vj", "S", size)],
+            [f"{made.name}[vi, vj] = {left} + {a.name}[vi, vj] + {right}"],
+        )
 
         def step(held: dict[str, np.ndarray]) -> None:
             x = held[a.name]
             wide = np.pad(x, ((0, 0), (1, 1)))
-            held[made.name] = wide[:, :-2] + wide[:, 2:]
+            held[made.name] = wide[:, :-2] + x + wide[:, 2:]
 
         self.done(made, step)
 
