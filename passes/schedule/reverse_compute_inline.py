@@ -11,6 +11,7 @@ from tir_mlir.dialect import attrs, create, ranges, walk
 from tir_mlir.dialect.accesses import Access, access_domain, accesses, of_op
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import domain, holds, question, to_index
 from tir_mlir.dialect.views import Block, Buffer, symbol_name, symbols_by_name
@@ -59,7 +60,9 @@ def reverse_compute_inline(block: Block) -> None:
     remove(block, buffer, scope)
     if conditions:
         _guard(_found(scope, producer_id), conditions)
-    _shrink(_found(scope, producer_id))
+    merged = _found(scope, producer_id)
+    iter_kinds(merged)  # an iter of the producer may say nothing of where the consumer writes
+    _shrink(merged)
 
 
 def _found(scope: Scope, number: int) -> Block:

@@ -169,3 +169,27 @@ def test_a_consumer_moved_into_tiles_beyond_the_end_is_guarded(factors, depth, k
     assert sch.mod.script().count(f"T.where(i_0 * {factors[1]} + ") == 2  # the tiles that hold nothing copy nothing
     if kind == "serial":
         same_result(sch, flipped(4), ((4,), "float32"), ((4,), "float32"))
+
+
+def test_reverse_compute_inline_keeps_iter_kinds_true(refused):
+    """Merged, the rows of the copy would all write X: its spatial iter would not be one."""
+
+    @I.ir_module
+    class RowAtATime:
+        @T.prim_func
+        def main(A: T.Buffer((3, 9), "float32"), C: T.Buffer((3, 9), "float32")):
+            X = T.alloc_buffer((9,), "float32")
+            for i in range(3):
+                for j in range(9):
+                    with T.block("X"):
+                        vi, vj = T.axis.remap("RS", [i, j])
+                        X[vj] = A[vi, vj] + 1.0
+                for j in range(9):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = X[8 - vj] + X[vj]
+
+    sch = Schedule(RowAtATime)
+    sch.blockize(sch.get_loops("X")[1])
+    sch.cache_read("X", 0, "global.x")
+    refused(sch, "rule 'kinds'.*v0 of block .* is declared spatial", lambda: sch.reverse_compute_inline("X"))
