@@ -83,8 +83,8 @@ class TensorIntrin:
         return _parse(self.desc)
 
     def impl_func(self) -> Parsed:
-        """The implementation, parsed anew (call inside `entered`)."""
-        return _parse(self.impl)
+        """The implementation, to be copied from (call inside `entered`)."""
+        return _parsed(self.impl)
 
     def form(self) -> Form:
         """The canonical form of the description (call inside `entered`)."""
@@ -98,6 +98,11 @@ class TensorIntrin:
 def _form(text: str) -> Form:
     parsed = _parse(text)
     return replace(raise_form(parsed.func), keep=parsed.module)
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Parsed:
+    return _parse(text)
 
 
 def _parse(text: str) -> Parsed:

@@ -78,6 +78,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     _keep_regions(block, before)
 
 
+@frozen()
 def _match(block: Block, intrinsic: TensorIntrin) -> Match:
     """How the block is the intrinsic's computation, or the refusal that says why it is not."""
     form = _form(block, intrinsic.name)
