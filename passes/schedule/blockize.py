@@ -14,6 +14,7 @@ from tir_mlir.dialect.views import Block, Iter, Loop
 from tir_mlir.dialect.walk import blocks_below, loops_above
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_starts
+from tir_mlir.passes.schedule.starts import check_runs_once
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,13 @@ def blockize(target: Loop, preserve_unit_iters: bool = True) -> Block:
 
     Requires: the nest holds exactly one block; every binding is outer part * size + inner part, the inner part reaching
     [0, size); the bounds of the inner loops do not use loops further out; a guard speaks of whole iters, of outer
-    loops, or of inner loops.
+    loops, or of inner loops. With an init, no inner loop just repeats the block.
     """
     block = _only_block(target)
     _check_init(block)
     inner = _inner_loops(target, block)
+    if block.init is not None:
+        check_runs_once(block, inner)
     _check_inner_bounds(inner)
     parts = [divide(it, inner, block) for it in block.iters]
     guards = walk.constraints(block.where) if block.where is not None else []

@@ -11,6 +11,7 @@ from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.passes.schedule import relocate
 from tir_mlir.passes.schedule.lasting import check_inputs_last
+from tir_mlir.passes.schedule.reduction_order import check_rising
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import (
     check_complete_or_reduction,
@@ -52,6 +53,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     """All checks: what to compute under the loop, and before which op."""
     relocate.check_place(block, loop)
     check_complete_or_reduction(block)
+    check_rising(block)
     if is_output(block):
         name = next(Buffer(b).name for b in writes_of(block))
         refuse(

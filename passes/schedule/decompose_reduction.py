@@ -12,6 +12,7 @@ from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.dialect.walk import loops_above
 from tir_mlir.passes.schedule.registry import primitive, refuse
 from tir_mlir.passes.schedule.scope import check_reduction, check_starts, writes_of
+from tir_mlir.passes.schedule.starts import check_runs_once
 
 
 @primitive("decompose_reduction")
@@ -29,7 +30,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     The handle of the block stays with the update; the init block is returned.
 
     Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
-    beneath `loop` touches what the block writes.
+    beneath `loop` touches what the block writes; the loops from `loop` on meet every point of the block once.
     """
     check_reduction(block)
     loops = loops_above(block.op)
@@ -47,6 +48,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
                 )
     _check_alone(block, loop)
     check_starts(block)
+    check_runs_once(block, below)
     conditions = _kept_guards(block, below)
 
     spatial = [i for i in block.iters if i.kind == "S"]

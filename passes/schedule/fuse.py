@@ -52,6 +52,8 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     total = loops[0].extent
     for size in sizes:
         total = total * (size or 1)
+    size = total.simplified().as_constant()
+    check(size is None or size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
     with ir.InsertionPoint(loops[0].op), loops[0].op.location:
         fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total.simplified())
     walk.move_body(loops[-1].body, fused.body)

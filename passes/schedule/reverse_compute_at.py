@@ -15,6 +15,7 @@ from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of
 from tir_mlir.dialect.walk import is_inside
 from tir_mlir.passes.schedule import relocate
 from tir_mlir.passes.schedule.lasting import check_lasts, shared_loops
+from tir_mlir.passes.schedule.reduction_order import check_rising
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import (
     check_complete_or_reduction,
@@ -56,6 +57,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     """All checks: what to run under the loop, and before which op."""
     relocate.check_place(block, loop)
     check_complete_or_reduction(block)
+    check_rising(block)
     makers = producers(block)
     check(bool(makers), block, f'block "{block.name}" has no producer in its scope; there is nothing to compute it at')
     for maker in makers:
@@ -118,8 +120,11 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, spatial: list[Ite
             needed = needed.intersect(_ran(block, loop, place, spatial))
         around = sets.domain(loop.body.operations[0].operation)
         found = relocate.spans(place, needed, loose, spatial, around)
+        runs = relocate.executed(place, found)
         for buffer in inputs:
-            _check_ready(block, loop, place, buffer, relocate.executed(place, found), spatial)
+            _check_ready(block, loop, place, buffer, runs, spatial)
+        lost = spatial and not _ran(block, loop, place, spatial).range().is_subset(runs.range())
+    check(not lost, loop, f'under loop {loop.name} some iterations of block "{block.name}" would not run at all')
     return found
 
 

@@ -8,7 +8,7 @@ from tir_mlir.dialect import sets, walk
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.index import used_dims
 from tir_mlir.dialect.views import Block, Buffer, Func, is_loop, parent_op
-from tir_mlir.dialect.walk import blocks_below, enclosing_block
+from tir_mlir.dialect.walk import blocks_below, enclosing_block, loops_above, ops
 from tir_mlir.passes.schedule.registry import check, refuse
 
 Scope = Block | Func
@@ -93,8 +93,21 @@ def check_dominant(block: Block) -> None:
             refuse(block, f"{Buffer(buffer).name} is written by several blocks ({names}); it must have a single writer")
 
 
+def check_self_contained(block: Block) -> None:
+    """Refuse when the body uses loop variables instead of iters: elsewhere it would compute something else."""
+    loops = {lp.var: lp for lp in loops_above(block.op)}
+    if block.iters or not loops:
+        return
+    for op in ops(block.op):
+        for value in op.operands:
+            if value in loops:
+                used = f"uses loop {loops[value].name} itself"
+                refuse(block, f'block "{block.name}" has no iters and {used}; bind the loop to an iter')
+
+
 def check_complete(block: Block) -> None:
     """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it."""
+    check_self_contained(block)
     for it in block.iters:
         check(
             it.kind == "S", block, f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial'
@@ -108,6 +121,7 @@ def check_complete(block: Block) -> None:
 def check_reduction(block: Block) -> None:
     """Refuse unless the block has an init, S and R iters only, a single writer, and stores not indexed by R."""
     check(block.init is not None, block, f'block "{block.name}" has no init, so it is not a reduction block')
+    check_self_contained(block)
     for it in block.iters:
         check(
             it.kind in "SR",

@@ -64,6 +64,8 @@ def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
     """Whether the new loops run more than the old one. Refused: fewer, or more where a guard cannot be."""
     total = math.prod(e for e in extents if isinstance(e, int)) if all(isinstance(e, int) for e in extents) else None
     exact = total is not None and loop.const_extent == total
+    if total is not None and total >= 2**63:
+        refuse(loop, f"the factors {list(extents)} multiply to {total}, which does not fit an index (64 bits)")
     if total is not None and loop.const_extent is not None and total < loop.const_extent:
         refuse(
             loop,

@@ -447,5 +447,78 @@ def test_refuses_the_root_and_wrong_handles(refused):
     sch = Schedule(chain(4, 6))
     i, _ = sch.get_loops("D")
     refused(sch, "wrong type", lambda: sch.compute_at(i, i), TypeError)
+    refused(sch, "this is the root block", lambda: sch.compute_at("root", i))
+    refused(sch, "position in the body", lambda: sch.compute_at("C", i, index="last"), TypeError)
     refused(sch, "wrong type", lambda: sch.compute_at("B", sch.get_block("C")), TypeError)
     refused(sch, 'no block "Z"', lambda: sch.compute_at("Z", i))
+
+
+@I.ir_module
+class Horner:
+    """The update depends on the order, and the loops run r1 outside r0."""
+
+    @T.prim_func
+    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
+        C = T.alloc_buffer((4,), "float32")
+        for i, k1, k0 in T.grid(4, 2, 2):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                r0 = T.axis.reduce(2, k0)
+                r1 = T.axis.reduce(2, k1)
+                with T.init():
+                    C[vi] = 1.0
+                C[vi] = C[vi] * 2.0 + A[vi, r0 * 2 + r1]
+        for i in range(4):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                D[vi] = C[vi]
+
+
+def test_refuses_to_turn_an_order_that_counts(refused):
+    sch = Schedule(Horner)
+    message = 'the update of block "C" depends on the order of r0, r1'
+    refused(sch, message, lambda: sch.compute_at("C", sch.get_loops("D")[0]))
+
+
+def test_an_order_that_counts_and_stays(same_result):
+    @I.ir_module
+    class InOrder:
+        @T.prim_func
+        def main(A: T.Buffer((4, 9), "float32"), D: T.Buffer((4,), "float32")):
+            C = T.alloc_buffer((4,), "float32")
+            for i, k in T.grid(4, 9):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 1.0
+                    C[vi] = 3.0 - C[vi] + A[vi, vk]
+            for i in range(4):
+                with T.block("D"):
+                    vi = T.axis.spatial(4, i)
+                    D[vi] = C[vi]
+
+    for split in (False, True):
+        sch = Schedule(InOrder)
+        if split:
+            sch.split(sch.get_loops("C")[1], [None, 4])
+        sch.compute_at("C", sch.get_loops("D")[0])
+        same_result(sch, InOrder, ((4, 9), "float32"), ((4,), "float32"))
+
+
+def test_refuses_a_block_that_uses_its_loops_itself(refused):
+    @I.ir_module
+    class NoIters:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
+            C = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("C"):
+                    C[i] = A[i] * 2.0
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = C[vi]
+
+    sch = Schedule(NoIters)
+    (i,) = sch.get_loops("D")
+    refused(sch, 'block "C" has no iters and uses loop i itself', lambda: sch.compute_at("C", i))

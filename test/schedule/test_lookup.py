@@ -188,6 +188,8 @@ def test_wrong_arguments(refused):
     i = sch.get_loops("E")[0]
     refused(sch, "wrong type", lambda: sch.get_loops(i), TypeError)
     refused(sch, "wrong type", lambda: sch.get_child_blocks(7), TypeError)
+    refused(sch, "wrong type", lambda: sch.get_loops(None), TypeError)
+    refused(sch, "by its name, not by 3", lambda: sch.get_block(3), TypeError)
     refused(sch, "another schedule", lambda: Schedule(Diamond).get_loops(sch.get_block("E")), IndexError)
     sch.remove_rv(i)
     refused(sch, "removed with remove_rv", lambda: sch.parallel(i), ValueError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tir_mlir import Schedule
@@ -124,12 +125,27 @@ def test_split_of_a_symbolic_loop(n, same_result):
         ([-1, 4], "factor -1 is not positive"),
         ([4, 4], r"multiply to 16, less than the extent 32"),
         ([], "at least one factor"),
+        ([1 << 32, 1 << 32], "multiply to .*, which does not fit an index"),
     ],
 )
 def test_split_refuses_factors(factors, message, refused):
     sch = Schedule(scale(32, 48))
     i, _ = sch.get_loops("B")
     refused(sch, message, lambda: sch.split(i, factors))
+
+
+@pytest.mark.parametrize("factors", ["48", 3, None, 2.0, [2.0, None], [True, None], ["4", None]], ids=repr)
+def test_split_takes_integers(factors, refused):
+    sch = Schedule(scale(32, 48))
+    i, _ = sch.get_loops("B")
+    refused(sch, "factor", lambda: sch.split(i, factors), TypeError)
+
+
+def test_split_takes_integers_of_numpy():
+    sch = Schedule(scale(32, 48))
+    i, _ = sch.get_loops("B")
+    sch.split(i, np.array([4, 8]))
+    assert "factors=[4, 8]" in str(sch.trace)
 
 
 def test_split_refuses_a_guard_it_may_not_add(refused):

@@ -397,4 +397,29 @@ def test_refuses_wrong_handles(refused):
     sch = Schedule(pair(4, 6))
     i, _ = sch.get_loops("P")
     refused(sch, "wrong type", lambda: sch.reverse_compute_at(i, i), TypeError)
+    refused(sch, "this is the root block", lambda: sch.reverse_compute_at("root", i))
     refused(sch, "wrong type", lambda: sch.reverse_compute_at("C", "P"), TypeError)
+
+
+def test_refuses_to_turn_an_order_that_counts(refused):
+    @I.ir_module
+    class Horner:
+        @T.prim_func
+        def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
+            P = T.alloc_buffer((4, 4), "float32")
+            for i, k in T.grid(4, 4):
+                with T.block("P"):
+                    vi, vk = T.axis.remap("SS", [i, k])
+                    P[vi, vk] = A[vi, vk] + 1.0
+            for k1, k0, i in T.grid(2, 2, 4):
+                with T.block("D"):
+                    vi = T.axis.spatial(4, i)
+                    r0 = T.axis.reduce(2, k0)
+                    r1 = T.axis.reduce(2, k1)
+                    with T.init():
+                        D[vi] = 1.0
+                    D[vi] = D[vi] * 2.0 + P[vi, r0 * 2 + r1]
+
+    sch = Schedule(Horner)
+    (i, _) = sch.get_loops("P")
+    refused(sch, 'update of block "D" depends on the order of r0, r1', lambda: sch.reverse_compute_at("D", i))

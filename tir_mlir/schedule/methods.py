@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -51,7 +52,7 @@ class Methods:
         preserve_unit_iters: bool = True,
         disable_predication: bool = False,
     ) -> list[LoopHandle]:
-        return self._apply("split", loop, list(factors), preserve_unit_iters, disable_predication)
+        return self._apply("split", loop, _factors(factors), preserve_unit_iters, disable_predication)
 
     def fuse(self, *loops: LoopHandle, preserve_unit_iters: bool = True) -> LoopHandle:
         return self._apply("fuse", *loops, preserve_unit_iters=preserve_unit_iters)
@@ -134,6 +135,18 @@ class Methods:
 
 def _listed(blocks: Sequence[BlockLike] | None) -> list[BlockLike] | None:
     return None if blocks is None else list(blocks)
+
+
+def _factors(factors: Sequence[int | None]) -> list[int | None]:
+    """Plain integers (NumPy's count too) and None. Errors: TypeError."""
+    if not isinstance(factors, Iterable) or isinstance(factors, str):
+        raise TypeError(f"the factors of split are a list of integers, one of them may be None, not {factors!r}")
+    found: list[int | None] = []
+    for factor in factors:
+        if isinstance(factor, bool) or not (factor is None or hasattr(factor, "__index__")):
+            raise TypeError(f"a factor of split is an integer or None, not {factor!r}")
+        found.append(None if factor is None else operator.index(factor))
+    return found
 
 
 for _name, _method in vars(Methods).items():

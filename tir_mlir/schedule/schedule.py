@@ -174,6 +174,8 @@ class Schedule(Methods):
         """Block names where a block is expected become handles (by a get_block step); types are checked."""
         for key, value in arguments.items():
             wanted = primitive.signature.parameters[key].annotation
+            if value is None and "None" in str(wanted):
+                continue
             arguments[key] = self._resolve(primitive.name, key, value, _handle_types(wanted))
         return arguments
 
@@ -184,7 +186,7 @@ class Schedule(Methods):
             return type(value)(self._resolve(name, key, v, wanted) for v in value)
         if isinstance(value, str) and BlockHandle in wanted:
             return self.get_block(value)
-        if value is not None and not isinstance(value, wanted):
+        if not isinstance(value, wanted):
             expected = " or ".join(w.__name__ for w in wanted)
             raise TypeError(
                 f'In "Schedule.{name}", "{key}" has wrong type. Expected "{expected}", but gets:'
@@ -195,7 +197,10 @@ class Schedule(Methods):
     def _argument(self, primitive: Primitive, key: str, value: Any, module: ir.Module) -> Any:
         if primitive.signature.parameters[key].annotation is Func:
             return working_function(funcs(module), value)
-        return self._views(value, module)
+        view = self._views(value, module)
+        if isinstance(view, Func) and "Func" not in str(primitive.signature.parameters[key].annotation):
+            raise ScheduleError("this is the root block; name a block with a computation", None)
+        return view
 
     def _views(self, value: Any, module: ir.Module) -> Any:
         if isinstance(value, Handle):

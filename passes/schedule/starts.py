@@ -1,0 +1,38 @@
+"""Where the init of a reduction runs: what a new place for it has to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tir_mlir.dialect import ranges, sets
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.sets import question
+from tir_mlir.dialect.views import Block, Loop
+from tir_mlir.passes.schedule.registry import check
+
+
+def check_runs_once(block: Block, below: Sequence[Loop]) -> None:
+    """Refuse unless the loops from the new place of an init down meet every point of a reduction once.
+
+    A second time round, the init in its old place would start the sum anew; in the new place it would go on.
+    """
+    used = {v for i in block.iters for v in i.binding.values}
+    for loop in below:
+        check(
+            loop.var in used or loop.const_extent == 1,
+            loop,
+            f'loop {loop.name} repeats block "{block.name}" without being bound to an iter of it: each time the init'
+            " starts the sum anew, which an init ahead of the loop would not",
+        )
+    if ranges.is_full_box(block):
+        return
+    with question(f'whether block "{block.name}" meets each point once'):
+        dom = sets.domain(block.op)
+        above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
+        once = dom.map([*above, *[i.binding for i in block.iters]]).is_injective()
+    check(
+        once,
+        block,
+        f'beneath loop {below[0].name} two iterations of block "{block.name}" are the same point: the init would not'
+        " start the sum anew for the second",
+    )
