@@ -42,6 +42,7 @@ def compute_inline(block: Block) -> None:
     for load in loads:
         _inline_at(payload, inverse, load)
     remove(block, payload.buffer, scope)
+    walk.fold_choices(scope.op)
 
 
 def check_inlinable(block: Block) -> tuple[Payload, Scope]:

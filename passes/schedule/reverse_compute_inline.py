@@ -62,6 +62,7 @@ def reverse_compute_inline(block: Block) -> None:
         _guard(_found(scope, producer_id), conditions)
     merged = _found(scope, producer_id)
     iter_kinds(merged)  # an iter of the producer may say nothing of where the consumer writes
+    walk.fold_choices(merged.op)
     _shrink(merged)
 
 

@@ -193,3 +193,24 @@ def test_reverse_compute_inline_keeps_iter_kinds_true(refused):
     sch.blockize(sch.get_loops("X")[1])
     sch.cache_read("X", 0, "global.x")
     refused(sch, "rule 'kinds'.*v0 of block .* is declared spatial", lambda: sch.reverse_compute_inline("X"))
+
+
+def test_compute_inline_takes_the_side_of_a_choice_that_became_constant(same_result):
+    @I.ir_module
+    class FirstColumn:
+        @T.prim_func
+        def main(A: T.Buffer((6, 1), "float32"), C: T.Buffer((6,), "float32")):
+            B = T.alloc_buffer((6, 1), "float32")
+            for i, j in T.grid(6, 1):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0)) + A[vi, vj]
+            for i in range(6):
+                with T.block("C"):
+                    vi = T.axis.spatial(6, i)
+                    C[vi] = B[vi, 0]
+
+    sch = Schedule(FirstColumn)
+    sch.compute_inline("B")
+    assert "C[vi] = T.float32(0.0) + A[vi, 0]" in sch.mod.script()
+    same_result(sch, FirstColumn, ((6, 1), "float32"), ((6,), "float32"))
