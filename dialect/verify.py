@@ -180,20 +180,18 @@ def names_of(dom: Domain, op: ir.Operation) -> list[str]:
 
 def isolation(op: ir.Operation) -> None:
     """Inside a block with iters, no loop variable from outside it is used: the block is self-contained."""
-    block = Block(op)
-    if not block.iters:
-        return
-    outer = {Loop(p).var: Loop(p).name for p in parents(op) if is_loop(p)}
-    if not outer:
-        return
-    for inner in ops(op)[1:]:
-        for value in inner.operands:
-            if value in outer:
+    loop = Loop(op)
+    for use in loop.var.uses:
+        user = use.owner.operation
+        for parent in parents(user):
+            if parent == op:
+                break
+            if is_block(parent) and Block(parent).iters:
                 fail(
-                    inner,
+                    user,
                     "isolation",
-                    f'block "{block.name}" uses the loop variable {outer[value]} of a loop around it; bind it to an'
-                    " iter",
+                    f'block "{Block(parent).name}" uses the loop variable {loop.name} of a loop around it; bind it'
+                    " to an iter",
                 )
 
 
@@ -306,8 +304,8 @@ def declared_regions(op: ir.Operation) -> None:
 
 
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
-    "affine.for": (loop_shape,),
-    "affine.parallel": (block_shape, bindings_in_domain, isolation, init_first, declared_regions),
+    "affine.for": (loop_shape, isolation),
+    "affine.parallel": (block_shape, bindings_in_domain, init_first, declared_regions),
     "affine.load": (access_shape,),
     "affine.store": (access_shape,),
     "llvm.inttoptr": (access_shape,),
