@@ -43,9 +43,7 @@ def compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, inde
     """
     found, anchor = _plan(block, loop, index)
 
-    name = block.name
     relocate.move(block, loop, found, anchor, preserve_unit_loops)
-    relocate.check_concurrent(loop, name)
 
 
 @frozen()

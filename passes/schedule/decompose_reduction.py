@@ -105,12 +105,14 @@ def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
     spatial = {v for i in block.iters if i.kind == "S" for v in i.binding.values}
     reduce = {v for i in block.iters if i.kind == "R" for v in i.binding.values}
     dropped = {lp.var for lp in below} - spatial
+    units = {lp.var: lp.lower for lp in below if lp.var in dropped and lp.const_extent == 1}
     kept = []
     for c in walk.constraints(block.where):
-        uses_dropped = any(v in dropped or v in reduce for v in c.index.values)
-        if not uses_dropped:
+        c = Constraint(c.index.substitute(units).simplified(), c.is_eq)
+        uses = [v in dropped or v in reduce for v in c.index.values if walk.enclosing_loop_name(v) is not None]
+        if not any(uses):
             kept.append(c)
-        elif any(v in spatial for v in c.index.values):
+        elif not all(uses) or any(v in spatial for v in c.index.values):
             refuse(
                 block,
                 f'the guard of block "{block.name}" relates spatial and reduce loops; which elements get initialised is'

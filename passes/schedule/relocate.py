@@ -262,19 +262,6 @@ def _clear(top: ir.Operation, stop: ir.Operation) -> None:
         _clear(parent, stop)
 
 
-def check_concurrent(loop: Loop, name: str) -> None:
-    """Refuse when the move of a block made iterations of a parallel, vectorized or thread loop depend on each other."""
-    for op in [loop.op, *parents(loop.op)]:
-        if is_loop(op) and Loop(op).kind not in ("serial", "unrolled"):
-            clash = deps.carried(Loop(op))
-            if clash is not None:
-                refuse(
-                    Loop(op),
-                    f'with block "{name}" inside, the iterations of the {Loop(op).kind} loop {Loop(op).name}'
-                    f" depend on each other: {clash}",
-                )
-
-
 def insertion(loop: Loop, before: Sequence[Block], after: Sequence[Block], index: int) -> ir.Operation:
     """The op in the loop's body before which to insert: after all of `before`, before all of `after`.
 

@@ -47,9 +47,7 @@ def reverse_compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = Fal
     """
     found, anchor = _plan(block, loop, index)
 
-    name = block.name
     relocate.move(block, loop, found, anchor, preserve_unit_loops)
-    relocate.check_concurrent(loop, name)
 
 
 @frozen()

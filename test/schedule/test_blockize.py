@@ -1,4 +1,4 @@
-"""blockize: the loops of a tile become the inside of a block."""
+"""blockize: a tile becomes a block around a block, or the step is refused."""
 
 from __future__ import annotations
 
@@ -9,60 +9,242 @@ from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
 
+def scale(n: int, m: int):
+    @I.ir_module
+    class Scale:
+        @T.prim_func
+        def main(A: T.Buffer((n, m), "float32"), B: T.Buffer((n, m), "float32")):
+            for i, j in T.grid(n, m):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj] * 2.0
+
+    return Scale
+
+
 def matmul(n: int, m: int, k: int):
     @I.ir_module
     class Matmul:
         @T.prim_func
         def main(A: T.Buffer((n, k), "float32"), B: T.Buffer((m, k), "float32"), C: T.Buffer((n, m), "float32")):
-            for i, j, r in T.grid(n, m, k):
+            for i, j, kk in T.grid(n, m, k):
                 with T.block("C"):
-                    vi, vj, vr = T.axis.remap("SSR", [i, j, r])
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, kk])
                     with T.init():
                         C[vi, vj] = 0.0
-                    C[vi, vj] += A[vi, vr] * B[vj, vr]
+                    C[vi, vj] += A[vi, vk] * B[vj, vk]
 
     return Matmul
 
 
-def sizes(n: int, m: int, k: int):
+@I.ir_module
+class Symbolic:
+    @T.prim_func
+    def main(a: T.handle, c: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (n, 8), "float32")
+        C = T.match_buffer(c, (n,), "float32")
+        for i, k in T.grid(n, 8):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+
+
+def square(n: int, m: int):
+    return ((n, m), "float32"), ((n, m), "float32")
+
+
+def triple(n: int, m: int, k: int):
     return ((n, k), "float32"), ((m, k), "float32"), ((n, m), "float32")
 
 
-def tiled(mod, factor: int):
-    """A schedule with every loop split by `factor`, tile loops inside; the outermost tile loop."""
-    sch = Schedule(mod)
-    pairs = [sch.split(loop, [None, factor]) for loop in sch.get_loops("C")]
+def tiled(module, sizes: list[int]) -> tuple[Schedule, list]:
+    """A schedule of a matmul with all outer loops outside all inner ones, and its inner loops."""
+    sch = Schedule(module)
+    pairs = [sch.split(loop, [None, size]) for loop, size in zip(sch.get_loops("C"), sizes, strict=True)]
     sch.reorder(*[p[0] for p in pairs], *[p[1] for p in pairs])
-    return sch, pairs[0][1]
+    return sch, [p[1] for p in pairs]
 
 
-@pytest.mark.parametrize(("n", "m", "k"), [(16, 16, 16), (17, 15, 1), (1, 16, 33)])
-def test_a_tile_becomes_a_block(n, m, k, same_result):
-    sch, inner = tiled(matmul(n, m, k), 4)
-    outer = sch.blockize(inner)
-    assert sch.get(outer).name == "C_o"
-    assert [kind for _, kind in sch.get(outer).iters] == ["S", "S", "R"]
-    assert sch.get(sch.get_block("C")).name == "C"
-    same_result(sch, matmul(n, m, k), *sizes(n, m, k))
+# --- what it does -----------------------------------------------------------------------------------------------------
 
 
-def test_names_and_regions():
-    sch, inner = tiled(matmul(16, 16, 16), 4)
-    sch.blockize(inner)
+def test_a_tile():
+    sch = Schedule(scale(64, 32))
+    i, _ = sch.get_loops("B")
+    i_0, i_1 = sch.split(i, [4, 16])
+    inner = sch.get_block("B")
+    outer = sch.blockize(i_1)
+    assert sch.get(outer).name == "B_o" and sch.get(inner).name == "B"
+    assert sch.get_loops(outer) == [i_0] and sch.get_loops(inner)[0] == i_1
     text = sch.mod.script()
-    assert 'vi_o, vj_o, vr_o = T.axis.remap("SSR", [i_0, j_0, r_0])' in text
-    assert "T.writes(C[vi_o * 4:vi_o * 4 + 4, vj_o * 4:vj_o * 4 + 4])" in text
-    assert 'with T.block("C_init"):' in text and "vi_i_init, vj_i_init" in text
+    assert "vi_o = T.axis.spatial(4, i_0)" in text and "vj_o = T.axis.spatial(1, 0)" in text
+    assert 'vi_i, vj_i = T.axis.remap("SS", [i_1, j])' in text
+    assert "T.writes(B[vi_o * 16:vi_o * 16 + 16, 0:32])" in text
 
 
-def test_the_whole_nest(same_result):
-    sch = Schedule(matmul(5, 6, 7))
-    outer = sch.blockize(sch.get_loops("C")[0])
-    assert sch.get_loops(outer) == []
-    same_result(sch, matmul(5, 6, 7), *sizes(5, 6, 7))
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (17, 1), (16, 127)])
+def test_every_loop(n, m, number, keep, same_result):
+    sch = Schedule(scale(n, m))
+    sch.blockize(sch.get_loops("B")[number], preserve_unit_iters=keep)
+    same_result(sch, scale(n, m), *square(n, m))
 
 
-def test_refusals(refused):
+@pytest.mark.parametrize("keep", [True, False])
+def test_units(keep):
+    sch = Schedule(scale(8, 1))
+    sch.blockize(sch.get_loops("B")[1], preserve_unit_iters=keep)
+    assert ("B[vi_o, vj_o]" if keep else "B[vi_o, 0]") in sch.mod.script()
+
+
+def test_again_and_again(same_result):
+    sch = Schedule(scale(12, 8))
+    for _ in range(3):
+        sch.blockize(sch.get_loops("B")[-1])
+    sch.blockize(sch.get_loops(sch.get_child_blocks("root")[0])[0])
+    same_result(sch, scale(12, 8), *square(12, 8))
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(16, 16, 16), (15, 17, 9), (1, 5, 1), (17, 4, 16)])
+def test_a_reduction_with_guards(n, m, k, same_result):
+    sch, inner = tiled(matmul(n, m, k), [4, 8, 4])
+    sch.blockize(inner[0])
+    text = sch.mod.script()
+    assert "T.axis.reduce(" in text or 'T.axis.remap("SSR", [i_0, j_0, kk_0])' in text
+    assert 'with T.block("C_init"):' in text
+    same_result(sch, matmul(n, m, k), *triple(n, m, k))
+
+
+def test_the_init_in_the_outer_block():
+    sch, inner = tiled(matmul(16, 16, 16), [4, 4, 4])
+    sch.blockize(inner[0])
+    lines = [line.strip() for line in sch.mod.script().splitlines()]
+    start = lines.index("with T.init():")
+    assert lines[start + 1 : start + 4] == [
+        "for i_1, j_1 in T.grid(4, 4):",
+        'with T.block("C_init"):',
+        'vi_i_init, vj_i_init = T.axis.remap("SS", [i_1, j_1])',
+    ]
+    assert "T.reads(C[vi_o * 4 + vi_i, vj_o * 4 + vj_i], A[vi_o * 4 + vi_i" in sch.mod.script()
+
+
+def test_the_reduction_stays_outside(same_result):
+    sch = Schedule(matmul(8, 8, 6))
+    i, j, k = sch.get_loops("C")
+    sch.reorder(k, i, j)
+    sch.blockize(i)
+    same_result(sch, matmul(8, 8, 6), *triple(8, 8, 6))
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 33])
+def test_a_symbolic_size(n, same_result):
+    sch = Schedule(Symbolic)
+    _, i_1 = sch.split(sch.get_loops("C")[0], [None, 16])
+    sch.blockize(i_1)
+    assert "T.where(" in sch.mod.script() and "vi_o = T.axis.spatial((n + 15) // 16, i_0)" in sch.mod.script()
+    same_result(sch, Symbolic, ((n, 8), "float32"), ((n,), "float32"))
+
+
+def test_kinds_and_annotations(same_result):
+    sch = Schedule(scale(8, 16))
+    i, j = sch.get_loops("B")
+    sch.vectorize(j)
+    sch.annotate("B", "key", 1)
+    outer = sch.blockize(j)
+    sch.parallel(i)
+    assert sch.get(j).kind == "vectorized"
+    assert sch.get("B" if False else sch.get_block("B")).annotations == {"key": 1}
+    assert sch.get(outer).annotations == {}
+    same_result(sch, scale(8, 16), *square(8, 16))
+
+
+@I.ir_module
+class Part:
+    """The sums start anew only where the guard holds: the rest of C is of another block."""
+
+    @T.prim_func
+    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
+        C = T.alloc_buffer((4,), "float32")
+        for i in range(4):
+            with T.block("other"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = 5.0
+        for i, k in T.grid(4, 4):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                T.where(i < 2)
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+        for i in range(4):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                D[vi] = C[vi]
+
+
+@I.ir_module
+class Triangle:
+    @T.prim_func
+    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
+        C = T.alloc_buffer((4,), "float32")
+        for i in range(4):
+            with T.block("other"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = 5.0
+        for i, k in T.grid(4, 4):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                T.where(k < i)
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+        for i in range(4):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                D[vi] = C[vi]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_init_keeps_the_guard(number, same_result):
+    sch = Schedule(Part)
+    sch.blockize(sch.get_loops("C")[number])
+    same_result(sch, Part, ((4, 4), "float32"), ((4,), "float32"))
+
+
+def test_refuses_a_guard_between_loops_that_an_init_would_need(refused):
+    sch = Schedule(Triangle)
+    for loop in sch.get_loops("C"):
+        refused(sch, "mixes loops in a way that is no condition", lambda loop=loop: sch.blockize(loop))
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+
+def test_refuses_a_repeated_reduction(refused, same_result):
+    @I.ir_module
+    class Repeated:
+        @T.prim_func
+        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
+            for i, t, k in T.grid(8, 2, 4):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+
+    sch = Schedule(Repeated)
+    i, t, k = sch.get_loops("C")
+    refused(sch, 'loop t repeats block "C"', lambda: sch.blockize(i))
+    refused(sch, 'loop t repeats block "C"', lambda: sch.blockize(t))
+    sch.blockize(k)
+    same_result(sch, Repeated, ((8, 4), "float32"), ((8,), "float32"))
+
+
+def test_refuses_several_blocks(refused):
     @I.ir_module
     class Two:
         @T.prim_func
@@ -70,15 +252,74 @@ def test_refusals(refused):
             for i in range(8):
                 with T.block("B"):
                     vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi] + 1.0
+                    B[vi] = A[vi]
                 with T.block("C"):
                     vi = T.axis.spatial(8, i)
-                    C[vi] = A[vi] * 2.0
+                    C[vi] = A[vi]
 
     sch = Schedule(Two)
-    refused(sch, "exactly one block", lambda: sch.blockize(sch.get_loops("B")[0]))
-    other = Schedule(matmul(16, 16, 16))
-    i, j, r = other.get_loops("C")
-    fused = other.fuse(i, j)
-    _, inner = other.split(fused, [None, 24])
-    refused(other, "mixes outer and inner loops|tile", lambda: other.blockize(inner))
+    message = r'exactly one block beneath it; loop i has 2 \("B", "C"\)'
+    refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[0]))
+
+
+def test_refuses_tiles_that_are_no_tiles(refused):
+    sch = Schedule(scale(12, 20))
+    fused = sch.fuse(*sch.get_loops("B"))
+    _, inner = sch.split(fused, [None, 16])
+    refused(sch, "mixes outer and inner loops in one division or remainder", lambda: sch.blockize(inner))
+
+
+def test_refuses_an_inner_part_with_holes(refused):
+    @I.ir_module
+    class Even:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), D: T.Buffer((4,), "float32")):
+            B = T.alloc_buffer((8,), "float32")
+            for i, j in T.grid(2, 2):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i * 4 + j * 2)
+                    B[vi] = A[vi]
+            for i in range(4):
+                with T.block("D"):
+                    vi = T.axis.spatial(4, i)
+                    D[vi] = B[vi * 2]
+
+    sch = Schedule(Even)
+    refused(sch, r"do not take iter vi through all of \[0, 3\)", lambda: sch.blockize(sch.get_loops("B")[1]))
+
+
+def test_refuses_loops_out_of_order(refused, same_result):
+    sch = Schedule(scale(12, 4))
+    i, j = sch.get_loops("B")
+    i_0, i_1 = sch.split(i, [None, 4])
+    sch.reorder(i_1, i_0)
+    refused(sch, "outer part of iter vi is not a multiple|do not take iter vi", lambda: sch.blockize(i_0))
+
+
+def test_refuses_bounds_from_outside(refused):
+    @I.ir_module
+    class Triangle:
+        @T.prim_func
+        def main(A: T.Buffer((8, 8), "float32"), D: T.Buffer((8,), "float32")):
+            S = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                for j in range(i + 1):
+                    with T.block("S"):
+                        vi = T.axis.spatial(8, i)
+                        vj = T.axis.reduce(8, j)
+                        with T.init():
+                            S[vi] = 0.0
+                        S[vi] += A[vi, vj]
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = S[vi]
+
+    sch = Schedule(Triangle)
+    refused(sch, "bounds of loop j use loop i, which is outside", lambda: sch.blockize(sch.get_loops("S")[1]))
+
+
+def test_refuses_wrong_handles(refused):
+    sch = Schedule(scale(8, 8))
+    refused(sch, "wrong type", lambda: sch.blockize(sch.get_block("B")), TypeError)
+    refused(sch, "wrong type", lambda: sch.blockize(3), TypeError)

@@ -522,3 +522,30 @@ def test_refuses_a_block_that_uses_its_loops_itself(refused):
     sch = Schedule(NoIters)
     (i,) = sch.get_loops("D")
     refused(sch, 'block "C" has no iters and uses loop i itself', lambda: sch.compute_at("C", i))
+
+
+def test_refuses_to_leave_a_shared_halo_behind(refused):
+    """While reader and halo stand in one vectorized loop, each lane has its own copy; apart, the lanes would race."""
+
+    @I.ir_module
+    class Lanes:
+        @T.prim_func
+        def main(A: T.Buffer((10,), "float32"), D: T.Buffer((8,), "float32")):
+            P = T.alloc_buffer((10,), "float32")
+            C = T.alloc_buffer((8,), "float32")
+            for i in T.vectorized(8):
+                for j in range(3):
+                    with T.block("P"):
+                        vi = T.axis.spatial(10, i + j)
+                        P[vi] = A[vi] * 2.0
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi] + P[vi + 2]
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = C[vi]
+
+    sch = Schedule(Lanes)
+    message = r"iterations of the vectorized loop i would depend on each other: P\(i=0, j=1\) and P\(i=1, j=0\)"
+    refused(sch, message, lambda: sch.compute_at("C", sch.get_loops("D")[0]))

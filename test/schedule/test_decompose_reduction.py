@@ -1,4 +1,4 @@
-"""decompose_reduction: the init of a reduction becomes a block of its own."""
+"""decompose_reduction: the init becomes a block of its own, or the step is refused."""
 
 from __future__ import annotations
 
@@ -9,48 +9,279 @@ from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
 
-def row_sums(n: int, k: int):
+def matmul(n: int, m: int, k: int):
     @I.ir_module
-    class RowSums:
+    class Matmul:
         @T.prim_func
-        def main(A: T.Buffer((n, k), "float32"), C: T.Buffer((n,), "float32")):
-            for i, r in T.grid(n, k):
+        def main(A: T.Buffer((n, k), "float32"), B: T.Buffer((m, k), "float32"), C: T.Buffer((n, m), "float32")):
+            for i, j, kk in T.grid(n, m, k):
                 with T.block("C"):
-                    vi, vr = T.axis.remap("SR", [i, r])
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, kk])
+                    with T.init():
+                        C[vi, vj] = 0.0
+                    C[vi, vj] += A[vi, vk] * B[vj, vk]
+
+    return Matmul
+
+
+@I.ir_module
+class Symbolic:
+    @T.prim_func
+    def main(a: T.handle, c: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (n, 8), "float32")
+        C = T.match_buffer(c, (n,), "float32")
+        for i, k in T.grid(n, 8):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+
+
+def triple(n: int, m: int, k: int):
+    return ((n, k), "float32"), ((m, k), "float32"), ((n, m), "float32")
+
+
+# --- what it does -----------------------------------------------------------------------------------------------------
+
+
+def test_the_init_stands_before_the_loop():
+    places = [("i", ["i_init", "j_init"]), ("j", ["i", "j_init"]), ("kk", ["i", "j"])]
+    for number, (_, loops) in enumerate(places):
+        sch = Schedule(matmul(4, 5, 6))
+        init = sch.decompose_reduction("C", sch.get_loops("C")[number])
+        assert sch.get(init).name == "C_init" and [sch.get(lp).name for lp in sch.get_loops(init)] == loops
+        assert "with T.init():" not in sch.mod.script()
+
+
+def test_what_it_prints():
+    sch = Schedule(matmul(4, 5, 6))
+    block = sch.get_block("C")
+    init = sch.decompose_reduction(block, sch.get_loops("C")[0])
+    assert sch.get(block).name == "C_update" and sch.get(init).writes == ["C"]
+    text = sch.mod.script()
+    assert "for i_init, j_init in T.grid(4, 5):" in text
+    assert 'vi, vj = T.axis.remap("SS", [i_init, j_init])' in text
+    assert "T.reads(C[vi, vj], A[vi, vk], B[vj, vk])" in text
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 1, 1), (15, 16, 17), (17, 1, 5), (2, 127, 3)])
+def test_every_place(number, n, m, k, same_result):
+    sch = Schedule(matmul(n, m, k))
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    same_result(sch, matmul(n, m, k), *triple(n, m, k))
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 33])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_symbolic_size(n, number, same_result):
+    sch = Schedule(Symbolic)
+    sch.split(sch.get_loops("C")[0], [None, 16])
+    init = sch.decompose_reduction("C", sch.get_loops("C")[number])
+    assert "T.where(i_0_init * 16 + i_1_init < n)" in sch.mod.script() or number
+    assert sch.get(init).name == "C_init"
+    same_result(sch, Symbolic, ((n, 8), "float32"), ((n,), "float32"))
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_guard_on_spatial_loops_is_kept(number, same_result):
+    sch = Schedule(matmul(15, 3, 4))
+    sch.split(sch.get_loops("C")[0], [None, 4])
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    assert sch.mod.script().count("T.where(") == 2
+    same_result(sch, matmul(15, 3, 4), *triple(15, 3, 4))
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_guard_on_reduce_loops_is_dropped(number, same_result):
+    sch = Schedule(matmul(4, 3, 15))
+    sch.split(sch.get_loops("C")[2], [None, 4])
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    assert sch.mod.script().count("T.where(") == 1
+    same_result(sch, matmul(4, 3, 15), *triple(4, 3, 15))
+
+
+def test_tiled_with_the_reduction_in_the_middle(same_result):
+    sch = Schedule(matmul(15, 17, 9))
+    i, j, k = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [None, 4])
+    j_0, j_1 = sch.split(j, [None, 8])
+    k_0, k_1 = sch.split(k, [None, 4])
+    sch.reorder(i_0, j_0, k_0, i_1, k_1, j_1)
+    init = sch.decompose_reduction("C", k_0)
+    assert [sch.get(lp).name for lp in sch.get_loops(init)] == ["i_0", "j_0", "i_1_init", "j_1_init"]
+    same_result(sch, matmul(15, 17, 9), *triple(15, 17, 9))
+
+
+def test_kinds_and_annotations_are_copied(same_result):
+    sch = Schedule(matmul(8, 16, 4))
+    i, j, k = sch.get_loops("C")
+    sch.reorder(k, j)
+    sch.vectorize(j)
+    sch.annotate(j, "key", 1)
+    sch.annotate("C", "mark", 2)
+    init = sch.decompose_reduction("C", k)
+    copy = sch.get(sch.get_loops(init)[1])
+    assert (copy.kind, copy.annotations) == ("vectorized", {"key": 1}) and sch.get(init).annotations == {"mark": 2}
+    same_result(sch, matmul(8, 16, 4), *triple(8, 16, 4))
+
+
+def test_fused_spatial_loops(same_result):
+    sch = Schedule(matmul(3, 5, 7))
+    i, j, _ = sch.get_loops("C")
+    fused = sch.fuse(i, j)
+    sch.decompose_reduction("C", fused)
+    assert "i_j_fused_init // 5" in sch.mod.script()
+    same_result(sch, matmul(3, 5, 7), *triple(3, 5, 7))
+
+
+def test_a_maximum_and_two_results(same_result):
+    @I.ir_module
+    class Extremes:
+        @T.prim_func
+        def main(A: T.Buffer((7, 9), "int32"), C: T.Buffer((7,), "int32"), D: T.Buffer((7,), "int32")):
+            for i, k in T.grid(7, 9):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = -100
+                        D[vi] = 100
+                    C[vi] = T.max(C[vi], A[vi, vk])
+                    D[vi] = T.min(D[vi], A[vi, vk])
+
+    sch = Schedule(Extremes)
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    same_result(sch, Extremes, ((7, 9), "int32"), ((7,), "int32"), ((7,), "int32"))
+
+
+def test_after_blockize(same_result):
+    sch = Schedule(matmul(16, 16, 16))
+    i, j, k = sch.get_loops("C")
+    tiles = [sch.split(loop, [None, 4]) for loop in (i, j, k)]
+    sch.reorder(*[t[0] for t in tiles], *[t[1] for t in tiles])
+    outer = sch.blockize(tiles[0][1])
+    init = sch.decompose_reduction(outer, sch.get_loops(outer)[2])
+    assert sch.get(init).name == "C_o_init" and sch.get(outer).name == "C_o_update"
+    same_result(sch, matmul(16, 16, 16), *triple(16, 16, 16))
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+
+def test_refuses_a_loop_inside_the_sum(refused):
+    sch = Schedule(matmul(4, 5, 16))
+    i, j, k = sch.get_loops("C")
+    k_0, k_1 = sch.split(k, [None, 4])
+    refused(sch, "reduce iter vk uses loop k.*_0, which is outside loop", lambda: sch.decompose_reduction("C", k_1))
+    sch.reorder(k_0, i)
+    refused(sch, "would run again in the middle of the sum", lambda: sch.decompose_reduction("C", i))
+    sch.decompose_reduction("C", k_0)
+
+
+def test_refuses_a_loop_elsewhere(refused):
+    sch = Schedule(matmul(4, 5, 6))
+    sch.cache_write("C", 0, "local")
+    ax0 = sch.get_loops("C_local")[0]
+    refused(sch, r'loop ax0 is not around block "C" \(its loops: i, j, kk\)', lambda: sch.decompose_reduction("C", ax0))
+
+
+def test_refuses_what_is_no_reduction(refused):
+    sch = Schedule(matmul(4, 5, 6))
+    sch.cache_write("C", 0, "local")
+    i, _ = sch.get_loops("C_local")
+    refused(sch, 'block "C_local" has no init', lambda: sch.decompose_reduction("C_local", i))
+    loop = sch.get_loops("C")[0]
+    sch.decompose_reduction("C", loop)
+    refused(sch, 'block "C_update" has no init', lambda: sch.decompose_reduction("C_update", loop))
+    refused(sch, "this is the root block", lambda: sch.decompose_reduction("root", loop))
+
+
+def test_refuses_where_others_would_see_the_init(refused, same_result):
+    @I.ir_module
+    class Used:
+        @T.prim_func
+        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
+            for i in range(8):
+                for k in range(4):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = C[vi] + C[7 - vi]
+
+    sch = Schedule(Used)
+    i, k = sch.get_loops("C")
+    refused(sch, 'C is also used by block "D" beneath loop i', lambda: sch.decompose_reduction("C", i))
+    sch.decompose_reduction("C", k)
+    same_result(sch, Used, ((8, 4), "float32"), ((8,), "float32"), ((8,), "float32"))
+
+
+@I.ir_module
+class Repeated:
+    """Loop t computes each sum twice, from the start."""
+
+    @T.prim_func
+    def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
+        for i, t, k in T.grid(8, 2, 4):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+
+
+def test_refuses_an_init_ahead_of_a_repetition(refused, same_result):
+    sch = Schedule(Repeated)
+    i, t, k = sch.get_loops("C")
+    for loop in (i, t):
+        refused(sch, 'loop t repeats block "C"', lambda loop=loop: sch.decompose_reduction("C", loop))
+    sch.decompose_reduction("C", k)
+    same_result(sch, Repeated, ((8, 4), "float32"), ((8,), "float32"))
+
+
+def test_refuses_points_that_are_met_twice(refused, same_result):
+    @I.ir_module
+    class Around:
+        @T.prim_func
+        def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4,), "float32")):
+            for i, k in T.grid(8, 4):
+                with T.block("C"):
+                    vi = T.axis.spatial(4, i % 4)
+                    vk = T.axis.reduce(4, k)
                     with T.init():
                         C[vi] = 0.0
-                    C[vi] += A[vi, vr]
+                    C[vi] += A[vi, vk]
 
-    return RowSums
-
-
-@pytest.mark.parametrize("at", [0, 1])
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (15, 16), (17, 127)])
-def test_at_every_loop(at, n, k, same_result):
-    sch = Schedule(row_sums(n, k))
-    update = sch.get_block("C")
-    init = sch.decompose_reduction(update, sch.get_loops("C")[at])
-    assert sch.get(init).name == "C_init" and sch.get(update).name == "C_update"
-    text = sch.mod.script()
-    assert ("for i_init in range" in text) == (at == 0)
-    assert "with T.init():" not in text
-    same_result(sch, row_sums(n, k), ((n, k), "float32"), ((n,), "float32"))
+    sch = Schedule(Around)
+    i, k = sch.get_loops("C")
+    refused(sch, 'two iterations of block "C" are the same point', lambda: sch.decompose_reduction("C", i))
+    sch.decompose_reduction("C", k)
+    same_result(sch, Around, ((4, 4), "float32"), ((4,), "float32"))
 
 
-def test_ragged_tiles(same_result):
-    sch = Schedule(row_sums(17, 13))
-    i, r = sch.get_loops("C")
-    sch.split(i, [None, 4])
-    r_0, _ = sch.split(r, [None, 5])
-    sch.decompose_reduction("C", r_0)
-    same_result(sch, row_sums(17, 13), ((17, 13), "float32"), ((17,), "float32"))
+def test_refuses_a_guard_that_relates_fused_loops(refused):
+    sch = Schedule(matmul(3, 4, 5))
+    i, j, k = sch.get_loops("C")
+    fused = sch.fuse(j, k)
+    sch.split(fused, [None, 3])
+    refused(sch, "relates spatial and reduce loops", lambda: sch.decompose_reduction("C", sch.get_loops("C")[0]))
 
 
-def test_refusals(refused):
-    sch = Schedule(row_sums(8, 8))
-    i, r = sch.get_loops("C")
-    r_0, r_1 = sch.split(r, [2, 4])
-    refused(sch, "the init would run again in the middle of the sum", lambda: sch.decompose_reduction("C", r_1))
-    init = sch.decompose_reduction("C", r_0)
-    refused(sch, "no init, so it is not a reduction", lambda: sch.decompose_reduction("C_update", i))
-    refused(sch, "no init, so it is not a reduction", lambda: sch.decompose_reduction(init, i))
+def test_a_guard_on_loops_that_run_the_block_only_once(same_result):
+    sch = Schedule(matmul(5, 3, 4))
+    outer, _ = sch.split(sch.get_loops("C")[0], [None, 5], preserve_unit_iters=False)
+    _, inner = sch.split(outer, [3, None], preserve_unit_iters=False)  # two of these three iterations are empty
+    sch.decompose_reduction("C", inner)
+    assert sch.mod.script().count("T.where(") == 2
+    same_result(sch, matmul(5, 3, 4), *triple(5, 3, 4))
+
+
+def test_refuses_wrong_handles(refused):
+    sch = Schedule(matmul(4, 5, 6))
+    refused(sch, "wrong type", lambda: sch.decompose_reduction("C", "C"), TypeError)
+    refused(sch, 'no block "Z"', lambda: sch.decompose_reduction("Z", sch.get_loops("C")[0]))

@@ -166,6 +166,23 @@ def test_a_loop_of_one_iteration_may_be_anything(same_result):
     same_result(sch, matmul(4, 4, 1), *triple(4, 4, 1))
 
 
+def test_a_race_of_the_user_is_not_the_fault_of_a_step():
+    @I.ir_module
+    class Racy:
+        @T.prim_func
+        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
+            for i in range(8):
+                for k in T.parallel(4):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+
+    sch = Schedule(Racy)
+    sch.split(sch.get_loops("C")[0], [None, 4])
+
+
 # --- what they refuse -------------------------------------------------------------------------------------------------
 
 

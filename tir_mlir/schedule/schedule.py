@@ -16,6 +16,7 @@ from tir_mlir.dialect.regions import regions
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import Block, Func, Loop, View, funcs, is_block
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
+from tir_mlir.passes.schedule.concurrency import check_concurrency
 from tir_mlir.passes.schedule.lookup import working_function
 from tir_mlir.script.module import IRModule, PrimFunc
 
@@ -127,6 +128,7 @@ class Schedule(Methods):
                 outputs = self._handles(result)
                 if not primitive.pure:
                     verify(module)
+                    check_concurrency(name, self._module, module)
             except (ScheduleError, VerifyError, NotProvable, NotAffine) as error:
                 self._raise(name, arguments, error)
             self._bury(module, name, arguments, outputs)
