@@ -21,6 +21,10 @@ class NotAffine(TirError):
     """An index expression that has no affine form (a product of two variables, a division by a variable)."""
 
 
+class IndexMapError(TirError, ValueError):
+    """An index map that is none: wrong number of variables, two points at one place, a negative index."""
+
+
 class NotAnAttribute(TirError, TypeError):
     """A Python value that cannot be kept as an attribute or annotation."""
 

@@ -59,7 +59,7 @@ class Domain:
 
     def aff(self, index: Index) -> isl.Aff:
         """An index expression as an isl expression over the dimensions."""
-        return _to_aff(index.expr, [self.env[v] for v in index.values], self.zero)
+        return to_aff(index.expr, [self.env[v] for v in index.values], self.zero)
 
     def map(self, indices: Sequence[Index]) -> isl.Map:
         """{ iteration -> indices }, restricted to the iterations."""
@@ -87,26 +87,28 @@ def _name_params(space: isl.Space, names: Sequence[str]) -> isl.Space:
     return space
 
 
-def _local_space(count: int, params: Sequence[str]) -> isl.LocalSpace:
+def local_space(count: int, params: Sequence[str]) -> isl.LocalSpace:
+    """Room for `count` dimensions and some parameters."""
     space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(params), count)
     return isl.LocalSpace.from_space(_name_params(space, params))
 
 
-def _nonneg(aff: isl.Aff) -> isl.Set:
+def nonneg(aff: isl.Aff) -> isl.Set:
     """{ aff >= 0 }."""
     return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
 
 
-def _to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.Aff:
+def to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.Aff:
+    """An MLIR expression as an isl one, its dimensions replaced by `dims`."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineDimExpr):
         return dims[expr.position]
     if isinstance(expr, ir.AffineConstantExpr):
         return zero.add_constant_val(isl.Val(expr.value))
     assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
-    left = _to_aff(expr.lhs, dims, zero)
+    left = to_aff(expr.lhs, dims, zero)
     if isinstance(expr, ir.AffineAddExpr):
-        return left.add(_to_aff(expr.rhs, dims, zero))
+        return left.add(to_aff(expr.rhs, dims, zero))
     value = isl.Val(ir.AffineConstantExpr(expr.rhs).value)
     if isinstance(expr, ir.AffineMulExpr):
         return left.scale_val(value)
@@ -181,18 +183,18 @@ def _start(op: ir.Operation, dims: list[ir.Value]) -> Domain:
     """All points over some dimensions, sizes not negative."""
     symbols = symbols_by_name(op)
     params = sorted(symbols)
-    local = _local_space(len(dims), params)
+    local = local_space(len(dims), params)
     env = {v: isl.Aff.var_on_domain(local, dim_type.set, i) for i, v in enumerate(dims)}
     env |= {symbols[n]: isl.Aff.var_on_domain(local, dim_type.param, i) for i, n in enumerate(params)}
     points = isl.Set.universe(local.get_space())
     for name in params:
-        points = points.intersect(_nonneg(env[symbols[name]]))
+        points = points.intersect(nonneg(env[symbols[name]]))
     return Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
 
 
 def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
-    domain_.set = domain_.set.intersect(_nonneg(var.sub(domain_.aff(low))))
-    domain_.set = domain_.set.intersect(_nonneg(domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))))
+    domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
+    domain_.set = domain_.set.intersect(nonneg(domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))))
 
 
 def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
@@ -201,10 +203,10 @@ def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
         loop = Loop(parent)
         var = domain_.env[loop.var]
         for low in loop.lowers:
-            domain_.set = domain_.set.intersect(_nonneg(var.sub(domain_.aff(low))))
+            domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
         for high in loop.uppers:
             last = domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))
-            domain_.set = domain_.set.intersect(_nonneg(last))
+            domain_.set = domain_.set.intersect(nonneg(last))
     elif is_block(parent):
         block = Block(parent)
         arguments = list(block.body.arguments)
@@ -223,7 +225,7 @@ def condition(domain_: Domain, if_op: ir.Operation) -> isl.Set:
     holds = isl.Set.universe(domain_.set.get_space())
     for c in constraints(if_op):
         aff = domain_.aff(c.index)
-        holds = holds.intersect(aff.zero_basic_set().to_set() if c.is_eq else _nonneg(aff))
+        holds = holds.intersect(aff.zero_basic_set().to_set() if c.is_eq else nonneg(aff))
     return holds
 
 
@@ -239,7 +241,7 @@ def to_index(aff: isl.Aff, dims: Sequence[ir.Value], symbols: Mapping[str, ir.Va
     if not aff.get_denominator_val().is_one():
         raise NotProvable("an expression with a fraction has no affine form")
     exprs = [AffineExpr.get_dim(i) for i in range(len(values))]
-    return trim(_recover(aff, exprs, len(dims)), values)
+    return trim(recover(aff, exprs, len(dims)), values)
 
 
 def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, int], int]:
@@ -262,7 +264,7 @@ def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, in
     return plain, divs, (aff.get_constant_val() * scale).to_python()
 
 
-def _recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.AffineExpr:
+def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.AffineExpr:
     """Rebuild the expression; `x - m * floor(x / m)` comes back as `x mod m` where that has fewer terms."""
     plain, divs, constant = _coefficients(aff, dims)
     expr = AffineExpr.get_constant(0)
@@ -270,7 +272,7 @@ def _recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.Affi
         argument = aff.get_div(number)
         divisor = argument.get_denominator_val().to_python()
         inner, inner_divs, inner_constant = _coefficients(argument, dims)
-        numerator = _recover(argument, exprs, dims)
+        numerator = recover(argument, exprs, dims)
         if factor % divisor == 0 and not inner_divs:
             times = -factor // divisor
             rest = {k: plain.get(k, 0) - times * inner.get(k, 0) for k in {*plain, *inner}}
@@ -318,14 +320,14 @@ def region_map(dom: Domain, mins: Sequence[Index], extents: Sequence[Index]) -> 
     if all(e.as_constant() == 1 for e in extents):
         return dom.map(mins)
     count, rank = len(dom.dims), len(mins)
-    wide = _local_space(count + rank, dom.params)
+    wide = local_space(count + rank, dom.params)
     points = isl.Set.universe(wide.get_space())
     for d, (low, extent) in enumerate(zip(mins, extents, strict=True)):
         element = isl.Aff.var_on_domain(wide, dim_type.set, count + d)
         first = dom.aff(low).insert_dims(dim_type.in_, count, rank)
         size = dom.aff(extent).insert_dims(dim_type.in_, count, rank)
-        points = points.intersect(_nonneg(element.sub(first)))
-        points = points.intersect(_nonneg(first.add(size).sub(element).add_constant_val(isl.Val(-1))))
+        points = points.intersect(nonneg(element.sub(first)))
+        points = points.intersect(nonneg(first.add(size).sub(element).add_constant_val(isl.Val(-1))))
     return _as_map(points, count).intersect_domain(dom.set)
 
 
@@ -368,5 +370,5 @@ def constant_extent(points: isl.Set, dim: int) -> tuple[int, int] | None:
 def holds(domain_: Domain, index: Index, is_eq: bool = False) -> bool:
     """Whether `index >= 0` (or `== 0`) in every iteration of the domain."""
     aff = domain_.aff(index)
-    good = aff.zero_basic_set().to_set() if is_eq else _nonneg(aff)
+    good = aff.zero_basic_set().to_set() if is_eq else nonneg(aff)
     return domain_.set.is_subset(good)
