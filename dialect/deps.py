@@ -20,7 +20,7 @@ from tir_mlir.dialect.updates import is_reduction_pair
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
 from tir_mlir.dialect.walk import is_inside, parents
 
-__all__ = ["Conflict", "Touch", "carried", "loop_names", "reordered", "touches"]
+__all__ = ["Conflict", "Touch", "carried", "lex_lt", "loop_names", "reordered", "touches", "witness"]
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,12 @@ def carried(loop: Loop) -> Conflict | None:
                 clash = clash.order_lt(dim_type.in_, depth, dim_type.out, depth)
                 empty = clash.is_empty()
             if not empty and not is_private(buffer, loop.op):
-                return _witness(a, b, clash)
+                return witness(a, b, clash)
     return None
 
 
-def _witness(a: Touch, b: Touch, clash: isl.Map) -> Conflict:
+def witness(a: Touch, b: Touch, clash: isl.Map) -> Conflict:
+    """The smallest pair of iterations of a relation in which two touches meet."""
     point = smallest_point(flatten(clash)) or []
     shift = len(point) - len(a.dom.dims) - len(b.dom.dims)
     sizes = "".join(f" at {n}={v}" for n, v in zip(a.dom.params, point[:shift], strict=False))
@@ -100,7 +101,7 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Conflict | None:
                 clash = _flipped(a, b, depth, len(loops), order)
                 empty = clash.is_empty()
             if not empty and not same_flow(a.access.buffer, loops, order):
-                return _witness(a, b, clash)
+                return witness(a, b, clash)
     return None
 
 
@@ -109,12 +110,12 @@ def _flipped(a: Touch, b: Touch, depth: int, count: int, order: Sequence[int]) -
     clash = same_element(a, b)
     for level in range(depth):
         clash = clash.equate(dim_type.in_, level, dim_type.out, level)
-    before = _lex_lt(clash, [depth + i for i in range(count)])
-    after = _lex_lt(clash, [depth + i for i in order], swap=True)
+    before = lex_lt(clash, [depth + i for i in range(count)])
+    after = lex_lt(clash, [depth + i for i in order], swap=True)
     return clash.intersect(before).intersect(after)
 
 
-def _lex_lt(like: isl.Map, dims: Sequence[int], swap: bool = False) -> isl.Map:
+def lex_lt(like: isl.Map, dims: Sequence[int], swap: bool = False) -> isl.Map:
     """{ x -> y : x[dims] lexicographically before y[dims] } (after, when swapped)."""
     universe = isl.Map.universe(like.get_space())
     result = isl.Map.empty(like.get_space())

@@ -1,6 +1,7 @@
 """The schedule primitives: importing this package registers them all."""
 
 from tir_mlir.passes.schedule import (
+    add_unit_loop,
     annotate,
     blockize,
     cache,
@@ -10,6 +11,7 @@ from tir_mlir.passes.schedule import (
     fuse,
     kinds,
     lookup,
+    merge,
     reorder,
     reverse_compute_at,
     reverse_compute_inline,
@@ -23,6 +25,8 @@ __all__ = [
     "PRIMITIVES",
     "Primitive",
     "annotate",
+    "add_unit_loop",
+    "merge",
     "blockize",
     "cache",
     "compute_at",

@@ -57,6 +57,12 @@ class Methods:
     def fuse(self, *loops: LoopHandle, preserve_unit_iters: bool = True) -> LoopHandle:
         return self._apply("fuse", *loops, preserve_unit_iters=preserve_unit_iters)
 
+    def merge(self, *loops: LoopHandle) -> LoopHandle:
+        return self._apply("merge", *loops)
+
+    def add_unit_loop(self, block_or_loop: BlockLike | LoopHandle) -> LoopHandle:
+        return self._apply("add_unit_loop", block_or_loop)
+
     def reorder(self, *ordered_loops: LoopHandle) -> None:
         return self._apply("reorder", *ordered_loops)
 
