@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 from mlir import ir
 
+from tir_mlir.dialect.assumptions import assumptions
+from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index, cost, is_symbol, trim
 from tir_mlir.dialect.memo import answers
@@ -179,8 +181,8 @@ def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
     return found[::-1]
 
 
-def _start(op: ir.Operation, dims: list[ir.Value]) -> Domain:
-    """All points over some dimensions, sizes not negative."""
+def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Domain:
+    """All points over some dimensions, sizes not negative, and as the function assumes them."""
     symbols = symbols_by_name(op)
     params = sorted(symbols)
     local = local_space(len(dims), params)
@@ -189,7 +191,21 @@ def _start(op: ir.Operation, dims: list[ir.Value]) -> Domain:
     points = isl.Set.universe(local.get_space())
     for name in params:
         points = points.intersect(nonneg(env[symbols[name]]))
-    return Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
+    result = Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
+    for promise in assumptions(op) if assuming else ():
+        result.set = result.set.intersect(holding(result, promise))
+    return result
+
+
+def sizes(op: ir.Operation, assuming: bool = True) -> Domain:
+    """The sizes that the function around an op may be called with: none is negative, what it assumes holds."""
+    return _start(op, [], assuming)
+
+
+def holding(domain_: Domain, c: Constraint) -> isl.Set:
+    """Where a constraint holds, all points over the dimensions."""
+    aff = domain_.aff(c.index)
+    return aff.zero_basic_set().to_set() if c.is_eq else nonneg(aff)
 
 
 def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
@@ -224,8 +240,7 @@ def condition(domain_: Domain, if_op: ir.Operation) -> isl.Set:
     """Where the condition of an `affine.if` holds."""
     holds = isl.Set.universe(domain_.set.get_space())
     for c in constraints(if_op):
-        aff = domain_.aff(c.index)
-        holds = holds.intersect(aff.zero_basic_set().to_set() if c.is_eq else nonneg(aff))
+        holds = holds.intersect(holding(domain_, c))
     return holds
 
 
@@ -369,6 +384,4 @@ def constant_extent(points: isl.Set, dim: int) -> tuple[int, int] | None:
 
 def holds(domain_: Domain, index: Index, is_eq: bool = False) -> bool:
     """Whether `index >= 0` (or `== 0`) in every iteration of the domain."""
-    aff = domain_.aff(index)
-    good = aff.zero_basic_set().to_set() if is_eq else nonneg(aff)
-    return domain_.set.is_subset(good)
+    return domain_.set.is_subset(holding(domain_, Constraint(index, is_eq)))

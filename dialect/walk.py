@@ -135,7 +135,8 @@ def position(op: ir.Operation) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
+def parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
+    """An integer set as the map of its expressions, and which of them are equalities."""
     match = re.fullmatch(r"affine_set<(\([^)]*\)(?:\[[^\]]*\])?) : \((.*)\)>", text)
     if match is None:
         raise ValueError(f"unexpected integer set {text}")
@@ -148,7 +149,7 @@ def _parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
 @remembered
 def constraints(if_op: ir.Operation) -> list[Constraint]:
     """The conjunction of an `affine.if` (a set cannot be read through the bindings, so its text is parsed once)."""
-    map_, kinds = _parse_set(str(if_op.attributes["condition"]))
+    map_, kinds = parse_set(str(if_op.attributes["condition"]))
     indices = read_map(map_, list(if_op.operands))
     return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
 

@@ -53,6 +53,7 @@ def check_program(module: ir.Module) -> None:
         known = symbols_by_name(func.op)
         for number, arg in enumerate(func.args):
             _parameter(func, number, arg.type, known)
+        _assumption(func, known)
         for op in ops(func.op):
             if op.name == "affine.for" and len(op.results):
                 _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
@@ -71,6 +72,18 @@ def _parameter(func: Func, number: int, type_: ir.Type, known: Iterable[str]) ->
     for sym in attrs.from_attr(facts.get(attrs.SYMS, ir.ArrayAttr.get([]))):
         if sym not in known:
             _fail(func.op, f"parameter {name}: the function has no shape variable {sym} (it has {_listed(known)})")
+
+
+def _assumption(func: Func, known: Iterable[str]) -> None:
+    """What a function assumes speaks of shape variables that exist."""
+    if attrs.ASSUME not in func.op.attributes:
+        return
+    syms = attrs.get(func.op, attrs.SYMS, [])
+    set_ = ir.IntegerSetAttr(func.op.attributes[attrs.ASSUME]).value
+    if set_.n_dims or set_.n_symbols != len(syms):
+        _fail(func.op, f"{attrs.ASSUME} of function {func.name} must be over the {len(syms)} names of {attrs.SYMS}")
+    if missing := [s for s in syms if s not in known]:
+        _fail(func.op, f"function {func.name} has no shape variable {missing[0]} (it has {_listed(known)})")
 
 
 def _regions(op: ir.Operation) -> None:
@@ -143,6 +156,10 @@ def _is_map(attr: ir.Attribute) -> bool:
     return isinstance(attr, ir.AffineMapAttr)
 
 
+def _is_set(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.IntegerSetAttr)
+
+
 def _is_kind(attr: ir.Attribute) -> bool:
     if not isinstance(attr, ir.StringAttr):
         return False
@@ -182,6 +199,7 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.EXTENT: ("an affine_map", _is_map, ("affine.parallel",)),
     attrs.SYMS: ("a list of strings", _is_texts, ()),
     attrs.SHAPE: ("an affine_map", _is_map, ()),
+    attrs.ASSUME: ("an affine_set over tir.syms", _is_set, ("func.func",)),
     attrs.READS: (_REGIONS, _is_regions, ("affine.parallel",)),
     attrs.WRITES: (_REGIONS, _is_regions, ("affine.parallel",)),
     attrs.INIT: ("a flag without a value", _is_flag, ("affine.if",)),

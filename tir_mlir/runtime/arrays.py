@@ -135,6 +135,19 @@ class Packer:
                 source = "".join(f"; {s} = {known[s][0]} comes from {known[s][1]}" for s in dim.symbols)
                 name = f"{dim.text} = {wanted}" if dim.symbols else str(wanted)
                 self._fail(param, f"has extent {size} in dimension {axis}", f"{name} is needed{source}")
+            if (unknown := [s for s in dim.symbols if s not in known]) and dim.text != "?":
+                needed = f"{dim.text} is needed, for some {unknown[0]} >= 0"
+                self._fail(param, f"has extent {size} in dimension {axis}", needed)
+        self._check_promises(known)
+
+    def _check_promises(self, known: dict[str, tuple[int, str]]) -> None:
+        """The sizes keep what the function assumes of them."""
+        values = {s: v for s, (v, _) in known.items()}
+        for promise in self.signature.promises:
+            if not promise.holds(values):
+                source = " and ".join(f"{s} = {values[s]} from {known[s][1]}" for s in promise.value.symbols)
+                name = self.signature.name
+                raise ArgumentError(f"{name}: it assumes {promise.text}; this call has {source}")
 
     def _slot(self, index: int, param: BufferParam, array: np.ndarray) -> _Slot:
         itemsize = array.itemsize

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect import attrs
+from tir_mlir.dialect.assumptions import assumptions
+from tir_mlir.dialect.size_conditions import promised
 from tir_mlir.dialect.dtypes import to_name
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.views import symbol_name
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,28 @@ class ScalarParam:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """What the sizes of a call must keep: `T.assume`. `value` is 0 (for an equality) or at least 0."""
+
+    text: str
+    value: Dim
+    is_eq: bool
+
+    def holds(self, known: Mapping[str, int]) -> bool:
+        """Whether these sizes keep it."""
+        value = self.value.value(known)
+        return value == 0 if self.is_eq else value >= 0
+
+
+@dataclass(frozen=True)
 class Signature:
-    """A function's name (its symbol), parameters, and whether it was promised that buffers do not overlap."""
+    """A function's name (its symbol), parameters, whether it was promised that buffers do not overlap, and what its
+    sizes must keep."""
 
     name: str
     params: tuple[BufferParam | ScalarParam, ...]
     noalias: bool
+    promises: tuple[Promise, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(str(p) for p in self.params)})"
@@ -88,7 +107,17 @@ def _signature(func: ir.OpView) -> Signature:
         own = {named.name: attrs.from_attr(named.attr) for named in ir.DictAttr(dicts[i])} if dicts else {}
         params.append(_param(name, argument, own, own.get(attrs.NAME, f"arg{i}")))
     promises = attrs.get(func, attrs.ATTRS, {})
-    return Signature(name, tuple(params), bool(promises.get("tir.noalias", False)))
+    return Signature(name, tuple(params), bool(promises.get("tir.noalias", False)), _promises(func))
+
+
+def _promises(func: ir.OpView) -> tuple[Promise, ...]:
+    found = []
+    for c in assumptions(func.operation):
+        names = tuple(symbol_name(v) for v in c.index.values)
+        swap = [ir.AffineExpr.get_symbol(i) for i in range(len(names))]
+        expr = c.index.expr.compose(ir.AffineMap.get(0, len(names), swap)).maybe_downcast()
+        found.append(Promise(promised(c, func.operation), _dim(expr, names), c.is_eq))
+    return tuple(found)
 
 
 def _param(function: str, value: ir.Value, own: dict, name: str) -> BufferParam | ScalarParam:

@@ -9,14 +9,16 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create
+from tir_mlir.dialect.assumptions import assume, speaks_of_sizes
 from tir_mlir.dialect.errors import ScriptError, TirError
+from tir_mlir.dialect.sets import sizes
 
 from . import blocks, branches, buffers, calls, loops, params
 from .expr import BINARY, Evaluator
 from .scope import State
 from .signature import Signature
 from .source import Refused
-from .values import BufferRef, Slice, Unbound, Value, describe, is_expr
+from .values import BufferRef, Slice, Test, Unbound, Value, describe, is_expr
 
 _REFUSED = {
     ast.While: "while is not part of a program: its number of iterations would be unknown; use a for loop",
@@ -101,6 +103,8 @@ class FunctionParser:
         word = blocks.word_of(self.evaluate, value) if not _is_method(value) else None
         if word == "func_attr":
             self._func_attr(value)
+        elif word == "assume":
+            self._assume(value)
         elif word == "evaluate":
             self.evaluate(calls.bind(self.evaluate(value.func), value)["value"])
         elif word in ("where", "reads", "writes", "block_attr"):
@@ -120,6 +124,23 @@ class FunctionParser:
         if not isinstance(found, dict) or self.state.func is None:
             raise Refused(f"T.func_attr takes a dictionary, not {found!r}")
         attrs.put(self.state.func.op, attrs.ATTRS, {**self.state.func.attributes, **found})
+
+    def _assume(self, node: ast.Call) -> None:
+        func = self.state.func
+        if func is None or ir.InsertionPoint.current.block != func.body:
+            raise Refused("T.assume belongs at the top of the function: it speaks of the sizes of a whole call")
+        test = self.evaluate(calls.bind(self.evaluate(node.func), node)["condition"])
+        if test is True:
+            return
+        found = test.constraints() if isinstance(test, Test) else None
+        if found is None or not all(speaks_of_sizes(c) for c in found):
+            raise Refused(
+                "T.assume takes a conjunction of affine comparisons of shape variables, such as n % 16 == 0 and m >= 1,"
+                f" not {describe(test)}"
+            )
+        assume(func.op, found)
+        if sizes(func.op).set.is_empty():
+            raise Refused("no sizes keep this promise, with the ones before it")
 
     # ---- assignments
 
@@ -238,12 +259,12 @@ class FunctionParser:
 
 
 def _declares(stmt: ast.stmt) -> bool:
-    """Docstrings and T.func_attr do nothing at run time."""
+    """Docstrings, T.func_attr and T.assume do nothing at run time."""
     value = getattr(stmt, "value", None)
     if not isinstance(stmt, ast.Expr):
         return False
     if isinstance(value, ast.Call):
-        return ast.unparse(value.func).endswith("func_attr")
+        return ast.unparse(value.func).endswith(("func_attr", "assume"))
     return isinstance(value, ast.Constant)
 
 

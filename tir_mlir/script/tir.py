@@ -109,6 +109,12 @@ def func_attr(attributes: dict[str, Any]) -> None:
 
 
 @construct
+def assume(condition: Any) -> None:
+    """What callers promise about sizes: `T.assume(n % 16 == 0)` at the top of the function. Proofs use it, calls check
+    it."""
+
+
+@construct
 def alloc_buffer(shape: Any, dtype: str = "float32", *, scope: str = "global", **facts: Any) -> Any:
     """A buffer owned by the enclosing block or function: `Y = T.alloc_buffer((128, 128), "float32")`."""
 

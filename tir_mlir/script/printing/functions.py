@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import attrs, dtypes
+from tir_mlir.dialect.assumptions import assumptions
 from tir_mlir.dialect.views import Block, Buffer, Func, is_block
 
 from .literals import annotation
@@ -39,6 +40,8 @@ class FunctionPrinter:
             for buffer, handle in handles.items():
                 declared = self.statements.buffers.declaration(buffer)
                 self.writer.line(f"{self.names.get(buffer.value)} = T.match_buffer({handle}, {declared})")
+            for promise in assumptions(func.op):
+                self.writer.line(f"T.assume({self.statements.values.indices.constraint(promise).text})")
             self._root(ops)
 
     def _decorator(self) -> str:

@@ -1,0 +1,62 @@
+"""For which sizes a question holds, in plain words: what a refusal adds when the answer depends on them."""
+
+from __future__ import annotations
+
+import re
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.sets import holding, question, sizes
+
+LONGEST = 120  # more than this helps nobody
+
+_SAME = re.compile(r"\((\w+) - (\d+)\) % (\d+) == 0")
+_FLOOR = re.compile(r"floord\(((?:[^(),]|\([^(),]*\))+), (\d+)\)")
+
+
+def only_where(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
+    """`"; it holds only where n % 16 == 0"`, for the points where a proof fails: the sizes at which there are none.
+
+    Empty where the proof fails at all sizes, or where the condition takes more than a line.
+    """
+    text = sizes_without(failing, op)
+    return f"; it holds only where {text}" if text else ""
+
+
+def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
+    """The sizes, of those the function allows, at which a set is empty, as a condition; empty when there are none."""
+    if not failing.dim(isl.dim_type.param):
+        return ""
+    try:
+        with question("the condition on sizes"):
+            known = sizes(op).set.params()
+            bad = failing.params().align_params(known.get_space()).intersect(known)
+            good = known.subtract(bad).coalesce()
+            if good.is_empty() or bad.is_empty():
+                return ""
+            text = _text(good, known)
+            other = _text(bad, known)
+    except NotProvable:
+        return ""
+    if re.fullmatch(r"[^=<>]* == [^=<>]*", other):  # "n != 17" rather than "n >= 18 or n <= 16"
+        text = min(text, other.replace("==", "!="), key=len)
+    return text if len(text) <= LONGEST else ""
+
+
+def promised(constraint: Constraint, op: ir.Operation) -> str:
+    """A constraint on sizes in plain words."""
+    dom = sizes(op, assuming=False)
+    known = dom.set.params()
+    return _text(known.intersect(holding(dom, constraint).params()), known)
+
+
+def _text(points: isl.Set, known: isl.Set) -> str:
+    """A set of sizes as a condition in Python's words."""
+    build = isl.AstBuild.from_context(known)
+    text = build.expr_from_set(points.gist(known).coalesce()).to_C_str()
+    text = text.replace("&&", "and").replace("||", "or")
+    text = _SAME.sub(r"\1 % \3 == \2", text)
+    return _FLOOR.sub(r"\1 // \2", text)
