@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tir_mlir.build import build as build
+    from tir_mlir.dialect.index_map import IndexMap as IndexMap
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
     from tir_mlir.runtime.clang import create_llvm as create_llvm
     from tir_mlir.schedule import Schedule as Schedule
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "IndexMap": "tir_mlir.dialect.index_map",
     "Schedule": "tir_mlir.schedule",
     "TensorIntrin": "tir_mlir.intrin",
     "build": "tir_mlir.build",

@@ -21,6 +21,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir.passes.lower": ("tir_mlir.dialect",),
     "tir_mlir.passes": ("tir_mlir.dialect",),
     "tir_mlir.script": ("tir_mlir.dialect",),
+    "tir_mlir.te": ("tir_mlir.dialect", "tir_mlir.script"),
     "tir_mlir.schedule": ("tir_mlir.dialect", "tir_mlir.passes.schedule", "tir_mlir.script"),
     "tir_mlir.runtime": ("tir_mlir.dialect", "tir_mlir.intrin.kernels"),
     "tir_mlir.intrin.kernels": ("tir_mlir.dialect", "tir_mlir.runtime.host"),
@@ -30,7 +31,13 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir.optdriver": ("tir_mlir",),
     "tir_mlir.opt": ("tir_mlir",),
     "tir_mlir.examples": ("tir_mlir",),
-    "tir_mlir": ("tir_mlir.build", "tir_mlir.intrin", "tir_mlir.runtime.clang", "tir_mlir.schedule"),
+    "tir_mlir": (
+        "tir_mlir.build",
+        "tir_mlir.dialect.index_map",
+        "tir_mlir.intrin",
+        "tir_mlir.runtime.clang",
+        "tir_mlir.schedule",
+    ),
 }
 TOP = ("tir_mlir.compat", "tir_mlir.optdriver", "tir_mlir.opt", "tir_mlir.examples")  # nothing below imports these
 
