@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import quick, ranges
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.index import is_symbol
+from tir_mlir.dialect.nest import Remembered, nest_in
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, question, smallest_point
@@ -38,9 +39,16 @@ def cover(func: Func, blocks: Sequence[Block]) -> None:
 
 def _covers(block: Block) -> bool:
     """Whether the bindings reach every point of the domain."""
-    if quick.full_box(block.op) or ranges.is_full_box(block):
+    nest = nest_in(block.body)
+    if nest is not None and nest.number in _covering:
         return True
-    return _missing(block).is_empty()
+    full = quick.full_box(block.op) or ranges.is_full_box(block) or _missing(block).is_empty()
+    if full and nest is not None:
+        _covering[nest.number] = True
+    return full
+
+
+_covering: Remembered[int, bool] = Remembered(1 << 16)
 
 
 def _missing(block: Block, ragged: bool = False) -> isl.Set:

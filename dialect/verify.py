@@ -6,7 +6,7 @@ rest exactly by isl, with the offending point in the message.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import islpy as isl
 from mlir import ir
@@ -18,6 +18,7 @@ from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.nest import Remembered, nest_in, nest_of
 from tir_mlir.dialect.regions import computed, declared
 from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
@@ -50,12 +51,50 @@ def _verify(root: ir.Operation, source: bool) -> None:
                 )
             for rule in RULES.get(name, ()):
                 rule(op)
+            _settle(op)
             if name == "affine.parallel":
                 blocks.append(Block(op))
         cover(func, blocks)
         if source:
             for block in blocks:
                 iter_kinds(block)
+
+
+_kept: Remembered[Hashable, bool] = Remembered(1 << 16)
+
+
+def _settle(op: ir.Operation) -> None:
+    """The rules that depend on an op and the nest around it alone: a question once settled is not asked again."""
+    rules = SETTLED.get(op.name)
+    if rules is None:
+        return
+    key = _block_key(op) if is_block(op) else _access_key(op)
+    if key is not None and key in _kept:
+        return
+    for rule in rules:
+        rule(op)
+    if key is not None:
+        _kept[key] = True
+
+
+def _block_key(op: ir.Operation) -> Hashable:
+    nest = nest_in(op.regions[0].blocks[0])
+    return None if nest is None else (nest.number, op.attributes[attrs.ITERS], Block(op).init is not None)
+
+
+def _access_key(op: ir.Operation) -> Hashable:
+    """What an affine access depends on; None where that is more than its nest and its buffer's shape."""
+    memref = accessed(op) if op.name in ("affine.load", "affine.store") else None
+    nest = nest_of(op)
+    if memref is None or nest is None:
+        return None
+    operands = list(op.operands)
+    index = nest.mapped(op.attributes["map"], operands[operands.index(memref) + 1 :])
+    owner = memref.owner
+    if index is None or not memref.type.has_static_shape:
+        return None
+    plain = isinstance(owner, ir.Block) or owner.name in ("memref.alloc", "memref.alloca")
+    return (nest.number, index, tuple(memref.type.shape)) if plain else None
 
 
 def check_mlir(root: ir.Operation) -> None:
@@ -305,7 +344,11 @@ def declared_regions(op: ir.Operation) -> None:
 
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "affine.for": (loop_shape, isolation),
-    "affine.parallel": (block_shape, bindings_in_domain, init_first, declared_regions),
+    "affine.parallel": (block_shape, declared_regions),
+}
+
+SETTLED: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
+    "affine.parallel": (bindings_in_domain, init_first),
     "affine.load": (access_shape,),
     "affine.store": (access_shape,),
     "llvm.inttoptr": (access_shape,),
