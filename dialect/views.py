@@ -359,13 +359,20 @@ def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
             found[func.arg_name(number)] = arg
     for inner in func.body.operations:
         name = inner.operation.name
-        if name in ("memref.dim", "arith.index_cast") and attrs.NAME in inner.attributes:
+        if is_size(inner.operation) or (name == "arith.index_cast" and attrs.NAME in inner.attributes):
             found[attrs.get(inner, attrs.NAME)] = inner.results[0]
         elif name == "memref.extract_strided_metadata" and attrs.STRIDES in inner.attributes:
             names = attrs.get(inner, attrs.STRIDES)
             strides = list(inner.results)[2 + len(names) :]
             found |= {n: s for n, s in zip(names, strides, strict=True) if n}
     return found
+
+
+def is_size(op: ir.Operation) -> bool:
+    """Whether an op gives a shape variable its value: an extent, or what an extent such as `n * 16` makes of it."""
+    if attrs.NAME not in op.attributes:
+        return False
+    return op.name == "memref.dim" or (op.name == "arith.floordivsi" and isinstance(op.results[0].type, ir.IndexType))
 
 
 def symbol_name(value: ir.Value) -> str:

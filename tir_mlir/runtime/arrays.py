@@ -128,16 +128,16 @@ class Packer:
                 if value is not None:
                     known[free[0]] = (value, f"dimension {axis} of {param.name!r}")
         for param, axis, dim, size in extents:
-            if dim.text == "?" or any(s not in known for s in dim.symbols):
+            if dim.text == "?":
                 continue  # any extent will do
+            if unknown := [s for s in dim.symbols if s not in known]:
+                needed = f"{dim.text} is needed, for some {unknown[0]} >= 0"
+                self._fail(param, f"has extent {size} in dimension {axis}", needed)
             wanted = dim.value({s: v for s, (v, _) in known.items()})
             if size != wanted:
                 source = "".join(f"; {s} = {known[s][0]} comes from {known[s][1]}" for s in dim.symbols)
                 name = f"{dim.text} = {wanted}" if dim.symbols else str(wanted)
                 self._fail(param, f"has extent {size} in dimension {axis}", f"{name} is needed{source}")
-            if (unknown := [s for s in dim.symbols if s not in known]) and dim.text != "?":
-                needed = f"{dim.text} is needed, for some {unknown[0]} >= 0"
-                self._fail(param, f"has extent {size} in dimension {axis}", needed)
         self._check_promises(known)
 
     def _check_promises(self, known: dict[str, tuple[int, str]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,10 +75,21 @@ def strided(strides: Sequence[int | str]) -> ir.Attribute | None:
     return ir.StridedLayoutAttr.get(dynamic, [s if isinstance(s, int) else dynamic for s in strides])
 
 
+Buffers = list[tuple[BufferSpec, ir.Value]]
+
+
 def make_func(
-    state: State, name: str, specs: Sequence[Spec], attributes: dict[str, Any], private: bool
+    state: State,
+    name: str,
+    specs: Sequence[Spec],
+    attributes: dict[str, Any],
+    private: bool,
+    solve: Callable[[Buffers, dict[str, Any]], None] | None = None,
 ) -> dict[str, BufferRef | Index | Value]:
-    """Create the function and bind its size and stride variables; the meaning of every name that it defines."""
+    """Create the function and bind its size and stride variables; the meaning of every name that it defines.
+
+    `solve` binds variables that occur in extents, but never bare.
+    """
     types = [_typed(state, spec) for spec in specs]
     with ir.InsertionPoint(state.module.body):
         state.func = create.func(name, types, [s.facts() for s in specs], attributes, private=private)
@@ -92,6 +103,8 @@ def make_func(
     buffers = [(spec, arg) for spec, arg in zip(specs, args, strict=True) if isinstance(spec, BufferSpec)]
     with owner.prologue():
         _bind_sizes(buffers, names)
+        if solve is not None:
+            solve(buffers, names)
         for spec, arg in buffers:
             names[spec.name] = BufferRef(spec.name, arg, spec.dtype, [], spec.scope)
             _bind_strides(spec, names[spec.name], names)

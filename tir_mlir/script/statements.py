@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from mlir import ir
@@ -11,9 +12,9 @@ from mlir import ir
 from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.assumptions import assume, speaks_of_sizes
 from tir_mlir.dialect.errors import ScriptError, TirError
-from tir_mlir.dialect.sets import sizes
+from tir_mlir.dialect.sets import sizes as allowed
 
-from . import blocks, branches, buffers, calls, loops, params
+from . import blocks, branches, buffers, calls, loops, params, sizes
 from .expr import BINARY, Evaluator
 from .scope import State
 from .signature import Signature
@@ -139,7 +140,7 @@ class FunctionParser:
                 f" not {describe(test)}"
             )
         assume(func.op, found)
-        if sizes(func.op).set.is_empty():
+        if allowed(func.op).set.is_empty():
             raise Refused("no sizes keep this promise, with the ones before it")
 
     # ---- assignments
@@ -244,7 +245,8 @@ class FunctionParser:
         self.body = node.body
         attributes = {} if private else {"global_symbol": name}
         with state.source.location(node):
-            names = params.make_func(state, name, signature.specs, attributes, private)
+            solve = partial(sizes.solve, self.evaluate)
+            names = params.make_func(state, name, signature.specs, attributes, private, solve)
             for key, item in names.items():
                 binding = state.scope.frames[0].get(key)
                 if binding is not None and binding.kind in ("size", "parameter"):

@@ -6,7 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, dtypes
 from tir_mlir.dialect.assumptions import assumptions
-from tir_mlir.dialect.views import Block, Buffer, Func, is_block
+from tir_mlir.dialect.views import Block, Buffer, Func, is_block, is_size
 
 from .literals import annotation
 from .names import Names
@@ -74,7 +74,7 @@ class FunctionPrinter:
     def _sizes(self, ops: list[ir.Operation]) -> None:
         """Shape variables: `n = T.int32()`."""
         for op in ops:
-            if op.name == "memref.dim" and attrs.NAME in op.attributes:
+            if is_size(op):
                 name = self.names.bind(op.results[0], attrs.get(op, attrs.NAME), "n")
                 self.writer.line(f"{name} = T.int32()")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect import attrs, walk
-from tir_mlir.dialect.views import Buffer, is_block
+from tir_mlir.dialect.views import Buffer, is_block, is_size
 
 BUFFER_OPS = ("memref.alloc", "memref.alloca", "memref.subview")
 
@@ -24,7 +24,7 @@ def is_statement(op: ir.Operation) -> bool:
 
 def is_let(op: ir.Operation) -> bool:
     """A value that the program names."""
-    return len(op.results) == 1 and attrs.NAME in op.attributes and not is_statement(op) and op.name != "memref.dim"
+    return len(op.results) == 1 and attrs.NAME in op.attributes and not is_statement(op) and not is_size(op)
 
 
 def late_reads(body: Sequence[ir.Operation]) -> set[ir.Operation]:
