@@ -11,9 +11,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def construct(func: F) -> F:
-    """Make a documented signature a word of the language: the parser knows it, calling it from Python is an error."""
+    """Make a documented signature a word of the language: the parser knows it. Called from Python it takes expressions
+    that are being built there (te's, an index map's), which make the call themselves; anything else is an error."""
 
     def outside(*args: Any, **kwargs: Any) -> Any:
+        for arg in (*args, *kwargs.values()):
+            if (build := getattr(arg, "tir_call", None)) is not None:
+                return build(func.__name__, args, kwargs)
         raise ScriptError(
             f"T.{func.__name__} is a word of TVMScript: it has a meaning only inside a function "
             "decorated with @T.prim_func, where it is parsed and not called"

@@ -1,0 +1,24 @@
+"""Tensor expressions: what each element of a result is, as Python functions of its indices.
+
+    from tir_mlir import te
+
+    A = te.placeholder((128, 128), name="A")
+    B = te.placeholder((128, 128), name="B")
+    k = te.reduce_axis((0, 128), name="k")
+    C = te.compute((128, 128), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    func = te.create_prim_func([A, B, C])
+
+The function is the one that its equivalent in TVMScript gives. The words of `T` (`T.exp`, `T.max`) work here as well.
+"""
+
+from . import words
+from .expr import Expr, Var, size_var, var
+from .prim_func import create_prim_func
+from .reduction import Reducer, comm_reducer, max, min, prod, sum
+from .tensor import ComputeOp, IterVar, PlaceholderOp, Tensor, compute, placeholder, reduce_axis
+from .words import *  # noqa: F403
+
+__all__ = [
+    "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute",
+    "create_prim_func", "max", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "var", *words.__all__,
+]  # fmt: skip

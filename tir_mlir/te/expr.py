@@ -1,0 +1,270 @@
+"""Expressions over tensor elements: each holds the syntax of the TVMScript expression that it stands for.
+
+`A[i, k] * B[k, j]` in Python makes the same syntax tree as in a program, so the parser of programs gives it its types,
+its operations and its errors.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .places import placed, refuse
+
+_keys = itertools.count()
+
+
+class Expr:
+    """A value of a tensor expression. Operators, comparisons and the words of `T` make larger ones."""
+
+    __hash__ = object.__hash__
+
+    def __init__(self, node: ast.expr, leaves: dict[str, Any] | None = None):
+        self.node = node
+        self.leaves = leaves or {}  # key of a name in the tree -> the variable or tensor it is
+
+    @property
+    def dtype(self) -> str:
+        """The element type of the value."""
+        from .probe import dtypes_of
+
+        return dtypes_of([self])[0]
+
+    def astype(self, dtype: str) -> Expr:
+        """The value converted to another type."""
+        return word("cast", self, dtype)
+
+    def __add__(self, other: Any) -> Expr:
+        return _binary(ast.Add, self, other)
+
+    def __radd__(self, other: Any) -> Expr:
+        return _binary(ast.Add, other, self)
+
+    def __sub__(self, other: Any) -> Expr:
+        return _binary(ast.Sub, self, other)
+
+    def __rsub__(self, other: Any) -> Expr:
+        return _binary(ast.Sub, other, self)
+
+    def __mul__(self, other: Any) -> Expr:
+        return _binary(ast.Mult, self, other)
+
+    def __rmul__(self, other: Any) -> Expr:
+        return _binary(ast.Mult, other, self)
+
+    def __truediv__(self, other: Any) -> Expr:
+        return _binary(ast.Div, self, other)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return _binary(ast.Div, other, self)
+
+    def __floordiv__(self, other: Any) -> Expr:
+        return _binary(ast.FloorDiv, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Expr:
+        return _binary(ast.FloorDiv, other, self)
+
+    def __mod__(self, other: Any) -> Expr:
+        return _binary(ast.Mod, self, other)
+
+    def __rmod__(self, other: Any) -> Expr:
+        return _binary(ast.Mod, other, self)
+
+    def __lshift__(self, other: Any) -> Expr:
+        return _binary(ast.LShift, self, other)
+
+    def __rshift__(self, other: Any) -> Expr:
+        return _binary(ast.RShift, self, other)
+
+    def __and__(self, other: Any) -> Expr:
+        return _binary(ast.BitAnd, self, other)
+
+    def __or__(self, other: Any) -> Expr:
+        return _binary(ast.BitOr, self, other)
+
+    def __xor__(self, other: Any) -> Expr:
+        return _binary(ast.BitXor, self, other)
+
+    def __pow__(self, other: Any) -> Expr:
+        return word("pow", self, other)
+
+    def __neg__(self) -> Expr:
+        return Expr(placed(ast.UnaryOp(ast.USub(), self.node)), self.leaves)
+
+    def __invert__(self) -> Expr:
+        return Expr(placed(ast.UnaryOp(ast.Invert(), self.node)), self.leaves)
+
+    def __lt__(self, other: Any) -> Expr:
+        return _compare(ast.Lt, self, other)
+
+    def __le__(self, other: Any) -> Expr:
+        return _compare(ast.LtE, self, other)
+
+    def __gt__(self, other: Any) -> Expr:
+        return _compare(ast.Gt, self, other)
+
+    def __ge__(self, other: Any) -> Expr:
+        return _compare(ast.GtE, self, other)
+
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        return _Same(ast.Eq, self, other)
+
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        return _Same(ast.NotEq, self, other)
+
+    def __bool__(self) -> bool:
+        raise refuse(
+            "a tensor expression has no truth value in Python: choose with te.if_then_else(condition, x, y), join "
+            "conditions with te.all and te.any, take the greater with te.max(x, y)"
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        raise refuse("a tensor expression is one value: it cannot be iterated over")
+
+    def tir_call(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Expr:
+        """`T.exp(x)` with an expression for `x`."""
+        return word(name, *args, **keywords)
+
+    def __repr__(self) -> str:
+        return ast.unparse(named(self.node, {k: leaf.name for k, leaf in self.leaves.items()}))
+
+
+class _Same(Expr):
+    """`a == b`: an expression that also answers Python, which asks whether both are the same variable."""
+
+    def __init__(self, op: type[ast.cmpop], left: Any, right: Any):
+        if not isinstance(right, (Expr, bool, int, float, np.generic)):
+            super().__init__(placed(ast.Constant(op is ast.NotEq)))  # a value is never a list or a string
+        else:
+            made = _compare(op, left, right)
+            super().__init__(made.node, made.leaves)
+        self._same = left is right
+        self._negated = op is ast.NotEq
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return self._same != self._negated
+
+
+class Var(Expr):
+    """A variable: a size, a scalar parameter, or an axis."""
+
+    def __init__(self, name: str, dtype: str = "int32"):
+        self.name = name
+        self.key = fresh_key()
+        self._dtype = dtype
+        super().__init__(placed(ast.Name(self.key, ast.Load())), {self.key: self})
+
+    @property
+    def dtype(self) -> str:
+        return self._dtype
+
+
+def var(name: str = "tindex", dtype: str = "int32") -> Var:
+    """A variable: in shapes a size that the arrays bring along, elsewhere a scalar parameter."""
+    return Var(name, dtype)
+
+
+def size_var(name: str = "size", dtype: str = "int32") -> Var:
+    """A variable for a size. Sizes are never negative here, so it is the same as `te.var`."""
+    return Var(name, dtype)
+
+
+def fresh_key() -> str:
+    """The name of a leaf inside syntax trees: none that Python has; it gets a readable one when a program is made."""
+    return f"<{next(_keys)}>"
+
+
+def lift(value: Any) -> Expr:
+    """A Python number as an expression; expressions, and elements of tensors, as they are."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int, float)):
+        dtype = getattr(value, "dtype", None)  # an IntImm, a FloatImm
+        plain = ast.Constant(type(value).__mro__[1](value) if dtype else value)
+        return Expr(_call(dtype, [placed(plain)]) if dtype else placed(plain))
+    if (element := getattr(value, "element", None)) is not None:
+        return element()
+    raise refuse(f"an expression is made of tensor elements, variables and numbers, not {value!r}")
+
+
+def word(name: str, *args: Any, **keywords: Any) -> Expr:
+    """`T.name(args)`. Strings (types) stay strings."""
+    parts = [a if isinstance(a, str) else lift(a) for a in args]
+    named_parts = {k: a if isinstance(a, str) else lift(a) for k, a in keywords.items()}
+    nodes = [_node(p) for p in parts]
+    pairs = [ast.keyword(k, _node(p)) for k, p in named_parts.items()]
+    return Expr(_call(name, nodes, pairs), _leaves(*parts, *named_parts.values()))
+
+
+def joined(op: type[ast.boolop], args: tuple[Any, ...]) -> Expr:
+    """`a and b and c`."""
+    parts = [lift(a) for a in args]
+    if len(parts) == 1:
+        return parts[0]
+    return Expr(placed(ast.BoolOp(op(), [p.node for p in parts])), _leaves(*parts))
+
+
+def subscript(key: str, owner: Any, indices: tuple[Any, ...]) -> Expr:
+    """One element of a tensor."""
+    parts = [lift(i) for i in indices]
+    inside = parts[0].node if len(parts) == 1 else placed(ast.Tuple([p.node for p in parts], ast.Load()))
+    base = placed(ast.Name(key, ast.Load()))
+    return Expr(placed(ast.Subscript(base, inside, ast.Load())), {**_leaves(*parts), key: owner})
+
+
+def _node(part: Expr | str) -> ast.expr:
+    return placed(ast.Constant(part)) if isinstance(part, str) else part.node
+
+
+def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword] | None = None) -> ast.expr:
+    return placed(ast.Call(t_word(name), args, keywords or []))
+
+
+def t_word(name: str) -> ast.expr:
+    """`T.name`, `T.axis.name`."""
+    node = placed(ast.Name("T", ast.Load()))
+    for part in name.split("."):
+        node = placed(ast.Attribute(node, part, ast.Load()))
+    return node
+
+
+def _leaves(*parts: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in parts:
+        if isinstance(part, Expr):
+            found |= part.leaves
+    return found
+
+
+def _binary(op: Callable[[], ast.operator], left: Any, right: Any) -> Expr:
+    if getattr(left, "is_reduction", False) or getattr(right, "is_reduction", False):
+        raise refuse("a reduction stands alone in its te.compute: put what is done with its result into another one")
+    a, b = lift(left), lift(right)
+    return Expr(placed(ast.BinOp(a.node, op(), b.node)), _leaves(a, b))
+
+
+def _compare(op: type[ast.cmpop], left: Any, right: Any) -> Expr:
+    a, b = lift(left), lift(right)
+    return Expr(placed(ast.Compare(a.node, [op()], [b.node])), _leaves(a, b))
+
+
+def named(node: ast.AST, names: dict[str, str]) -> Any:
+    """A copy of a syntax tree with readable names for its keys."""
+    copy = type(node)()
+    copy.__dict__ |= node.__dict__  # the place too
+    if isinstance(node, ast.Name):
+        copy.id = names.get(node.id, node.id)  # type: ignore[attr-defined]
+    for key, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            setattr(copy, key, named(value, names))
+        elif isinstance(value, list):
+            setattr(copy, key, [named(v, names) if isinstance(v, ast.AST) else v for v in value])
+    return copy

@@ -1,0 +1,201 @@
+"""`te.create_prim_func`: tensors and what computes them -> the tensor program that a person would write for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir.script import tir
+from tir_mlir.script.module import PrimFunc
+from tir_mlir.script.parser import Program, build
+
+from . import syntax
+from .expr import Expr, Var, named, subscript, word
+from .places import TeSource, file_of, placed, refuse
+from .tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
+
+
+def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimFunc:
+    """The function `main` whose parameters are the given tensors and variables, in order.
+
+        A = te.placeholder((128, 128), name="A")
+        B = te.compute((128, 128), lambda i, j: A[i, j] + 1.0, name="B")
+        sch = Schedule(te.create_prim_func([A, B]))
+
+    One nest of loops and one block for each te.compute, in the order in which they depend on each other; a computed
+    tensor that is no parameter becomes a buffer of the function. index_dtype_override: accepted; indices have one type.
+    Errors: ScriptError for a tensor that nothing computes, a size that no parameter brings along, a broken rule.
+    """
+    args = list(ops) if isinstance(ops, (list, tuple)) else [ops]
+    if not args:
+        raise refuse("te.create_prim_func needs the tensors that are the parameters: te.create_prim_func([A, B])")
+    for arg in args:
+        if not isinstance(arg, (Tensor, Var)) or isinstance(arg, IterVar):
+            raise refuse(f"a parameter is a tensor or a te.var, not {arg!r}")
+    for number, arg in enumerate(args):
+        if any(arg is other for other in args[:number]):
+            raise refuse(f"{arg.name} is given twice")
+    order = _in_order([a for a in args if isinstance(a, Tensor)])
+    _check_inputs(args, order)
+    return PrimFunc(_Maker(args).module(order), "main")
+
+
+def _in_order(tensors: Sequence[Tensor]) -> list[ComputeOp]:
+    """The operations behind tensors, each after those whose results it reads."""
+    found: list[ComputeOp] = []
+    seen: set[int] = set()
+    stack = [(t.op, False) for t in reversed(tensors)]
+    while stack:
+        op, done = stack.pop()
+        if done and isinstance(op, ComputeOp):
+            found.append(op)
+        elif id(op) not in seen:
+            seen.add(id(op))
+            stack.append((op, True))
+            stack += [(t.op, False) for t in reversed(op.input_tensors)]
+    return found
+
+
+def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
+    """Whatever the computations use comes in with the parameters."""
+    given = {a.key for a in args}
+    bare = {s.key for a in args if isinstance(a, Tensor) for s in a.shape if isinstance(s, Var)} | given
+    for op in order:
+        for tensor in op.input_tensors:
+            if isinstance(tensor.op, PlaceholderOp) and tensor.key not in given:
+                raise refuse(f"{op.name} reads {tensor.name}, a placeholder that is no parameter: add it to the list")
+    used: dict[str, tuple[Var, str]] = {}
+    for tensor in [*(a for a in args if isinstance(a, Tensor)), *(t for op in order for t in op.tensors)]:
+        used |= {key: (var, f"the shape of {tensor.name}") for key, var in syntax.sizes_of(tensor).items()}
+    for op in order:
+        used |= {key: (var, op.name) for key, var in op.variables.items()}
+    for key, (var, where) in used.items():
+        if key not in bare:
+            raise refuse(
+                f"{where} uses the variable {var.name}, which is no parameter and no extent of one: add it to the list"
+            )
+
+
+class _Maker:
+    """Writes the function as a syntax tree and has it parsed."""
+
+    def __init__(self, args: Sequence[Any]):
+        self.args = args
+        self.names = syntax.Names()
+        self.blocks: set[str] = set()
+        sizes = {k: v for a in args for k, v in syntax.sizes_of(a).items()}
+        for leaf in [*args, *(v for k, v in sizes.items() if all(k != a.key for a in args))]:
+            self.names.give(leaf.key, leaf.name)
+
+    def module(self, order: Sequence[ComputeOp]) -> Any:
+        params = [syntax.parameter(a, self.names) for a in self.args]
+        place = order[0].place if order else placed(ast.Pass())
+        attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
+        body: list[ast.stmt] = [ast.Expr(syntax.call("func_attr", attributes))]
+        for op in order:
+            made = self._operation(op)
+            syntax.at(op.place, made)
+            body += made
+        function = syntax.function(params, body, place)
+        return build([Program("main", function, TeSource(file_of(place)), {"T": tir})])
+
+    def _operation(self, op: ComputeOp) -> list[ast.stmt]:
+        """Its buffers, its loops, its blocks."""
+        made: list[ast.stmt] = []
+        for tensor in op.tensors:
+            if tensor.key not in self.names.of:
+                shape = syntax.shape(tensor.shape, self.names)
+                alloc = syntax.call("alloc_buffer", shape, ast.Constant(tensor.dtype))
+                made.append(syntax.assign(self.names.give(tensor.key, tensor.name), alloc))
+        axes = [*op.axis, *op.reduce_axis]
+        loops = [self.names.fresh(a.name) for a in axes]
+        if op.reduction is not None or len(op.body) == 1:
+            body = [self._block(op, op.name, loops, lambda: self._values(op))]
+        else:
+            body = [
+                self._block(op, t.name, loops, lambda t=t, e=e: [self._store(t, op, e)])
+                for t, e in zip(op.tensors, op.body, strict=True)
+            ]
+        for axis, variable in reversed(list(zip(axes, loops, strict=True))):
+            body = [syntax.loop(variable, self._bounds(axis), body)]
+        for variable in loops:
+            self.names.forget(variable)
+        return made + body
+
+    def _bounds(self, axis: IterVar) -> list[ast.expr]:
+        low, extent = axis.dom.min, axis.dom.extent
+        if isinstance(low, int) and low == 0:
+            return [syntax.size(extent, self.names)]
+        return [syntax.size(low, self.names), syntax.size(low + extent, self.names)]
+
+    def _block(self, op: ComputeOp, title: str, loops: list[str], values: Any) -> ast.stmt:
+        """A block with one iter an axis; without any axis, one iter over a single point."""
+        axes = [*op.axis, *op.reduce_axis]
+        iters = [self.names.give(a.key, f"v_{a.name}") for a in axes]
+        body: list[ast.stmt] = []
+        for axis, variable, iterator in zip(axes, loops, iters, strict=True):
+            bounds = self._bounds(axis)
+            domain = bounds[0] if len(bounds) == 1 else ast.Tuple(bounds, ast.Load())
+            kind = "axis.reduce" if axis.is_reduce else "axis.spatial"
+            body.append(syntax.assign(iterator, syntax.call(kind, domain, syntax.name(variable))))
+        if not axes:
+            iters = [self.names.fresh("vi")]
+            body.append(syntax.assign(iters[0], syntax.call("axis.spatial", ast.Constant(1), ast.Constant(0))))
+        if op.attrs:
+            body.append(ast.Expr(syntax.call("block_attr", _plain(op.attrs))))
+        body += values()
+        for iterator in iters:
+            self.names.forget(iterator)
+        unique, number = title, 0
+        while unique in self.blocks:
+            number += 1
+            unique = f"{title}_{number}"
+        self.blocks.add(unique)
+        return syntax.under(syntax.call("block", ast.Constant(unique)), body)
+
+    def _values(self, op: ComputeOp) -> list[ast.stmt]:
+        """What a block stores: a value, or a reduction with its init."""
+        reduction = op.reduction
+        if reduction is None:
+            return [self._store(op.tensors[0], op, op.body[0])]
+        types = [t.dtype for t in op.tensors]
+        starts = reduction.inits or reduction.reducer.identity(types)
+        init = [self._store(t, op, s) for t, s in zip(op.tensors, starts, strict=True)]
+        old = [subscript(t.key, t, tuple(op.axis)) for t in op.tensors]
+        new = list(reduction.sources)
+        for condition in reduction.conditions:
+            new = [
+                word("if_then_else", condition, n, e)
+                for n, e in zip(new, reduction.reducer.identity(types), strict=True)
+            ]
+        results = reduction.reducer.combine(old, new)
+        return [syntax.under(syntax.call("init"), init), *self._update(op, results)]
+
+    def _update(self, op: ComputeOp, results: list[Expr]) -> list[ast.stmt]:
+        """The stores of an update. Several values are computed before the first is stored: all read the old ones."""
+        if len(results) == 1:
+            return [self._store(op.tensors[0], op, results[0])]
+        kept = [self.names.fresh(f"v_{t.name}") for t in op.tensors]
+        made = [syntax.assign(k, named(r.node, self.names.of)) for k, r in zip(kept, results, strict=True)]
+        made += [ast.Assign([self._target(t, op)], syntax.name(k)) for t, k in zip(op.tensors, kept, strict=True)]
+        for one in kept:
+            self.names.forget(one)
+        return made
+
+    def _store(self, tensor: Tensor, op: ComputeOp, value: Expr) -> ast.stmt:
+        return ast.Assign([self._target(tensor, op)], named(value.node, self.names.of))
+
+    def _target(self, tensor: Tensor, op: ComputeOp) -> ast.expr:
+        return named(subscript(tensor.key, tensor, tuple(op.axis)).node, self.names.of)
+
+
+def _plain(value: Any) -> ast.expr:
+    """A Python value as syntax."""
+    if isinstance(value, dict):
+        return ast.Dict([_plain(k) for k in value], [_plain(v) for v in value.values()])
+    if isinstance(value, (list, tuple)):
+        return ast.List([_plain(v) for v in value], ast.Load())
+    if value is None or not isinstance(value, (str, bool, int, float)):
+        raise refuse(f"an attribute is a string, a number, a list or a dictionary, not {value!r}")
+    return ast.Constant(value)

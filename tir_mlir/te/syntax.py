@@ -1,0 +1,94 @@
+"""Pieces of TVMScript as syntax trees: functions, parameters, loops, blocks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from .expr import Expr, Var, named, t_word
+
+
+class Names:
+    """Readable names for the keys in syntax trees, each used once."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, str] = {}
+        self._used = {"T"}
+
+    def give(self, key: str, wanted: str) -> str:
+        """A name for a key."""
+        self.of[key] = self.fresh(wanted)
+        return self.of[key]
+
+    def fresh(self, wanted: str) -> str:
+        """`wanted`, or with the first free suffix `_1`, `_2`, ..."""
+        name, number = wanted, 0
+        while name in self._used:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._used.add(name)
+        return name
+
+    def forget(self, name: str) -> None:
+        """A name that ended with its loop or block."""
+        self._used.discard(name)
+
+
+def sizes_of(leaf: Any) -> dict[str, Var]:
+    """The variables in the shape of a tensor."""
+    shape = getattr(leaf, "shape", ())
+    return {key: var for size in shape if isinstance(size, Expr) for key, var in size.leaves.items()}
+
+
+def size(value: Any, names: Names) -> ast.expr:
+    """An extent: a number or an expression of size variables."""
+    return named(value.node, names.of) if isinstance(value, Expr) else ast.Constant(value)
+
+
+def shape(values: Sequence[Any], names: Names) -> ast.expr:
+    return ast.Tuple([size(v, names) for v in values], ast.Load())
+
+
+def parameter(leaf: Any, names: Names) -> ast.arg:
+    """`A: T.Buffer((n, 16), "float32")` for a tensor, `n: T.int32` for a variable."""
+    if isinstance(leaf, Var):
+        return ast.arg(names.of[leaf.key], t_word(leaf.dtype))
+    return ast.arg(names.of[leaf.key], call("Buffer", shape(leaf.shape, names), ast.Constant(leaf.dtype)))
+
+
+def call(word: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(t_word(word), list(args), [])
+
+
+def name(text: str) -> ast.Name:
+    return ast.Name(text, ast.Load())
+
+
+def assign(target: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(target, ast.Store())], value)
+
+
+def loop(variable: str, bounds: Sequence[ast.expr], body: list[ast.stmt]) -> ast.stmt:
+    """`for variable in T.serial(bounds)`."""
+    return ast.For(ast.Name(variable, ast.Store()), call("serial", *bounds), body, [])
+
+
+def under(head: ast.Call, body: list[ast.stmt]) -> ast.stmt:
+    """`with head:`."""
+    return ast.With([ast.withitem(head)], body)
+
+
+def function(params: list[ast.arg], body: list[ast.stmt], place: ast.AST) -> ast.FunctionDef:
+    arguments = ast.arguments([], params, None, [], [], None, [])
+    made = ast.FunctionDef("main", arguments, body, [])
+    at(place, [made])
+    return made
+
+
+def at(place: ast.AST, nodes: Sequence[ast.AST]) -> None:
+    """Give a place to every node that has none."""
+    marks = ("lineno", "end_lineno", "col_offset", "end_col_offset", "file")
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+        if "lineno" in node._attributes and "lineno" not in node.__dict__:
+            node.__dict__ |= {mark: getattr(place, mark) for mark in marks}

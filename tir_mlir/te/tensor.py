@@ -1,0 +1,272 @@
+"""Tensors, axes, and the two operations that make tensors: `te.placeholder` and `te.compute`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect import dtypes
+
+from .expr import Expr, Var, fresh_key, lift, subscript
+from .places import placed, refuse
+from .probe import dtypes_of
+from .reduction import Reduction
+
+
+class Range:
+    """The values `[min, min + extent)` of an axis."""
+
+    def __init__(self, low: Any, extent: Any):
+        self.min = low
+        self.extent = extent
+
+    def __repr__(self) -> str:
+        return f"range(min={self.min}, ext={self.extent})"
+
+
+class IterVar(Var):
+    """An axis: of a tensor (spatial) or of a reduction."""
+
+    def __init__(self, name: str, low: Any, extent: Any, is_reduce: bool):
+        super().__init__(name)
+        self.dom = Range(low, extent)
+        self.is_reduce = is_reduce
+
+    @property
+    def var(self) -> IterVar:
+        """The axis as a variable: itself."""
+        return self
+
+
+def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
+    """An axis to reduce over: `k = te.reduce_axis((0, 128), name="k")` runs from 0 up to, not including, 128."""
+    if not isinstance(dom, (tuple, list)) or len(dom) != 2:
+        raise refuse(f"te.reduce_axis takes (begin, end): te.reduce_axis((0, 128), name={name!r}), not {dom!r}")
+    low, high = (_extent(d, "the bound of a reduce axis") for d in dom)
+    extent = high if isinstance(low, int) and low == 0 else high - low
+    if isinstance(extent, int) and extent < 0:
+        raise refuse(f"te.reduce_axis({dom!r}): it ends before it begins")
+    return IterVar(name, low, extent, True)
+
+
+class Tensor:
+    """What an operation gives: `A[i, j]` is an element in an expression."""
+
+    def __init__(self, shape: tuple[Any, ...], dtype: str, name: str, op: Any, value_index: int = 0):
+        self.shape = shape
+        self.dtype = dtype
+        self.name = name
+        self.op = op
+        self.value_index = value_index
+        self.key = fresh_key()
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def __getitem__(self, indices: Any) -> Expr | Partial:
+        given = indices if isinstance(indices, tuple) else (indices,)
+        if len(given) > self.ndim:
+            raise refuse(f"{self.name} has {self.ndim} axes but {len(given)} indices are given")
+        if any(isinstance(i, slice) for i in given):
+            raise refuse(f"an index of {self.name} picks one element: {self.name} has no slices here")
+        return subscript(self.key, self, given) if len(given) == self.ndim else Partial(self, given)
+
+    def __call__(self, *indices: Any) -> Expr:
+        if len(indices) != self.ndim:
+            raise refuse(f"{self.name} has {self.ndim} axes but {len(indices)} indices are given")
+        return subscript(self.key, self, indices) if self.ndim else self.element()
+
+    def element(self) -> Expr:
+        """The tensor itself as a value: its only element, for a tensor without axes."""
+        if self.ndim:
+            raise refuse(f"{self.name} has {self.ndim} axes: a value is one element of it, {self.name}[...]")
+        return subscript(self.key, self, ())
+
+    def __repr__(self) -> str:
+        return f"Tensor(shape={list(self.shape)}, op.name={self.op.name})"
+
+
+class Partial:
+    """A tensor with the first of its indices: `A[i]` of `A[i][j]`."""
+
+    def __init__(self, tensor: Tensor, indices: tuple[Any, ...]):
+        self._tensor = tensor
+        self._indices = indices
+
+    def __getitem__(self, indices: Any) -> Expr | Partial:
+        return self._tensor[(*self._indices, *(indices if isinstance(indices, tuple) else (indices,)))]
+
+    def element(self) -> Expr:
+        tensor = self._tensor
+        raise refuse(f"{tensor.name} has {tensor.ndim} axes but {len(self._indices)} indices are given")
+
+
+def _arithmetic(name: str) -> Callable[..., Expr]:
+    def method(self: Any, *others: Any) -> Expr:
+        return getattr(self.element(), name)(*others)
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
+    for _method in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Tensor, _method, _arithmetic(_method))
+        setattr(Partial, _method, _arithmetic(_method))
+
+
+class PlaceholderOp:
+    """The operation behind a tensor that comes from outside."""
+
+    axis: tuple[IterVar, ...] = ()
+    reduce_axis: tuple[IterVar, ...] = ()
+
+    def __init__(self, name: str, shape: tuple[Any, ...], dtype: str):
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+        self.tensors = [Tensor(shape, dtype, name, self)]
+        self.input_tensors: list[Tensor] = []
+
+    def output(self, index: int) -> Tensor:
+        """One of the tensors that the operation gives."""
+        return self.tensors[index]
+
+
+class ComputeOp:
+    """The operation behind computed tensors: one value, or one reduction, a point of a box."""
+
+    def __init__(self, name: str, tag: str, attrs: dict[str, Any], axis: tuple[IterVar, ...], body: Any):
+        self.name = name
+        self.tag = tag
+        self.attrs = attrs
+        self.axis = axis
+        self.reduction: Reduction | None = body if isinstance(body, Reduction) else None
+        self.body: list[Expr] = list(body.sources) if isinstance(body, Reduction) else list(body)
+        self.reduce_axis: tuple[IterVar, ...] = () if self.reduction is None else self.reduction.axis
+        self.place = placed(ast.Pass())
+        leaves = self._leaves()
+        self.input_tensors = [leaf for leaf in leaves.values() if isinstance(leaf, Tensor)]
+        self.variables = {k: v for k, v in leaves.items() if isinstance(v, Var) and not isinstance(v, IterVar)}
+        self._check(leaves)
+        several = len(self.body) > 1
+        shape = tuple(a.dom.extent for a in axis)
+        names = [f"{name}.v{n}" if several else name for n in range(len(self.body))]
+        types = dtypes_of(self.body)
+        self.tensors = [Tensor(shape, t, n, self, at) for at, (n, t) in enumerate(zip(names, types, strict=True))]
+
+    def output(self, index: int) -> Tensor:
+        """One of the tensors that the operation gives."""
+        return self.tensors[index]
+
+    def _leaves(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        conditions = [] if self.reduction is None else [*self.reduction.conditions, *self.reduction.inits]
+        for expr in (*self.body, *conditions):
+            found |= expr.leaves
+        return found
+
+    def _check(self, leaves: dict[str, Any]) -> None:
+        """Only axes of this operation occur in it."""
+        for leaf in leaves.values():
+            if not isinstance(leaf, IterVar) or any(leaf is a for a in (*self.axis, *self.reduce_axis)):
+                continue
+            if leaf.is_reduce:
+                raise refuse(
+                    f"{self.name} uses the reduce axis {leaf.name} outside a reduction over it: "
+                    f"te.sum(..., axis={leaf.name})"
+                )
+            raise refuse(f"{self.name} uses the axis {leaf.name} of another te.compute")
+
+
+def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder") -> Tensor:
+    """A tensor that comes from outside: an argument of the function.
+
+    shape: ints, `te.var` variables or expressions of such. dtype: "float32" unless given.
+    """
+    return PlaceholderOp(name, _shape(shape), _dtype(dtype or "float32")).tensors[0]
+
+
+def compute(
+    shape: Any,
+    fcompute: Callable[..., Any],
+    name: str = "compute",
+    tag: str = "",
+    attrs: dict[str, Any] | None = None,
+    varargs_names: Sequence[str] | None = None,
+) -> Any:
+    """A tensor with a value for every point of a box: `te.compute((n, m), lambda i, j: A[i, j] + 1.0)`.
+
+    fcompute takes one index an axis (or `*indices`) and gives an expression, a reduction (`te.sum(..., axis=k)`), or a
+    tuple of expressions; then the result is a tuple of tensors. tag: accepted, without a meaning. attrs: annotations
+    of the block. Errors: ScriptError at the line of the expression.
+    """
+    box = _shape(shape)
+    names = _axis_names(fcompute, len(box), varargs_names)
+    axis = tuple(IterVar(n, 0, extent, False) for n, extent in zip(names, box, strict=True))
+    body = fcompute(*axis)
+    if not isinstance(body, Reduction):
+        several = isinstance(body, (tuple, list))
+        values = list(body) if several else [body]
+        if not values:
+            raise refuse(f"te.compute of {name}: the function gives no value")
+        if any(isinstance(v, Reduction) for v in values):
+            raise refuse(f"te.compute of {name}: a tuple of reductions is one reduction over a tuple: te.comm_reducer")
+        body = [lift(v) for v in values]
+    else:
+        several = len(body.sources) > 1
+    op = ComputeOp(name, tag, dict(attrs or {}), axis, body)
+    return tuple(op.tensors) if several else op.tensors[0]
+
+
+def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence[str] | None) -> list[str]:
+    """The names of the function's parameters, and i0, i1, ... for those of `*indices`."""
+    if not callable(fcompute):
+        raise refuse(f"te.compute takes a function of the indices: lambda i, j: ..., not {fcompute!r}")
+    kinds = list(inspect.signature(fcompute).parameters.values())
+    plain = [p.name for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    open_ended = any(p.kind is p.VAR_POSITIONAL for p in kinds)
+    if (len(plain) != ndim and not open_ended) or len(plain) > ndim:
+        raise refuse(
+            f"te.compute: the shape has {ndim} axes but the function takes {len(plain)} indices; "
+            "take one an axis, or all as *indices"
+        )
+    rest = range(len(plain), ndim)
+    if varargs_names is not None:
+        if len(varargs_names) != len(rest):
+            raise refuse(f"te.compute: {len(varargs_names)} varargs_names for {len(rest)} axes")
+        return [*plain, *varargs_names]
+    return [*plain, *(f"i{n}" for n in rest)]
+
+
+def _shape(shape: Any) -> tuple[Any, ...]:
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    return tuple(_extent(s, "an extent") for s in sizes)
+
+
+def _extent(size: Any, what: str) -> Any:
+    """A size as a Python integer, or an expression of size variables."""
+    if isinstance(size, np.integer):
+        size = size.item()
+    if isinstance(size, int) and not isinstance(size, bool):
+        if size < 0:
+            raise refuse(f"{what} cannot be negative: {size}")
+        return int(size)
+    if isinstance(size, Expr):
+        odd = [leaf for leaf in size.leaves.values() if not isinstance(leaf, Var) or isinstance(leaf, IterVar)]
+        if odd:
+            raise refuse(f"{what} is made of numbers and te.var variables; {size} has {odd[0].name} in it")
+        return size
+    raise refuse(f"{what} is an integer, a te.var or an expression of such, not {size!r}")
+
+
+def _dtype(dtype: Any) -> str:
+    name = str(getattr(dtype, "dtype", dtype))
+    if name not in dtypes.NAMES:
+        raise refuse(f'dtype "{name}" is not supported; use one of {", ".join(dtypes.NAMES)}')
+    return name
