@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.regions import buffers, declared
+from tir_mlir.dialect.regions import Region, buffers, declare, declared
 from tir_mlir.dialect.views import Block, Buffer, Func, func_of
-from tir_mlir.dialect.walk import all_blocks, is_inside, ops
+from tir_mlir.dialect.walk import all_blocks, ops
 from tir_mlir.passes.schedule.registry import check, refuse
-from tir_mlir.passes.schedule.scope import reads_of, writes_of
 
 _SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+")
 _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
@@ -56,14 +55,6 @@ def pick(block: Block, which: int | str, key: str) -> Buffer:
     return found[which]
 
 
-def _listed(block: Block, key: str) -> list[Buffer]:
-    """The buffers of `T.reads` or `T.writes`, in printed order."""
-    if key in block.op.attributes:
-        return [r.buffer.root for r in declared(block, key, [])]
-    found = [Buffer(v) for v in (reads_of(block) if key == attrs.READS else writes_of(block))]
-    return [b for b in found if b.op is None or not is_inside(b.op, block.op)]
-
-
 def fresh_name(func: Func, name: str) -> str:
     """`name`, numbered when a buffer of the function has it already: declared regions name buffers."""
     taken = {b.name for b in func.params}
@@ -87,30 +78,37 @@ def head_end(body: ir.Block) -> ir.Operation:
     raise ValueError("a body without a terminator")
 
 
-def alloc_like(scope: Block | Func, like: Buffer, storage_scope: str) -> Buffer:
-    """Allocate, in a scope, a buffer of the same shape and dtype called `<buffer>_<storage scope>`."""
-    name = fresh_name(func_of(scope.op), f"{like.name}_{storage_scope}")
-    shape: list[int | Index] = [d if n is None else n for n, d in zip(like.shape, like.dims, strict=True)]
+def alloc(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:
+    """Allocate a buffer at the head of a scope."""
+    name = fresh_name(func_of(scope.op), name)
     with ir.InsertionPoint(head_end(scope.body)):
-        return Buffer(create.alloc(name, shape, like.dtype, storage_scope))
+        return Buffer(create.alloc(name, list(shape), dtype, storage_scope))
 
 
-def rename_declared(roots: Iterable[ir.Operation], old: Buffer, name: str) -> None:
-    """In declared regions beneath some ops, let the entries of a buffer name another one."""
+def rename_declared(roots: Iterable[ir.Operation], old: Buffer, name: str, shift: Sequence[Index] = ()) -> None:
+    """In declared regions beneath some ops, let the entries of a buffer name another one, `shift` taken off."""
     for root in roots:
         for block in all_blocks(root):
             for key in (attrs.READS, attrs.WRITES):
                 if key in block.op.attributes:
-                    _rename_entries(block, key, old, name)
+                    _rename_entries(block, key, old, name, shift)
 
 
-def _rename_entries(block: Block, key: str, old: Buffer, name: str) -> None:
+def _rename_entries(block: Block, key: str, old: Buffer, name: str, shift: Sequence[Index]) -> None:
+    found = declared(block, key, [])
+    if shift and any(r.buffer == old for r in found):
+        declare(block, key, [_shifted(r, shift) if r.buffer == old else r for r in found])
     entries = list(ir.ArrayAttr(block.op.attributes[key]))
-    for number, region in enumerate(declared(block, key, [])):
+    for number, region in enumerate(found):
         if region.buffer == old:
             entry = {e.name: e.attr for e in ir.DictAttr(entries[number])}
             entries[number] = ir.DictAttr.get({**entry, "buffer": ir.StringAttr.get(name)})
     block.op.attributes[key] = ir.ArrayAttr.get(entries)
+
+
+def _shifted(region: Region, shift: Sequence[Index]) -> Region:
+    mins = tuple((m - s).simplified() for m, s in zip(region.mins, shift, strict=True))
+    return Region(region.buffer, mins, region.extents)
 
 
 def drop_declared(root: ir.Operation, buffer: Buffer) -> None:

@@ -12,8 +12,17 @@ from tir_mlir.dialect.regions import regions
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop, is_loop
 from tir_mlir.dialect.walk import is_inside, parents
-from tir_mlir.passes.schedule.buffers import alloc_like, check_scope_name, head_end, pick
-from tir_mlir.passes.schedule.copy_stage import Place, check_redirectable, make_copy, place, redirect, whole_buffer
+from tir_mlir.passes.schedule.buffers import check_scope_name, head_end, pick
+from tir_mlir.passes.schedule.copy_stage import (
+    Place,
+    check_redirectable,
+    make_cache,
+    make_copy,
+    place,
+    redirect,
+    whole_buffer,
+    windowed,
+)
 from tir_mlir.passes.schedule.cover import comes_before, meeting, uncovered
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import Scope, children, scope_of
@@ -55,13 +64,14 @@ def cache_read(
         for reader in readers:
             check_redirectable(reader.op, buffer)
         where = _input_place(scope, buffer) if writer is None else _read_place(buffer, writer, readers)
+        where = windowed(where, scope, readers)
 
-    cache = alloc_like(scope, buffer, storage_scope)
+    cache = make_cache(scope, where, storage_scope)
     made = make_copy(f"{buffer.name}_{storage_scope}", buffer, cache, where)
     if writer is not None and _runs_at_once(made):
         _check_box(buffer, writer, made)
     for reader in readers:
-        redirect(reader.op, buffer, cache)
+        redirect(reader.op, buffer, cache, where.shift)
     return made
 
 
@@ -95,12 +105,12 @@ def cache_write(
         others = [r for r in _readers(scope, buffer) if r != block and r not in listed]
         for user in [block, *listed]:
             check_redirectable(user.op, buffer)
-        where = _write_place(scope, buffer, block, others)
+        where = windowed(_write_place(scope, buffer, block, others), scope, [block, *listed])
 
-    cache = alloc_like(scope, buffer, storage_scope)
+    cache = make_cache(scope, where, storage_scope)
     made = make_copy(f"{buffer.name}_{storage_scope}", cache, buffer, where)
     for user in [block, *listed]:
-        redirect(user.op, buffer, cache)
+        redirect(user.op, buffer, cache, where.shift)
     _check_filled(scope, cache, block, made)
     return made
 

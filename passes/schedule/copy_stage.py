@@ -7,25 +7,39 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import create, ranges, sets
+from tir_mlir.dialect import create, ranges, sets, walk
 from tir_mlir.dialect.accesses import Access
 from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.regions import Region, box
 from tir_mlir.dialect.views import Block, Buffer, func_of
 from tir_mlir.dialect.walk import is_inside, ops
-from tir_mlir.passes.schedule.buffers import rename_declared
+from tir_mlir.passes.schedule.buffers import alloc, rename_declared
 from tir_mlir.passes.schedule.registry import refuse
 from tir_mlir.passes.schedule.retype import check_retypable, follow
+from tir_mlir.passes.schedule.scope import Scope
 
 
 @dataclass(frozen=True)
 class Place:
-    """A copy to be made before an op: over `region` (in values known there), of a buffer whose used part is `whole`."""
+    """A copy to be made before an op: over `region` (in values known there), of a buffer whose used part is `whole`.
+
+    `window`: the cache holds just the region, its element 0 is the first of the region; else it has the buffer's shape.
+    """
 
     before: ir.Operation
     region: Region
     whole: Region
+    window: bool = False
+
+    @property
+    def shape(self) -> list[Index]:
+        return list(self.region.extents) if self.window else self.region.buffer.dims
+
+    @property
+    def shift(self) -> list[Index]:
+        """What is taken off an index of the buffer to give that of the cache."""
+        return list(self.region.mins) if self.window else [Index.constant(0)] * len(self.region.mins)
 
 
 def whole_buffer(buffer: Buffer) -> Region:
@@ -46,27 +60,65 @@ def place(writes: Sequence[Access], level: ir.Operation, before: ir.Operation) -
     return Place(before, written_region(writes, level), written_region(writes, func_of(level).op))
 
 
+def windowed(where: Place, scope: Scope, users: Sequence[Block]) -> Place:
+    """The same copy with a cache of just the region: where it stands in the scope itself and all uses can be shifted.
+
+    A copy in a loop fills another part of the cache each time: there the cache keeps the shape of the buffer.
+    """
+    sizes = [v for e in where.region.extents for v in e.values]
+    starts = [v for m in where.region.mins for v in m.values]
+    fits = where.before.block == scope.body and all(is_symbol(v) for v in sizes)
+    fits = fits and not any(walk.enclosing_loop_name(v) is not None for v in starts)
+    moves = any(m.as_constant() != 0 for m in where.region.mins)
+    if not fits or (moves and not all(_shiftable(u.op, where.region.buffer) for u in users)):
+        return where
+    return Place(where.before, where.region, where.whole, True)
+
+
+def _shiftable(root: ir.Operation, buffer: Buffer) -> bool:
+    """Whether only plain loads and stores beneath `root` use a buffer."""
+    plain = ("affine.load", "affine.store")
+    return all(op.name in plain for op in ops(root) if any(v == buffer.value for v in op.operands))
+
+
+def make_cache(scope: Scope, where: Place, storage_scope: str) -> Buffer:
+    """The buffer `<buffer>_<storage scope>` for a copy, allocated in the scope."""
+    like = where.region.buffer
+    return alloc(scope, f"{like.name}_{storage_scope}", where.shape, like.dtype, storage_scope)
+
+
 def make_copy(name: str, source: Buffer, target: Buffer, where: Place) -> Block:
     """`target[v] = source[v]` over the region: loops ax0.., a block with iters v0.., guarded where that sticks out."""
     ip = ir.InsertionPoint(where.before)
-    bindings: list[Index] = []
-    for number, (low, extent) in enumerate(zip(where.region.mins, where.region.extents, strict=True)):
+    loops: list[Index] = []
+    for number, extent in enumerate(where.region.extents):
         with ip:
             loop = create.loop(f"ax{number}", 0, extent)
-        bindings.append((low + Index.of(loop.var)).simplified())
+        loops.append(Index.of(loop.var))
         ip = create.at_end(loop.body)
-    parts = list(zip(where.whole.mins, where.whole.extents, bindings, strict=True))
-    conditions = _open_conditions(ip, [c for low, size, b in parts for c in (b - low, low + size - b - 1)])
+    elements = [(low + at).simplified() for low, at in zip(where.region.mins, loops, strict=True)]
+    known = list(zip(where.whole.mins, where.whole.extents, elements, strict=True))
+    conditions = _open_conditions(ip, [c for low, size, e in known for c in (e - low, low + size - e - 1)])
     with ip:
         if conditions:
             ip = create.at_end(create.where(conditions).regions[0].blocks[0])
         with ip:
-            specs = [IterSpec(f"v{n}", "S", low, size, b) for n, (low, size, b) in enumerate(parts)]
-            block = create.block(name, specs)
+            block = create.block(name, _iters(target, where, loops, elements))
     at = [Index.of(i.var) for i in block.iters]
+    there = [(a + low).simplified() for a, low in zip(at, where.shift, strict=True)]
+    places = {where.region.buffer: there}
     with create.at_end(block.body):
-        create.store(create.load(source.value, at), target.value, at)
+        create.store(create.load(source.value, places.get(source, at)), target.value, places.get(target, at))
     return block
+
+
+def _iters(target: Buffer, where: Place, loops: Sequence[Index], elements: Sequence[Index]) -> list[IterSpec]:
+    """One iter a dimension: over the cache, or over the buffer (of a parameter, over what the copy writes)."""
+    if where.window:
+        return [IterSpec(f"v{n}", "S", 0, e, at) for n, (e, at) in enumerate(zip(where.shape, loops, strict=True))]
+    domain = where.whole if target.is_param else whole_buffer(where.region.buffer)
+    parts = zip(domain.mins, domain.extents, elements, strict=True)
+    return [IterSpec(f"v{n}", "S", low, size, e) for n, (low, size, e) in enumerate(parts)]
 
 
 def _open_conditions(ip: ir.InsertionPoint, wanted: Sequence[Index]) -> list[Constraint]:
@@ -99,11 +151,29 @@ def check_redirectable(root: ir.Operation, buffer: Buffer) -> None:
                 )
 
 
-def redirect(root: ir.Operation, old: Buffer, new: Buffer) -> None:
-    """Everything beneath `root` that uses `old` uses `new` instead, views and declared regions too."""
-    rename_declared([root], old, new.name)
+def redirect(root: ir.Operation, old: Buffer, new: Buffer, shift: Sequence[Index] = ()) -> None:
+    """Everything beneath `root` that uses `old` uses `new` instead, views and declared regions too.
+
+    `shift` is taken off every index (the uses are then plain loads and stores: see `windowed`).
+    """
+    rename_declared([root], old, new.name, shift)
+    moves = any(s.as_constant() != 0 for s in shift)
     for op in ops(root):
+        if moves and any(v == old.value for v in op.operands):
+            at = [(i - s).simplified() for i, s in zip(walk.access_indices(op), shift, strict=True)]
+            access_at(op, new, at)
+            continue
         for number, value in enumerate(list(op.operands)):
             if value == old.value:
                 op.operands[number] = new.value
                 follow(op)
+
+
+def access_at(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
+    """Let an affine load or store access `buffer[indices]` instead."""
+    with ir.InsertionPoint(op), op.location:
+        if op.name == "affine.load":
+            op.results[0].replace_all_uses_with(create.load(buffer.value, indices))
+        else:
+            create.store(op.operands[0], buffer.value, indices)
+    walk.erase(op)
