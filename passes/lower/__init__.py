@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tir_mlir.passes.lower import (
     abi,
+    align,
     allocs,
     blocks,
     bools,
@@ -26,6 +27,7 @@ __all__ = [
     "LoweringPass",
     "LoweringWarning",
     "abi",
+    "align",
     "allocs",
     "blocks",
     "bools",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 OURS = (
     "tir-lower-fastmath",  # needs the reduce iters
+    "tir-lower-align",  # before blocks go: they carry the wish
     "tir-lower-blocks",
     "tir-lower-conditions",
     "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations
@@ -17,6 +18,7 @@ OURS = (
     "tir-lower-unrolled",
     "tir-lower-threads",
     "tir-lower-parallel",
+    "tir-lower-strides",  # shapes are final, vectors are made
     "tir-lower-allocs",  # after parallel: memory at the start of the iteration that owns it
     "tir-lower-scopes",
     "tir-lower-abi",

@@ -13,6 +13,7 @@ from tir_mlir.dialect.create import apply, at_end
 from tir_mlir.dialect.create import loop as make_loop
 from tir_mlir.dialect.index import Index, emit_map, read_map
 from tir_mlir.dialect.views import Loop, is_loop
+from tir_mlir.passes.lower import align
 from tir_mlir.passes.lower.facts import dense, map_of
 from tir_mlir.passes.lower.lanes import Lanes, NotVector, analyse, step
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -227,6 +228,8 @@ class Emitter:
     def _is_contiguous(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
         strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
         steps = [self.lanes.step(i) for i in indices]
+        if align.padded(memref):
+            return align.is_row(memref) and bool(steps) and steps[-1] == 1 and not any(steps[:-1])
         return bool(steps) and strides[-1] == 1 and steps[-1] == 1 and not any(steps[:-1]) and None not in steps
 
     def _type(self, element: ir.Type) -> ir.VectorType:

@@ -17,7 +17,9 @@ from tir_mlir.passes.schedule import (
     reverse_compute_inline,
     set_scope,
     split,
+    storage_align,
     tensorize,
+    unsafe_set_dtype,
 )
 from tir_mlir.passes.schedule.registry import PRIMITIVES, Primitive
 
@@ -25,6 +27,8 @@ __all__ = [
     "PRIMITIVES",
     "Primitive",
     "annotate",
+    "unsafe_set_dtype",
+    "storage_align",
     "add_unit_loop",
     "merge",
     "blockize",

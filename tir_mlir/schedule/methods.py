@@ -120,6 +120,12 @@ class Methods:
     def set_scope(self, block: BlockLike, buffer_index: int | str, storage_scope: str) -> None:
         return self._apply("set_scope", block, buffer_index, storage_scope)
 
+    def storage_align(self, block: BlockLike, buffer_index: int | str, axis: int, factor: int, offset: int) -> None:
+        return self._apply("storage_align", block, buffer_index, axis, factor, offset)
+
+    def unsafe_set_dtype(self, block: BlockLike, buffer_index: int | str, dtype: str) -> None:
+        return self._apply("unsafe_set_dtype", block, buffer_index, dtype)
+
     # --- where things are computed ------------------------------------------------------------------------------------
 
     def compute_at(

@@ -1,0 +1,92 @@
+"""unsafe_set_dtype: an allocated buffer keeps its values in another type."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect import attrs, dtypes
+from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.views import Block
+from tir_mlir.passes.schedule.buffers import pick
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+LOADS = ("affine.load", "memref.load")
+STORES = ("affine.store", "memref.store")
+_NOT_EQUAL = {True: 13, False: 1}  # of floats: unordered or unequal; of integers: unequal
+
+
+@primitive("unsafe_set_dtype")
+def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
+    """Keep the values of a buffer that a block writes in another type; stores and loads convert.
+
+        Y = T.alloc_buffer((n,), "float32")         Y = T.alloc_buffer((n,), "float16")
+        Y[vi] = x                           ->      Y[vi] = T.Cast("float16", x)
+        ... Y[vi] ...                               ... T.Cast("float32", Y[vi]) ...
+
+    The name stays. Unsafe: values are rounded to the new type, so the program may compute something else, and a sum
+    that is rounded at every step has no free order any more.
+
+    Requires: the program allocates the buffer, and all its users are plain loads and stores. `buffer_index` counts the
+    buffers as `T.writes` prints them, or is a name.
+    """
+    buffer = pick(block, buffer_index, attrs.WRITES)
+    check(
+        buffer.is_alloc,
+        block,
+        f"{buffer.name} is a parameter of the function, its type is the caller's; cache_write it and change the copy",
+    )
+    try:
+        new = dtypes.to_mlir(dtype)
+    except TirError as error:
+        refuse(block, str(error))
+    users = [use.owner.operation for use in buffer.value.uses]
+    for user in users:
+        if user.name not in (*LOADS, *STORES, "memref.dim"):
+            refuse(
+                user,
+                f"{buffer.name} is also used by {user.name}, which cannot be converted; only loads and stores can",
+            )
+    old = buffer.dtype
+    if old == dtype:
+        return
+
+    type_ = buffer.type
+    buffer.value.set_type(ir.MemRefType.get(type_.shape, new, type_.layout, type_.memory_space))
+    for user in users:
+        if user.name in STORES:
+            with ir.InsertionPoint(user), user.location:
+                user.operands[0] = convert(user.operands[0], old, dtype)
+        elif user.name in LOADS:
+            _convert_load(user, old, dtype)
+
+
+def _convert_load(op: ir.Operation, old: str, new: str) -> None:
+    value = op.results[0]
+    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+    value.set_type(dtypes.to_mlir(new))
+    with ir.InsertionPoint.after(op), op.location:
+        back = convert(value, new, old)
+    for owner, number in uses:
+        owner.operands[number] = back
+
+
+def convert(value: ir.Value, source: str, target: str) -> ir.Value:
+    """A value in another type: floats to integers round towards zero, to bool test against zero."""
+    type_ = dtypes.to_mlir(target)
+    wider = dtypes.bits(source) < dtypes.bits(target)
+    is_float = dtypes.is_float(source)
+    if target == "bool":
+        zero = arith.constant(value.type, 0.0 if is_float else 0)
+        return (arith.cmpf if is_float else arith.cmpi)(_NOT_EQUAL[is_float], value, zero)
+    if is_float and dtypes.is_float(target):
+        if dtypes.bits(source) == dtypes.bits(target):  # float16 and bfloat16 have no single op between them
+            return arith.truncf(type_, arith.extf(dtypes.to_mlir("float32"), value))
+        return (arith.extf if wider else arith.truncf)(type_, value)
+    if is_float:
+        return arith.fptosi(type_, value)
+    if dtypes.is_float(target):
+        return (arith.uitofp if source == "bool" else arith.sitofp)(type_, value)
+    if source == "bool":
+        return arith.extui(type_, value)
+    return (arith.extsi if wider else arith.trunci)(type_, value)
