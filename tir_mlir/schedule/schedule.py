@@ -48,7 +48,7 @@ class Schedule(Methods):
             raise ValueError(f'error_render_level is "detail", "fast" or "none", not {error_render_level!r}')
         if seed is not None and not 1 <= seed < 2**31 - 1:
             raise ValueError(f"a seed lies in [1, 2**31 - 1), {seed} does not")
-        alone = mod.alone if isinstance(mod, PrimFunc) else mod
+        alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # TVM looks a lone function up as main
         source = alone.mlir if isinstance(alone, IRModule) else alone
         if not isinstance(source, ir.Module):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
