@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.index_terms import Number, Operation, Term, evaluate, from_affine
 from tir_mlir.dialect.layout import Conjunction, Padding
-from tir_mlir.dialect.sets import dim_type, recover
 
 
 @dataclass(frozen=True)
@@ -100,27 +98,3 @@ class Predicate:
 
 def conditions(piece: Conjunction, names: Sequence[str]) -> tuple[Condition, ...]:
     return tuple(Condition.of(expr, is_eq, names) for expr, is_eq in piece)
-
-
-def sizes_text(sizes: isl.Set) -> str | None:
-    """A set of sizes as a condition on them: `n % 16 == 0`; None where it has no such text.
-
-    "always" and "never" where it holds for all sizes, for none.
-    """
-    if sizes.is_empty():
-        return "never"
-    if sizes.plain_is_universe():
-        return "always"
-    names = [sizes.get_dim_name(dim_type.param, p) or "?" for p in range(sizes.dim(dim_type.param))]
-    texts = []
-    for basic in sizes.compute_divs().get_basic_sets():
-        found = []
-        for constraint in basic.get_constraints():
-            if constraint.is_div_constraint():
-                continue
-            aff = constraint.get_aff()
-            aff = aff.scale_val(aff.get_denominator_val())
-            expr = recover(aff, [ir.AffineExpr.get_dim(p) for p in range(len(names))], 0)
-            found.append(repr(Condition.of(expr, constraint.is_equality(), names)))
-        texts.append(" and ".join(found))
-    return " or ".join(texts) if all(texts) else None

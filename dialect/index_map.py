@@ -169,7 +169,7 @@ class IndexMap:
         """The inverse over a box: the one that was given where it is one, else what isl finds."""
         if self.inverse_index_map is not None:
             given = self.inverse_index_map.affine()
-            again = Layout(given, Box(layout.shape, layout.box.params)).relation
+            again = Layout(given, layout.target).relation
             if not layout.relation.apply_range(again).is_equal(layout.box.points.identity()):
                 raise IndexMapError(f"{self.inverse_index_map} is not the inverse of {self}")
             return given

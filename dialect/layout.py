@@ -32,10 +32,14 @@ Conjunction = list[tuple[ir.AffineExpr, bool]]  # each `expr >= 0`, or `expr == 
 
 @dataclass(frozen=True)
 class Box:
-    """The points [0, extent) of some dimensions; dimension p of an extent is the size `params[p]`."""
+    """The points [0, extent) of some dimensions; dimension p of an extent is the size `params[p]`.
+
+    `sizes`: what is known of the sizes, besides that none is negative.
+    """
 
     extents: tuple[ir.AffineExpr, ...]
     params: tuple[str, ...] = ()
+    sizes: isl.Set | None = None
 
     @staticmethod
     def of(shape: Sequence[int]) -> Box:
@@ -50,6 +54,8 @@ class Box:
         points = isl.Set.universe(local.get_space())
         for size in sizes:
             points = points.intersect(nonneg(size))
+        if self.sizes is not None:
+            points = points.intersect_params(self.sizes)
         for d, extent in enumerate(self.extents):
             var = isl.Aff.var_on_domain(local, dim_type.set, d)
             last = to_aff(extent, sizes, zero).sub(var).add_constant_val(isl.Val(-1))
@@ -143,7 +149,7 @@ class Layout:
     @cached_property
     def target(self) -> Box:
         """The box that holds the image."""
-        return Box(self.shape, self.box.params)
+        return Box(self.shape, self.box.params, self.box.sizes)
 
     def inverse(self) -> tuple[ir.AffineExpr, ...]:
         """The point that goes to a place of the image, over the dimensions of the image and the sizes."""
@@ -273,16 +279,3 @@ def _after(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
         step = ir.AffineConstantExpr(expr.rhs.maybe_downcast()).value
         return AffineExpr.get_floor_div(simple(expr.lhs + step, count), expr.rhs)
     return simple(expr + 1, count)
-
-
-# --- conditions on sizes ----------------------------------------------------------------------------------------------
-
-
-def sizes_where(points: isl.Set) -> isl.Set:
-    """The sizes (>= 0) for which a set has no point."""
-    sizes = points.params()
-    free = isl.Set.universe(sizes.get_space())
-    local = isl.LocalSpace.from_space(free.get_space())
-    for number in range(free.dim(dim_type.param)):
-        free = free.intersect(nonneg(isl.Aff.var_on_domain(local, dim_type.param, number)))
-    return free.subtract(sizes).coalesce().gist(free)
