@@ -92,6 +92,9 @@ class Methods:
     def decompose_reduction(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
         return self._apply("decompose_reduction", block, loop)
 
+    def rfactor(self, loop: LoopHandle, factor_axis: int) -> BlockHandle:
+        return self._apply("rfactor", loop, factor_axis)
+
     def tensorize(
         self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str, preserve_unit_iters: bool = True
     ) -> None:
