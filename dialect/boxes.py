@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.errors import NotProvable, TirError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point, to_index
+from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
 
@@ -79,7 +80,8 @@ def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation,
         point = (smallest_point(flatten(missing)) or [])[-len(iterators) :]
         sizes = " x ".join(str(e.as_constant() or "n") for e in extents)
         at = ", ".join(map(str, point))
-        raise NotABox(f"its iterations are not a full box of {sizes}: ({order}) = ({at}) is left out")
+        way = only_where(missing, op)
+        raise NotABox(f"its iterations are not a full box of {sizes}: ({order}) = ({at}) is left out{way}")
     return mins, extents
 
 

@@ -14,6 +14,7 @@ from tir_mlir.dialect.nest import Remembered, nest_in
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, question, smallest_point
+from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Buffer, Func, Iter, is_block, symbol_name
 from tir_mlir.dialect.walk import parents
 
@@ -89,7 +90,8 @@ def _report_uncovered(block: Block) -> None:
     fail(
         block.op,
         "cover",
-        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}',
+        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}'
+        f"{only_where(missing, block.op)}",
     )
 
 
@@ -112,4 +114,5 @@ def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
             return
     point = ", ".join(str(v) for v in smallest_point(missing) or [])
     name = Buffer(buffer).name
-    fail(block.op, "cover", f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it')
+    way = only_where(missing, block.op)
+    fail(block.op, "cover", f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it{way}')

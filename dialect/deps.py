@@ -15,6 +15,7 @@ import islpy as isl
 from tir_mlir.dialect.flow import is_private, same_flow
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import dim_type, flatten, question, smallest_point
+from tir_mlir.dialect.size_conditions import sizes_without
 from tir_mlir.dialect.touches import Touch, conflicting, loop_names, same_element, touches, written_groups
 from tir_mlir.dialect.updates import is_reduction_pair
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
@@ -25,14 +26,18 @@ __all__ = ["Conflict", "Touch", "carried", "lex_lt", "loop_names", "reordered", 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two iterations that touch one element, at least one of them writing: the smallest such pair, in loop names."""
+    """Two iterations that touch one element, at least one of them writing: the smallest such pair, in loop names.
+
+    `unless`: the sizes at which there is no such pair.
+    """
 
     first: str
     second: str
     element: str
+    unless: str = ""
 
     def __str__(self) -> str:
-        return f"{self.first} and {self.second} touch {self.element}"
+        return f"{self.first} and {self.second} touch {self.element}{f', unless {self.unless}' if self.unless else ''}"
 
 
 @frozen()
@@ -66,7 +71,8 @@ def witness(a: Touch, b: Touch, clash: isl.Map) -> Conflict:
     shift = len(point) - len(a.dom.dims) - len(b.dom.dims)
     sizes = "".join(f" at {n}={v}" for n, v in zip(a.dom.params, point[:shift], strict=False))
     first, second = point[shift : shift + len(a.dom.dims)], point[shift + len(a.dom.dims) :]
-    return Conflict(a.at(first) + sizes, b.at(second), _element(a, b, first, second))
+    where = _element(a, b, first, second)
+    return Conflict(a.at(first) + sizes, b.at(second), where, sizes_without(clash, a.access.op))
 
 
 def _element(a: Touch, b: Touch, first: Sequence[int], second: Sequence[int]) -> str:

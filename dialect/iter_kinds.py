@@ -12,6 +12,7 @@ from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import dim_type, flatten, question, smallest_point
+from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Buffer
 from tir_mlir.dialect.walk import parents
 
@@ -80,5 +81,6 @@ def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:
         block.op,
         "kinds",
         f'iter {it.name} of block "{block.name}" is declared spatial, but the iterations ({show[0]}) and ({show[1]}) '
-        f"touch the same element of {buffer}, one of them writing; declare it a reduce or opaque axis, or index by it",
+        f"touch the same element of {buffer}, one of them writing{only_where(bad, block.op)}; declare it a reduce or"
+        " opaque axis, or index by it",
     )

@@ -34,9 +34,11 @@ def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
         with question("the condition on sizes"):
             known = sizes(op).set.params()
             bad = failing.params().align_params(known.get_space()).intersect(known)
-            good = known.subtract(bad).coalesce()
-            if good.is_empty() or bad.is_empty():
+            some, bad = _no_empty(known, bad)
+            if bad.is_empty() or some.is_subset(bad):
                 return ""
+            bad = known.intersect(bad.gist(some))
+            good = known.subtract(bad).coalesce()
             text = _text(good, known)
             other = _text(bad, known)
     except NotProvable:
@@ -44,6 +46,15 @@ def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
     if re.fullmatch(r"[^=<>]* == [^=<>]*", other):  # "n != 17" rather than "n >= 18 or n <= 16"
         text = min(text, other.replace("==", "!="), key=len)
     return text if len(text) <= LONGEST else ""
+
+
+def _no_empty(known: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
+    """Both without sizes of 0, except where just these are bad: that empty arrays are no trouble goes without saying."""
+    for number in range(known.dim(isl.dim_type.param)):
+        rest = bad.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
+        if not rest.is_empty():
+            bad, known = rest, known.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
+    return known, bad
 
 
 def promised(constraint: Constraint, op: ir.Operation) -> str:

@@ -22,6 +22,7 @@ from tir_mlir.dialect.nest import Remembered, nest_in, nest_of
 from tir_mlir.dialect.regions import computed, declared
 from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
+from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Buffer, Loop, funcs, is_block, is_loop
 from tir_mlir.dialect.walk import accessed, ops, parents
 
@@ -183,7 +184,8 @@ def bindings_in_domain(op: ir.Operation) -> None:
         fail(
             op,
             "domain",
-            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {at}',
+            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {at}'
+            f"{only_where(outside, op)}",
         )
 
 
@@ -262,7 +264,8 @@ def init_first(op: ir.Operation) -> None:
     fail(
         op,
         "init",
-        f'block "{block.name}": at {show[1]} its init would run after the update at {show[0]} of the same element',
+        f'block "{block.name}": at {show[1]} its init would run after the update at {show[0]} of the same element'
+        f"{only_where(before, op)}",
     )
 
 
@@ -307,7 +310,8 @@ def _in_bounds(op: ir.Operation, access: Access) -> None:
                 fail(
                     op,
                     "bounds",
-                    f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {at}",
+                    f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {at}"
+                    f"{only_where(outside, op)}",
                 )
 
 
@@ -338,7 +342,8 @@ def declared_regions(op: ir.Operation) -> None:
             fail(
                 op,
                 "regions",
-                f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches',
+                f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches'
+                f"{only_where(rest, op)}",
             )
 
 

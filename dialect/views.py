@@ -377,13 +377,14 @@ def is_size(op: ir.Operation) -> bool:
 
 def symbol_name(value: ir.Value) -> str:
     """The stable name of a shape variable: its isl parameter."""
-    for name, symbol in symbols_by_name(_owner_op(value)).items():
+    for name, symbol in symbols_by_name(defining_op(value)).items():
         if symbol == value:
             return name
     return str(value).split(" ", 1)[0].lstrip("%") or "s"
 
 
-def _owner_op(value: ir.Value) -> ir.Operation:
+def defining_op(value: ir.Value) -> ir.Operation:
+    """The op that gives a value, or whose body has it as an argument."""
     owner = value.owner
     return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
 

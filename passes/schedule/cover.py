@@ -12,7 +12,8 @@ from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import Domain, dim_type, flatten, question, region_map, smallest_point
-from tir_mlir.dialect.views import Buffer, is_loop
+from tir_mlir.dialect.size_conditions import sizes_without
+from tir_mlir.dialect.views import Buffer, defining_op, is_loop
 from tir_mlir.dialect.walk import child_towards, common_parent, parents, position
 
 
@@ -106,7 +107,9 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
 
 
 def shown_element(buffer: ir.Value, missing: isl.Map) -> str:
-    """The least element of a relation, as the user writes it."""
+    """The least element of a relation, as the user writes it, with the sizes at which there is none."""
     rank = Buffer(buffer).rank
     point = smallest_point(flatten(missing)) or []
-    return f"{Buffer(buffer).name}[{', '.join(str(v) for v in point[len(point) - rank :])}]"
+    unless = sizes_without(missing, defining_op(buffer))
+    shown = f"{Buffer(buffer).name}[{', '.join(str(v) for v in point[len(point) - rank :])}]"
+    return f"{shown} (unless {unless})" if unless else shown

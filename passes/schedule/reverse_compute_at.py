@@ -11,12 +11,15 @@ from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import dim_type, question, smallest_point
+from tir_mlir.dialect.size_conditions import only_where, sizes_without
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of
 from tir_mlir.dialect.walk import is_inside
 from tir_mlir.passes.schedule import relocate
 from tir_mlir.passes.schedule.lasting import check_lasts, shared_loops
+from tir_mlir.passes.schedule.marks import Mark, move_to_mark
 from tir_mlir.passes.schedule.reduction_order import check_rising
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.reverse_compute_inline import reverse_compute_inline
 from tir_mlir.passes.schedule.scope import (
     check_complete_or_reduction,
     children,
@@ -30,7 +33,7 @@ from tir_mlir.passes.schedule.scope import (
 
 
 @primitive("reverse_compute_at")
-def reverse_compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, index: int = -1) -> None:
+def reverse_compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: bool = False, index: int = -1) -> None:
     """Move a consumer under a loop of its producers, over just what has been computed there.
 
         for i_0, i_1 in T.grid(4, 16):             for i_0 in range(4):
@@ -43,8 +46,11 @@ def reverse_compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = Fal
 
     Requires: the block is complete or a reduction; all its producers are beneath `loop` and finished there; nothing
     else reads or writes its result before its old place. `index`: -1 at the end of the loop's body, -2 right after the
-    last producer, k: position k.
+    last producer, k: position k. A mark of `sample_compute_location` in place of a loop merges the block into its
+    producer or leaves it.
     """
+    if isinstance(loop, Mark):
+        return move_to_mark(block, loop, reverse_compute_inline)
     found, anchor = _plan(block, loop, index)
 
     relocate.move(block, loop, found, anchor, preserve_unit_loops)
@@ -161,11 +167,14 @@ def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relo
                 element, at = _shown(early, buffer, place, loop)
                 refuse(loop, f'block "{block.name}" reads {element}, which is written again after {at}')
         before = _ran(block, loop, place, spatial)
-        gained = bool(spatial) and not runs.is_subset(before)
+        gained = runs.subtract(before)
         inner = dim_type.in_, shared, len(place.dims) - shared
-        lost = bool(spatial) and not before.project_out(*inner).is_subset(runs.project_out(*inner))
-    changed = "would not run at all" if lost else "would run where they did not before"
-    check(not (lost or gained), loop, f'under loop {loop.name} some iterations of block "{block.name}" {changed}')
+        lost = before.project_out(*inner).subtract(runs.project_out(*inner))
+        is_lost, is_gained = bool(spatial) and not lost.is_empty(), bool(spatial) and not gained.is_empty()
+    if is_lost or is_gained:
+        changed = "would not run at all" if is_lost else "would run where they did not before"
+        way = only_where(lost if is_lost else gained, loop.op)
+        refuse(loop, f'under loop {loop.name} some iterations of block "{block.name}" {changed}{way}')
 
 
 def _shown(points: isl.Map, buffer, place: relocate.Place, loop: Loop) -> tuple[str, str]:
@@ -175,7 +184,9 @@ def _shown(points: isl.Map, buffer, place: relocate.Place, loop: Loop) -> tuple[
     element = ", ".join(str(v) for v in point[len(point) - rank :])
     names = deps.loop_names(loop.body.operations[0].operation)
     values = point[len(point) - rank - len(place.dims) : len(point) - rank]
-    return f"{Buffer(buffer).name}[{element}]", ", ".join(f"{n} = {v}" for n, v in zip(names, values, strict=False))
+    unless = sizes_without(points, loop.op)
+    shown = f"{Buffer(buffer).name}[{element}]{f' (unless {unless})' if unless else ''}"
+    return shown, ", ".join(f"{n} = {v}" for n, v in zip(names, values, strict=False))
 
 
 def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: isl.Map, spatial) -> None:

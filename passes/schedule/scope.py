@@ -7,6 +7,7 @@ from mlir import ir
 from tir_mlir.dialect import sets, walk
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.index import used_dims
+from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Buffer, Func, is_loop, parent_op
 from tir_mlir.dialect.walk import blocks_below, enclosing_block, loops_above, ops
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -176,5 +177,10 @@ def check_starts(block: Block) -> None:
     with sets.question(f'whether the init of block "{block.name}" runs'):
         for it in reduce:
             start.set = start.set.intersect(start.aff(it.binding - it.min).zero_basic_set().to_set())
-        good = all(sets.holds(start, g.index, g.is_eq) for g in asked)
-    check(good, block, f'the guard of block "{block.name}" leaves out the start of its reduce iters: no init ever runs')
+        out = [start.set.subtract(sets.holding(start, g)) for g in asked]
+        missed = next((s for s in out if not s.is_empty()), None)
+    if missed is not None:
+        way = only_where(missed, block.op)
+        refuse(
+            block, f'the guard of block "{block.name}" leaves out the start of its reduce iters: no init ever runs{way}'
+        )

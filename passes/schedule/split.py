@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import create, ranges, sets, walk
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.size_conditions import only_where, sizes_without
 from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import blocks_below
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -42,8 +43,8 @@ def split(
     if needs_guard and disable_predication:
         refuse(
             loop,
-            f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed; drop"
-            " disable_predication",
+            f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed"
+            f"{_unless_divided(loop, extents)}; drop disable_predication",
         )
 
     upper, name = loop.upper, loop.name
@@ -72,17 +73,14 @@ def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
             f"the factors {list(extents)} multiply to {total}, less than the extent {loop.const_extent} of loop"
             f" {loop.name}; iterations would be lost",
         )
-    if total is not None and loop.const_extent is None and not _reaches(loop, total):
-        refuse(
-            loop,
-            f"loop {loop.name} has a symbolic extent that {total} iterations need not reach; give None for one factor",
-        )
+    if total is not None and loop.const_extent is None:
+        _check_reached(loop, total)
     needs_guard = not exact and not _divides(loop, extents)
     if needs_guard and not _only_blocks(loop):
         refuse(
             loop,
-            f"the factors do not divide the extent of loop {loop.name}, and its body holds statements outside any"
-            " block, which a guard cannot protect",
+            f"the factors do not divide the extent of loop {loop.name}{_unless_divided(loop, extents)}; its body holds"
+            " statements outside any block, which a guard cannot protect",
         )
     return needs_guard
 
@@ -115,18 +113,41 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
     return [known if f is None else f for f in factors]
 
 
-def _reaches(loop: Loop, total: int) -> bool:
-    return sets.holds(sets.domain(loop.op, extra=[loop.upper]), Index.constant(total) - loop.upper)
+def _check_reached(loop: Loop, total: int) -> None:
+    """Refuse factors whose product a symbolic extent may exceed."""
+    dom = sets.domain(loop.op, extra=[loop.upper])
+    enough = Constraint(Index.constant(total) - loop.upper)
+    with sets.question(f"whether {total} iterations are enough"):
+        longer = dom.set.subtract(sets.holding(dom, enough))
+    if not longer.is_empty():
+        refuse(
+            loop,
+            f"loop {loop.name} has a symbolic extent that {total} iterations need not reach"
+            f"{only_where(longer, loop.op)}; give None for one factor",
+        )
+
+
+def _product(extents: Sequence[int | Index]) -> Index:
+    product = Index.constant(1)
+    for extent in extents:
+        product = product * extent if isinstance(extent, int) else Index.wrap(extent) * product
+    return product
 
 
 def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
     """Whether the new loops run exactly the old iterations, whatever the sizes."""
-    product = Index.constant(1)
-    for extent in extents:
-        product = product * extent if isinstance(extent, int) else Index.wrap(extent) * product
-    if (product - loop.extent).simplified().as_constant() == 0:
+    beyond = _product(extents) - loop.extent
+    if beyond.simplified().as_constant() == 0:
         return True
-    return sets.holds(sets.domain(loop.op, extra=[loop.upper]), loop.extent - product)
+    return sets.holds(sets.domain(loop.op, extra=[loop.upper]), -beyond)
+
+
+def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
+    """The sizes at which the new loops run exactly the old iterations, where there are such."""
+    beyond = Constraint(_product(extents) - loop.extent - 1)
+    dom = sets.domain(loop.op, extra=[loop.upper])
+    unless = sizes_without(dom.set.intersect(sets.holding(dom, beyond)), loop.op)
+    return f" (unless {unless})" if unless else ""
 
 
 def _only_blocks(loop: Loop) -> bool:

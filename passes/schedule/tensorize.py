@@ -15,6 +15,7 @@ from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.match import Binding, Match, Mismatch, match
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import Region, computed, declare
+from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop
 from tir_mlir.passes.schedule.inline_impl import (
@@ -204,7 +205,7 @@ def _where_odd(block: Block, index: Index, factor: int) -> str | None:
             return None
         point = (sets.smallest_point(bad) or [])[-len(dom.dims) :]
     shown = ", ".join(f"{n} = {v}" for n, v in zip(names_of(dom, first), point, strict=False))
-    return f" at {shown}" if shown else ""
+    return (f" at {shown}" if shown else "") + only_where(bad, first)
 
 
 def _keep_regions(block: Block, before: tuple[list[Region], list[Region]]) -> None:
