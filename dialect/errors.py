@@ -54,6 +54,10 @@ class ScheduleError(TirError, RuntimeError):
         self.provable = provable
 
 
+class TraceError(TirError, ValueError):
+    """A trace that cannot be read, or does not fit the schedule it is applied to. The schedule is as it was."""
+
+
 class IntrinError(TirError, ValueError):
     """A tensor intrinsic that is unknown, or that cannot be registered."""
 

@@ -10,7 +10,9 @@ from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.passes.schedule import relocate
+from tir_mlir.passes.schedule.compute_inline import compute_inline
 from tir_mlir.passes.schedule.lasting import check_inputs_last
+from tir_mlir.passes.schedule.marks import Mark, move_to_mark
 from tir_mlir.passes.schedule.reduction_order import check_rising
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import (
@@ -24,7 +26,7 @@ from tir_mlir.passes.schedule.scope import (
 
 
 @primitive("compute_at")
-def compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, index: int = -1) -> None:
+def compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: bool = False, index: int = -1) -> None:
     """Move a producer under a loop of its consumers, and compute there just what they need.
 
         for i in range(64):                        for i_0 in range(4):
@@ -39,8 +41,11 @@ def compute_at(block: Block, loop: Loop, preserve_unit_loops: bool = False, inde
 
     Requires: the block is complete or a reduction and no output; all its consumers are beneath `loop`, its producers
     are not beyond it; what it reads does not change in between. `index`: -1 just before the first consumer, -2 right
-    after the last producer, k: position k of the loop's body.
+    after the last producer, k: position k of the loop's body. A mark of `sample_compute_location` in place of a loop
+    inlines the block or leaves it.
     """
+    if isinstance(loop, Mark):
+        return move_to_mark(block, loop, compute_inline)
     found, anchor = _plan(block, loop, index)
 
     relocate.move(block, loop, found, anchor, preserve_unit_loops)

@@ -21,16 +21,33 @@ from tir_mlir.dialect.views import View
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What a sampling primitive answers: the choice it made, as the trace keeps it, and what it stands for."""
+
+    decision: Any
+    results: Any
+
+
+@dataclass(frozen=True)
 class Primitive:
-    """A registered primitive; `pure` ones only look and leave the module alone."""
+    """A registered primitive; `pure` ones only look and leave the module alone.
+
+    `samples` is set for primitives that choose at random and answer by a `Sample`: the type of its results.
+    """
 
     name: str
     run: Callable[..., Any]
     pure: bool = False
+    samples: Any = None
 
     @cached_property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.run, eval_str=True)
+
+    @cached_property
+    def returns(self) -> Any:
+        """The annotation of what the primitive gives."""
+        return self.samples or self.signature.return_annotation
 
     @property
     def doc(self) -> str:
@@ -40,11 +57,11 @@ class Primitive:
 PRIMITIVES: dict[str, Primitive] = {}
 
 
-def primitive(name: str, pure: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def primitive(name: str, pure: bool = False, samples: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function under a name (TVM's name, with underscores)."""
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        PRIMITIVES[name] = Primitive(name, run, pure)
+        PRIMITIVES[name] = Primitive(name, run, pure, samples)
         return run
 
     return register

@@ -1,7 +1,9 @@
 """Schedule: Python steps that rewrite a module, proved or refused."""
 
-from .handles import BlockHandle, BlockInfo, LoopHandle, LoopInfo
+from .handles import BlockHandle, ExprHandle, LoopHandle
+from .infos import BlockInfo, LoopInfo
+from .instruction import Instruction
 from .schedule import Schedule
 from .trace import Trace
 
-__all__ = ["BlockHandle", "BlockInfo", "LoopHandle", "LoopInfo", "Schedule", "Trace"]
+__all__ = ["BlockHandle", "BlockInfo", "ExprHandle", "Instruction", "LoopHandle", "LoopInfo", "Schedule", "Trace"]

@@ -1,19 +1,33 @@
-"""Handles: what a schedule gives out for a block or loop. A handle is an id, looked up at every use."""
+"""Handles: what a schedule gives out for a block, a loop or an integer. A handle is an id, looked up at every use."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import itertools
+from dataclasses import dataclass, field
+
+INLINE, ROOT = -2, -1  # ids of the loop handles that sample_compute_location gives for "inline it", "leave it"
+
+_serials = itertools.count()
+
+
+def new_serial() -> int:
+    """A number that no other handle of this process has."""
+    return next(_serials)
 
 
 @dataclass(frozen=True)
 class Handle:
-    """The id of a block or loop of one schedule."""
+    """The id of a block, loop or integer of one schedule.
+
+    Two handles are equal when they stand for the same thing; `serial` tells apart the steps that gave them out.
+    """
 
     id: int
-    owner: int  # which schedule (and its copies) gave it out
+    owner: int  # which schedule (and its copies) gave it out; -1 in a trace that was read from text
+    serial: int = field(default=-1, compare=False, repr=False)
 
     word = "handle"
+    letter = "h"
 
 
 @dataclass(frozen=True)
@@ -21,6 +35,7 @@ class BlockHandle(Handle):
     """A block (or the root: the function's own body)."""
 
     word = "block"
+    letter = "b"
 
 
 @dataclass(frozen=True)
@@ -28,24 +43,17 @@ class LoopHandle(Handle):
     """A loop."""
 
     word = "loop"
+    letter = "l"
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether it stands for no loop: `sample_compute_location` chose to inline the block or to leave it."""
+        return self.id in (INLINE, ROOT)
 
 
 @dataclass(frozen=True)
-class LoopInfo:
-    """What `Schedule.get(loop)` tells: the loop as it is now. `extent` is None when symbolic."""
+class ExprHandle(Handle):
+    """An integer that a sampling step chose. It goes wherever an integer goes; `sch.get(handle)` is the integer."""
 
-    name: str
-    extent: int | None
-    kind: str
-    annotations: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class BlockInfo:
-    """What `Schedule.get(block)` tells: the block as it is now."""
-
-    name: str
-    iters: list[tuple[str, str]]
-    reads: list[str]
-    writes: list[str]
-    annotations: dict[str, Any]
+    word = "integer"
+    letter = "v"

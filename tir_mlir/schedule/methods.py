@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir.passes.schedule import PRIMITIVES
 
-from .handles import BlockHandle, LoopHandle
+from .handles import BlockHandle, ExprHandle, LoopHandle
 
 BlockLike = BlockHandle | str
+IntLike = int | ExprHandle
 
 
 class Methods:
@@ -18,7 +18,7 @@ class Methods:
 
     _working: str | None
 
-    def _apply(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def _apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError
 
     # --- looking ------------------------------------------------------------------------------------------------------
@@ -43,16 +43,48 @@ class Methods:
     def get_output_blocks(self, scope_block: BlockLike) -> list[BlockHandle]:
         return self._apply("get_output_blocks", scope_block)
 
+    # --- choosing at random -------------------------------------------------------------------------------------------
+
+    def sample_categorical(
+        self, candidates: Sequence[IntLike], probs: Sequence[float], decision: IntLike | None = None
+    ) -> ExprHandle:
+        return self._apply("sample_categorical", candidates, probs, decision)
+
+    def sample_perfect_tile(
+        self,
+        loop: LoopHandle,
+        n: IntLike,
+        max_innermost_factor: IntLike = 16,
+        decision: Sequence[int] | None = None,
+    ) -> list[ExprHandle | None]:
+        return self._apply("sample_perfect_tile", loop, n, max_innermost_factor, decision)
+
+    def sample_partitioned_tile(
+        self,
+        loop: LoopHandle,
+        n: IntLike,
+        partition_pos: IntLike = 0,
+        innerpart_factor: IntLike = 1,
+        decision: Sequence[int] | None = None,
+    ) -> list[ExprHandle | None]:
+        return self._apply("sample_partitioned_tile", loop, n, partition_pos, innerpart_factor, decision)
+
+    def sample_compute_location(self, block: BlockLike, decision: IntLike | None = None) -> LoopHandle:
+        return self._apply("sample_compute_location", block, decision)
+
+    def enter_postproc(self) -> None:
+        return self._apply("enter_postproc")
+
     # --- loops --------------------------------------------------------------------------------------------------------
 
     def split(
         self,
         loop: LoopHandle,
-        factors: Sequence[int | None],
+        factors: Sequence[IntLike | None],
         preserve_unit_iters: bool = True,
         disable_predication: bool = False,
     ) -> list[LoopHandle]:
-        return self._apply("split", loop, _factors(factors), preserve_unit_iters, disable_predication)
+        return self._apply("split", loop, factors, preserve_unit_iters, disable_predication)
 
     def fuse(self, *loops: LoopHandle, preserve_unit_iters: bool = True) -> LoopHandle:
         return self._apply("fuse", *loops, preserve_unit_iters=preserve_unit_iters)
@@ -150,18 +182,6 @@ class Methods:
 
 def _listed(blocks: Sequence[BlockLike] | None) -> list[BlockLike] | None:
     return None if blocks is None else list(blocks)
-
-
-def _factors(factors: Sequence[int | None]) -> list[int | None]:
-    """Plain integers (NumPy's count too) and None. Errors: TypeError."""
-    if not isinstance(factors, Iterable) or isinstance(factors, str):
-        raise TypeError(f"the factors of split are a list of integers, one of them may be None, not {factors!r}")
-    found: list[int | None] = []
-    for factor in factors:
-        if isinstance(factor, bool) or not (factor is None or hasattr(factor, "__index__")):
-            raise TypeError(f"a factor of split is an integer or None, not {factor!r}")
-        found.append(None if factor is None else operator.index(factor))
-    return found
 
 
 for _name, _method in vars(Methods).items():

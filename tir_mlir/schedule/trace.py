@@ -1,104 +1,128 @@
-"""The trace of a schedule: its steps, printed as Python that replays them."""
+"""The trace of a schedule: its steps and the choices its sampling steps made; prints as Python, replays anywhere."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .handles import BlockHandle, Handle, LoopHandle
+from . import replay, trace_json, trace_text
+from .instruction import Instruction
+from .replay import DecisionProvider
+
+_POSTPROC = "enter_postproc"
 
 
-@dataclass(frozen=True)
-class Instruction:
-    """One step: the primitive, its arguments by name (`*args` under their own name), and the handles it gave."""
-
-    name: str
-    arguments: dict[str, Any]
-    variadic: str | None
-    outputs: tuple[Handle, ...]
-    returns_list: bool = False
-
-
-@dataclass
 class Trace:
-    """The steps of a schedule, in order."""
+    """Steps in order, and the decisions of those that sample."""
 
-    instructions: list[Instruction] = field(default_factory=list)
+    def __init__(self, insts: Iterable[Instruction] = (), decisions: Mapping[Instruction, Any] | None = None):
+        self.insts: list[Instruction] = list(insts)
+        self.decisions: dict[Instruction, Any] = dict(decisions or {})
 
-    def append(self, instruction: Instruction) -> None:
-        self.instructions.append(instruction)
+    @property
+    def instructions(self) -> list[Instruction]:
+        return self.insts
 
     def __len__(self) -> int:
-        return len(self.instructions)
+        return len(self.insts)
 
     def __iter__(self) -> Iterator[Instruction]:
-        return iter(self.instructions)
+        return iter(self.insts)
+
+    # --- editing ------------------------------------------------------------------------------------------------------
+
+    def get_decision(self, inst: Instruction) -> Any:
+        """What a sampling step chose; None for other steps."""
+        return self.decisions.get(inst)
+
+    def append(self, inst: Instruction, decision: Any = None) -> None:
+        """Add a step at the end."""
+        self.insts.append(inst)
+        if decision is not None:
+            self.decisions[inst] = decision
+
+    def pop(self) -> Instruction | None:
+        """Take the last step away and give it back; None when there is none."""
+        if not self.insts:
+            return None
+        inst = self.insts.pop()
+        self.decisions.pop(inst, None)
+        return inst
 
     def copy(self) -> Trace:
-        return Trace(list(self.instructions))
+        return Trace(self.insts, self.decisions)
 
-    def as_python(self) -> str:
-        """`def apply_trace(sch): ...`: run it on a fresh schedule of the same module for the same result."""
-        names: dict[Handle, str] = {}
-        lines = ["# from tir_mlir import Schedule", "def apply_trace(sch: Schedule) -> None:"]
-        lines += [f"  {_call(step, names)}" for step in self.instructions]
-        return "\n".join(lines if self.instructions else [*lines, "  pass"])
+    def with_decision(self, inst: Instruction, decision: Any, remove_postproc: bool = False) -> Trace:
+        """A trace in which one sampling step makes another choice. Errors: ValueError when it is no such step."""
+        if inst not in self.decisions:
+            raise ValueError(f"{inst.name} is no sampling step of this trace; only those have a decision")
+        steps = self._kept(remove_postproc)
+        return Trace(steps, {i: decision if i is inst else d for i, d in self.decisions.items() if i in set(steps)})
+
+    def simplified(self, remove_postproc: bool = False) -> Trace:
+        """A trace without the steps that only look or sample and whose results nothing uses."""
+        used: set[int] = set()
+        kept: list[Instruction] = []
+        for inst in reversed(self._kept(remove_postproc)):
+            given = {h.serial for h in inst.outputs if h is not None}
+            if inst.kind.is_pure and not given & used:
+                continue
+            kept.append(inst)
+            used |= {h.serial for h in inst.handles()}
+        kept.reverse()
+        return Trace(kept, {i: self.decisions[i] for i in kept if i in self.decisions})
+
+    def _kept(self, remove_postproc: bool) -> list[Instruction]:
+        """The steps, up to post-processing when that is to go."""
+        names = [i.name for i in self.insts]
+        end = names.index(_POSTPROC) if remove_postproc and _POSTPROC in names else len(names)
+        return self.insts[:end]
+
+    # --- replaying ----------------------------------------------------------------------------------------------------
+
+    def apply_to_schedule(
+        self, sch: Any, remove_postproc: bool = False, decision_provider: DecisionProvider | None = None
+    ) -> None:
+        """Run the steps on another schedule, all of them or none.
+
+        Sampling steps repeat their decisions, repaired where the sizes differ; `decision_provider(inst, inputs, attrs,
+        decision)` may give others (None: choose anew). Errors: TraceError for a trace that does not fit, and those of
+        the steps.
+        """
+        replay.run(self._kept(remove_postproc), self.decisions, sch, decision_provider)
 
     def replay(self, sch: Any) -> None:
-        """Run the steps on another schedule."""
-        known: dict[Handle, Handle] = {}
-        for step in self.instructions:
-            arguments = {k: _translate(v, known) for k, v in step.arguments.items()}
-            positional = arguments.pop(step.variadic) if step.variadic else ()
-            result = getattr(sch, step.name)(*positional, **arguments)
-            outputs = result if isinstance(result, (list, tuple)) else [result]
-            known |= dict(zip(step.outputs, [o for o in outputs if o is not None], strict=False))
+        """Run all steps on another schedule."""
+        self.apply_to_schedule(sch)
+
+    # --- text ---------------------------------------------------------------------------------------------------------
+
+    def as_python(self, remove_postproc: bool = False) -> str:
+        """`def apply_trace(sch): ...`: run it on a fresh schedule of the same module for the same result."""
+        return trace_text.python_text(trace_text.python_lines(self._kept(remove_postproc), self.decisions))
+
+    def as_json(self, remove_postproc: bool = False) -> list[Any]:
+        """`[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`, as TVM writes traces."""
+        return trace_json.encoded(self._kept(remove_postproc), self.decisions)
+
+    @staticmethod
+    def from_json(json_obj: Any) -> Trace:
+        """The trace that `as_json` wrote, as an object or as text. Errors: TraceError with the place."""
+        return Trace(*trace_json.decoded(json_obj))
+
+    @staticmethod
+    def apply_json_to_schedule(json_obj: Any, sch: Any) -> None:
+        """Read a trace and run it on a schedule, all of it or nothing."""
+        Trace.from_json(json_obj).apply_to_schedule(sch)
+
+    def show(self, style: str | None = None, black_format: bool | None = None) -> None:
+        """Print the trace as Python, in colour where that can be shown."""
+        from tir_mlir.script.highlight import show
+
+        _ = style, black_format  # TVM's; ours is always in order
+        show(self.as_python())
 
     def __str__(self) -> str:
         return self.as_python()
 
     __repr__ = __str__
-
-
-def _translate(value: Any, known: dict[Handle, Handle]) -> Any:
-    if isinstance(value, Handle):
-        return known[value]
-    if isinstance(value, (list, tuple)):
-        return type(value)(_translate(v, known) for v in value)
-    return value
-
-
-def _call(step: Instruction, names: dict[Handle, str]) -> str:
-    parts = []
-    for key, value in step.arguments.items():
-        if key == step.variadic:
-            parts += [_show(v, names) for v in value]
-        else:
-            parts.append(f"{key}={_show(value, names)}")
-    call = f"sch.{step.name}({', '.join(parts)})"
-    if not step.outputs:
-        return call
-    for handle in step.outputs:
-        if handle not in names:
-            names[handle] = f"{_letter(handle)}{len(names)}"
-    targets = ", ".join(names[h] for h in step.outputs)
-    return f"{targets}{',' if step.returns_list and len(step.outputs) == 1 else ''} = {call}"
-
-
-def _letter(handle: Handle) -> str:
-    return {BlockHandle: "b", LoopHandle: "l"}[type(handle)]
-
-
-def _show(value: Any, names: dict[Handle, str]) -> str:
-    if isinstance(value, Handle):
-        return names[value]
-    if isinstance(value, (list, tuple)):
-        inner = ", ".join(_show(v, names) for v in value)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k!r}: {_show(v, names)}" for k, v in value.items()) + "}"
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    return repr(value)

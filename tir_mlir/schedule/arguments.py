@@ -1,0 +1,280 @@
+"""The arguments of a step: bound to the parameters of its primitive, held to their types, made plain.
+
+A parameter that is a `Loop` or `Block` takes a handle, a block also its name; an integer may be a handle of one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any, Literal, Union, get_args, get_origin
+
+from tir_mlir.dialect.views import Block, Func, Loop
+from tir_mlir.passes.schedule import Primitive
+from tir_mlir.passes.schedule.lcg import Random
+
+from .handles import BlockHandle, ExprHandle, Handle, LoopHandle
+
+Fit = Callable[[Any], Any]
+
+
+class BlockName(str):
+    """A block given by its name: to be looked up."""
+
+
+class Mistyped(Exception):
+    """A value that does not fit its parameter."""
+
+
+def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name, `*args` under their own, each of its type. Errors: TypeError."""
+    where = f'In "Schedule.{primitive.name}"'
+    try:
+        arguments = primitive.signature.bind_partial(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{where}: {error}") from None
+    arguments.apply_defaults()
+    found = {}
+    for key, parameter in primitive.signature.parameters.items():
+        if parameter.annotation is Random:
+            continue
+        if key not in arguments.arguments:
+            raise TypeError(f'{where}, "{key}" is missing. Expected "{described(parameter.annotation)}"')
+        found[key] = typed(primitive, key, arguments.arguments[key])
+    return found
+
+
+def typed(primitive: Primitive, key: str, value: Any) -> Any:
+    """A value as its parameter wants it. Errors: TypeError."""
+    parameter = primitive.signature.parameters[key]
+    variadic = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+    fit = fitting(parameter.annotation)
+    try:
+        return [fit(v) for v in value] if variadic else fit(value)
+    except Mistyped:
+        got = value_type(value)
+        raise TypeError(
+            f'In "Schedule.{primitive.name}", "{key}" has wrong type. Expected "{described(parameter.annotation)}",'
+            f' but gets: "{got}"'
+        ) from None
+
+
+def variadic(primitive: Primitive) -> str | None:
+    """The name of the parameter that takes any number of positional arguments."""
+    kinds = primitive.signature.parameters.values()
+    return next((p.name for p in kinds if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+
+
+def alternatives(annotation: Any) -> tuple[Any, ...]:
+    """The parts of a union; anything else is its only part."""
+    if isinstance(annotation, types.UnionType) or get_origin(annotation) is Union:
+        return tuple(a for part in get_args(annotation) for a in alternatives(part))
+    return (annotation,)
+
+
+def handle_types(annotation: Any) -> set[type[Handle]]:
+    """Which handles a value of this annotation is or holds: Loop, Block, a union or list of them."""
+    found: set[type[Handle]] = set()
+    for part in alternatives(annotation):
+        if part is Loop:
+            found.add(LoopHandle)
+        elif part in (Block, Func):
+            found.add(BlockHandle)
+        for inner in get_args(part):
+            found |= handle_types(inner)
+    return found
+
+
+# --- one function an annotation, that gives the value back as it is wanted or raises Mistyped -------------------------
+
+
+@lru_cache(maxsize=512)
+def fitting(annotation: Any) -> Fit:
+    """What makes a value fit an annotation. A function (`Func` alone) goes by its name."""
+    if annotation is Func:
+        return _union((_instance(str), _none))
+    return _union(tuple(_single(part) for part in alternatives(annotation)))
+
+
+def _union(fits: tuple[Fit, ...]) -> Fit:
+    if len(fits) == 1:
+        return fits[0]
+
+    def fit(value: Any) -> Any:
+        for one in fits:
+            try:
+                return one(value)
+            except Mistyped:
+                continue
+        raise Mistyped
+
+    return fit
+
+
+def _single(part: Any) -> Fit:
+    known = {Any: _kept, inspect.Parameter.empty: _kept, None: _none, types.NoneType: _none, int: _integer}
+    known |= {bool: _boolean, float: _real, str: _text, Block: _block, Func: _block, Loop: _instance(LoopHandle)}
+    origin = get_origin(part)
+    if part in known:
+        return known[part]
+    if origin is Literal:
+        return _one_of(get_args(part))
+    if origin is tuple or part is tuple:
+        return _tuple(get_args(part))
+    if origin is dict or origin is Mapping or part is dict:
+        return _instance(Mapping, deepcopy)
+    if part is list or (isinstance(origin, type) and issubclass(origin, Iterable)):
+        return _list(get_args(part))
+    if isinstance(origin, type) and issubclass(origin, Callable):  # pyright: ignore[reportArgumentType]
+        return _called
+    return _instance(part) if isinstance(part, type) else _kept
+
+
+def _kept(value: Any) -> Any:
+    """The trace keeps the value of the call, whatever becomes of the caller's list."""
+    try:
+        return deepcopy(value)
+    except Exception:  # noqa: BLE001  what cannot be copied is refused by the primitive, in its own words
+        return value
+
+
+def _none(value: Any) -> None:
+    if value is not None:
+        raise Mistyped
+
+
+def _integer(value: Any) -> Any:
+    if isinstance(value, ExprHandle):
+        return value
+    if isinstance(value, bool) or not hasattr(type(value), "__index__") or type(value).__name__ in ("bool_", "bool"):
+        raise Mistyped
+    try:
+        return int(value.__index__())
+    except TypeError:  # an array of several integers
+        raise Mistyped from None
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):  # NumPy's too
+        return bool(value)
+    raise Mistyped
+
+
+def _real(value: Any) -> Any:
+    if isinstance(value, ExprHandle):
+        return value
+    if isinstance(value, (bool, str)) or not hasattr(type(value), "__float__"):
+        raise Mistyped
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise Mistyped from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Mistyped
+    return str(value)
+
+
+def _block(value: Any) -> BlockHandle | BlockName:
+    if isinstance(value, BlockHandle):
+        return value
+    return BlockName(_text(value))
+
+
+def _called(value: Any) -> Any:
+    if not callable(value):
+        raise Mistyped
+    return value
+
+
+def _instance(wanted: type, copy: Fit = lambda value: value) -> Fit:
+    def fit(value: Any) -> Any:
+        if not isinstance(value, wanted) or isinstance(value, Handle) and not issubclass(wanted, Handle):
+            raise Mistyped
+        return copy(value)
+
+    return fit
+
+
+def _one_of(values: tuple[Any, ...]) -> Fit:
+    def fit(value: Any) -> Any:
+        if not isinstance(value, str) or value not in values:
+            raise Mistyped
+        return str(value)
+
+    return fit
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not hasattr(type(value), "__len__"):
+        raise Mistyped
+    try:
+        return list(value)
+    except TypeError:  # an array of rank 0
+        raise Mistyped from None
+
+
+def _list(parts: tuple[Any, ...]) -> Fit:
+    fit = fitting(parts[0]) if parts else _kept
+    return lambda value: [fit(v) for v in _items(value)]
+
+
+def _tuple(parts: tuple[Any, ...]) -> Fit:
+    if not parts or parts[-1] is Ellipsis:
+        many = _list(parts[:1])
+        return lambda value: tuple(many(value))
+    fits = [fitting(p) for p in parts]
+
+    def fit(value: Any) -> Any:
+        items = _items(value)
+        if len(items) != len(fits):
+            raise Mistyped
+        return tuple(one(v) for one, v in zip(fits, items, strict=True))
+
+    return fit
+
+
+# --- types in words ---------------------------------------------------------------------------------------------------
+
+
+def described(annotation: Any) -> str:
+    """`int | list[Block]` -> `int or list[BlockHandle or str]`."""
+    if annotation is Func:
+        return "str or None"
+    words = [w for part in alternatives(annotation) for w in _words(part)]
+    return " or ".join(dict.fromkeys(words))
+
+
+def _words(part: Any) -> list[str]:
+    if part in (Block, Func):
+        return ["BlockHandle", "str"]
+    if part is Loop:
+        return ["LoopHandle"]
+    if part in (None, types.NoneType):
+        return ["None"]
+    origin, inner = get_origin(part), get_args(part)
+    if origin is Literal:
+        return [repr(v) for v in inner]
+    if part in (Any, inspect.Parameter.empty):
+        return ["anything"]
+    name = getattr(origin or part, "__name__", str(part))
+    if inner and name != "Callable":
+        name = "list" if name == "Sequence" else name
+        return [f"{name}[{', '.join('...' if i is Ellipsis else described(i) for i in inner)}]"]
+    return [name] if name != "Mark" else []
+
+
+def value_type(value: Any, depth: int = 3) -> str:
+    """`[4, None]` -> `list[int, None]`."""
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    if isinstance(value, (list, tuple)) and depth and value:
+        kinds = dict.fromkeys(value_type(v, depth - 1) for v in value)
+        return f"{name}[{', '.join(kinds)}]"
+    return name

@@ -1,0 +1,70 @@
+"""Which step took a block or loop that is gone, and what it left: what a dead handle can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, walk
+from tir_mlir.dialect.views import Block, Func, Loop, is_block
+
+from .handles import ExprHandle, Handle, LoopHandle
+
+
+def view_of(op: ir.Operation) -> Loop | Block | Func:
+    """The view of an op that a handle stands for."""
+    return Loop(op) if op.name == "affine.for" else Block(op) if is_block(op) else Func(op)
+
+
+class Graves:
+    """By id, how a block or loop ended."""
+
+    def __init__(self, known: Mapping[int, str] | None = None):
+        self._stories: dict[int, str] = dict(known or {})
+
+    def copy(self) -> Graves:
+        return Graves(self._stories)
+
+    def story(self, number: int) -> str:
+        return self._stories.get(number, "an unknown step removed it")
+
+    def bury(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> None:
+        """Note what a step took away. `step` is its number and call."""
+        old, new = _ids(before), _ids(after)
+        lost = old.keys() - new.keys()
+        if not lost:
+            return
+        made = [repr(view_of(new[h.id])) for h in outputs if h.id in new]
+        into = f", which left {', '.join(made)}" if made else ""
+        for gone in lost:
+            self._stories[gone] = f"{step}, consumed {view_of(old[gone])!r}{into}"
+
+
+def _ids(module: ir.Module) -> dict[int, ir.Operation]:
+    """Every op of a module that has an id."""
+    return {attrs.get(op, attrs.ID): op for op in walk.ops(module.operation) if attrs.ID in op.attributes}
+
+
+class Words:
+    """How the arguments of a call read: loops and blocks by their names, integers that were sampled as numbers."""
+
+    def __init__(self, module: ir.Module, values: Mapping[int, int]):
+        self.module, self.values = module, values
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        return f"{name}({', '.join(f'{key}={self.of(value)}' for key, value in arguments.items())})"
+
+    def of(self, value: Any) -> str:
+        if isinstance(value, ExprHandle):
+            return str(self.values.get(value.id, "<integer>"))
+        if isinstance(value, Handle):
+            op = walk.find(self.module, value.id)
+            if op is None:
+                return f"<{value.word}>"
+            return Loop(op).name if isinstance(value, LoopHandle) else repr(Block(op).name if is_block(op) else "root")
+        if isinstance(value, (list, tuple)):
+            return "[" + ", ".join(self.of(v) for v in value) + "]"
+        text = repr(value)
+        return text if len(text) <= 80 else text[:60] + "..." + text[-10:]

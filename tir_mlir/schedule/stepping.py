@@ -1,0 +1,224 @@
+"""How a schedule makes a step: arguments to views, the primitive on a copy, the rules, the trace."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect import create, walk
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import NotAffine, NotProvable, ScheduleError, VerifyError
+from tir_mlir.dialect.verify import verify
+from tir_mlir.dialect.views import Block, Func, Loop, View, funcs
+from tir_mlir.passes.schedule import PRIMITIVES, Primitive
+from tir_mlir.passes.schedule.concurrency import check_concurrency
+from tir_mlir.passes.schedule.lcg import Random
+from tir_mlir.passes.schedule.lookup import working_function
+from tir_mlir.passes.schedule.marks import Mark
+from tir_mlir.passes.schedule.registry import Sample
+
+from . import render
+from .arguments import BlockName, alternatives, bound, variadic
+from .graves import Graves, Words, view_of
+from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
+from .instruction import DECISION, Instruction, handles_in
+from .methods import Methods
+from .trace import Trace
+
+_owners = itertools.count()
+
+
+class Stepper(Methods):
+    """The state of a schedule, and the one way in which it changes."""
+
+    def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
+        self._module = module
+        self._owner = next(_owners)
+        self._random = random
+        self._detail = detail
+        self._debug = debug
+        self._working: str | None = None
+        self._graves = Graves()
+        self._known: set[int] = set()  # the serials of the handles that are good here
+        self._values: dict[int, int] = {}  # the integers behind ExprHandles
+        self.trace = Trace()
+
+    def _state(self) -> dict[str, Any]:
+        """The state, copied where a step would change it in place."""
+        return self.__dict__ | {
+            "_random": Random(self._random.state),
+            "_graves": self._graves.copy(),
+            "_known": set(self._known),
+            "_values": dict(self._values),
+            "trace": self.trace.copy(),
+        }
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """An error among several steps takes back all of them."""
+        before, trace = self._state(), self.trace
+        try:
+            yield
+        except BaseException:
+            trace.insts[:], trace.decisions = before["trace"].insts, before["trace"].decisions
+            self.__dict__.update(before | {"trace": trace})
+            raise
+
+    # --- a step -------------------------------------------------------------------------------------------------------
+
+    def _apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Run one primitive: on a copy, verified, recorded. Errors leave everything as it was."""
+        primitive = PRIMITIVES[name]
+        arguments = bound(primitive, args, kwargs)
+        steps, state = len(self.trace), self._random.state
+        try:
+            with entered(self._user_location()):
+                return self._step(primitive, {k: self._named(primitive, k, v) for k, v in arguments.items()})
+        except BaseException:
+            del self.trace.insts[steps:]  # looking a block up by its name was a step
+            self._random.state = state
+            raise
+
+    def _step(self, primitive: Primitive, arguments: dict[str, Any]) -> Any:
+        module = self._module if primitive.pure else create.clone_module(self._module)
+        try:
+            result = self._run(primitive, arguments, module)
+            if not primitive.pure:
+                verify(module)
+                check_concurrency(primitive.name, self._module, module)
+        except (ScheduleError, VerifyError, NotProvable, NotAffine) as error:
+            self._raise(primitive.name, arguments, error)
+        if isinstance(result, bool):  # the answer to a question, no step
+            return result
+        decision = arguments.pop(DECISION, None) if primitive.samples else None
+        if isinstance(result, Sample):
+            decision, result = result.decision, result.results
+        outputs = self._handed_out(result)
+        flat = tuple(_flat(outputs))
+        if module is not self._module:
+            step = f"step {len(self.trace) + 1}, {Words(self._module, self._values).call(primitive.name, arguments)}"
+            self._graves.bury(self._module, module, step, list(handles_in(flat)))
+        self._module = module
+        self.trace.append(Instruction(primitive.name, arguments, flat, isinstance(outputs, list)), decision)
+        return outputs
+
+    def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
+        call = {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
+        many = variadic(primitive)
+        positional = call.pop(many) if many else ()
+        parameters = primitive.signature.parameters.items()
+        call |= {k: self._random for k, p in parameters if p.annotation is Random}
+        return primitive.run(*positional, **call)
+
+    def _user_location(self) -> ir.Location | None:
+        place = render.user_frame()
+        with entered():
+            return ir.Location.file(place[0], place[1], 1) if place else None
+
+    def _raise(self, name: str, arguments: dict[str, Any], error: Exception) -> None:
+        call = Words(self._module, self._values).call(name, arguments)
+        provable = not isinstance(error, NotProvable) and getattr(error, "provable", True)
+        reason = getattr(error, "reason", None) or getattr(error, "message", None) or str(error)
+        if isinstance(error, VerifyError):
+            reason = f"the result would break the rule '{error.rule}': {reason}"
+        culprit = getattr(error, "culprit", None)
+        if culprit is None and isinstance(error, VerifyError):
+            culprit = error.op_id
+        text = render.refusal(call, reason, self._module, culprit, self._detail, provable)
+        raise ScheduleError(reason, None, provable, text) from (error if self._debug else None)
+
+    # --- arguments ----------------------------------------------------------------------------------------------------
+
+    def _named(self, primitive: Primitive, key: str, value: Any) -> Any:
+        """Names of blocks become handles, by a get_block step; the function worked on is written down."""
+        if primitive.signature.parameters[key].annotation is Func:
+            return working_function(funcs(self._module), value).name
+        if isinstance(value, BlockName):
+            return self.get_block(str(value))
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._named(primitive, key, v) for v in value)
+        return value
+
+    def _argument(self, primitive: Primitive, key: str, value: Any, module: ir.Module) -> Any:
+        """What a primitive gets: views for handles, the integer for one that was sampled."""
+        annotation = primitive.signature.parameters[key].annotation
+        if annotation is Func:
+            return working_function(funcs(module), value)
+        if isinstance(value, Handle):
+            view = self._view(value, module)
+            parts = alternatives(annotation)
+            if isinstance(view, Func) and Func not in parts:
+                raise ScheduleError("this is the root block; name a block with a computation", None)
+            if isinstance(view, Mark) and Mark not in parts:
+                raise ScheduleError(
+                    f"this handle stands for no loop: sample_compute_location chose {view.name.lower()}; only"
+                    " compute_at and reverse_compute_at take it",
+                    None,
+                )
+            return view
+        return self._views(value, module)
+
+    def _views(self, value: Any, module: ir.Module) -> Any:
+        if isinstance(value, Handle):
+            return self._view(value, module)
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._views(v, module) for v in value)
+        if isinstance(value, dict):
+            return {k: self._views(v, module) for k, v in value.items()}
+        return value
+
+    def _view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | Mark | int:
+        """What a handle stands for. Errors: IndexError for a handle not known here, ValueError for a dead one."""
+        self._check_known(handle)
+        if isinstance(handle, ExprHandle):
+            return self._values[handle.id]
+        if isinstance(handle, LoopHandle) and handle.is_mark:
+            return Mark(handle.id)
+        op = walk.find(module, handle.id)
+        if op is None:
+            story = self._graves.story(handle.id)
+            raise ValueError(f"the {handle.word} behind this handle is gone: {story}")
+        return view_of(op)
+
+    def _check_known(self, handle: Handle) -> None:
+        if handle.owner != self._owner:
+            raise IndexError(
+                f"this {handle.word} handle was given out by another schedule; look the {handle.word} up in this one"
+            )
+        if handle.serial != -1 and handle.serial not in self._known:
+            raise IndexError(
+                f"this {handle.word} handle is not known here: it was removed with remove_rv, or a copy of this"
+                " schedule gave it out later"
+            )
+
+    # --- results ------------------------------------------------------------------------------------------------------
+
+    def _handed_out(self, result: Any) -> Any:
+        """Handles for what a step gave."""
+        if isinstance(result, (list, tuple)):
+            return [self._handed_out(r) for r in result]
+        if result is None:
+            return None
+        serial = new_serial()
+        self._known.add(serial)
+        if isinstance(result, Mark):
+            return LoopHandle(int(result), self._owner, serial)
+        if isinstance(result, int):
+            self._values[serial] = result
+            return ExprHandle(serial, self._owner, serial)
+        if isinstance(result, View):
+            return (LoopHandle if isinstance(result, Loop) else BlockHandle)(result.id, self._owner, serial)
+        raise TypeError(f"a primitive gives views and sampled integers, not {type(result).__name__}")
+
+
+def _flat(outputs: Any) -> Iterator[Handle | None]:
+    """The results of a step in a row; None stands for a factor to be inferred."""
+    if isinstance(outputs, list):
+        for output in outputs:
+            yield from _flat(output) if output is not None else [None]
+    elif outputs is not None:
+        yield outputs
