@@ -8,8 +8,9 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.errors import NotProvable, TirError
+from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point, to_index
+from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents

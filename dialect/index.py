@@ -116,7 +116,7 @@ class Index:
         return trim(_compose(self.expr, swaps, len(values)), values)
 
     def simplified(self) -> Index:
-        """MLIR's own simplification (no ranges; see `sets.simplify` for the one that knows them)."""
+        """MLIR's own simplification (no ranges; see `from_isl.simplify` for the one that knows them)."""
         shorter = _shorter(self.expr, len(self.values))
         return self if shorter is self.expr else trim(shorter, self.values)
 

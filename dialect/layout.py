@@ -14,17 +14,9 @@ from mlir import ir
 
 from tir_mlir.dialect import ranges
 from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.from_isl import recover
 from tir_mlir.dialect.index import cost, used_dims
-from tir_mlir.dialect.sets import (
-    Domain,
-    dim_type,
-    flatten,
-    local_space,
-    nonneg,
-    recover,
-    smallest_point,
-    to_aff,
-)
+from tir_mlir.dialect.sets import Domain, dim_type, flatten, local_space, nonneg, smallest_point, to_aff
 
 AffineExpr = ir.AffineExpr
 Conjunction = list[tuple[ir.AffineExpr, bool]]  # each `expr >= 0`, or `expr == 0` where the flag is set

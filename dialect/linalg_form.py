@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from tir_mlir.dialect import payload, sets
+from tir_mlir.dialect import from_isl, payload, sets
 from tir_mlir.dialect.accesses import of_op
 from tir_mlir.dialect.boxes import NotABox, box_of
 from tir_mlir.dialect.forms import Axis, Form, NotRaisable, Operand, Top
@@ -161,7 +161,7 @@ class _Reader:
         split = linear(index.simplified(), self.nest.iterators)
         if split is None and self.nest.inner is not None:
             dom = sets.domain(op, self.nest.inner.op, [index])
-            split = linear(sets.simplify(index, dom), self.nest.iterators)
+            split = linear(from_isl.simplify(index, dom), self.nest.iterators)
         if split is None:
             raise NotRaisable(f"an index of {buffer.name} is not linear in its iterators (a division or remainder)", op)
         return split

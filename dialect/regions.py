@@ -11,9 +11,10 @@ from mlir import ir
 from tir_mlir.dialect import attrs, sums
 from tir_mlir.dialect.accesses import READ, WRITE, Access, access_domain, accesses
 from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index, read_map
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.sets import question, region_map, to_index
+from tir_mlir.dialect.sets import question, region_map
 from tir_mlir.dialect.views import Block, Buffer, Func, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, ops, parents
 

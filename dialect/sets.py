@@ -5,7 +5,7 @@ One isl context (islpy's default) serves the process; isl parameters are the fun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -15,9 +15,10 @@ from mlir import ir
 from tir_mlir.dialect.assumptions import assumptions
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
-from tir_mlir.dialect.index import Index, cost, is_symbol, trim
+from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.memo import answers
-from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbol_name, symbols_by_name
+from tir_mlir.dialect.nest import Place, Remembered, nest_in, nest_of
+from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbols_by_name
 from tir_mlir.dialect.walk import constraints, parents
 
 AffineExpr = ir.AffineExpr
@@ -134,10 +135,38 @@ def domain(
     known = answers()
     if known is not None and key in known:
         return replace(known[key])
-    made = _domain(op, top, extra, guards)
+    made = _like(op, top, key[3], guards) or _domain(op, top, extra, guards)
     if known is not None:
         known[key] = replace(made)
     return made
+
+
+_domains: Remembered[Hashable, tuple[Domain, list[Place], dict[Place, isl.Aff]]] = Remembered(1 << 12)
+
+
+def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value], guards: bool) -> Domain | None:
+    """The domain in a nest of the same content, over the values of this one; None where content has no key."""
+    nest = nest_of(op)
+    inner = None if top is None else nest_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
+    if nest is None or (inner is None and top is not None and top.name != "func.func"):
+        return None
+    places = [nest.place(v) for v in extra]
+    if None in places:
+        return None
+    key = (nest.number, inner and inner.number, *places, guards)
+    if key not in _domains:
+        made = _domain(op, top, [Index.of(v) for v in extra], guards)
+        if any(v not in nest.places for v in (*made.dims, *made.env)):
+            return made
+        _domains[key] = (
+            replace(made, dims=[], env={}),
+            [nest.places[v] for v in made.dims],
+            {nest.places[v]: aff for v, aff in made.env.items()},
+        )
+        return made
+    bare, dims, env = _domains[key]
+    values = {place: value for value, place in nest.places.items()}
+    return replace(bare, dims=[values[p] for p in dims], env={values[p]: aff for p, aff in env.items()})
 
 
 def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], guards: bool) -> Domain:
@@ -242,92 +271,6 @@ def condition(domain_: Domain, if_op: ir.Operation) -> isl.Set:
     for c in constraints(if_op):
         holds = holds.intersect(holding(domain_, c))
     return holds
-
-
-# --- back from isl -------------------------------------------------------------------------------------------------
-
-
-def to_index(aff: isl.Aff, dims: Sequence[ir.Value], symbols: Mapping[str, ir.Value] | None = None) -> Index:
-    """An isl expression as an index expression; `dims` are the values of its dimensions."""
-    params = [aff.get_dim_name(dim_type.param, i) or "" for i in range(aff.dim(dim_type.param))]
-    values = [*dims, *((symbols or {})[p] for p in params if symbols and p in symbols)]
-    if len(values) != len(dims) + len(params):
-        raise NotProvable("an expression over shape variables that are not in reach")
-    if not aff.get_denominator_val().is_one():
-        raise NotProvable("an expression with a fraction has no affine form")
-    exprs = [AffineExpr.get_dim(i) for i in range(len(values))]
-    return trim(recover(aff, exprs, len(dims)), values)
-
-
-def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, int], int]:
-    """Coefficients of variables (dims then params) and of the floor terms, and the constant, times the denominator."""
-    scale = aff.get_denominator_val().to_python()
-    plain: dict[int, int] = {}
-    for i in range(dims):
-        value = aff.get_coefficient_val(dim_type.in_, i)
-        if not value.is_zero():
-            plain[i] = (value * scale).to_python()
-    for i in range(aff.dim(dim_type.param)):
-        value = aff.get_coefficient_val(dim_type.param, i)
-        if not value.is_zero():
-            plain[dims + i] = (value * scale).to_python()
-    divs: dict[int, int] = {}
-    for i in range(aff.dim(dim_type.div)):
-        value = aff.get_coefficient_val(dim_type.div, i)
-        if not value.is_zero():
-            divs[i] = (value * scale).to_python()
-    return plain, divs, (aff.get_constant_val() * scale).to_python()
-
-
-def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.AffineExpr:
-    """Rebuild the expression; `x - m * floor(x / m)` comes back as `x mod m` where that has fewer terms."""
-    plain, divs, constant = _coefficients(aff, dims)
-    expr = AffineExpr.get_constant(0)
-    for number, factor in divs.items():
-        argument = aff.get_div(number)
-        divisor = argument.get_denominator_val().to_python()
-        inner, inner_divs, inner_constant = _coefficients(argument, dims)
-        numerator = recover(argument, exprs, dims)
-        if factor % divisor == 0 and not inner_divs:
-            times = -factor // divisor
-            rest = {k: plain.get(k, 0) - times * inner.get(k, 0) for k in {*plain, *inner}}
-            rest = {k: v for k, v in rest.items() if v}
-            if len(rest) + bool(constant - times * inner_constant) < len(plain) + bool(constant):
-                plain, constant = rest, constant - times * inner_constant
-                expr = expr + AffineExpr.get_mod(numerator, divisor) * times
-                continue
-        expr = expr + AffineExpr.get_floor_div(numerator, divisor) * factor
-    for number, factor in plain.items():
-        expr = expr + exprs[number] * factor
-    return expr + constant
-
-
-def has_division(expr: ir.AffineExpr) -> bool:
-    """Whether an expression holds a floor, ceiling or remainder: what ranges can simplify."""
-    expr = expr.maybe_downcast()
-    if not isinstance(expr, ir.AffineBinaryExpr):
-        return False
-    plain = isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr)
-    return not plain or has_division(expr.lhs) or has_division(expr.rhs)
-
-
-def simplify(index: Index, domain_: Domain) -> Index:
-    """The shorter of MLIR's form and isl's under the ranges of `domain_` (`(i * 16 + j) // 16` with j < 16 is `i`).
-
-    Only dimensions of the domain are used, never a value of its environment: an iter stays an iter.
-    """
-    plain = index.simplified()
-    if not has_division(plain.expr):
-        return plain
-    try:
-        with question("simplification"):
-            aff = domain_.aff(plain).gist(domain_.set)
-            symbols = {n: v for v in plain.values if is_symbol(v) for n in [symbol_name(v)]}
-            known = {p: symbols.get(p, plain.values[0]) for p in domain_.params}
-            ranged = to_index(aff, domain_.dims, known)
-    except NotProvable:
-        return plain
-    return ranged if cost(ranged.expr) < cost(plain.expr) else plain
 
 
 def region_map(dom: Domain, mins: Sequence[Index], extents: Sequence[Index]) -> isl.Map:

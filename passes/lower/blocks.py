@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from mlir import ir
 
-from tir_mlir.dialect import accesses, attrs, sets, walk
+from tir_mlir.dialect import accesses, attrs, from_isl, sets, walk
 from tir_mlir.dialect.create import apply
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index, is_apply
-from tir_mlir.dialect.views import Block, Buffer, Func, is_block
+from tir_mlir.dialect.views import Block, Buffer, Func, is_block, parent_op
 from tir_mlir.passes.lower.registry import lowering, programs
 
 OVERWRITES = "tir.overwrites"
@@ -34,6 +34,7 @@ def run(module: ir.Module) -> None:
 
 def remove_blocks(func: Func) -> None:
     """The same for one function. Everything is collected once: a walk after every block would cost the most."""
+    drop_assumptions(func)
     everything = walk.ops(func.op)
     found = [op for op in everything if is_block(op)]
     env: dict[ir.Value, Index] = {}
@@ -49,6 +50,16 @@ def remove_blocks(func: Func) -> None:
     for op in reversed(rest):
         if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
             op.erase()
+
+
+def drop_assumptions(func: Func) -> None:
+    """`T.assume` of data is for those who read a program: a run makes no use of it, nor of blocks that hold no more."""
+    for op in [o for o in walk.ops(func.op) if o.name == "llvm.intr.assume"]:
+        home = parent_op(op)
+        walk.erase(op)
+        while home != func.op and not Block(home).body_ops():
+            home, empty = parent_op(home), home
+            empty.erase()
 
 
 def raw_bindings(op: ir.Operation) -> list[Index]:
@@ -80,11 +91,11 @@ class Simplifier:
 
     def __call__(self, index: Index) -> Index:
         index = index.substitute(self.env).simplified()
-        if not sets.has_division(index.expr):
+        if not from_isl.has_division(index.expr):
             return index
         try:
             self.domain = self.domain or sets.domain(self.op, extra=[index])
-            return sets.simplify(index, self.domain)
+            return from_isl.simplify(index, self.domain)
         except (NotProvable, KeyError):  # a value that isl does not know
             return index
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import sets, walk
+from tir_mlir.dialect import from_isl, sets, walk
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, Func, Loop, is_loop, symbols_by_name
@@ -143,7 +143,7 @@ def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer
             continue
         extent = ends[1] - ends[0] + 1
         if best[1] is None or extent < best[1]:
-            low = sets.to_index(aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(home(buffer.value)))
+            low = from_isl.to_index(aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(home(buffer.value)))
             best = (low.simplified(), extent)
     return best
 

@@ -10,9 +10,10 @@ from mlir import ir
 
 from tir_mlir.dialect import create, walk
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index, cost, is_apply, read_apply
 from tir_mlir.dialect.ranges import terms
-from tir_mlir.dialect.sets import domain, question, to_index
+from tir_mlir.dialect.sets import domain, question
 from tir_mlir.dialect.views import Block, Buffer, Iter, is_block, symbols_by_name
 from tir_mlir.dialect.walk import AFFINE_OPS, access_indices, accessed, ops, parents
 from tir_mlir.passes.schedule.expand import expanded, written_out

@@ -12,8 +12,9 @@ from tir_mlir.dialect import attrs, create, deps, ranges, sets, sums, walk
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.sets import Domain, dim_type, question, to_index
+from tir_mlir.dialect.sets import Domain, dim_type, question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, parent_op, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
 from tir_mlir.passes.schedule.registry import check, refuse

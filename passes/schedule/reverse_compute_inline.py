@@ -10,10 +10,11 @@ from mlir import ir
 from tir_mlir.dialect import attrs, create, ranges, walk
 from tir_mlir.dialect.accesses import Access, access_domain, accesses, of_op
 from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.sets import domain, holds, question, to_index
+from tir_mlir.dialect.sets import domain, holds, question
 from tir_mlir.dialect.views import Block, Buffer, symbol_name, symbols_by_name
 from tir_mlir.dialect.walk import access_indices, enclosing_block
 from tir_mlir.passes.schedule.compute_inline import remove

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import create, ranges, sets, walk
+from tir_mlir.dialect import create, from_isl, ranges, sets, walk
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.size_conditions import only_where, sizes_without
@@ -178,18 +178,34 @@ def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
 
 
 def guard_blocks(loop: Loop, bound: Index) -> None:
-    """Add `bound >= 0` to the guard of every outermost block beneath a loop, where it is not known to hold anyway."""
+    """Add `bound >= 0` to the guard of every outermost block beneath a loop, where loops and guard do not promise it."""
     for block_id in [b.id for b in blocks_below(loop.op)]:
         block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
         if ranges.at_least_zero(bound, ranges.around(block.outermost)):
             continue
         guard = block.where
         if guard is not None:
-            walk.rebuild_guard(guard, [*walk.constraints(guard), Constraint(bound)])
+            walk.rebuild_guard(guard, _needed(block, [*walk.constraints(guard), Constraint(bound)]))
+            continue
+        if sets.holds(sets.domain(block.op, extra=[bound]), bound):
             continue
         with ir.InsertionPoint(block.op), block.op.location:
             guard = create.where([Constraint(bound)])
         block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
+
+
+def _needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
+    """The conditions of a guard that the loops and the others do not imply; of two that imply each other the first."""
+    dom = sets.domain(block.outermost, extra=[c.index for c in guard])
+    kept = list(guard)
+    for condition in reversed(guard):
+        others = dom.set
+        for other in kept:
+            if other is not condition:
+                others = others.intersect(sets.holding(dom, other))
+        if others.is_subset(sets.holding(dom, condition)):
+            kept.remove(condition)
+    return kept
 
 
 def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
@@ -207,9 +223,9 @@ def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
         better = []
         for binding in bindings:
             binding = binding.substitute(units)
-            if sets.has_division(binding.expr):
+            if from_isl.has_division(binding.expr):
                 dom = dom or _loop_domain(block, bindings, preserve_unit_iters)
-                better.append(sets.simplify(binding, dom))
+                better.append(from_isl.simplify(binding, dom))
             else:
                 better.append(binding.simplified())
         if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
