@@ -18,6 +18,7 @@ _APPLY: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _AST = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
 _SUM = ("+", "-")
+_WORDS = {"floordiv": "//", "floormod": "%", "add": "+", "subtract": "-", "multiply": "*"}
 
 
 class Term:
@@ -83,6 +84,12 @@ class Term:
 
     def __pow__(self, other: Any) -> Any:
         return self._refuse("a power")
+
+    def tir_call(self, word: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Term:
+        """`T.floordiv(i, 16)` in a lambda: the words of TVMScript hand their call to what they are called on."""
+        if word not in _WORDS:
+            return self._refuse(f"T.{word}")
+        return combine(_WORDS[word], *args, *keywords.values())
 
     def _bits(self, other: Any) -> Any:
         return self._refuse("a bit operation")

@@ -8,6 +8,9 @@ from __future__ import annotations
 _RUNTIME = "tir_mlir.compat.runtime"
 _NDARRAY = "tir_mlir.compat.ndarray"
 _ERRORS = "tir_mlir.dialect.errors"
+_CONSTANTS = "tir_mlir.compat.constants"
+_EQUALITY = "tir_mlir.compat.equality"
+_TESTING = "tir_mlir.compat.testing"
 
 _devices = {"cpu": f"{_NDARRAY}:cpu", "device": f"{_NDARRAY}:device", "Device": f"{_NDARRAY}:Device"}
 _arrays = {
@@ -24,23 +27,56 @@ _schedule = {
     "SBlockRV": "tir_mlir.schedule:BlockHandle",
     "LoopRV": "tir_mlir.schedule:LoopHandle",
     "Trace": "tir_mlir.schedule:Trace",
+    "Instruction": "tir_mlir.schedule.trace:Instruction",
 }
+_schedule_testing = {
+    "verify_trace_roundtrip": "tir_mlir.testing:verify_trace_roundtrip",
+    "assert_structural_equal_ignore_global_symbol": f"{_EQUALITY}:assert_structural_equal_ignore_global_symbol",
+}
+
+# expressions built in Python: the words of te and tir are the same
+_words = (
+    "Select abs acos acosh add all any asin asinh atan atan2 atanh bitwise_not cast ceil ceildiv clz copysign cos cosh "
+    "div erf exp exp2 fabs floor floordiv floormod fma if_then_else indexdiv indexmod infinity isfinite isinf isnan "
+    "likely log log10 log1p log2 max_value min_value multiply nearbyint popcount pow power round rsqrt sigmoid sin "
+    "sinh sqrt subtract tan tanh trunc truncdiv truncmod comm_reducer max min sum"
+).split()
+_expressions = {name: f"tir_mlir.te:{name}" for name in _words}
+_te_names = (
+    "ComputeOp Expr IterVar PlaceholderOp Reducer Tensor Var compute create_prim_func placeholder prod reduce_axis "
+    "size_var var"
+).split()
+_te = {name: f"tir_mlir.te:{name}" for name in _te_names}
+
 _programs = {
     "PrimFunc": "tir_mlir.script.module:PrimFunc",
     "TensorIntrin": "tir_mlir.intrin:TensorIntrin",
     "IRModule": "tir_mlir.script.module:IRModule",
+    "IndexMap": "tir_mlir.dialect.index_map:IndexMap",
+    "IntImm": f"{_CONSTANTS}:IntImm",
+    "FloatImm": f"{_CONSTANTS}:FloatImm",
+    "const": f"{_CONSTANTS}:const",
+    "ForKind": f"{_CONSTANTS}:ForKind",
+    "Var": "tir_mlir.te:Var",
+    "SizeVar": "tir_mlir.te:Var",
+    "Cast": "tir_mlir.compat.constants:Cast",
+    **_expressions,
 }
 _module = {
     "IRModule": "tir_mlir.script.module:IRModule",
-    "structural_equal": f"{_RUNTIME}:structural_equal",
-    "assert_structural_equal": f"{_RUNTIME}:assert_structural_equal",
+    "structural_equal": f"{_EQUALITY}:structural_equal",
+    "structural_hash": f"{_EQUALITY}:structural_hash",
+    "assert_structural_equal": f"{_EQUALITY}:assert_structural_equal",
     "load_text": "tir_mlir.script.module:IRModule.from_mlir",
+    "IntImm": f"{_CONSTANTS}:IntImm",
+    "FloatImm": f"{_CONSTANTS}:FloatImm",
 }
 _script = {
     "ir_module": "tir_mlir.script.ir:ir_module",
     "ir": "tir_mlir.script.ir",
     "tir": "tir_mlir.script.tir",
     "tirx": "tir_mlir.script.tir",
+    "te": "tir_mlir.te",
     "from_source": "tir_mlir.script.parser:parse",
 }
 
@@ -50,6 +86,7 @@ MODULES: dict[str, dict[str, str]] = {
         "build": f"{_RUNTIME}:build",
         "compile": f"{_RUNTIME}:build",
         "TVMError": f"{_ERRORS}:TirError",
+        "DataType": f"{_CONSTANTS}:DataType",
         "__version__": f"{_RUNTIME}:VERSION",
         **_devices,
     },
@@ -58,18 +95,35 @@ MODULES: dict[str, dict[str, str]] = {
     "tvm.ir": _module,
     "tvm.ir.module": {"IRModule": "tir_mlir.script.module:IRModule"},
     "tvm.error": {"TVMError": f"{_ERRORS}:TirError"},
+    "tvm.te": {**_te, **_expressions},
     # today's spelling of tvm.tir is tvm.s_tir (schedules) and tvm.tirx (programs)
     "tvm.tir": {**_programs, **_schedule, "build": f"{_RUNTIME}:build"},
-    "tvm.tir.schedule": _schedule,
-    "tvm.tir.schedule.schedule": _schedule,
-    "tvm.s_tir": {**_programs, **_schedule},
-    "tvm.s_tir.schedule": _schedule,
     "tvm.tirx": {**_programs, "build": f"{_RUNTIME}:build"},
+    "tvm.s_tir": {**_programs, **_schedule},
+    **{
+        f"tvm.{home}.{module}": names
+        for home in ("tir", "s_tir")
+        for module, names in {
+            "schedule": _schedule,
+            "schedule.schedule": _schedule,
+            "schedule.trace": _schedule,
+            "schedule.instruction": _schedule,
+            "schedule.testing": _schedule_testing,
+        }.items()
+    },
+    **{f"tvm.{home}.function": _programs for home in ("tir", "s_tir", "tirx")},
     "tvm.nd": {**_arrays, **_devices},
-    "tvm.runtime": {"Module": f"{_RUNTIME}:Module", **_arrays, **_devices},
+    "tvm.runtime": {"Module": f"{_RUNTIME}:Module", "DataType": f"{_CONSTANTS}:DataType", **_arrays, **_devices},
     "tvm.runtime.ndarray": {**_arrays, **_devices},
     "tvm.target": {"Target": f"{_RUNTIME}:Target"},
-    "tvm.testing": {"assert_allclose": f"{_RUNTIME}:assert_allclose"},
+    "tvm.testing": {
+        "assert_allclose": f"{_RUNTIME}:assert_allclose",
+        "main": f"{_TESTING}:main",
+        "parameter": f"{_TESTING}:parameter",
+        "requires_llvm": f"{_TESTING}:requires_llvm",
+        "requires_gpu": f"{_TESTING}:requires_gpu",
+        "requires_cuda": f"{_TESTING}:requires_gpu",
+    },
     "tvm.contrib": {},
     "tvm.contrib.clang": {"create_llvm": "tir_mlir.runtime.clang:create_llvm"},
     "tvm.contrib.utils": {

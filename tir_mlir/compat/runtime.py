@@ -13,9 +13,8 @@ import numpy as np
 from tir_mlir import __version__ as VERSION  # noqa: N812, F401  tvm.__version__
 from tir_mlir.build import Library
 from tir_mlir.build import build as _build
-from tir_mlir.dialect.errors import BuildError, TirError
-from tir_mlir.script.equal import difference
-from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.dialect.errors import BuildError
+from tir_mlir.script.module import IRModule
 
 from .ndarray import Device, NDArray, memory_of
 
@@ -141,26 +140,6 @@ class BenchmarkResult:
 
 def _unwrapped(value: Any) -> Any:
     return memory_of(value) if isinstance(value, NDArray) else value
-
-
-def structural_equal(lhs: IRModule | PrimFunc, rhs: IRModule | PrimFunc) -> bool:
-    """Whether two programs are the same but for the names of variables and buffers."""
-    return _difference(lhs, rhs) is None
-
-
-def assert_structural_equal(lhs: IRModule | PrimFunc, rhs: IRModule | PrimFunc) -> None:
-    """TirError with the first line that differs, when two programs are not the same."""
-    found = _difference(lhs, rhs)
-    if found is not None:
-        raise TirError(f"the programs differ: {found}")
-
-
-def _difference(lhs: IRModule | PrimFunc, rhs: IRModule | PrimFunc) -> str | None:
-    from tir_mlir.dialect.context import entered
-
-    left, right = (IRModule({"main": p}) if isinstance(p, PrimFunc) else p for p in (lhs, rhs))
-    with entered():
-        return difference(left.mlir, right.mlir, names=False)
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:

@@ -17,9 +17,9 @@ def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:
     return canonical(a, names=names) == canonical(b, names=names)
 
 
-def difference(a: ir.Module, b: ir.Module, *, names: bool = True) -> str | None:
+def difference(a: ir.Module, b: ir.Module, *, names: bool = True, symbols: bool = True) -> str | None:
     """The first line in which two modules differ, as both print it; None when they are equal."""
-    left, right = (canonical(m, names=names).splitlines() for m in (a, b))
+    left, right = (canonical(m, names=names, symbols=symbols).splitlines() for m in (a, b))
     for number in range(max(len(left), len(right))):
         sides = [lines[number] if number < len(lines) else "(ends here)" for lines in (left, right)]
         if sides[0] != sides[1]:
@@ -27,6 +27,6 @@ def difference(a: ir.Module, b: ir.Module, *, names: bool = True) -> str | None:
     return None
 
 
-def canonical(module: ir.Module, *, names: bool = True) -> str:
-    """The text that equal programs share."""
-    return render(module, Options(anonymous=not names))
+def canonical(module: ir.Module, *, names: bool = True, symbols: bool = True) -> str:
+    """The text that equal programs share. `symbols=False` leaves out what the function is called from outside."""
+    return render(module, Options(anonymous=not names, symbols=symbols))

@@ -37,6 +37,18 @@ class IRModule:
 
         return IRModule(load(text_or_path))
 
+    @staticmethod
+    def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> IRModule:
+        """Programs of linalg ops as loops and blocks; see `tir_mlir.from_linalg`."""
+        from .linalg import from_linalg
+
+        return from_linalg(source, func)
+
+    @staticmethod
+    def from_expr(func: PrimFunc) -> IRModule:
+        """A module with one function, under its `global_symbol`; a private one becomes `main`."""
+        return IRModule({str(func.attrs.get("global_symbol", "main")): func})
+
     @property
     def functions(self) -> dict[str, PrimFunc]:
         """The functions that have a body, by name."""
@@ -125,12 +137,22 @@ class PrimFunc:
         """A module with only this function (and the external functions it calls)."""
         return IRModule({self.name: self})
 
-    def with_attr(self, key: str, value: Any) -> PrimFunc:
-        """A copy of the function with one more attribute, in a module of its own."""
+    def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> PrimFunc:
+        """A copy of the function with one more attribute, or with those of a dictionary, in a module of its own."""
+        return self._with({**self.attrs, **(dict(key) if isinstance(key, Mapping) else {key: value})})
+
+    def without_attr(self, key: str) -> PrimFunc:
+        """A copy of the function that lacks an attribute, in a module of its own."""
+        return self._with({k: v for k, v in self.attrs.items() if k != key})
+
+    def with_attrs(self, attributes: Mapping[str, Any]) -> PrimFunc:
+        """A copy of the function with these attributes in place of its own, in a module of its own."""
+        return self._with(dict(attributes))
+
+    def _with(self, attributes: dict[str, Any]) -> PrimFunc:
         copy = self.alone[self.name]
         with entered():
-            func = copy.func
-            attrs.put(func.op, attrs.ATTRS, {**func.attributes, key: value})
+            attrs.put(copy.func.op, attrs.ATTRS, attributes)
         return copy
 
     def script(self, **options: Any) -> str:

@@ -23,8 +23,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _make(name: str) -> Callable[..., Expr]:
-    def made(*args: Any, **keywords: Any) -> Expr:
+def _make(name: str) -> Callable[..., Any]:
+    def made(*args: Any, **keywords: Any) -> Any:
+        for arg in (*args, *keywords.values()):
+            if not isinstance(arg, Expr) and hasattr(arg, "tir_call"):  # the variables of an index map
+                return arg.tir_call(name, args, keywords)
         return _word(name, *args, **keywords)
 
     made.__name__ = made.__qualname__ = name

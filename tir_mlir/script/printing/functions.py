@@ -46,7 +46,7 @@ class FunctionPrinter:
 
     def _decorator(self) -> str:
         words = []
-        if "sym_visibility" in self.func.op.attributes:
+        if "sym_visibility" in self.func.op.attributes and self.options.symbols:
             words.append("private=True")
         if self.options.spelling == "sblock":
             words.append("s_tir=True")
@@ -67,7 +67,8 @@ class FunctionPrinter:
         return f"{self.names.get(arg)}: T.Buffer({self.statements.buffers.parameter(buffer)})"
 
     def _attributes(self) -> None:
-        found = {k: v for k, v in self.func.attributes.items() if k != "global_symbol" or v != self.func.name}
+        shown = self.options.symbols
+        found = {k: v for k, v in self.func.attributes.items() if k != "global_symbol" or shown and v != self.func.name}
         if found:
             self.writer.line(f"T.func_attr({annotation(found)})")
 

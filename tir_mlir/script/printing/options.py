@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Options:
-    """`anonymous` prints every name as `v`: what is left is the structure."""
+    """`anonymous` prints every name as `v`: what is left is the structure.
+
+    `symbols=False` leaves out whether, and under which name, a function is seen from outside.
+    """
 
     syntax_sugar: bool = True
     spelling: str = "block"
     anonymous: bool = False
+    symbols: bool = True
     mark: Mapping[int, str] = field(default_factory=dict)
 
     @property

@@ -1,0 +1,98 @@
+"""Typed constants and types of TVM: `tvm.tir.const(1, "int64")`, `tvm.tir.IntImm`, `tvm.DataType`, `ForKind`."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect import dtypes
+from tir_mlir.dialect.errors import ArgumentError
+
+
+class DataType(str):
+    """The name of an element type: `tvm.DataType("float16").bits` is 16."""
+
+    def __new__(cls, name: Any) -> DataType:
+        text = str(getattr(name, "dtype", name))
+        if text not in (*dtypes.NAMES, "handle", "void"):
+            raise ArgumentError(f'dtype "{text}" is not supported; use one of {", ".join(dtypes.NAMES)}')
+        return super().__new__(cls, text)
+
+    @property
+    def bits(self) -> int:
+        """The width: 1 for a bool, 64 for a handle."""
+        if self in ("bool", "void"):
+            return 1 if self == "bool" else 0
+        return 64 if self == "handle" else dtypes.bits(self)
+
+    @property
+    def lanes(self) -> int:
+        """Programs have scalars only."""
+        return 1
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes in memory."""
+        return max(1, self.bits // 8)
+
+
+class IntImm(int):
+    """An integer with a type. It is a Python integer wherever one is wanted."""
+
+    dtype: str
+
+    def __new__(cls, dtype: str, value: int) -> IntImm:
+        made = super().__new__(cls, value)
+        made.dtype = str(DataType(dtype))
+        return made
+
+    @property
+    def value(self) -> int:
+        """The Python integer."""
+        return int(self)
+
+
+class FloatImm(float):
+    """A float with a type. It is a Python float wherever one is wanted."""
+
+    dtype: str
+
+    def __new__(cls, dtype: str, value: float) -> FloatImm:
+        made = super().__new__(cls, value)
+        made.dtype = str(DataType(dtype))
+        return made
+
+    @property
+    def value(self) -> float:
+        """The Python float."""
+        return float(self)
+
+
+def const(value: Any, dtype: str | None = None) -> IntImm | FloatImm:
+    """A number of a type; without one, a Python int is int32, a float is float32, a bool is bool."""
+    if isinstance(value, np.generic):
+        dtype, value = dtype or value.dtype.name, value.item()
+    if not isinstance(value, (bool, int, float)):
+        raise ArgumentError(f"a constant is a number, not {value!r}")
+    if dtype is None:
+        dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+    return FloatImm(dtype, value) if dtypes.is_float(DataType(dtype)) else IntImm(dtype, int(value))
+
+
+def Cast(dtype: str, value: Any) -> Any:  # noqa: N802
+    """A value, or a number, converted to another type."""
+    from tir_mlir.te import cast
+
+    return cast(value, dtype)
+
+
+class ForKind(IntEnum):
+    """TVM's numbers for the kinds of loops; `sch.get(loop).kind` is equal to them."""
+
+    SERIAL = 0
+    PARALLEL = 1
+    VECTORIZED = 2
+    UNROLLED = 3
+    THREAD_BINDING = 4

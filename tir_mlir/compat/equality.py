@@ -1,0 +1,61 @@
+"""`tvm.ir.structural_equal` and its kin: programs compared without the names in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.dialect.errors import ArgumentError, TirError
+from tir_mlir.script.equal import difference
+from tir_mlir.script.module import IRModule, PrimFunc
+
+
+class NotEqual(TirError, ValueError, AssertionError):
+    """Two programs differ. TVM raises ValueError here; tests expect an AssertionError."""
+
+
+def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
+    """Whether two modules, or two functions, are the same program.
+
+    Names of variables, buffers, loops and blocks do not count, nor what two functions are called; loop kinds,
+    annotations, storage scopes, orders, domains, regions and types do. map_free_vars: accepted; programs have no free
+    variables. Numbers, strings, lists and dictionaries are compared as Python does.
+    """
+    return _difference(lhs, rhs) is None
+
+
+def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
+    """An error with the first line that differs, when two programs are not the same (see `structural_equal`)."""
+    found = _difference(lhs, rhs)
+    if found is not None:
+        raise NotEqual(f"the programs differ: {found}")
+
+
+def assert_structural_equal_ignore_global_symbol(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
+    """`assert_structural_equal`: what functions are called never counts here."""
+    assert_structural_equal(lhs, rhs, map_free_vars)
+
+
+def structural_hash(node: Any, map_free_vars: bool = False) -> int:
+    """A number that equal programs share."""
+    from tir_mlir.script.equal import canonical
+
+    return hash(canonical(_module(node).mlir, names=False, symbols=False))
+
+
+def _difference(lhs: Any, rhs: Any) -> str | None:
+    programs = [isinstance(side, (IRModule, PrimFunc)) for side in (lhs, rhs)]
+    if not any(programs):
+        if not all(isinstance(side, (bool, int, float, str, list, tuple, dict, type(None))) for side in (lhs, rhs)):
+            raise ArgumentError(f"modules, functions and Python values are compared, not {lhs!r} and {rhs!r}")
+        return None if lhs == rhs else f"{lhs!r} and {rhs!r}"
+    if type(lhs) is not type(rhs):
+        return f"{lhs!r} and {rhs!r} are not of one kind"
+    return difference(_module(lhs).mlir, _module(rhs).mlir, names=False, symbols=isinstance(lhs, IRModule))
+
+
+def _module(node: IRModule | PrimFunc) -> IRModule:
+    """A function in a module under one name; a module as it is, but a single function is always called `main`."""
+    if isinstance(node, PrimFunc):
+        return IRModule({"main": node})
+    functions = list(node.functions.values())
+    return IRModule({"main": functions[0]}) if len(functions) == 1 else node
