@@ -40,6 +40,13 @@ class VerifyError(TirError):
         self.op_id = op_id
 
 
+class LinalgError(VerifyError):
+    """A program of linalg ops that has no form as loops and blocks; `location` is that of the op in the way."""
+
+    def __init__(self, message: str, location: object = None):
+        super().__init__(message, "linalg", location)
+
+
 class ScheduleError(TirError, RuntimeError):
     """A primitive that was refused. The module is as it was before the call.
 

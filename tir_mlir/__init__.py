@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
     from tir_mlir.runtime.clang import create_llvm as create_llvm
     from tir_mlir.schedule import Schedule as Schedule
+    from tir_mlir.script.linalg import from_linalg as from_linalg
+    from tir_mlir.script.linalg import to_linalg as to_linalg
 
 __version__ = "0.1.0"
 
@@ -26,6 +28,8 @@ _HOME = {
     "TensorIntrin": "tir_mlir.intrin",
     "build": "tir_mlir.build",
     "create_llvm": "tir_mlir.runtime.clang",
+    "from_linalg": "tir_mlir.script.linalg",
+    "to_linalg": "tir_mlir.script.linalg",
 }
 
 

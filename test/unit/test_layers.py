@@ -19,8 +19,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir.dialect": (),
     "tir_mlir.passes.schedule": ("tir_mlir.dialect",),
     "tir_mlir.passes.lower": ("tir_mlir.dialect",),
+    "tir_mlir.passes.linalg": ("tir_mlir.dialect",),
     "tir_mlir.passes": ("tir_mlir.dialect",),
-    "tir_mlir.script": ("tir_mlir.dialect",),
+    "tir_mlir.script": ("tir_mlir.dialect", "tir_mlir.passes.linalg"),
     "tir_mlir.te": ("tir_mlir.dialect", "tir_mlir.script"),
     "tir_mlir.schedule": ("tir_mlir.dialect", "tir_mlir.passes.schedule", "tir_mlir.script"),
     "tir_mlir.runtime": ("tir_mlir.dialect", "tir_mlir.intrin.kernels"),
@@ -37,6 +38,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tir_mlir.intrin",
         "tir_mlir.runtime.clang",
         "tir_mlir.schedule",
+        "tir_mlir.script.linalg",
     ),
 }
 TOP = ("tir_mlir.compat", "tir_mlir.optdriver", "tir_mlir.opt", "tir_mlir.examples")  # nothing below imports these

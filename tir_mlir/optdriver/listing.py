@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Sequence
 
 from tir_mlir.optdriver import options, pipeline, upstream
-from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.runtime import toolchain
 
@@ -17,7 +16,7 @@ def passes() -> str:
     steps = {pipeline.pass_name(p.name) for p in PRIMITIVES.values() if not p.pure}
     lines = ["schedule primitives:"]
     lines += [f"  {name + _options(name):68} {docs[name]}" for name in docs if name in steps]
-    lines += ["", "lowering passes:"]
+    lines += ["", "passes on a whole module:"]
     lines += [f"  {name + _options(name):40} {text}" for name, text in docs.items() if name not in steps]
     lines += ["", "upstream passes that run in this process (any other runs in an mlir-opt of its own):"]
     lines += [f"  {name}" for name in sorted(upstream.IN_PROCESS) if not name.startswith("tir-")]
@@ -27,11 +26,11 @@ def passes() -> str:
 def _options(name: str) -> str:
     """`{loop= factors= [preserve_unit_iters=]}`."""
     primitive = PRIMITIVES.get(pipeline.primitive_name(name))
-    if primitive is not None and name not in LOWERINGS:
+    if primitive is not None and name not in pipeline.module_passes():
         return "{" + " ".join(options.summary(primitive)) + "}"
-    if name not in LOWERINGS:
+    if name not in pipeline.module_passes():
         return ""
-    known = list(inspect.signature(LOWERINGS[name].run).parameters)[1:]
+    known = list(inspect.signature(pipeline.module_passes()[name].run).parameters)[1:]
     return "{" + " ".join(f"[{k}=]" for k in known) + "}" if known else ""
 
 

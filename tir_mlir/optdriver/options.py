@@ -11,8 +11,7 @@ from typing import Any
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Block, Func, Loop
 from tir_mlir.optdriver.lookup import Names
-from tir_mlir.optdriver.pipeline import Step, near, pass_name, primitive_name
-from tir_mlir.passes.lower import LOWERINGS
+from tir_mlir.optdriver.pipeline import Step, module_passes, near, pass_name, primitive_name
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 
 HANDLES = (Loop, Block, Func)
@@ -156,8 +155,8 @@ def check(step: Step) -> None:
     try:
         if step.kind == "primitive":
             of_step(primitive_name(step.name), step.options)
-        elif step.kind == "lowering":
-            known = [n for n in inspect.signature(LOWERINGS[step.name].run).parameters][1:]
+        elif step.kind == "module":
+            known = [n for n in inspect.signature(module_passes()[step.name].run).parameters][1:]
             for key, _ in pairs(step.options):
                 if key not in known:
                     raise TirError(f'unknown option "{key}"; it takes {", ".join(known) or "none"}')

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.errors import TirError
-from tir_mlir.passes.lower import LOWERINGS, pipelines
+from tir_mlir.passes.linalg import CONVERSIONS, Conversion
+from tir_mlir.passes.lower import LOWERINGS, LoweringPass, pipelines
 from tir_mlir.passes.schedule import PRIMITIVES
 
 WHOLE_WAY = "tir-lower-to-llvm"
@@ -38,7 +39,10 @@ class PipelineError(TirError):
 
 @dataclass(frozen=True)
 class Step:
-    """One pass: `kind` is primitive, lowering, driver or upstream; `anchors` the ops it is nested in."""
+    """One pass: `anchors` are the ops it is nested in, `kind` is primitive, module, driver or upstream.
+
+    A pass of kind module is one of ours that rewrites a whole module.
+    """
 
     kind: str
     name: str
@@ -71,7 +75,7 @@ def parse(text: str) -> list[Step]:
 def _expanded(step: Step) -> list[Step]:
     if step.name != OURS_AT_ONCE:
         return [step]
-    return [Step("lowering", name, "", (), step.source, step.offset) for name in pipelines.OURS]
+    return [Step("module", name, "", (), step.source, step.offset) for name in pipelines.OURS]
 
 
 def primitive_name(pass_name: str) -> str:
@@ -83,10 +87,15 @@ def pass_name(primitive: str) -> str:
     return "tir-" + primitive.replace("_", "-")
 
 
+def module_passes() -> dict[str, LoweringPass | Conversion]:
+    """Our passes that are no schedule primitives, by name: those to and from linalg, and the way down."""
+    return {**CONVERSIONS, **LOWERINGS}
+
+
 def our_passes() -> dict[str, str]:
     """Every pass of ours with the first sentence of its documentation."""
     steps = {pass_name(p.name): _first(p.doc) for p in PRIMITIVES.values() if not p.pure}
-    return {**steps, **DRIVER_PASSES, **{name: low.help for name, low in LOWERINGS.items()}}
+    return {**steps, **DRIVER_PASSES, **{name: one.help for name, one in module_passes().items()}}
 
 
 def _first(doc: str) -> str:
@@ -176,8 +185,8 @@ def _step(name: str, options: str, anchors: tuple[str, ...], text: str, offset: 
 def _kind(name: str, text: str, offset: int) -> str:
     if name in DRIVER_PASSES:
         return "driver"
-    if name in LOWERINGS:
-        return "lowering"
+    if name in module_passes():
+        return "module"
     if not name.startswith("tir-"):
         return "upstream"
     primitive = PRIMITIVES.get(primitive_name(name))

@@ -18,7 +18,7 @@ from tir_mlir.optdriver import options, pipeline, reading, upstream
 from tir_mlir.optdriver.diagnostics import Diagnostic, Failed, Place, at_head, of_error
 from tir_mlir.optdriver.lookup import Names, NotFound
 from tir_mlir.optdriver.pipeline import Step
-from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm
+from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.render import culprit_id
 from tir_mlir.script.verified import place
@@ -97,7 +97,7 @@ class Runner:
         elif step.name == pipeline.WHOLE_WAY:
             lower_to_llvm(self.module)
         else:
-            LOWERINGS[step.name].run(self.module, **dict(options.pairs(step.options)))
+            pipeline.module_passes()[step.name].run(self.module, **dict(options.pairs(step.options)))
             check_mlir(self.module.operation)
 
     def _primitive(self, step: Step) -> None:

@@ -20,14 +20,10 @@ _NAMED = {"memref.alloc": "buf", "memref.alloca": "buf", "memref.subview": "view
 
 def load(text_or_path: str, check: bool = True) -> ir.Module:
     """The module of MLIR text or of a `.mlir` file. Errors: ScriptError with file, line and the line itself."""
-    text, name = _read(text_or_path)
+    text, name = read(text_or_path)
     source = Source(name, text.splitlines(keepends=True))
     with entered():
-        try:
-            module = ir.Module.parse(text)
-        except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-            first = error.error_diagnostics[0] if error.error_diagnostics else None
-            raise _moved(first.message if first else str(error), first.location if first else None, source) from None
+        module = parse_mlir(text, source)
         try:
             wellformed.check(module)
             complete(module)
@@ -35,20 +31,33 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
                 wellformed.check_program(module)
                 verify(module, source=True)
         except VerifyError as error:
-            raise _moved(error.message, error.location, source) from None
+            raise moved(error.message, error.location, source) from None
         return module
 
 
-def _read(text_or_path: str) -> tuple[str, str]:
+def parse_mlir(text: str, source: Source) -> ir.Module:
+    """The module of MLIR text. Errors: ScriptError with the line."""
+    try:
+        return ir.Module.parse(text)
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        first = error.error_diagnostics[0] if error.error_diagnostics else None
+        raise moved(first.message if first else str(error), first.location if first else None, source) from None
+
+
+def read(text_or_path: str) -> tuple[str, str]:
+    """MLIR text, given or read from a file, and the name it goes by in errors."""
     if "\n" in text_or_path or "{" in text_or_path:
         return text_or_path, "<mlir>"
     if not os.path.exists(text_or_path):
         raise ScriptError(f"there is no file {text_or_path}")
-    with open(text_or_path, encoding="utf-8") as file:
-        return file.read(), text_or_path
+    try:
+        with open(text_or_path, encoding="utf-8") as file:
+            return file.read(), text_or_path
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScriptError(f"{text_or_path} cannot be read as text: {error}") from None
 
 
-def _moved(message: str, location: object, source: Source) -> ScriptError:
+def moved(message: str, location: object, source: Source) -> ScriptError:
     """MLIR calls parsed text "-": the error speaks of the user's file."""
     from .verified import place
 

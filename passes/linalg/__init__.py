@@ -1,0 +1,9 @@
+"""linalg in and out: programs of linalg ops on buffers become loops and blocks, and the other way."""
+
+from __future__ import annotations
+
+from tir_mlir.passes.linalg.from_linalg import from_linalg
+from tir_mlir.passes.linalg.registry import CONVERSIONS, Conversion
+from tir_mlir.passes.linalg.to_linalg import Stayed, to_linalg
+
+__all__ = ["CONVERSIONS", "Conversion", "Stayed", "from_linalg", "to_linalg"]

@@ -1,0 +1,214 @@
+"""A `linalg.generic` (or a `memref.copy`, which is one): what it says of sizes, and its loops and block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.errors import LinalgError
+from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.linalg_form import linear
+from tir_mlir.dialect.updates import ASSOCIATIVE
+from tir_mlir.dialect.views import Buffer, Loop, is_loop
+from tir_mlir.passes.linalg import views
+from tir_mlir.passes.linalg.body import Body
+from tir_mlir.passes.linalg.sizes import Sizes
+
+_KINDS = {"parallel": "S", "reduction": "R"}
+
+
+@dataclass(frozen=True)
+class Generic:
+    """The op in words: operands (buffers or scalars), a map each, a kind an iterator, a body (none: a copy)."""
+
+    op: ir.Operation
+    inputs: tuple[ir.Value, ...]
+    outputs: tuple[ir.Value, ...]
+    maps: tuple[ir.AffineMap, ...]
+    kinds: tuple[str, ...]
+
+    @property
+    def body(self) -> ir.Block | None:
+        return self.op.regions[0].blocks[0] if len(self.op.regions) else None
+
+    @cached_property
+    def accessed(self) -> list[tuple[ir.Value, ir.AffineMap]]:
+        """The operands that are buffers, with their maps."""
+        pairs = zip((*self.inputs, *self.outputs), self.maps, strict=True)
+        return [(v, m) for v, m in pairs if isinstance(v.type, ir.MemRefType)]
+
+    @property
+    def name(self) -> str:
+        """What the block will be called: the name in its location, that of a named op, or `generic`."""
+        location = self.op.location
+        if location.is_a_name():
+            return location.name_str
+        return "copy" if self.body is None else "generic"
+
+    @property
+    def place(self) -> ir.Location:
+        location = self.op.location
+        return location.child_loc if location.is_a_name() else location
+
+    def yielded(self) -> list[ir.Value]:
+        return list(list(self.body.operations)[-1].operands) if self.body is not None else []
+
+
+def read(op: ir.Operation) -> Generic:
+    """The words of a `linalg.generic` or `memref.copy`. Errors: LinalgError."""
+    if op.name == "memref.copy":
+        rank = Buffer(op.operands[0]).rank
+        same = ir.AffineMap.get_identity(rank)
+        return Generic(op, (op.operands[0],), (op.operands[1],), (same, same), ("S",) * rank)
+    count = attrs.integers(op, "operandSegmentSizes")[0]
+    operands = list(op.operands)
+    maps = tuple(ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"]))
+    kinds = [str(k) for k in ir.ArrayAttr(op.attributes["iterator_types"])]
+    words = [k.partition("<")[2].partition(">")[0] for k in kinds]
+    if odd := [w for w in words if w not in _KINDS]:
+        raise LinalgError(f"an iterator of type {odd[0]} is not supported: parallel and reduction are", op.location)
+    found = Generic(op, tuple(operands[:count]), tuple(operands[count:]), maps, tuple(_KINDS[w] for w in words))
+    return Generic(found.op, found.inputs, found.outputs, maps, _safe_kinds(found))
+
+
+def _safe_kinds(generic: Generic) -> tuple[str, ...]:
+    """A reduction whose running value is seen by others than its update happens in order: its iters are opaque."""
+    updates = [u for u in _updates(generic) if u[0] is not None]
+    alone = all(_uses(value) == _uses(old) == 1 for value, old in updates if value is not None)
+    return generic.kinds if alone else tuple("O" if k == "R" else k for k in generic.kinds)
+
+
+def _updates(generic: Generic) -> list[tuple[ir.Value | None, ir.Value]]:
+    """New and old value of every output; None for the new one where it is no sum, product, minimum ... of the old."""
+    if generic.body is None:
+        return [(None, v) for v in generic.outputs]
+    running = list(generic.body.arguments)[len(generic.inputs) :]
+    found: list[tuple[ir.Value | None, ir.Value]] = []
+    for value, old in zip(generic.yielded(), running, strict=True):
+        owner = value.owner
+        folds = not isinstance(owner, ir.Block) and owner.name in ASSOCIATIVE and old in owner.operands
+        found.append((value if folds else None, old))
+    return found
+
+
+def _uses(value: ir.Value) -> int:
+    return sum(1 for _ in value.uses)
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+
+def extents(generic: Generic, sizes: Sizes) -> list[Index]:
+    """The extent of every iterator: that of the dimensions it indexes alone, which are made equal."""
+    found: list[Index | None] = [None] * len(generic.kinds)
+    for value, map_ in generic.accessed:
+        for size, expr in zip(sizes.of(value), map_.results, strict=True):
+            expr = expr.maybe_downcast()
+            if not isinstance(expr, ir.AffineDimExpr):
+                continue
+            known = found[expr.position]
+            if known is None:
+                found[expr.position] = size
+            else:
+                sizes.equal(known, size, generic.op, f"iterator d{expr.position} of {generic.name}")
+    if None in found:
+        message = f"no operand of {generic.name} says how far iterator d{found.index(None)} runs"
+        raise LinalgError(message, generic.op.location)
+    return [sizes.known(e) for e in found if e is not None]
+
+
+def reach(generic: Generic, sizes: Sizes) -> None:
+    """A dimension with a composite index (a convolution) has at least the elements that are used."""
+    ends = [e - 1 for e in extents(generic, sizes)]
+    for value, map_ in generic.accessed:
+        for size, expr in zip(sizes.of(value), map_.results, strict=True):
+            last = _last(expr.maybe_downcast(), ends)
+            if last is not None and not isinstance(expr.maybe_downcast(), ir.AffineDimExpr):
+                sizes.at_least(size, last + 1)
+
+
+def _last(expr: ir.AffineExpr, ends: Sequence[Index]) -> Index | None:
+    """The largest value of a sum of iterators with positive factors; None for another expression."""
+    if isinstance(expr, ir.AffineConstantExpr):
+        return Index.constant(expr.value)
+    if isinstance(expr, ir.AffineDimExpr):
+        return ends[expr.position]
+    if isinstance(expr, ir.AffineAddExpr):
+        left, right = (_last(e.maybe_downcast(), ends) for e in (expr.lhs, expr.rhs))
+        return left + right if left is not None and right is not None else None
+    if isinstance(expr, ir.AffineMulExpr):
+        left, factor = _last(expr.lhs.maybe_downcast(), ends), expr.rhs.maybe_downcast()
+        if left is not None and isinstance(factor, ir.AffineConstantExpr) and factor.value >= 0:
+            return left * factor.value
+    return None
+
+
+# --- loops and block --------------------------------------------------------------------------------------------------
+
+
+def emit(generic: Generic, sizes: Sizes, name: str) -> None:
+    """Write the loops and the block before the op.
+
+        linalg.generic {iterator_types = ["parallel", "reduction"]} ...
+    -->
+        for i0, i1 in T.grid(n, m):
+            with T.block(name):
+                v0, v1 = T.axis.remap("SR", [i0, i1])
+                ...
+    """
+    point = ir.InsertionPoint(generic.op)
+    loops: list[Loop] = []
+    with generic.place:
+        for number, extent in enumerate(extents(generic, sizes)):
+            with point:
+                loops.append(create.loop(f"i{number}", 0, extent))
+            point = create.at_end(loops[-1].body)
+        with point:
+            _block(generic, sizes, name, loops)
+
+
+def _block(generic: Generic, sizes: Sizes, name: str, loops: Sequence[Loop]) -> None:
+    runs = [Index.of(loop.var) for loop in loops]
+    places = [views.element(v, views.over(m, runs), sizes) for v, m in generic.accessed]
+    outer = _outer(generic, places, loops)
+    specs = [IterSpec(f"v{n}", kind, 0, loop.extent, Index.of(loop.var)) for n, (loop, kind) in enumerate(
+        zip(loops, generic.kinds, strict=True))]  # fmt: skip
+    block = create.block(name, [*outer.values(), *specs])
+    bound = [*outer, *(loop.var for loop in loops)]
+    iters = {var: Index.of(it.var) for var, it in zip(bound, block.iters, strict=True)}
+    moved = [(buffer, [i.substitute(iters) for i in indices]) for buffer, indices in places]
+    with create.at_end(block.body):
+        Body(generic, sizes, iters, [iters[loop.var] for loop in loops]).write(moved)
+
+
+def _outer(
+    generic: Generic, places: Sequence[tuple[ir.Value, list[Index]]], loops: Sequence[Loop]
+) -> dict[ir.Value, IterSpec]:
+    """Loops around the op that its views depend on become iters too."""
+    own = {loop.var for loop in loops}
+    found: dict[ir.Value, IterSpec] = {}
+    written = [i for _, indices in places[len(places) - len(generic.outputs) :] for i in indices]
+    folds = all(value is not None for value, _ in _updates(generic)) and "O" not in generic.kinds
+    for value in dict.fromkeys(v for _, indices in places for i in indices for v in i.values):
+        if value in own or is_symbol(value):
+            continue
+        owner = value.owner
+        loop = Loop(owner.owner) if isinstance(owner, ir.Block) and is_loop(owner.owner.operation) else None
+        if loop is None or any(not is_symbol(v) for i in (*loop.lowers, *loop.uppers) for v in i.values):
+            raise LinalgError(
+                f"{generic.name} depends on an index that is no loop over a range of sizes", generic.op.location
+            )
+        kind = "S" if any(_moves(i, value) for i in written) else "R" if folds else "O"
+        found[value] = IterSpec(f"v_{loop.name}", kind, loop.lower, loop.extent, Index.of(value))
+    return found
+
+
+def _moves(index: Index, value: ir.Value) -> bool:
+    """Whether an index grows or falls with a value."""
+    split = linear(index, [value])
+    return split is not None and split[0][0] != 0

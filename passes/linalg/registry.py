@@ -1,0 +1,47 @@
+"""linalg in and out as passes of `tir-opt`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.errors import TirError
+from tir_mlir.passes.linalg.from_linalg import from_linalg
+from tir_mlir.passes.linalg.to_linalg import to_linalg
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A rewrite of a whole module, in place; options are strings."""
+
+    name: str
+    help: str
+    run: Callable[..., Any]
+
+
+def _from(module: ir.Module) -> None:
+    from_linalg(module)
+
+
+def _to(module: ir.Module, named: str = "false", strict: str = "false") -> None:
+    for one in to_linalg(module, _flag("named", named), _flag("strict", strict)):
+        warnings.warn(f"{one.place}: {one}" if one.place else str(one), stacklevel=2)
+
+
+def _flag(option: str, text: str) -> bool:
+    if text not in ("true", "false", "1", "0"):
+        raise TirError(f"option {option}={text}: true or false is needed")
+    return text in ("true", "1")
+
+
+CONVERSIONS = {
+    c.name: c
+    for c in (
+        Conversion("tir-from-linalg", "linalg ops on tensors or memrefs become loops and blocks", _from),
+        Conversion("tir-to-linalg", "block nests that are pure tensor computations become linalg ops on memrefs", _to),
+    )
+}
