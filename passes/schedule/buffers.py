@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from mlir import ir
 
@@ -15,6 +16,7 @@ from tir_mlir.dialect.walk import all_blocks, ops
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+")
+BufferChoice = str | tuple[Literal["read", "write"], int]
 _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
 
 
@@ -53,6 +55,22 @@ def pick(block: Block, which: int | str, key: str) -> Buffer:
         f'block "{block.name}" has no number {which} among what it {word}; it {word} {listed}',
     )
     return found[which]
+
+
+def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
+    """The buffer that ("read", number), ("write", number) or a name means, and whether it is one of the reads."""
+    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
+    if isinstance(which, str):
+        names = [b.name for b in buffers(block)[0]]
+        key = attrs.READS if which in names else attrs.WRITES
+        if key == attrs.WRITES and which not in [b.name for b in buffers(block)[1]]:
+            known = ", ".join(dict.fromkeys([*names, *(b.name for b in buffers(block)[1])])) or "no buffer"
+            refuse(block, f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {known}')
+        return pick(block, which, key), key
+    keys = {"read": attrs.READS, "write": attrs.WRITES}
+    if not isinstance(which, (list, tuple)) or len(which) != 2 or which[0] not in keys:
+        refuse(block, f'a buffer is given as ("read", number), ("write", number) or a name, not {which!r}')
+    return pick(block, which[1], keys[which[0]]), keys[which[0]]
 
 
 def fresh_name(func: Func, name: str) -> str:

@@ -10,6 +10,7 @@ from tir_mlir.passes.schedule import PRIMITIVES
 from .handles import BlockHandle, ExprHandle, LoopHandle
 
 BlockLike = BlockHandle | str
+BufferLike = Any  # a number, a name, ("read" | "write", number), or anything with a name: a buffer
 IntLike = int | ExprHandle
 
 
@@ -137,20 +138,23 @@ class Methods:
     def cache_read(
         self,
         block: BlockLike,
-        read_buffer_index: int | str,
+        read_buffer_index: BufferLike,
         storage_scope: str,
         consumer_blocks: Sequence[BlockLike] | None = None,
     ) -> BlockHandle:
-        return self._apply("cache_read", block, read_buffer_index, storage_scope, _listed(consumer_blocks))
+        return self._apply("cache_read", block, _buffer(read_buffer_index), storage_scope, _listed(consumer_blocks))
 
     def cache_write(
         self,
         block: BlockLike,
-        write_buffer_index: int | str,
+        write_buffer_index: BufferLike,
         storage_scope: str,
         consumer_blocks: Sequence[BlockLike] | None = None,
     ) -> BlockHandle:
-        return self._apply("cache_write", block, write_buffer_index, storage_scope, _listed(consumer_blocks))
+        return self._apply("cache_write", block, _buffer(write_buffer_index), storage_scope, _listed(consumer_blocks))
+
+    def reindex(self, block: BlockLike, buffer: BufferLike) -> BlockHandle:
+        return self._apply("reindex", block, _buffer(buffer))
 
     def set_scope(self, block: BlockLike, buffer_index: int | str, storage_scope: str) -> None:
         return self._apply("set_scope", block, buffer_index, storage_scope)
@@ -182,6 +186,12 @@ class Methods:
 
 def _listed(blocks: Sequence[BlockLike] | None) -> list[BlockLike] | None:
     return None if blocks is None else list(blocks)
+
+
+def _buffer(which: BufferLike) -> Any:
+    """A buffer object goes by its name; numbers, names and ("read", number) stay."""
+    name = getattr(which, "name", None)
+    return name if isinstance(name, str) else which
 
 
 for _name, _method in vars(Methods).items():
