@@ -11,12 +11,17 @@ from math import gcd
 
 from mlir import ir
 
-from tir_mlir.dialect.index import cost
-from tir_mlir.dialect.ranges import Bound, of_expr
+from tir_mlir.dialect.index import Index, cost, trim
+from tir_mlir.dialect.ranges import Bound, Box, known_range, of_expr
 
 AffineExpr = ir.AffineExpr
 Ranges = tuple[tuple[Bound, Bound], ...]
 Terms = dict[ir.AffineExpr, int]
+
+
+def folded(index: Index, box: Box) -> Index:
+    """An expression made simpler by what intervals say of its values."""
+    return trim(fold(index.expr, tuple(known_range(v, box) for v in index.values)), index.values)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -30,7 +30,7 @@ def within(op: ir.Operation) -> Box:
     box: Box = dict(within(chain[0])) if chain else {}
     if is_loop(op):
         low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
-        known = tuple(_range(v, box) for v in op.operands)
+        known = tuple(known_range(v, box) for v in op.operands)
         box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, known)
     elif is_block(op):
         for it in Block(op).iters:
@@ -50,7 +50,8 @@ def _loop_range(low: ir.AffineMap, high: ir.AffineMap, known: tuple[tuple[Bound,
     return least, min(ends) - 1 if ends else None
 
 
-def _range(value: ir.Value, box: Box) -> tuple[Bound, Bound]:
+def known_range(value: ir.Value, box: Box) -> tuple[Bound, Bound]:
+    """What a value ranges over; a shape variable is at least 0."""
     if value in box:
         return box[value]
     return (0, None) if is_symbol(value) else (None, None)
@@ -58,7 +59,7 @@ def _range(value: ir.Value, box: Box) -> tuple[Bound, Bound]:
 
 def interval(index: Index, box: Box) -> tuple[Bound, Bound]:
     """The least and greatest value of an expression; shape variables are >= 0."""
-    return of_expr(index.expr, [_range(v, box) for v in index.values])
+    return of_expr(index.expr, [known_range(v, box) for v in index.values])
 
 
 def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[Bound, Bound]:

@@ -232,6 +232,9 @@ def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, 
             guards += [Constraint(binding - span.iter.min), Constraint(span.iter.min + span.iter.extent - 1 - binding)]
     box = _box_at(ip)
     guards = [Constraint(g.index.simplified()) for g in guards if not ranges.at_least_zero(g.index, box)]
+    if guards:
+        dom = sets.domain(list(ip.block.operations)[-1].operation, extra=[g.index for g in guards])
+        guards = [g for g in guards if not sets.holds(dom, g.index)]
     with ip, block.op.location:
         if guards:
             ip = create.at_end(create.where(guards).regions[0].blocks[0])

@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect import create, from_isl, ranges, sets, walk
 from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.folding import folded
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.size_conditions import only_where, sizes_without
 from tir_mlir.dialect.views import Block, Loop
@@ -107,7 +108,7 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
     if not unknown:
         return [f for f in factors if f is not None]
     rest = math.prod(f for f in factors if f is not None)
-    inferred = loop.extent.ceildiv(rest).simplified()
+    inferred = folded(loop.extent.ceildiv(rest).simplified(), ranges.around(loop.op))
     number = inferred.as_constant()
     known = inferred if number is None else number
     return [known if f is None else f for f in factors]
@@ -230,6 +231,18 @@ def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
                 better.append(binding.simplified())
         if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
             walk.rebind(block.op, better)
+        _simplify_guard(Block(walk.find(nest[0].op, block_id)), units)  # type: ignore[arg-type]
+
+
+def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
+    guard = block.where
+    if guard is None:
+        return
+    box = ranges.around(block.outermost)
+    old = walk.constraints(guard)
+    new = [Constraint(folded(c.index.substitute(units).simplified(), box), c.is_eq) for c in old]
+    if new != old:
+        walk.rebuild_guard(guard, new)
 
 
 def _loop_domain(block: Block, bindings: Sequence[Index], keep_units: bool) -> sets.Domain:

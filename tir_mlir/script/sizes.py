@@ -37,9 +37,7 @@ def _open(evaluate: Evaluator, dim: ast.expr, names: dict[str, Any]) -> str | No
     return found[0] if len(found) == 1 else None
 
 
-def _solve_one(
-    evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, name: str, names: dict[str, Any]
-) -> None:
+def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, name: str, names: dict[str, Any]) -> None:
     extent = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
     with evaluate.state.scope.frame():
         for known, item in {**names, name: Index.of(extent)}.items():
