@@ -23,7 +23,8 @@ _GREATEST = {
     "float32": float.fromhex("0x1.FFFFFEp127"),
     "float64": float.fromhex("0x1.FFFFFFFFFFFFFp1023"),
 }
-Emit = Callable[[Sequence[ir.Value], Sequence[ir.Value]], list[ir.Value]]
+Made = Callable[[], ir.Value]  # makes a value where it is wanted: reads stand in the order in which they are used
+Emit = Callable[[Sequence[Made], Sequence[Made]], list[ir.Value]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Reducer:
 
 def owner(value: ir.Value) -> ir.Operation | None:
     """The op that computes a value; None for a block argument."""
-    return None if isinstance(value.owner, ir.Block) else value.owner
+    return None if isinstance(value.owner, ir.Block) else value.owner.operation
 
 
 # --- one result -------------------------------------------------------------------------------------------------------
@@ -87,8 +88,8 @@ def scalar(value: ir.Value, number: int, olds: Olds) -> Reducer | None:
     if name in ("sum", "product") and dtypes.to_name(value.type) == "bool":
         return None
 
-    def emit(x: Sequence[ir.Value], y: Sequence[ir.Value]) -> list[ir.Value]:
-        return [ir.Operation.create(op.name, results=[x[0].type], operands=[x[0], y[0]]).results[0]]
+    def emit(x: Sequence[Made], y: Sequence[Made]) -> list[ir.Value]:
+        return [ir.Operation.create(op.name, results=[value.type], operands=[x[0](), y[0]()]).results[0]]
 
     return Reducer(name, (identities(name, value.type),), emit, (op.operands[1],))
 
@@ -123,9 +124,9 @@ def _term(value: ir.Value, olds: Olds) -> Term:
             return ("select", *[_term(v, olds) for v in (op.operands[0], *sides)])
     if op.name in ("arith.cmpf", "arith.cmpi"):
         code = ir.IntegerAttr(op.attributes["predicate"]).value
-        words = _FLOAT if op.name == "arith.cmpf" else _INT
-        kind = arith.CmpFPredicate if op.name == "arith.cmpf" else arith.CmpIPredicate
-        return (words.get(kind(code), "other"), *[_term(v, olds) for v in op.operands])
+        is_float = op.name == "arith.cmpf"
+        word = _FLOAT.get(arith.CmpFPredicate(code)) if is_float else _INT.get(arith.CmpIPredicate(code))
+        return (word or "other", *[_term(v, olds) for v in op.operands])
     if op.name in ("arith.andi", "arith.ori") and dtypes.to_name(value.type) == "bool":
         return (op.name[6:-1], *[_term(v, olds) for v in op.operands])
     return ("y", value)
@@ -177,21 +178,21 @@ def pair(values: Sequence[ir.Value], olds: Olds) -> Reducer | None:
 
 
 def _emit_pair(template: tuple[Term, Term]) -> Emit:
-    def emit(x: Sequence[ir.Value], y: Sequence[ir.Value]) -> list[ir.Value]:
+    def emit(x: Sequence[Made], y: Sequence[Made]) -> list[ir.Value]:
         return [_written(part, x, y) for part in template]
 
     return emit
 
 
-def _written(term: Term, x: Sequence[ir.Value], y: Sequence[ir.Value]) -> ir.Value:
+def _written(term: Term, x: Sequence[Made], y: Sequence[Made]) -> ir.Value:
     word, parts = term[0], term[1:]
     if word in ("x", "y"):
-        return (x if word == "x" else y)[parts[0]]
+        return (x if word == "x" else y)[parts[0]]()
     values = [_written(p, x, y) for p in parts]
     if word == "select":
-        return arith.select(*values)
+        return arith.SelectOp(*values).result
     if word in ("and", "or"):
-        return (arith.andi if word == "and" else arith.ori)(*values)
+        return (arith.AndIOp if word == "and" else arith.OrIOp)(*values).result
     if dtypes.is_float(dtypes.to_name(values[0].type)):
         return arith.cmpf(next(p for p, w in _FLOAT.items() if w == word), *values)
     return arith.cmpi(next(p for p, w in _INT.items() if w == word), *values)
@@ -215,4 +216,4 @@ def same(a: ir.Value, b: ir.Value) -> bool:
     return facts[0] == facts[1] and all(map(same, one.operands, other.operands))
 
 
-__all__ = ["Olds", "Reducer", "identities", "is_turned_round", "owner", "pair", "same", "scalar"]
+__all__ = ["Made", "Olds", "Reducer", "identities", "is_turned_round", "owner", "pair", "same", "scalar"]

@@ -12,7 +12,7 @@ from tir_mlir.dialect import create, walk
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer
 from tir_mlir.dialect.walk import access_indices, accessed, ops
-from tir_mlir.passes.schedule.reducers import Olds, Reducer, is_turned_round, owner, pair, scalar
+from tir_mlir.passes.schedule.reducers import Made, Olds, Reducer, is_turned_round, owner, pair, scalar
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
@@ -40,7 +40,7 @@ class Reduction:
     def names(self) -> list[str]:
         return [reducer.name for reducer, _ in self.reducers]
 
-    def combine(self, olds: Sequence[ir.Value], new: Sequence[ir.Value]) -> list[ir.Value]:
+    def combine(self, olds: Sequence[Made], new: Sequence[Made]) -> list[ir.Value]:
         """The updated results, computed at the insertion point."""
         made: list[ir.Value] = []
         for reducer, span in self.reducers:
@@ -205,3 +205,14 @@ def copy_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict[
     new = walk.clone(op, ip, done)
     done |= dict(zip(op.results, new.results, strict=True))
     return done[value]
+
+
+def loads(buffers: Sequence[ir.Value], indices: Sequence[Index]) -> list[Made]:
+    """`buffer[indices]` of each buffer, read where it is used."""
+    return [lambda b=b: create.load(b, indices) for b in buffers]
+
+
+def copies(values: Sequence[ir.Value], block: Block, ip: ir.InsertionPoint) -> list[Made]:
+    """What a block computes, copied where it is used."""
+    done: dict[ir.Value, ir.Value] = {}
+    return [lambda v=v: copy_value(v, block, ip, done) for v in values]

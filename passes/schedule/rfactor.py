@@ -13,7 +13,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer, Loop, func_of
 from tir_mlir.passes.schedule.buffers import fresh_name, head_end
-from tir_mlir.passes.schedule.reductions import Reduction, copy_value, reduction_of
+from tir_mlir.passes.schedule.reductions import Reduction, copies, loads, reduction_of
 from tir_mlir.passes.schedule.registry import check, primitive
 from tir_mlir.passes.schedule.rfactor_nest import Computed, Roles, check_may_run_first, computed_parts, roles_of
 from tir_mlir.passes.schedule.scope import Scope, check_reduction, scope_of
@@ -65,8 +65,6 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
 def _axis(loop: Loop, factor_axis: int, form: Reduction) -> int:
     """The dimension that the loop becomes, from 0."""
     rank = form.results[0].rank
-    if isinstance(factor_axis, bool) or not isinstance(factor_axis, int):
-        raise TypeError(f"factor_axis is the number of a dimension, not {factor_axis!r}")
     check(
         -rank - 1 <= factor_axis <= rank,
         loop,
@@ -103,15 +101,14 @@ def _first_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: in
     indices.insert(axis, Index.of(made.iters[0].var) - roles.loop.lower)
     targets = [p.value for p in parts]
     goes_on = any(it.kind == "R" for it in made.iters)
-    with create.at_end(made.body) as end, block.op.location:
+    end = create.at_end(made.body)
+    with end, block.op.location:
         if goes_on:
             with create.at_end(create.init(made).regions[0].blocks[0]):
                 form.write_starts(targets, indices)
-        done: dict[ir.Value, ir.Value] = {}
-        new = [copy_value(v, block, end, done) for v in form.new]
-        if goes_on:
-            new = form.combine([create.load(t, indices) for t in targets], new)
-        form.write(targets, indices, new)
+        new = copies(form.new, block, end)
+        made_values = form.combine(loads(targets, indices), new) if goes_on else [make() for make in new]
+        form.write(targets, indices, made_values)
     walk.substitute(iters.through(block, made), made.op)
     return made
 
@@ -209,9 +206,8 @@ def _second_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: i
         with create.at_end(made.body):
             with create.at_end(create.init(made).regions[0].blocks[0]):
                 form.write_starts(results, indices)
-            olds = [create.load(r, indices) for r in results]
-            new = [create.load(p.value, part_indices) for p in parts]
-            form.write(results, indices, form.combine(olds, new))
+            new = loads([p.value for p in parts], part_indices)
+            form.write(results, indices, form.combine(loads(results, indices), new))
     made.op.attributes[attrs.ID] = attrs.to_attr(block.id)
     walk.erase(block.outermost)
     for loop in roles.dropped:
