@@ -12,6 +12,7 @@ from tir_mlir.dialect.errors import ScheduleError
 T = TypeVar("T")
 _MULTIPLIER = 48271
 _MODULUS = 2**31 - 1
+_SPREAD = 1640531527  # small seeds give small first numbers; this spreads them over the whole range
 _FORK_MULTIPLIER, _FORK_MODULUS = 32767, 1999999973
 
 
@@ -39,18 +40,22 @@ class Random:
         """A seed for a generator that goes its own way."""
         return max(1, self.next() * _FORK_MULTIPLIER % _FORK_MODULUS)
 
+    def _drawn(self) -> int:
+        """A number in [0, 2^31 - 2), also of small seeds anywhere in it."""
+        return self.next() * _SPREAD % _MODULUS - 1
+
     def below(self, count: int) -> int:
         """A number in [0, count), all equally likely."""
         if count > _MODULUS // 2:
             raise ScheduleError(f"{count} choices are more than the random numbers tell apart")
         limit = (_MODULUS - 1) // count * count  # beyond it some remainders would be likelier
-        while (drawn := self.next() - 1) >= limit:
+        while (drawn := self._drawn()) >= limit:
             pass
         return drawn % count
 
     def fraction(self) -> float:
         """A number in [0, 1)."""
-        return (self.next() - 1) / (_MODULUS - 1)
+        return self._drawn() / (_MODULUS - 1)
 
     def choice(self, items: Sequence[T]) -> T:
         return items[self.below(len(items))]

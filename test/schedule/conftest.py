@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.errors import ScheduleError
+
+sys.path.insert(0, str(Path(__file__).parent))  # programs that several tests share
 
 
 def _arrays(function, sizes) -> list[np.ndarray]:

@@ -142,7 +142,7 @@ class Methods:
         storage_scope: str,
         consumer_blocks: Sequence[BlockLike] | None = None,
     ) -> BlockHandle:
-        return self._apply("cache_read", block, _buffer(read_buffer_index), storage_scope, _listed(consumer_blocks))
+        return self._apply("cache_read", block, _buffer(read_buffer_index), storage_scope, consumer_blocks)
 
     def cache_write(
         self,
@@ -151,7 +151,7 @@ class Methods:
         storage_scope: str,
         consumer_blocks: Sequence[BlockLike] | None = None,
     ) -> BlockHandle:
-        return self._apply("cache_write", block, _buffer(write_buffer_index), storage_scope, _listed(consumer_blocks))
+        return self._apply("cache_write", block, _buffer(write_buffer_index), storage_scope, consumer_blocks)
 
     def reindex(self, block: BlockLike, buffer: BufferLike) -> BlockHandle:
         return self._apply("reindex", block, _buffer(buffer))
@@ -182,10 +182,6 @@ class Methods:
 
     def reverse_compute_inline(self, block: BlockLike) -> None:
         return self._apply("reverse_compute_inline", block)
-
-
-def _listed(blocks: Sequence[BlockLike] | None) -> list[BlockLike] | None:
-    return None if blocks is None else list(blocks)
 
 
 def _buffer(which: BufferLike) -> Any:

@@ -27,6 +27,7 @@ from .graves import Graves, Words, view_of
 from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
 from .instruction import DECISION, Instruction, handles_in
 from .methods import Methods
+from .ranks import rank
 from .trace import Trace
 
 _owners = itertools.count()
@@ -113,6 +114,10 @@ class Stepper(Methods):
         parameters = primitive.signature.parameters.items()
         call |= {k: self._random for k, p in parameters if p.annotation is Random}
         return primitive.run(*positional, **call)
+
+    def _rank(self, index_map: Any, block: Any, buffer: Any = None) -> int | None:
+        with entered():
+            return rank(self._module, index_map, block, buffer)
 
     def _user_location(self) -> ir.Location | None:
         place = render.user_frame()
