@@ -185,17 +185,21 @@ def used_dims(expr: ir.AffineExpr) -> frozenset[int]:
 
 def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
     """Drop values that do not occur, so that equal expressions have equal operands."""
+    shorter, used = _trimmed(expr, len(values))
+    return Index(shorter, tuple(values) if used is None else tuple([values[i] for i in used]))
+
+
+@lru_cache(maxsize=1 << 16)
+def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int, ...] | None]:
+    """An expression over the dimensions that occur in it, and which these are (None: all of them)."""
     expr = expr.maybe_downcast()
-    occurring = used_dims(expr)
-    if len(occurring) == len(values):
-        return Index(expr, tuple(values))
-    if not occurring:
-        return Index(expr, ())
-    used = sorted(occurring)
-    renumber: list[AffineExpr] = [AffineExpr.get_constant(0)] * len(values)
+    used = tuple(sorted(used_dims(expr)))
+    if len(used) == count:
+        return expr, None
+    renumber: list[AffineExpr] = [AffineExpr.get_constant(0)] * count
     for new, old in enumerate(used):
         renumber[old] = AffineExpr.get_dim(new)
-    return Index(_compose(expr, renumber, len(used)), tuple(values[i] for i in used))
+    return (_compose(expr, renumber, len(used)) if used else expr), used
 
 
 def is_symbol(value: ir.Value) -> bool:
