@@ -98,7 +98,7 @@ def make_copy(name: str, source: Buffer, target: Buffer, where: Place) -> Block:
         ip = create.at_end(loop.body)
     elements = [(low + at).simplified() for low, at in zip(where.region.mins, loops, strict=True)]
     known = list(zip(where.whole.mins, where.whole.extents, elements, strict=True))
-    conditions = _open_conditions(ip, [c for low, size, e in known for c in (e - low, low + size - e - 1)])
+    conditions = open_conditions(ip, [c for low, size, e in known for c in (e - low, low + size - e - 1)])
     with ip:
         if conditions:
             ip = create.at_end(create.where(conditions).regions[0].blocks[0])
@@ -121,7 +121,7 @@ def _iters(target: Buffer, where: Place, loops: Sequence[Index], elements: Seque
     return [IterSpec(f"v{n}", "S", low, size, e) for n, (low, size, e) in enumerate(parts)]
 
 
-def _open_conditions(ip: ir.InsertionPoint, wanted: Sequence[Index]) -> list[Constraint]:
+def open_conditions(ip: ir.InsertionPoint, wanted: Sequence[Index]) -> list[Constraint]:
     """Those of some conditions `>= 0` that the loops around do not already promise."""
     end = ip.ref_operation
     if end is None:
@@ -133,6 +133,12 @@ def _open_conditions(ip: ir.InsertionPoint, wanted: Sequence[Index]) -> list[Con
     with sets.question("which part of a copy lies inside its buffer"):
         dom = sets.domain(end.operation, extra=doubtful)
         return [Constraint(c) for c in doubtful if not sets.holds(dom, c)]
+
+
+def op_after(op: ir.Operation) -> ir.Operation:
+    """The op behind one in its body: where what comes after it is inserted."""
+    body = [o.operation for o in op.operation.block.operations]
+    return body[body.index(op) + 1]
 
 
 def check_redirectable(root: ir.Operation, buffer: Buffer) -> None:

@@ -8,9 +8,10 @@ from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop, parent_op
+from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop
 from tir_mlir.dialect.walk import parents
 from tir_mlir.passes.schedule.buffers import BufferChoice, alloc, pick_either
+from tir_mlir.passes.schedule.copy_stage import op_after
 from tir_mlir.passes.schedule.held import check_filled, touching
 from tir_mlir.passes.schedule.point_access import PointAccess, check_same_element, point_access, turn
 from tir_mlir.passes.schedule.registry import primitive, refuse
@@ -84,7 +85,7 @@ def _chain_top(block: Block, scope: Scope) -> ir.Operation:
 def _copy(access: PointAccess, cache: Buffer, top: ir.Operation, key: str) -> Block:
     """The block that copies over the domain of the iters, before or after the loops of the block."""
     is_read = key == attrs.READS
-    ip = ir.InsertionPoint(top if is_read else _next(top))
+    ip = ir.InsertionPoint(top if is_read else op_after(top))
     specs = []
     for number, it in enumerate(access.used):
         with ip:
@@ -101,9 +102,3 @@ def _copy(access: PointAccess, cache: Buffer, top: ir.Operation, key: str) -> Bl
     with create.at_end(made.body):
         create.store(create.load(source[0].value, source[1]), target[0].value, target[1])
     return made
-
-
-def _next(op: ir.Operation) -> ir.Operation:
-    """The op behind one in its body."""
-    body = [o.operation for o in parent_op(op).regions[0].blocks[0].operations]
-    return body[body.index(op) + 1]

@@ -153,6 +153,11 @@ class Methods:
     ) -> BlockHandle:
         return self._apply("cache_write", block, _buffer(write_buffer_index), storage_scope, consumer_blocks)
 
+    def cache_inplace(
+        self, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str
+    ) -> list[BlockHandle]:
+        return self._apply("cache_inplace", block, _buffer(read_buffer_index), storage_scope)
+
     def reindex(self, block: BlockLike, buffer: BufferLike) -> BlockHandle:
         return self._apply("reindex", block, _buffer(buffer))
 
@@ -176,6 +181,16 @@ class Methods:
         self, block: BlockLike, loop: LoopHandle, preserve_unit_loops: bool = False, index: int = -1
     ) -> None:
         return self._apply("reverse_compute_at", block, loop, preserve_unit_loops, index)
+
+    def read_at(
+        self, loop: LoopHandle, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str
+    ) -> BlockHandle:
+        return self._apply("read_at", loop, block, _buffer(read_buffer_index), storage_scope)
+
+    def write_at(
+        self, loop: LoopHandle, block: BlockLike, write_buffer_index: BufferLike, storage_scope: str
+    ) -> BlockHandle:
+        return self._apply("write_at", loop, block, _buffer(write_buffer_index), storage_scope)
 
     def compute_inline(self, block: BlockLike) -> None:
         return self._apply("compute_inline", block)
