@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect import attrs, create, sets, walk
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.views import Block, Iter, Loop
+from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import blocks_below, loops_above
+from tir_mlir.passes.schedule.division import Division, divisions
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_starts
 from tir_mlir.passes.schedule.starts import check_runs_once
-
-
-@dataclass(frozen=True)
-class Division:
-    """One iter divided: binding = outer * size + inner, inner in [0, size)."""
-
-    iter: Iter
-    outer: Index
-    inner: Index
-    size: int
-    outer_extent: Index
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether one tile is all there is."""
-        return self.outer_extent.as_constant() == 1
 
 
 @primitive("blockize")
@@ -58,7 +42,7 @@ def blockize(target: Loop, preserve_unit_iters: bool = True) -> Block:
     if block.init is not None:
         check_runs_once(block, inner)
     _check_inner_bounds(inner)
-    parts = [divide(it, inner, block) for it in block.iters]
+    parts = divisions(inner, block)
     guards = walk.constraints(block.where) if block.where is not None else []
     outside, inside = _split_guards(guards, parts, inner, block)
     return _rewrite(target, block, parts, (outside, inside), preserve_unit_iters)
@@ -104,74 +88,6 @@ def _check_inner_bounds(inner: Sequence[Loop]) -> None:
                     refuse(loop, f"the bounds of loop {loop.name} use loop {outer}, which is outside the new block")
 
 
-def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
-    """Split a binding into an outer and an inner part."""
-    binding = it.binding.simplified()
-    own = {lp.var for lp in inner}
-    inside, outside = _parts(binding, own)
-    if inside is None or outside is None:
-        refuse(
-            block,
-            f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; it does not split"
-            " into outer * size + inner",
-        )
-    low, high = ranges.interval(inside, ranges.around(block.op))
-    if low is None or high is None:
-        refuse(block, f"the inner part of iter {it.name} has no constant size; split the symbolic loop by a tile size")
-    inside, outside, size = inside - low, outside + low, high - low + 1
-    loops = {lp.var: lp for lp in inner}
-    if inside.as_constant() is None and not ranges.reaches(inside, loops, size):
-        refuse(
-            block,
-            f"the inner loops do not take iter {it.name} through all of [0, {size}): the tile has holes or repeats",
-        )
-    outer = _quotient(outside - it.min, size)
-    if outer is None:
-        refuse(block, f"the outer part of iter {it.name} is not a multiple of the tile size {size}")
-    if outer.as_constant() == 0 and (whole := it.extent.as_constant()) is not None:
-        size = min(size, whole)  # one tile, cut to the domain by its guard
-    return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
-
-
-def _parts(binding: Index, own: set[ir.Value]) -> tuple[Index | None, Index | None]:
-    """The terms of a sum that use only inner loops, and the others; None where one term uses both."""
-    inside, outside = Index.constant(0), Index.constant(0)
-    for term in summands(binding):
-        uses = [v in own for v in term.values]
-        if uses and all(uses):
-            inside = inside + term
-        elif not any(uses):
-            outside = outside + term
-        else:
-            return None, None
-    return inside, outside
-
-
-def summands(index: Index) -> list[Index]:
-    """The terms of a sum."""
-    expr = index.expr.maybe_downcast()
-    if isinstance(expr, ir.AffineAddExpr):
-        left, right = Index(expr.lhs, index.values).trimmed(), Index(expr.rhs, index.values).trimmed()
-        return summands(left) + summands(right)
-    return [index]
-
-
-def _quotient(index: Index, size: int) -> Index | None:
-    """index / size when every term is a multiple of size."""
-    if size == 1:
-        return index.simplified()
-    found = ranges.terms(index.simplified().expr)
-    if found is None:
-        return None
-    factors, constant = found
-    if constant % size or any(f % size for f in factors.values()):
-        return None
-    result = Index.constant(constant // size)
-    for dim, factor in factors.items():
-        result = result + Index.of(index.simplified().values[dim]) * (factor // size)
-    return result.simplified()
-
-
 def _split_guards(
     guards: Sequence[Constraint], parts: Sequence[Division], inner: Sequence[Loop], block: Block
 ) -> tuple[list[Constraint], list[tuple[Constraint, Division | None]]]:
@@ -187,6 +103,8 @@ def _split_guards(
             inside.append(found)
         elif all(uses) and block.init is None:
             inside.append((guard, None))
+        elif (found := _cuts_iter(guard, parts, block)) is not None:
+            inside.append(found)
         else:
             refuse(
                 block,
@@ -206,6 +124,19 @@ def _on_iter(guard: Constraint, parts: Sequence[Division]) -> tuple[Constraint, 
     return None
 
 
+def _cuts_iter(guard: Constraint, parts: Sequence[Division], block: Block) -> tuple[Constraint, Division] | None:
+    """The iter that a guard keeps inside its domain, where that is all the guard does."""
+    dom = sets.domain(block.op, extra=[guard.index], guards=False)
+    with sets.question(f'what the guard of block "{block.name}" leaves out'):
+        held = dom.set.intersect(sets.holding(dom, guard))
+        for part in parts:
+            it = part.iter
+            last = it.min + it.extent - 1
+            if held.is_equal(dom.set.intersect(sets.holding(dom, Constraint(last - it.binding)))):
+                return Constraint((last - Index.of(it.var)).simplified()), part
+    return None
+
+
 def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
     outside, inside = guards
     name, number = block.name, block.id
@@ -215,7 +146,7 @@ def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep
         ip = create.at_end(holder.regions[0].blocks[0]) if holder is not None else ir.InsertionPoint(target.op)
         with ip:
             outer = create.block(f"{name}_o", specs)
-    starts = {p.iter.name: Index.of(o.var) * p.size + p.iter.min for p, o in zip(parts, outer.iters, strict=True)}
+    starts = {p.iter.name: p.start(Index.of(o.var)) for p, o in zip(parts, outer.iters, strict=True)}
     target.op.move_before(list(outer.body.operations)[-1])
     if block.init is not None:
         _move_init(outer, block, parts, starts, inside)

@@ -21,7 +21,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     The same iterations in the same order. The new loop is serial.
 
     Requires: each loop is the only thing in the body of the one before, starts at 0, has no annotation and no thread
-    binding; inner extents are constants.
+    binding; extents are constants but for the outermost that is not 1.
     """
     if not loops:
         raise ValueError("fuse needs at least one loop")
@@ -40,18 +40,19 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
             loop,
             f"the extent of loop {loop.name} uses a loop that it would be fused with",
         )
-    sizes = [lp.const_extent for lp in loops[1:]]
-    if None in sizes:
-        culprit = loops[1 + sizes.index(None)]
-        refuse(
-            culprit,
-            f"loop {culprit.name} has a symbolic extent; dividing by it is not affine. Only the outermost extent may be"
-            " symbolic",
+    outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # loops of extent 1 divide nothing
+    for loop in loops[outermost + 1 :]:
+        check(
+            loop.const_extent is not None,
+            loop,
+            f"loop {loop.name} has a symbolic extent, and the loop variables would be quotients and remainders by it,"
+            f" which are not affine; only the extent of {loops[outermost].name} may be symbolic. Split loop {loop.name}"
+            " by a constant first, and fuse with its inner part",
         )
 
-    total = loops[0].extent
-    for size in sizes:
-        total = total * (size or 1)
+    total = Index.constant(1)
+    for loop in loops:
+        total = total * loop.extent
     size = total.simplified().as_constant()
     check(size is None or size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
     with ir.InsertionPoint(loops[0].op), loops[0].op.location:

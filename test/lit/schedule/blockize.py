@@ -40,11 +40,10 @@ def two_blocks(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 
 
 @T.prim_func
-def mixed(A: T.Buffer((64,), "float32")):
+def mixed(A: T.Buffer((16,), "float32")):
     for o in range(9):
         for i in range(8):
             # expected-error @below {{the binding of iter v mixes outer and inner loops in one division or remainder}}
             with T.block("A"):
-                T.where(o * 7 + i < 64)
-                v = T.axis.spatial(64, (o * 7 + i) % 64)
+                v = T.axis.spatial(16, (o * 7 + i) % 16)
                 A[v] = T.float32(0)

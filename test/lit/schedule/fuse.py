@@ -37,7 +37,7 @@ def symbolic_inside(a: T.handle):
     n = T.int32()
     A = T.match_buffer(a, (8, n), "float32")
     for i in range(8):
-        # expected-error @below {{loop j has a symbolic extent; dividing by it is not affine}}
+        # expected-error @below {{loop j has a symbolic extent, and the loop variables would be quotients and remainders by it, which are not affine}}
         for j in range(n):
             with T.block("A"):
                 vi, vj = T.axis.remap("SS", [i, j])
