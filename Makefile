@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint format types lit pytest wheel bench clean
+.PHONY: help env demo check lint format types lit pytest wheel manual bench clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -44,6 +44,9 @@ pytest: env  ## Python tests
 
 wheel: env  ## the built wheel holds every source file
 	$(BIN)/python tools/check_wheel.py
+
+manual: env  ## the pages of passes/manual, from docstrings and runs
+	$(BIN)/python tools/manual
 
 bench: env  ## the numbers of the README
 	$(BIN)/python tools/bench

@@ -1,0 +1,35 @@
+"""Write the reference manual: `python tools/manual [FOLDER]`, a page a primitive (default: passes/manual)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+
+import blocks  # noqa: E402, F401  the examples of each group register themselves
+import buffers  # noqa: E402, F401
+import looking  # noqa: E402, F401
+import loops  # noqa: E402, F401
+import moving  # noqa: E402, F401
+import sampling  # noqa: E402, F401
+from pages import PAGES, index, page  # noqa: E402
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=HERE.parents[1] / "passes" / "manual")
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.md"):
+        if old.stem not in PAGES:
+            old.unlink()
+    for name in PAGES:
+        (folder / f"{name}.md").write_text(page(name), encoding="utf-8")
+    (folder / "README.md").write_text(index(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Examples: copies, storage and layouts of buffers."""
+
+from pages import example
+from programs import elementwise, matmul, two_stages
+
+from tir_mlir import Schedule
+
+
+@example(matmul)
+def cache_read(sch: Schedule):
+    return sch.cache_read("C", 0, "local")
+
+
+@example(matmul)
+def cache_write(sch: Schedule):
+    return sch.cache_write("C", 0, "local")
+
+
+@example(matmul)
+def reindex(sch: Schedule):
+    return sch.reindex("C", ("read", 1))
+
+
+@example(matmul)
+def reindex_cache_read(sch: Schedule):
+    return sch.reindex_cache_read("C", 1, "local", lambda vi, vj, vk: (vj, vk))
+
+
+@example(matmul)
+def reindex_cache_write(sch: Schedule):
+    return sch.reindex_cache_write("C", 0, "local", lambda vi, vj, vk: (vj, vi))
+
+
+@example(two_stages)
+def set_scope(sch: Schedule):
+    sch.set_scope("B", 0, "local")
+
+
+@example(two_stages)
+def storage_align(sch: Schedule):
+    sch.storage_align("B", 0, axis=-2, factor=16, offset=1)
+
+
+@example(two_stages)
+def unsafe_set_dtype(sch: Schedule):
+    sch.unsafe_set_dtype("B", 0, "float64")
+
+
+@example(elementwise)
+def transform_layout(sch: Schedule):
+    sch.transform_layout("B", ("write", 0), lambda i, j: (i // 8, j // 4, i % 8, j % 4))
+
+
+@example(elementwise)
+def annotate_buffer_access(sch: Schedule):
+    sch.annotate_buffer_access("B", 0, "read", lambda i, j: ((i - 1, i + 1), j))
+
+
+@example(elementwise)
+def unsafe_hide_buffer_access(sch: Schedule):
+    sch.unsafe_hide_buffer_access("B", "read", [0])

@@ -1,0 +1,65 @@
+"""The small programs of the manual's examples."""
+
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
+def elementwise(A: T.Buffer((32, 20), "float32"), B: T.Buffer((32, 20), "float32")):
+    for i, j in T.grid(32, 20):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2.0
+
+
+@T.prim_func
+def two_stages(A: T.Buffer((32, 20), "float32"), C: T.Buffer((32, 20), "float32")):
+    B = T.alloc_buffer((32, 20))
+    for i, j in T.grid(32, 20):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2.0
+    for i, j in T.grid(32, 20):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + 1.0
+
+
+@T.prim_func
+def blur(A: T.Buffer((34,), "float32"), C: T.Buffer((32,), "float32")):
+    B = T.alloc_buffer((34,))
+    for i in range(34):
+        with T.block("B"):
+            vi = T.axis.spatial(34, i)
+            B[vi] = A[vi] * 2.0
+    for i in range(32):
+        with T.block("C"):
+            vi = T.axis.spatial(32, i)
+            C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
+
+
+@T.prim_func
+def matmul(A: T.Buffer((32, 16), "float32"), B: T.Buffer((16, 32), "float32"), C: T.Buffer((32, 32), "float32")):
+    for i, j, k in T.grid(32, 32, 16):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0.0
+            C[vi, vj] += A[vi, vk] * B[vk, vj]
+
+
+@T.prim_func
+def row_sums(A: T.Buffer((32, 64), "float32"), C: T.Buffer((32,), "float32")):
+    for i, k in T.grid(32, 64):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = 0.0
+            C[vi] += A[vi, vk]
+
+
+@T.prim_func
+def prefix(A: T.Buffer((32,), "float32"), B: T.Buffer((33,), "float32")):
+    for i in range(32):
+        with T.block("B"):
+            vi = T.axis.opaque(32, i)
+            B[vi + 1] = B[vi] + A[vi]
