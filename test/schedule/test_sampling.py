@@ -17,7 +17,7 @@ def values(sch: Schedule, handles) -> list[int | None]:
     return [None if h is None else sch.get(h) for h in handles]
 
 
-# --- the random numbers ------------------------------------------------------------------------------------------------
+# --- the random numbers -----------------------------------------------------------------------------------------------
 
 
 def test_the_numbers_are_those_of_the_engine():
@@ -94,7 +94,7 @@ def test_counting_products(number, n):
     assert math.prod(tiling.product_of(number, n, Random.seeded(9))) == number
 
 
-# --- sample_perfect_tile -----------------------------------------------------------------------------------------------
+# --- sample_perfect_tile ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("extent", [1, 15, 16, 17, 127, 360])
@@ -158,7 +158,7 @@ def test_perfect_tile_refuses(arguments, message, refused):
     refused(sch, message, lambda: sch.sample_perfect_tile(i, **arguments), ValueError)
 
 
-# --- sample_partitioned_tile -------------------------------------------------------------------------------------------
+# --- sample_partitioned_tile ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("position", "inner"), [(0, 4), (1, 8), (2, 2), (3, 16), (1, 1)])
@@ -193,7 +193,7 @@ def test_partitioned_tile_refuses(refused):
     refused(sch, "n is -1", lambda: sch.sample_partitioned_tile(i, -1), ValueError)
 
 
-# --- sample_categorical ------------------------------------------------------------------------------------------------
+# --- sample_categorical -----------------------------------------------------------------------------------------------
 
 
 def test_categories_are_as_likely_as_said():
@@ -236,7 +236,7 @@ def test_categorical_refuses(arguments, message, refused):
     refused(sch, message, lambda: sch.sample_categorical(*arguments), ValueError)
 
 
-# --- sample_compute_location -------------------------------------------------------------------------------------------
+# --- sample_compute_location ------------------------------------------------------------------------------------------
 
 
 def decided(sch: Schedule) -> int:

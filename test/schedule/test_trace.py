@@ -84,7 +84,7 @@ def test_a_trace_is_a_schedule_of_a_copy_too():
     verify_trace_roundtrip(sch.copy(), product(32))
 
 
-# --- instructions and decisions ----------------------------------------------------------------------------------------
+# --- instructions and decisions ---------------------------------------------------------------------------------------
 
 
 def test_instructions_read_as_in_tvm():
@@ -176,7 +176,7 @@ def test_post_processing_is_left_out():
         assert "parallel" not in text.lower() and "postproc" not in text.lower()
 
 
-# --- other programs ----------------------------------------------------------------------------------------------------
+# --- other programs ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("size", "outer"), [(64, 16), (20, 5), (17, 1), (1, 1), (127, 1)])
@@ -233,7 +233,7 @@ def test_a_program_of_another_structure():
         Trace.from_json(text).apply_to_schedule(renamed)
 
 
-# --- all or nothing ----------------------------------------------------------------------------------------------------
+# --- all or nothing ---------------------------------------------------------------------------------------------------
 
 
 def test_a_trace_that_fails_changes_nothing():

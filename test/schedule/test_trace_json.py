@@ -136,8 +136,8 @@ def test_malformed_traces(source, message):
     assert len(sch.trace) == 0
 
 
-ODD = [None, True, 0, -1, 7, 10**30, 0.5, "", "b0", "l1", "v4", "_", '"', '"x"', "\ud800", "a\0b", [], [[]], {}, {"rv": "l1"},
-       {"rv": 1}, {"": 1}, {"k": "v4"}, "Split", "root", "main"]  # fmt: skip
+ODD = [None, True, 0, -1, 7, 10**30, 0.5, "", "b0", "l1", "v4", "_", '"', '"x"', "\ud800", "a\0b", [], [[]], {},
+       {"rv": "l1"}, {"rv": 1}, {"": 1}, {"k": "v4"}, "Split", "root", "main"]  # fmt: skip
 
 
 def mutate(source, rng: random.Random):

@@ -50,15 +50,18 @@ def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 def typed(primitive: Primitive, key: str, value: Any) -> Any:
     """A value as its parameter wants it. Errors: TypeError."""
     parameter = primitive.signature.parameters[key]
-    variadic = parameter.kind is inspect.Parameter.VAR_POSITIONAL
-    fit = fitting(parameter.annotation)
+    if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        return [_fitted(primitive, parameter, one) for one in value]
+    return _fitted(primitive, parameter, value)
+
+
+def _fitted(primitive: Primitive, parameter: inspect.Parameter, value: Any) -> Any:
     try:
-        return [fit(v) for v in value] if variadic else fit(value)
+        return fitting(parameter.annotation)(value)
     except Mistyped:
-        got = value_type(value)
         raise TypeError(
-            f'In "Schedule.{primitive.name}", "{key}" has wrong type. Expected "{described(parameter.annotation)}",'
-            f' but gets: "{got}"'
+            f'In "Schedule.{primitive.name}", "{parameter.name}" has wrong type. Expected'
+            f' "{described(parameter.annotation)}", but gets: "{value_type(value)}"'
         ) from None
 
 
