@@ -31,6 +31,8 @@ OFFSET_FACTOR = "tir.offset_factor"
 ALIGN = "tir.align"
 ACCESS = "tir.access"
 OP = "tir.op"
+DTYPE = "tir.dtype"
+HIDDEN = "tir.hidden"
 
 
 def to_attr(value: Any) -> ir.Attribute:

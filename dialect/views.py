@@ -313,13 +313,28 @@ class Func(View):
         return symbols_by_name(self.op)
 
     def arg_name(self, number: int) -> str:
+        return self.arg_facts(number).get(attrs.NAME, f"arg{number}")
+
+    def arg_facts(self, number: int) -> dict[str, Any]:
+        """The `tir.*` attributes of a parameter."""
         if "arg_attrs" not in self.op.attributes:
-            return f"arg{number}"
-        facts = attrs.from_attr(ir.ArrayAttr(self.op.attributes["arg_attrs"])[number])
-        return facts.get(attrs.NAME, f"arg{number}")
+            return {}
+        return attrs.from_attr(ir.ArrayAttr(self.op.attributes["arg_attrs"])[number])
 
     def __repr__(self) -> str:
         return f"function {self.name}"
+
+
+def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[int] | None:
+    """The dimensions of a region of `sizes` that a view of `shape` keeps: all but single points that the shape leaves
+    out, matched from the last one on. None when it is no view of the region."""
+    kept: list[int] = []
+    for axis in reversed(range(len(sizes))):
+        if len(kept) < len(shape) and sizes[axis] == shape[len(shape) - 1 - len(kept)]:
+            kept.append(axis)
+        elif sizes[axis] != 1:
+            return None
+    return kept[::-1] if len(kept) == len(shape) else None
 
 
 def funcs(module: ir.Module | ir.Operation) -> list[Func]:

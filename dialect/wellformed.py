@@ -170,6 +170,12 @@ def _is_access(attr: ir.Attribute) -> bool:
     return isinstance(attr, ir.StringAttr) and attr.value in ("r", "w", "rw")
 
 
+def _is_hidden(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.ArrayAttr) and all(
+        isinstance(a, ir.StringAttr) and a.value in ("reads", "writes") for a in attr
+    )
+
+
 def _is_regions(attr: ir.Attribute) -> bool:
     return isinstance(attr, ir.ArrayAttr) and all(isinstance(a, ir.DictAttr) and _is_region(a) for a in attr)
 
@@ -209,6 +215,8 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.ALIGN: ("an integer >= 0", _is_number, ()),
     attrs.ACCESS: ('"r", "w" or "rw"', _is_access, ("llvm.inttoptr",)),
     attrs.OP: ("a string", _is_text, ()),
+    attrs.DTYPE: ("a string", _is_text, ()),
+    attrs.HIDDEN: ('a list of "reads" and "writes"', _is_hidden, ("affine.parallel",)),
 }
 
 

@@ -166,6 +166,22 @@ def test_symbolic_sizes():
     assert a.shape[0] == n and a.shape[0] != m and not a.shape[0] == 3
 
 
+def test_a_size_that_is_no_extent_by_itself():
+    n = te.var("n")
+    a = te.placeholder((n * 4,), name="A")
+    b = te.compute((n * 4,), lambda i: a[i] + 1.0, name="B")
+    text = """a: T.handle, b: T.handle
+    n = T.int32()
+    A = T.match_buffer(a, (n * 4,), "float32")
+    B = T.match_buffer(b, (n * 4,), "float32")
+    for i in range(n * 4):
+        with T.block("B"):
+            vi = T.axis.spatial(n * 4, i)
+            B[vi] = A[vi] + T.float32(1)
+"""
+    assert_same(te.create_prim_func([a, b]), text)
+
+
 def test_a_variable_as_a_parameter():
     n, x = te.var("n"), te.var("x", "float32")
     a = te.placeholder((8,), name="A")

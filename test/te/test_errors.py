@@ -81,7 +81,10 @@ def compute(shape=(8, 16), f=lambda i, j: A[i, j]):
         (lambda: ["x"], "a parameter is a tensor or a te.var, not 'x'"),
         (lambda: [A, A], "A is given twice"),
         (lambda: [compute()], "B reads A, a placeholder that is no parameter"),
-        (lambda: [A, compute((SIZE * 2, 16), lambda i, j: A[0, j])], "the shape of B uses the variable n"),
+        (
+            lambda: [A, te.compute((4,), lambda i: compute((4, SIZE), lambda i, j: A[0, 0])[i, 0])],
+            "the shape of B uses the v",
+        ),
         (lambda: [A, compute((8, 16), lambda i, j: A[i, j] * SIZE)], "B uses the variable n"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect import create
+from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block
@@ -148,9 +148,20 @@ def _domain(evaluate: Evaluator, node: ast.expr) -> tuple[Index, Index]:
     if isinstance(node, ast.Tuple | ast.List):
         if len(node.elts) != 2:
             raise Refused("the domain of an axis is an extent, or (begin, end)")
-        low, high = (evaluate.index(e, "the domain of an axis") for e in node.elts)
+        low, high = (_bound(evaluate, e) for e in node.elts)
         return low, (high - low).simplified()
-    return Index.constant(0), evaluate.index(node, "the domain of an axis")
+    return Index.constant(0), _bound(evaluate, node)
+
+
+def _bound(evaluate: Evaluator, node: ast.expr) -> Index:
+    """A bound of a domain: it is the same in every run of the block."""
+    index = evaluate.index(node, "the domain of an axis")
+    if not all(declared.is_size(v) for v in index.values):
+        raise Refused(
+            f"the domain of an axis is made of numbers and sizes; {ast.unparse(node)} differs from run to run of the "
+            "block: declare the largest domain, and which points run by T.where or a loop inside the block"
+        )
+    return index
 
 
 def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[IterSpec, ast.expr, ast.AST]]:
@@ -199,7 +210,9 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: Run, is
     with state.source.location(node):
         point = create.at_end(create.where(guard).regions[0].blocks[0]) if guard else ir.InsertionPoint.current
         with point:
+            hidden = header.annotations.pop(attrs.HIDDEN, None)  # a fact of the encoding, not an annotation
             block = create.block(name, [s for s, _, _ in specs], header.annotations)
+            attrs.put(block.op, attrs.HIDDEN, hidden)
     places = Places(call, {s.name: place for s, _, place in specs}, header.reads, header.writes)
     state.places[block.id] = places
     with state.scope.frame(bool(specs)):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
+from mlir import ir
 from mlir.dialects import arith, math
 
 from tir_mlir.dialect import dtypes
@@ -42,7 +43,7 @@ _LIMITS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4
 _LIMITS["float64"] = 1.7976931348623157e308
 
 
-_LAZY = ("if_then_else", "type_annotation", "tvm_access_ptr", "address_of")  # these look at their argument nodes
+_LAZY = ("if_then_else", "type_annotation", "tvm_access_ptr", "address_of", "Let")  # these look at their argument nodes
 
 
 @lru_cache(maxsize=256)
@@ -83,7 +84,7 @@ def call(evaluate: Evaluator, node: ast.Call) -> Any:
     word = getattr(callee, "tir_word", None)
     if isinstance(callee, DType):
         return _dtype(evaluate, callee, node)
-    if word == "call_extern":
+    if word in ("call_extern", "call_pure_extern"):
         return _call_extern(evaluate, node)
     if word is not None:
         return _word(evaluate, word, callee, node)
@@ -98,7 +99,7 @@ def _word(evaluate: Evaluator, word: str, callee: Any, node: ast.Call) -> Any:
     args = bind(callee, node)
     if word in _LAZY:
         return _HANDLERS[word](evaluate, node, args)
-    items = [evaluate(a) for a in args.values()]
+    items = [evaluate(n) for a in args.values() for n in (a if isinstance(a, tuple) else (a,))]
     with evaluate.state.source.location(node):
         return _HANDLERS[word](word, *items)
 
@@ -239,6 +240,12 @@ def _select(word: str, test: Any, then: Any, other: Any) -> Expr:
     return Value(arith.select(arithmetic.to_value(test, "bool"), *values), dtype)
 
 
+def _joined(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
+    if not conditions:
+        raise Refused(f"T.{word} joins conditions: T.{word}(i >= 1, i < 9)")
+    return reduce(lambda a, b: arithmetic.logical(op, a, b), conditions[1:], arithmetic.condition(conditions[0]))
+
+
 # ---- pointers
 
 
@@ -260,7 +267,40 @@ def _tvm_access_ptr(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.exp
 
 
 def _address_of(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
-    raise Refused('T.address_of is not supported; use A.access_ptr("rw", offset=...)')
+    """A pointer to one element: to the start of its buffer, plus the strides up to the element."""
+    element = args["element"]
+    region = evaluate.region(element)
+    known, _ = ir.MemRefType(region.buffer.ssa.type).get_strides_and_offset()
+    if not isinstance(element, ast.Subscript) or any(e.as_constant() != 1 for e in region.extents):
+        raise Refused("T.address_of takes one element: T.address_of(A[i, j])")
+    if any(s == ir.ShapedType.get_dynamic_stride_or_offset() for s in known):
+        raise Refused(f"the strides of {region.buffer.name} are variables: where its elements lie is not known")
+    offset = sum((m * s for m, s in zip(region.mins, known, strict=True)), Index.constant(0))
+    with evaluate.state.source.location(node):
+        return pointers.access_ptr(region.buffer, "rw", offset)
+
+
+def _let(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
+    """The names stand for their values in the expression only."""
+    where = args["where"]
+    if not isinstance(where, ast.Dict) or not all(isinstance(k, ast.Name) for k in where.keys):
+        raise Refused("T.Let names values: T.Let(x * x, where={x: A[vi]})")
+    values = [evaluate(v) for v in where.values]
+    with evaluate.state.scope.frame():
+        for key, value in zip(where.keys, values, strict=True):
+            evaluate.state.scope.define(key.id, value, key, "value")  # type: ignore[union-attr]
+        return evaluate(args["expr"])
+
+
+def _reinterpret(word: str, first: Any, second: Any) -> Value:
+    value, dtype = (second, first) if isinstance(first, str | DType) else (first, second)
+    dtype = dtype.dtype if isinstance(dtype, DType) else dtype
+    if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
+        raise Refused(f"dtype {dtype} is not supported; use one of {', '.join(dtypes.NAMES)}")
+    source = dtype_of(arithmetic.need(value))
+    if dtypes.bits(source) != dtypes.bits(dtype) or "bool" in (source, dtype):
+        raise Refused(f"T.reinterpret keeps the bits: {source} and {dtype} are not of one width")
+    return Value(arith.bitcast(dtypes.to_mlir(dtype), arithmetic.to_value(value, source)), dtype)
 
 
 def _call_extern(evaluate: Evaluator, node: ast.Call) -> Any:
@@ -298,6 +338,11 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "max_value": _limit,
     "infinity": _limit,
     "likely": lambda w, a: a,
+    "meta_var": lambda w, a: a,
+    "reinterpret": _reinterpret,
+    "all": lambda w, *a: _joined(w, "and", a),
+    "any": lambda w, *a: _joined(w, "or", a),
+    "Let": _let,
     "if_then_else": lambda e, n, a: branches.choose(e, a["condition"], a["then_value"], a["else_value"], n),
     "type_annotation": lambda e, n, args: e.python(args["dtype"], "the type"),
     "tvm_access_ptr": _tvm_access_ptr,

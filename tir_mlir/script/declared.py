@@ -66,7 +66,7 @@ def _need_symbols(block: Block, wanted: list[Region]) -> None:
     """Add to `tir.syms` the sizes that only the regions use; the domain maps get as many more symbols."""
     symbols = block.symbols
     used = {v for r in wanted for i in (*r.mins, *r.extents) for v in i.values}
-    extra = [v for v in used if v not in symbols and _is_size(v)]
+    extra = [v for v in used if v not in symbols and is_size(v)]
     if not extra:
         return
     facts = block.op.attributes
@@ -76,7 +76,7 @@ def _need_symbols(block: Block, wanted: list[Region]) -> None:
         facts[key] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(symbols) + len(extra), list(old.results)))
 
 
-def _is_size(value: ir.Value) -> bool:
+def is_size(value: ir.Value) -> bool:
     owner = value.owner
     home = owner.owner if isinstance(owner, ir.Block) else owner.parent
-    return home is not None and home.name == "func.func"
+    return home is not None and home.operation.name == "func.func"

@@ -31,6 +31,17 @@ _PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "|": operator.or_, "^": operator.xor, "==": operator.eq, "!=": operator.ne, "<": operator.lt,
     "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+_LOWERED = "it belongs to programs after lowering; write loops and blocks"
+_VECTORS = "a value is one number; write the loop, T.vectorized(n) makes vectors of it"
+_ABSENT = {
+    **dict.fromkeys(("Ramp", "Broadcast", "Shuffle", "vectorlow", "vectorhigh"), _VECTORS),
+    **dict.fromkeys(("allocate", "allocate_const", "buffer_store", "attr", "realize", "tvm_storage_sync"), _LOWERED),
+    **dict.fromkeys(("launch_thread", "env_thread"), 'write the loop: for tx in T.thread_binding(n, "threadIdx.x")'),
+    **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "a C function goes by T.call_extern"),
+    **dict.fromkeys(("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin"), "use the words of T, T.exp(x)"),
+    "decl_buffer": "T.alloc_buffer makes a buffer, T.match_buffer a view of a region",
+    "undef": "a value must be known; leave the store out",
+}
 _COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
@@ -95,6 +106,8 @@ class Evaluator:
             return getattr(base, node.attr)
         except AttributeError:
             name = ast.unparse(node.value)
+            if node.attr in _ABSENT and getattr(base, "__name__", "") == "tir_mlir.script.tir":
+                raise Refused(f"{name}.{node.attr} is not supported: {_ABSENT[node.attr]}") from None
             near = difflib.get_close_matches(node.attr, dir(base), 1)
             hint = f"; did you mean {name}.{near[0]}?" if near else ""
             raise Refused(f"{name} has no {node.attr}{hint}") from None

@@ -61,7 +61,8 @@ class ScalarSpec:
         return ir.IndexType.get() if self.dtype in ("int32", "int64") else dtypes.to_mlir(self.dtype)
 
     def facts(self) -> dict[str, Any]:
-        return {attrs.NAME: self.name}
+        wide = {attrs.DTYPE: self.dtype} if self.dtype == "int64" else {}  # both are of type `index`
+        return {attrs.NAME: self.name, **wide}
 
 
 Spec = BufferSpec | ScalarSpec

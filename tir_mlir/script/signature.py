@@ -121,6 +121,9 @@ class Signature:
             base = self.evaluate(node.func if isinstance(node, ast.Call) else node.value)
             if isinstance(base, BufferWord):
                 return self._buffer_node(arg, node)
+            if isinstance(base, HandleWord):  # T.handle("float32")
+                self.handles[arg.arg] = arg
+                return None
         item = self.evaluate(node)
         if isinstance(item, HandleWord):
             self.handles[arg.arg] = arg

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from tir_mlir.dialect.assumptions import assume, speaks_of_sizes
 from tir_mlir.dialect.errors import ScriptError, TirError
 from tir_mlir.dialect.sets import sizes as allowed
 
-from . import blocks, branches, buffers, calls, loops, params, sizes
+from . import arithmetic, blocks, branches, buffers, calls, loops, params, sizes
 from .expr import BINARY, Evaluator
 from .scope import State
 from .signature import Signature
@@ -81,6 +82,13 @@ class FunctionParser:
     def _With(self, stmt: ast.With) -> None:
         call = stmt.items[0].context_expr
         word = blocks.word_of(self.evaluate, call)
+        if word == "LetStmt" and len(stmt.items) == 1 and isinstance(stmt.items[0].optional_vars, ast.Name):
+            assert isinstance(call, ast.Call)
+            value = self.evaluate(calls.bind(self.evaluate(call.func), call)["value"])
+            with self.state.scope.frame():
+                self._define(stmt.items[0].optional_vars, value)
+                self.run(stmt.body)
+            return
         if len(stmt.items) != 1 or stmt.items[0].optional_vars is not None or word not in ("block", "init"):
             raise self.state.error(stmt, "with is for T.block(name) and T.init(), one at a time")
         assert isinstance(call, ast.Call)
@@ -107,7 +115,11 @@ class FunctionParser:
         elif word == "assume":
             self._assume(value)
         elif word == "evaluate":
-            self.evaluate(calls.bind(self.evaluate(value.func), value)["value"])
+            inner = calls.bind(self.evaluate(value.func), value)["value"]
+            if isinstance(inner, ast.Call) and ast.unparse(inner.func).endswith(".assume"):
+                self._assume(inner)
+            else:
+                self.evaluate(inner)
         elif word in ("where", "reads", "writes", "block_attr"):
             raise Refused(f"T.{word} belongs directly into a block")
         elif word in ("alloc_buffer", "match_buffer"):
@@ -124,10 +136,16 @@ class FunctionParser:
         found = self.evaluate.python(args["attributes"], "a function attribute")
         if not isinstance(found, dict) or self.state.func is None:
             raise Refused(f"T.func_attr takes a dictionary, not {found!r}")
+        found = {re.sub(r"^tirx\.", "tir.", str(key)): value for key, value in found.items()}  # one spelling inside
         attrs.put(self.state.func.op, attrs.ATTRS, {**self.state.func.attributes, **found})
 
     def _assume(self, node: ast.Call) -> None:
+        """A promise about the sizes of a call, at the top of the function; about data, inside a block."""
         func = self.state.func
+        if self.state.blocks:
+            test = self.evaluate(calls.bind(self.evaluate(node.func), node)["condition"])
+            create.assume(arithmetic.to_value(arithmetic.condition(test), "bool"))
+            return
         if func is None or ir.InsertionPoint.current.block != func.body:
             raise Refused("T.assume belongs at the top of the function: it speaks of the sizes of a whole call")
         test = self.evaluate(calls.bind(self.evaluate(node.func), node)["condition"])

@@ -6,6 +6,7 @@ import sys
 from builtins import bool as _bool
 from typing import Any
 
+from .call_words import *  # noqa: F403
 from .syntax import BufferWord, DType, HandleWord, LetWord, construct
 from .words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, ...
 
@@ -146,6 +147,11 @@ def var(dtype: str = "int32", name: str = "") -> Any:
 @construct
 def evaluate(value: Any) -> None:
     """Run an expression for its effect: `T.evaluate(T.call_extern(...))`. `T.evaluate(0)` does nothing."""
+
+
+@construct
+def LetStmt(value: Any) -> Any:
+    """`with T.LetStmt(value) as x:` binds a name to a value; `x: T.let[T.int32] = value` is shorter."""
 
 
 sblock, sblock_alloc_buffer, sblock_attr = block, alloc_buffer, block_attr

@@ -343,6 +343,16 @@ def Select(condition: Any, then_value: Any, else_value: Any) -> Any:
 
 
 @construct
+def all(*conditions: Any) -> Any:
+    """Every condition holds; the same as `a and b`."""
+
+
+@construct
+def any(*conditions: Any) -> Any:
+    """One of the conditions holds; the same as `a or b`."""
+
+
+@construct
 def min_value(dtype: str) -> Any:
     """The least finite number of a type."""
 
@@ -355,34 +365,6 @@ def max_value(dtype: str) -> Any:
 @construct
 def infinity(dtype: str) -> Any:
     """Infinity of a float type."""
-
-
-@construct
-def call_extern(dtype: str, name: str, *args: Any) -> Any:
-    """Call a C function: `T.call_extern("int32", "tmm16", C.access_ptr("w"), ...)`.
-
-    The older order `T.call_extern("tmm16", ..., dtype="int32")` is the same. Pointers, integers and floats are passed.
-    """
-
-
-@construct
-def tvm_access_ptr(kind: Any, data: Any, offset: Any, extent: Any, mask: int, dtype: str = "handle") -> Any:
-    """A pointer into a buffer, as `A.access_ptr` prints: mask 1 reads, 2 writes, 3 both."""
-
-
-@construct
-def type_annotation(dtype: str = "float32") -> Any:
-    """The element type of an access pointer."""
-
-
-@construct
-def address_of(element: Any) -> Any:
-    """A pointer to one element: `T.address_of(A[i, j])`."""
-
-
-@construct
-def likely(condition: Any) -> Any:
-    """The condition itself; accepted for programs that carry the hint."""
 
 
 # TVM's other names for the same words

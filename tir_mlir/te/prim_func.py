@@ -60,7 +60,7 @@ def _in_order(tensors: Sequence[Tensor]) -> list[ComputeOp]:
 def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
     """Whatever the computations use comes in with the parameters."""
     given = {a.key for a in args}
-    bare = {s.key for a in args if isinstance(a, Tensor) for s in a.shape if isinstance(s, Var)} | given
+    known = {key for a in args for key in syntax.sizes_of(a)} | given
     for op in order:
         for tensor in op.input_tensors:
             if isinstance(tensor.op, PlaceholderOp) and tensor.key not in given:
@@ -71,9 +71,9 @@ def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
     for op in order:
         used |= {key: (var, op.name) for key, var in op.variables.items()}
     for key, (var, where) in used.items():
-        if key not in bare:
+        if key not in known:
             raise refuse(
-                f"{where} uses the variable {var.name}, which is no parameter and no extent of one: add it to the list"
+                f"{where} uses the variable {var.name}, which is no parameter and in no shape of one: add it to the list"
             )
 
 
@@ -93,6 +93,12 @@ class _Maker:
         place = order[0].place if order else placed(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
         body: list[ast.stmt] = [ast.Expr(syntax.call("func_attr", attributes))]
+        given = {a.key for a in self.args}
+        body += [
+            syntax.assign(self.names.of[k], syntax.call("int32"))
+            for k in dict.fromkeys(key for a in self.args for key in syntax.sizes_of(a))
+            if k not in given
+        ]
         for op in order:
             made = self._operation(op)
             syntax.at(op.place, made)
