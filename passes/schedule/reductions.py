@@ -23,13 +23,12 @@ _KNOWN = (
 
 
 @dataclass(frozen=True)
-class Reduction:
-    """`results[n][indices] = reducer(results[n][indices], new[n])`, from `starts[n]` on."""
+class Updates:
+    """`results[n][indices] = reducer(results[n][indices], new[n])`."""
 
     block: Block
     results: list[Buffer]
     indices: list[Index]
-    starts: list[ir.Attribute]
     reducers: list[tuple[Reducer, range]]  # each with the results that it combines
 
     @property
@@ -37,8 +36,9 @@ class Reduction:
         return [value for reducer, _ in self.reducers for value in reducer.new]
 
     @property
-    def names(self) -> list[str]:
-        return [reducer.name for reducer, _ in self.reducers]
+    def terms(self) -> list[tuple[str, ir.Value]]:
+        """What is combined into each result, with the name of the combiner."""
+        return [(reducer.name, value) for reducer, _ in self.reducers for value in reducer.new]
 
     def combine(self, olds: Sequence[Made], new: Sequence[Made]) -> list[ir.Value]:
         """The updated results, computed at the insertion point."""
@@ -55,6 +55,13 @@ class Reduction:
         for target, value in zip(targets, values, strict=True):
             create.store(value, target, indices)
 
+
+@dataclass(frozen=True)
+class Reduction(Updates):
+    """Updates from `starts[n]` on."""
+
+    starts: list[ir.Attribute]
+
     def write_starts(self, targets: Sequence[ir.Value], indices: Sequence[Index]) -> None:
         for target, start in zip(targets, self.starts, strict=True):
             create.store(arith.constant(start.type, start), target, indices)  # type: ignore[attr-defined]
@@ -62,6 +69,16 @@ class Reduction:
 
 def reduction_of(block: Block) -> Reduction:
     """Take a reduction block apart. Refuses updates that are no known combiner, and inits that are no identity."""
+    found = updates_of(block)
+    starts = _starts(block, found.results, found.indices)
+    for reducer, span in found.reducers:
+        for number, known in zip(span, reducer.identities, strict=True):
+            _check_identity(block, reducer, found.results[number], starts[number], known)
+    return Reduction(found.block, found.results, found.indices, found.reducers, starts)
+
+
+def updates_of(block: Block) -> Updates:
+    """The updates of a block, whatever its init. Refuses those that are no known combiner."""
     stores = _stores(block)
     results = [Buffer(accessed(s)) for s in stores]
     indices = access_indices(stores[0])
@@ -73,11 +90,7 @@ def reduction_of(block: Block) -> Reduction:
         )
     _check_loads(block, stores, indices)
     reducers = _reducers(block, [s.operands[0] for s in stores], results)
-    starts = _starts(block, results, indices)
-    for reducer, span in reducers:
-        for number, known in zip(span, reducer.identities, strict=True):
-            _check_identity(block, reducer, results[number], starts[number], known)
-    return Reduction(block, results, indices, starts, reducers)
+    return Updates(block, results, indices, reducers)
 
 
 def _stores(block: Block) -> list[ir.Operation]:

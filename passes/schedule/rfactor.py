@@ -11,8 +11,8 @@ from tir_mlir.dialect import attrs, create, walk
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.views import Block, Buffer, Loop, func_of
-from tir_mlir.passes.schedule.buffers import fresh_name, head_end
+from tir_mlir.dialect.views import Block, Buffer, Loop
+from tir_mlir.passes.schedule.buffers import alloc
 from tir_mlir.passes.schedule.reductions import Reduction, copies, loads, reduction_of
 from tir_mlir.passes.schedule.registry import check, primitive
 from tir_mlir.passes.schedule.rfactor_nest import Computed, Roles, check_may_run_first, computed_parts, roles_of
@@ -56,7 +56,7 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
         check_may_run_first(roles)
 
     scope = scope_of(block)
-    parts = [_alloc(scope, result, axis, loop) for result in form.results]
+    parts = [_buffer(scope, result, axis, loop) for result in form.results]
     made = _first_nest(roles, form, parts, axis)
     _second_nest(roles, form, parts, axis, computed)
     return made
@@ -74,13 +74,11 @@ def _axis(loop: Loop, factor_axis: int, form: Reduction) -> int:
     return factor_axis if factor_axis >= 0 else factor_axis + rank + 1
 
 
-def _alloc(scope: Scope, result: Buffer, axis: int, loop: Loop) -> Buffer:
+def _buffer(scope: Scope, result: Buffer, axis: int, loop: Loop) -> Buffer:
     """The buffer of the parts of one result: its shape, with the extent of the loop put in."""
-    shape: list[int | Index] = [d if n is None else n for n, d in zip(result.shape, result.dims, strict=True)]
-    shape.insert(axis, loop.const_extent if loop.const_extent is not None else loop.extent)
-    name = fresh_name(func_of(scope.op), f"{result.name}_rf")
-    with ir.InsertionPoint(head_end(scope.body)):
-        return Buffer(create.alloc(name, shape, result.dtype, result.scope))
+    shape = list(result.dims)
+    shape.insert(axis, loop.extent)
+    return alloc(scope, f"{result.name}_rf", shape, result.dtype, result.scope)
 
 
 # --- the first nest: the parts ----------------------------------------------------------------------------------------

@@ -128,6 +128,9 @@ class Methods:
     def rfactor(self, loop: LoopHandle, factor_axis: int) -> BlockHandle:
         return self._apply("rfactor", loop, factor_axis)
 
+    def pad_einsum(self, block: BlockLike, padding: Sequence[int]) -> None:
+        return self._apply("pad_einsum", block, list(padding))
+
     def tensorize(
         self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str, preserve_unit_iters: bool = True
     ) -> None:

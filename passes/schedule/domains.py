@@ -1,0 +1,26 @@
+"""Setting the range of iters and loops that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Block, Loop, symbol_name
+
+
+def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) -> None:
+    """Give the iters of a block other domains, over sizes; a view made before does not know."""
+    values = list(dict.fromkeys(v for part in [*mins, *extents] for v in part.values))
+    for key, parts in ((attrs.MIN, mins), (attrs.EXTENT, extents)):
+        map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
+        block.op.attributes[key] = ir.AffineMapAttr.get(map_)
+    block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
+
+
+def set_extent(loop: Loop, extent: Index) -> None:
+    """Let a loop that starts at 0 run `extent` times; its op is replaced by one with the same id."""
+    old = loop.upper
+    walk.rewrite_indices(loop.op, lambda bound: extent if bound == old else bound)

@@ -1,0 +1,103 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-pad-einsum{block=B padding=8,4}' | FileCheck %s
+
+
+# CHECK-LABEL: def total(
+@T.prim_func
+def total(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
+    # CHECK: A_pad = T.alloc_buffer((16, 4))
+    # CHECK: B_pad = T.alloc_buffer((16,))
+    # CHECK: for i0, i1 in T.grid(16, 4):
+    # CHECK-NEXT: with T.block("A_pad"):
+    # CHECK: A_pad[v0, v1] = T.if_then_else(v0 < 13 and v1 < 3, A[v0, v1], T.float32(0.0))
+    # CHECK: for i, k in T.grid(16, 4):
+    # CHECK: B_pad[vi] = B_pad[vi] + A_pad[vi, vk]
+    # CHECK: for i0 in range(13):
+    # CHECK: B[v0] = B_pad[v0]
+    for i, k in T.grid(13, 3):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def greatest(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
+    for i, k in T.grid(13, 3):
+        # expected-error @below {{the 0 that is added there changes a max (of -1: it would become 0); only a sum can be padded with zeros}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.min_value("float32")
+            B[vi] = T.max(B[vi], A[vi, vk])
+
+
+# -----
+
+
+@T.prim_func
+def exponential(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
+    for i, k in T.grid(13, 3):
+        # expected-error @below {{where iter vk of block "B" is beyond its old end, what is added is not known to be 0; only products and sums of padded inputs are}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + T.exp(A[vi, vk])
+
+
+# -----
+
+
+@T.prim_func
+def window(A: T.Buffer((16, 3), "float32"), B: T.Buffer((13,), "float32")):
+    for i, k in T.grid(13, 3):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            # expected-error @below {{block "B" accesses A at something other than its iters and constants; that is no Einstein sum}}
+            B[vi] = B[vi] + A[vi + vk, vk]
+
+
+# -----
+
+
+@T.prim_func
+def three(A: T.Buffer((4, 4, 4), "float32"), B: T.Buffer((4, 4, 4), "float32")):
+    for i, j, k in T.grid(4, 4, 4):
+        # expected-error @below {{padding has 2 numbers, block "B" has 3 iters; give one for each}}
+        with T.block("B"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            B[vi, vj, vk] = A[vi, vj, vk]
+
+
+# -----
+
+
+@T.prim_func
+def shared(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13, 3), "float32"), C: T.Buffer((13,), "float32")):
+    # expected-error @below {{the nest of block "B" holds something else, which the padding would change}}
+    for i in range(13):
+        for j in range(3):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+        with T.block("C"):
+            vi = T.axis.spatial(13, i)
+            C[vi] = A[vi, 0]
+
+
+# -----
+
+
+@T.prim_func
+def division(A: T.Buffer((13, 3), "int32"), B: T.Buffer((13, 3), "int32")):
+    for i, j in T.grid(13, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            # expected-error @below {{block "B" computes arith.floordivsi, which may not be done with the zeros that are added}}
+            B[vi, vj] = 7 // A[vi, vj]
