@@ -240,6 +240,12 @@ def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index | int]) -> 
     return affine.store(value, buffer, operands, map_)
 
 
+def assume(condition: ir.Value) -> ir.Operation:
+    """`T.assume(condition)` of data: the program promises that it holds. Lowering drops it."""
+    no_bundles = {"op_bundle_sizes": ir.DenseI32ArrayAttr.get([])}
+    return ir.Operation.create("llvm.intr.assume", operands=[condition], attributes=no_bundles)
+
+
 def apply(index: Index | int) -> ir.Value:
     """The SSA value of an index expression (itself when it is just a value)."""
     index = Index.wrap(index)

@@ -58,7 +58,7 @@ class IndexMap:
         inverse_index_map: Callable[..., Any] | IndexMap | None = None,
     ) -> IndexMap:
         """The map that a lambda computes. `ndim` is the number of indices, needed where it takes `*indices`."""
-        names = _parameters(mapping_function, ndim)
+        names = parameters(mapping_function, ndim)
         given = mapping_function(*[Name(n) for n in names])
         terms = tuple(_flat(given))
         inverse = None
@@ -191,10 +191,15 @@ class IndexMap:
             mine, theirs = (everywhere(m.affine(), len(m.names)) for m in (self, other))
             return mine.is_equal(theirs)
 
-    def map_ndarray(self, array: np.ndarray, pad_value: Any = 0) -> np.ndarray:
-        """The array in the new layout: what a caller passes for a parameter that was transformed."""
-        shape = [int(n) for n in self.map_shape(array.shape)]
-        result = np.full(shape, pad_value, dtype=array.dtype)
+    def map_ndarray(self, array: np.ndarray, pad_value: Any = 0, shape: Sequence[int] | None = None) -> np.ndarray:
+        """The array in the new layout: what a caller passes for a parameter that was transformed.
+
+        `shape` is that of the parameter, where it is larger than these extents need (sizes were not known then).
+        """
+        least = [int(n) for n in self.map_shape(array.shape)]
+        if shape is not None and (len(shape) != len(least) or any(a < b for a, b in zip(shape, least, strict=True))):
+            raise IndexMapError(f"the map {self} takes {_shown(array.shape)} to {_shown(least)}, not {_shown(shape)}")
+        result = np.full(least if shape is None else list(shape), pad_value, dtype=array.dtype)
         places = self.map_indices(list(np.indices(array.shape)))
         result[tuple(np.broadcast_to(p, array.shape) for p in places)] = array
         return result
@@ -203,7 +208,7 @@ class IndexMap:
 # --- what users write -------------------------------------------------------------------------------------------------
 
 
-def _parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
+def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
     """Names of the indices that a function takes; `*indices` stands for as many as are left."""
     try:
         found = list(inspect.signature(function).parameters.values())

@@ -126,8 +126,8 @@ class Layout:
     def _extent(self, number: int) -> ir.AffineExpr:
         last = self.image.dim_max(number).coalesce().gist(self.image.params())
         pieces = last.get_pieces()
-        if len(pieces) == 1 and pieces[0][1].get_denominator_val().is_one():
-            return _after(recover(pieces[0][1], _dims(len(self.box.params)), 0), len(self.box.params))
+        if len(pieces) == 1:
+            return _after(recover(_whole(pieces[0][1]), _dims(len(self.box.params)), 0), len(self.box.params))
         sizes: list[tuple[ranges.Bound, ranges.Bound]] = [(0, None)] * len(self.box.params)
         dims: list[tuple[ranges.Bound, ranges.Bound]] = []
         for extent in self.box.extents:
@@ -154,10 +154,8 @@ class Layout:
         forms = []
         for bound in (back.dim_min(number), back.dim_max(number)):
             pieces = bound.coalesce().gist(back.domain()).get_pieces()
-            if len(pieces) == 1:  # a fraction is an integer wherever the inverse has a meaning
-                aff = pieces[0][1]
-                whole = aff if aff.get_denominator_val().is_one() else aff.floor()
-                expr = recover(whole, _dims(rank + len(self.box.params)), rank)
+            if len(pieces) == 1:
+                expr = recover(_whole(pieces[0][1]), _dims(rank + len(self.box.params)), rank)
                 forms.append(simple(expr, rank + len(self.box.params)))
         if not forms:
             raise NotProvable(f"the inverse of the map has no single expression for dimension {number}")
@@ -243,6 +241,11 @@ class Layout:
 def _first(piece: Conjunction) -> int:
     """The first dimension that a condition is about: conditions are told in the order of dimensions."""
     return min((d for expr, _ in piece for d in used_dims(expr)), default=0)
+
+
+def _whole(aff: isl.Aff) -> isl.Aff:
+    """An expression that is an integer wherever it has a meaning, with its fraction as a floor."""
+    return aff if aff.get_denominator_val().is_one() else aff.floor()
 
 
 def everywhere(exprs: Sequence[ir.AffineExpr], rank: int) -> isl.Map:

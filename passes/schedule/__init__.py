@@ -27,6 +27,7 @@ from tir_mlir.passes.schedule import (
     split,
     storage_align,
     tensorize,
+    transform_layout,
     unsafe_set_dtype,
 )
 from tir_mlir.passes.schedule.registry import PRIMITIVES, Primitive
@@ -35,6 +36,7 @@ __all__ = [
     "PRIMITIVES",
     "Primitive",
     "annotate",
+    "transform_layout",
     "unsafe_set_dtype",
     "storage_align",
     "add_unit_loop",

@@ -200,6 +200,9 @@ def plain(text: str, kinds: tuple[Any, ...]) -> Any:
             pass
     if str in kinds:
         return _unquoted(text)
+    for kind in kinds:
+        if hasattr(kind, "from_text"):
+            return kind.from_text(_unquoted(text))
     if any(k in (Any, inspect.Parameter.empty) for k in kinds):
         return _literal(text)
     raise Mistyped(f"{' or '.join(_WORDS.get(k, str(k)) for k in kinds)} is needed")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from tir_mlir.dialect.index_map import IndexMap
 from tir_mlir.passes.schedule import PRIMITIVES
 
 from .handles import BlockHandle, ExprHandle, LoopHandle
@@ -12,6 +13,7 @@ from .handles import BlockHandle, ExprHandle, LoopHandle
 BlockLike = BlockHandle | str
 BufferLike = Any  # a number, a name, ("read" | "write", number), or anything with a name: a buffer
 IntLike = int | ExprHandle
+IndexMapLike = IndexMap | Callable[..., Any]
 
 
 class Methods:
@@ -20,6 +22,10 @@ class Methods:
     _working: str | None
 
     def _apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def _rank(self, index_map: IndexMapLike, block: BlockLike, buffer: BufferLike | None = None) -> int | None:
+        """How many indices a map takes that does not say it: the rank of a buffer, or the iters of a block."""
         raise NotImplementedError
 
     # --- looking ------------------------------------------------------------------------------------------------------
@@ -172,6 +178,21 @@ class Methods:
 
     def unsafe_set_dtype(self, block: BlockLike, buffer_index: int | str, dtype: str) -> None:
         return self._apply("unsafe_set_dtype", block, buffer_index, dtype)
+
+    def transform_layout(
+        self,
+        block: BlockLike,
+        buffer: BufferLike,
+        index_map: IndexMapLike,
+        pad_value: Any = None,
+        *,
+        assume_injective_transform: bool = False,
+    ) -> None:
+        which = _buffer(buffer)
+        map_ = IndexMap.wrap(index_map, self._rank(index_map, block, which))
+        pad = IndexMap.wrap(pad_value, len(map_.terms)) if callable(pad_value) else pad_value
+        keyword = {"assume_injective_transform": assume_injective_transform}
+        return self._apply("transform_layout", block, which, map_, pad, **keyword)
 
     # --- where things are computed ------------------------------------------------------------------------------------
 
