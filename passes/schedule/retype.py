@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import attrs
+from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.passes.schedule.registry import refuse
 
 DYNAMIC_SIZE = ir.ShapedType.get_dynamic_size()
@@ -66,11 +67,5 @@ def _subview_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType)
     total = offset
     for part, stride in zip(offsets, strides, strict=True):
         total = DYNAMIC if DYNAMIC in (total, part, stride) and part != 0 or total == DYNAMIC else total + part * stride
-    drop = len(inner) - old.rank
-    kept = []
-    for stride, size in zip(inner, sizes, strict=True):
-        if drop and size == 1:
-            drop -= 1
-        else:
-            kept.append(stride)
-    return ir.StridedLayoutAttr.get(total, kept)
+    kept = kept_dims(old.shape, sizes) or []
+    return ir.StridedLayoutAttr.get(total, [inner[d] for d in kept])

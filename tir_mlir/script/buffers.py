@@ -10,6 +10,7 @@ from mlir.dialects import memref
 
 from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.dialect.views import Buffer
 
 from . import calls, params
@@ -50,7 +51,7 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     sizes = [e.as_constant() for e in region.extents]
     shape = list(_as_tuple(evaluate(args["shape"]))) if "shape" in args else list(region.extents)
     extents = [Index.wrap(_extent(s)) for s in shape]
-    kept = _kept([e.as_constant() for e in extents], sizes)
+    kept = kept_dims([e.as_constant() for e in extents], sizes)
     if kept is None:
         text = ", ".join(str(s) for s in sizes)
         raise Refused(f"{name} does not match its region of {source.name}, which is ({text})")
@@ -69,17 +70,6 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         if isinstance(stride, str):
             state.scope.define(stride, _stride_item(value), node, "value")
     return buffer
-
-
-def _kept(shape: list[int | None], sizes: list[int | None]) -> list[int] | None:
-    """The dimensions of a region that a view keeps: all, but for single points that its shape leaves out."""
-    kept: list[int] = []
-    for axis in reversed(range(len(sizes))):
-        if len(kept) < len(shape) and sizes[axis] == shape[len(shape) - 1 - len(kept)]:
-            kept.append(axis)
-        elif sizes[axis] != 1:
-            return None
-    return kept[::-1] if len(kept) == len(shape) else None
 
 
 def _stride_item(value: ir.Value) -> Any:
