@@ -66,6 +66,8 @@ class StatementPrinter:
         elif name == "func.call":
             self.writer.line(self.values.call_extern(op).text, self._id(op))
         elif name in ("memref.alloc", "memref.alloca"):
+        elif name == "llvm.intr.assume":
+            self.writer.line(f"T.assume({self.values.text(op.operands[0]).text})", self._id(op))
             self.alloc(op)
         elif name == "memref.subview":
             self.match_buffer(op)
