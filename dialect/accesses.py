@@ -11,6 +11,7 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.index import Index, read_map
 from tir_mlir.dialect.memo import remembered
 from tir_mlir.dialect.sets import Domain, domain
+from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.dialect.views import Buffer, is_block
 from tir_mlir.dialect.walk import AFFINE_ACCESS, access_indices, accessed, ops, parents
 
@@ -86,7 +87,7 @@ def _declared_unread(op: ir.Operation, name: str) -> bool:
     Otherwise a pointer to write through counts as read too: kernels that accumulate are often declared so.
     """
     block = next((p for p in parents(op) if is_block(p)), None)
-    if block is None or attrs.READS not in block.attributes:
+    if block is None or attrs.READS not in block.attributes or "reads" in attrs.get(block, attrs.HIDDEN, []):
         return False
     return all(entry["buffer"] != name for entry in attrs.get(block, attrs.READS))
 
@@ -162,7 +163,8 @@ def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) 
     """A region of a view as a region of its source; dropped unit dimensions come back."""
     offsets, sizes, strides = _subview_parts(op)
     if len(mins) < len(offsets):
-        kept = _kept_dims(op, len(mins), sizes)
+        shape = Buffer(op.results[0]).shape
+        kept = kept_dims(shape, [e.as_constant() for e in sizes]) or list(range(len(shape)))
         inner = dict(zip(kept, zip(mins, extents, strict=True), strict=True))
         unit = (Index.constant(0), Index.constant(1))
         pairs = [inner.get(d, unit) for d in range(len(offsets))]
@@ -170,18 +172,6 @@ def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) 
     out_mins = [m * s + o for m, o, s in zip(mins, offsets, strides, strict=True)]
     out_extents = [(e - 1) * s + 1 for e, s in zip(extents, strides, strict=True)]
     return out_mins, out_extents
-
-
-def _kept_dims(op: ir.Operation, rank: int, sizes: Sequence[Index]) -> list[int]:
-    """Which source dimensions a rank-reducing subview keeps: unit ones go first."""
-    drop = len(sizes) - rank
-    kept = []
-    for number, size in enumerate(sizes):
-        if drop and size.as_constant() == 1:
-            drop -= 1
-        else:
-            kept.append(number)
-    return kept
 
 
 def access_domain(
