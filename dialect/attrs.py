@@ -84,6 +84,11 @@ def get(op: Any, key: str, default: Any = None) -> Any:
     return from_attr(attributes[key]) if key in attributes else default
 
 
+def of_argument(op: ir.Operation, number: int) -> dict[str, Any]:
+    """The attributes of a parameter of a function."""
+    return from_attr(ir.ArrayAttr(op.attributes["arg_attrs"])[number]) if "arg_attrs" in op.attributes else {}
+
+
 def affine_map(op: ir.Operation, key: str) -> ir.AffineMap:
     """The affine map that `op` holds under `key`."""
     return ir.AffineMapAttr(op.attributes[key]).value

@@ -8,7 +8,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import quick, ranges
-from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.index import is_symbol
 from tir_mlir.dialect.nest import Remembered, nest_in
 from tir_mlir.dialect.regions import relation_beneath
@@ -32,10 +32,23 @@ def cover(func: Func, blocks: Sequence[Block]) -> None:
             if not access.is_write:
                 continue
             if Buffer(access.buffer).is_param and not _missing(block, ragged=True).is_empty():
-                _report_uncovered(block)
+                if not _shared(func, block, access):
+                    _report_uncovered(block)
             doubtful.setdefault(access.buffer, block)
     for buffer, block in doubtful.items():
         _all_reads_written(func, buffer, block)
+
+
+def _shared(func: Func, block: Block, access: Access) -> bool:
+    """Whether blocks next to it, grouped with it by a block without iters, write what a block leaves out."""
+    groups = [p for p in parents(block.op) if is_block(p) and not Block(p).iters]
+    if not groups:
+        return False
+    writes = [a for a in accesses(groups[-1]) if a.is_write and a.buffer == access.buffer and a.exact]
+    with question(f"what the segments of {Buffer(access.buffer).name} write together"):
+        wanted, _, _ = relation_beneath([access], block.op, guards=False)
+        written, _, _ = relation_beneath(writes, func.op)
+        return wanted.range().is_subset(written.range())
 
 
 def _covers(block: Block) -> bool:
@@ -57,7 +70,8 @@ def _missing(block: Block, ragged: bool = False) -> isl.Set:
 
     `ragged`: where there is a block around, guards are left out.
     """
-    top = next((p for p in parents(block.op) if is_block(p)), None)
+    # a block without iters is no level of its own: what is in it may be bound to loops around it
+    top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
     bindings = [i.binding for i in block.iters]
     # bindings may use the iters of blocks further out than `top`
     dom = domain(block.op, top, bindings, guards=top is None or not ragged)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import attrs, quick, ranges
+from tir_mlir.dialect import attrs, quick, ranges, vouched
 from tir_mlir.dialect.accesses import Access, access_domain, of_op
 from tir_mlir.dialect.coverage import cover
 from tir_mlir.dialect.errors import VerifyError
@@ -316,17 +316,22 @@ def _in_bounds(op: ir.Operation, access: Access) -> None:
 
 
 def declared_regions(op: ir.Operation) -> None:
-    """What a block declares to read and write is not less than what it touches."""
+    """What a block declares to read and write is not less than what it touches, but for what the user vouches for."""
     block = Block(op)
     if attrs.READS not in op.attributes and attrs.WRITES not in op.attributes:
+        return
+    if vouched.only_groups(block):
         return
     for key, actual in zip((attrs.READS, attrs.WRITES), computed(block), strict=True):
         if key not in op.attributes:
             continue
         given = declared(block, key, [])
         word = "T.reads" if key == attrs.READS else "T.writes"
+        free = {given[n].buffer for n in vouched.explicit(block, key) if 0 <= n < len(given)}
         for need in actual:
             have = [r for r in given if r.buffer == need.buffer]
+            if need.buffer in free or (not have and vouched.hides(block, key)):
+                continue
             if not have:
                 fail(
                     op,

@@ -112,6 +112,8 @@ def _note_overwrites(everything: list[ir.Operation]) -> None:
         reads, writes = (attrs.get(owner.op, key) for key in (attrs.READS, attrs.WRITES))
         if memref is None or reads is None or writes is None:
             continue
+        if "reads" in attrs.get(owner.op, attrs.HIDDEN, []):
+            continue  # what is left out may be read all the same
         names = {Buffer(memref).name, Buffer(memref).root.name}
         if names & {r["buffer"] for r in writes} and not names & {r["buffer"] for r in reads}:
             op.attributes[OVERWRITES] = ir.UnitAttr.get()

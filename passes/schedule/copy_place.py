@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.regions import regions
 from tir_mlir.dialect.views import Block, Buffer, Func
+from tir_mlir.dialect.vouched import trusted
 from tir_mlir.dialect.walk import is_inside
 from tir_mlir.passes.schedule.buffers import head_end
 from tir_mlir.passes.schedule.copy_stage import Place, place, whole_buffer
@@ -79,7 +79,7 @@ def input_place(scope: Scope, buffer: Buffer) -> Place:
     whole = whole_buffer(buffer)
     if isinstance(scope, Func):
         return Place(before, whole, whole)
-    region = next((r for r in regions(scope)[0] if r.buffer == buffer), whole)
+    region = next((r for r in trusted(scope)[0] if r.buffer == buffer), whole)
     return Place(before, region, whole)
 
 

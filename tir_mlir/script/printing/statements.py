@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mlir import ir
 
@@ -65,9 +66,9 @@ class StatementPrinter:
             self._store(op)
         elif name == "func.call":
             self.writer.line(self.values.call_extern(op).text, self._id(op))
-        elif name in ("memref.alloc", "memref.alloca"):
         elif name == "llvm.intr.assume":
             self.writer.line(f"T.assume({self.values.text(op.operands[0]).text})", self._id(op))
+        elif name in ("memref.alloc", "memref.alloca"):
             self.alloc(op)
         elif name == "memref.subview":
             self.match_buffer(op)
@@ -187,8 +188,8 @@ class StatementPrinter:
             reads, writes = regions(block)
             self._regions("T.reads", reads)
             self._regions("T.writes", writes)
-            if block.annotations:
-                self.writer.line(f"{self.options.block_attr}({annotation(block.annotations)})")
+            if facts := self._facts(block):
+                self.writer.line(f"{self.options.block_attr}({annotation(facts)})")
             for op in owned:
                 self.alloc(op)
             for op in views:
@@ -198,6 +199,11 @@ class StatementPrinter:
                 self.nested(_body_ops(init.regions[0].blocks[0]))
             taken = {*owned, *views}
             self.body([o for o in ops if o not in taken and not is_init(o)])
+
+    def _facts(self, block: Block) -> dict[str, Any]:
+        """The annotations; with names, also that regions are hidden: the text would not be accepted without."""
+        hidden = None if self.options.anonymous else attrs.get(block.op, attrs.HIDDEN)
+        return block.annotations if hidden is None else {**block.annotations, attrs.HIDDEN: hidden}
 
     def _regions(self, function: str, found: Sequence[Region]) -> None:
         self.writer.line(f"{function}({', '.join(self.buffers.region(r) for r in found)})")
