@@ -313,13 +313,7 @@ class Func(View):
         return symbols_by_name(self.op)
 
     def arg_name(self, number: int) -> str:
-        return self.arg_facts(number).get(attrs.NAME, f"arg{number}")
-
-    def arg_facts(self, number: int) -> dict[str, Any]:
-        """The `tir.*` attributes of a parameter."""
-        if "arg_attrs" not in self.op.attributes:
-            return {}
-        return attrs.from_attr(ir.ArrayAttr(self.op.attributes["arg_attrs"])[number])
+        return attrs.of_argument(self.op, number).get(attrs.NAME, f"arg{number}")
 
     def __repr__(self) -> str:
         return f"function {self.name}"

@@ -140,6 +140,35 @@ def test_the_matmul_of_the_slides_parses(seed, tvm):
     assert_printed(notebook["MatmulModule"].script(), notebook["MatmulModule"], "our own print")
 
 
+def test_the_tensor_expressions_of_the_slides(seed, tvm):
+    """`vector_add` as printed gives the program that the slide after it writes by hand."""
+    notebook = Notebook("document 003")
+    notebook.run("import tvm\nfrom tvm import te\nfrom tvm.script import tir as T\n")
+    notebook.run(slides(seed, "def vector_add(n):"))
+    notebook.run(slides(seed, "@tvm.script.ir_module\nclass MyModule"))
+    func = tvm.te.create_prim_func(notebook["vector_add"](128))
+    tvm.ir.assert_structural_equal(func, notebook["MyModule"]["main"])
+    sch = tvm.tir.Schedule(func)
+    sch.parallel(sch.split(sch.get_loops("c")[0], factors=[None, 16])[0])
+    a, b = (np.random.rand(128).astype("float32") for _ in range(2))
+    for module in (func, sch.mod):
+        c = tvm.nd.empty((128,), dtype="float32")
+        tvm.build(module, target="llvm")["main"](tvm.nd.array(a), tvm.nd.array(b), c)
+        np.testing.assert_allclose(c.numpy(), a + b, rtol=1e-6)
+
+
+def test_the_tensor_expressions_of_the_slides_for_any_size(seed, tvm):
+    notebook = Notebook("document 003")
+    notebook.run("from tvm import te\n")
+    notebook.run(slides(seed, "def vector_add(n):"))
+    lib = tvm.build(tvm.te.create_prim_func(notebook["vector_add"](tvm.te.var("n"))))
+    for n in (1, 15, 128):
+        a, b = (np.random.rand(n).astype("float32") for _ in range(2))
+        c = tvm.nd.empty((n,), dtype="float32")
+        lib["main"](tvm.nd.array(a), tvm.nd.array(b), c)
+        np.testing.assert_allclose(c.numpy(), a + b, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("start", "name"),
     [

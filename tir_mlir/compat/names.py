@@ -27,7 +27,9 @@ _schedule = {
     "SBlockRV": "tir_mlir.schedule:BlockHandle",
     "LoopRV": "tir_mlir.schedule:LoopHandle",
     "Trace": "tir_mlir.schedule:Trace",
-    "Instruction": "tir_mlir.schedule.trace:Instruction",
+    "ExprRV": "tir_mlir.schedule:ExprHandle",
+    "Instruction": "tir_mlir.schedule:Instruction",
+    "InstructionKind": "tir_mlir.schedule.instruction:InstructionKind",
 }
 _schedule_testing = {
     "verify_trace_roundtrip": "tir_mlir.testing:verify_trace_roundtrip",

@@ -60,7 +60,7 @@ class FunctionPrinter:
 
     def _parameter(self, number: int, arg: ir.Value, handles: dict[Buffer, str]) -> str:
         if not isinstance(arg.type, ir.MemRefType):
-            dtype = self.func.arg_facts(number).get(attrs.DTYPE) or dtypes.to_name(arg.type)
+            dtype = attrs.of_argument(self.func.op, number).get(attrs.DTYPE) or dtypes.to_name(arg.type)
             return f"{self.names.bind(arg, self.func.arg_name(number))}: T.{dtype}"
         buffer = Buffer(arg)
         if buffer in handles:
