@@ -12,6 +12,7 @@ from tir_mlir.passes.schedule import PRIMITIVES
 
 LIT = Path(__file__).resolve().parent.parent / "lit"
 STEPS = sorted(p.name for p in PRIMITIVES.values() if not p.pure)
+CHOICES = sorted(p.name for p in PRIMITIVES.values() if p.samples or p.name == "enter_postproc")  # no passes
 
 
 def _run_lines(folder: str, stem: str) -> list[str]:
@@ -27,6 +28,11 @@ def test_a_primitive_has_its_file_with_refusals(name: str) -> None:
     assert any("--verify-diagnostics" in line or "not tir-opt" in line for line in runs), "no refusal is checked"
 
 
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_step_that_only_chooses_has_its_file(name: str) -> None:
+    assert any("%python" in line and "FileCheck" in line for line in _run_lines("schedule", name))
+
+
 @pytest.mark.parametrize("name", sorted(LOWERINGS))
 def test_a_lowering_pass_has_its_file(name: str) -> None:
     stem = name.removeprefix("tir-lower-").replace("-", "_")
@@ -35,7 +41,7 @@ def test_a_lowering_pass_has_its_file(name: str) -> None:
 
 @pytest.mark.parametrize("folder", ["schedule", "lower"])
 def test_no_file_is_left_behind(folder: str) -> None:
-    known = {*STEPS} if folder == "schedule" else {n.removeprefix("tir-lower-").replace("-", "_") for n in LOWERINGS}
+    known = {*STEPS, *CHOICES} if folder == "schedule" else {n.removeprefix("tir-lower-").replace("-", "_") for n in LOWERINGS}
     known |= {"whole_way"} if folder == "lower" else set()
     stems = {f.stem for f in (LIT / folder).iterdir() if f.suffix in (".mlir", ".py")}
     assert stems == known

@@ -1,0 +1,40 @@
+# RUN: %python %s | FileCheck %s
+# Sampling changes no program, so it is no pass: the schedule is made here.
+from tir_mlir import Schedule
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
+def main(A: T.Buffer((48,), "float32")):
+    for i in range(48):
+        with T.block("A"):
+            vi = T.axis.spatial(48, i)
+            A[vi] = T.float32(0)
+
+
+def annotate(*arguments):
+    sch = Schedule(main, seed=1)
+    loop = sch.get_loops("A")[0]
+    try:
+        sch.annotate(loop, "width", sch.sample_categorical(*arguments))
+        print(sch.trace)
+        sch.show()
+    except ValueError as error:
+        print("refused:", error)
+
+
+# CHECK: v2 = sch.sample_categorical(candidates=[4, 8], probs=[0.25, 0.75], decision=1)
+# CHECK-NEXT: sch.annotate(block_or_loop=l1, ann_key="width", ann_val=v2)
+# CHECK: for i in T.serial(48, annotations={"width": 8}):
+annotate([4, 8], [0.25, 0.75], 1)
+
+# CHECK: sch.sample_categorical(candidates=[4, 8], probs=[1.0, 0.0], decision=0)
+# CHECK: annotations={"width": 4}
+annotate([4, 8], [1, 0])
+
+# CHECK: refused: sample_categorical takes one probability a candidate; there are 2 candidates and 1 probabilities
+annotate([4, 8], [1.0])
+# CHECK: refused: probabilities are not negative, finite and not all zero; they are [1.0, -1.0]
+annotate([4, 8], [1.0, -1.0])
+# CHECK: refused: the decision 2 is no position among 2 candidates
+annotate([4, 8], [1.0, 1.0], 2)
