@@ -13,7 +13,7 @@ from tir_mlir.dialect.sets import holding, question, sizes
 
 LONGEST = 120  # more than this helps nobody
 
-_SAME = re.compile(r"\((\w+) - (\d+)\) % (\d+) == 0")
+_SAME = re.compile(r"\((\w+) ([+-]) (\d+)\) % (\d+) == 0")
 _FLOOR = re.compile(r"floord\(((?:[^(),]|\([^(),]*\))+), (\d+)\)")
 
 
@@ -49,7 +49,7 @@ def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
 
 
 def _no_empty(known: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
-    """Both without sizes of 0, except where just these are bad: that empty arrays are no trouble goes without saying."""
+    """Both without sizes of 0, except where just these are bad: that empty arrays are fine goes without saying."""
     for number in range(known.dim(isl.dim_type.param)):
         rest = bad.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
         if not rest.is_empty():
@@ -69,5 +69,5 @@ def _text(points: isl.Set, known: isl.Set) -> str:
     build = isl.AstBuild.from_context(known)
     text = build.expr_from_set(points.gist(known).coalesce()).to_C_str()
     text = text.replace("&&", "and").replace("||", "or")
-    text = _SAME.sub(r"\1 % \3 == \2", text)
+    text = _SAME.sub(lambda m: f"{m[1]} % {m[4]} == {int(('' if m[2] == '-' else '-') + m[3]) % int(m[4])}", text)
     return _FLOOR.sub(r"\1 // \2", text)
