@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
+from choice import NothingThere
 from interpreter import POISON, interpret
 from programs import Sample, program
-from steps import NothingThere, shown, step
+from steps import shown, step
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.errors import ScheduleError

@@ -2,67 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from choice import SCOPES, Arguments, Choice, Maker
+from wide_steps import WIDE
+
 from tir_mlir import Schedule
 
-SCOPES = ("global", "shared", "local", "global.x")
 FACTORS: tuple[list[Any], ...] = (
     [None, 2], [None, 4], [3, None], [2, None, 2], [None, 5], [None, 16], [1, None], [None, 1], [4, 4], [2, 2],
     [None, None], [0, 2], [],
 )  # fmt: skip
-Arguments = tuple[list[Any], dict[str, Any]]
-
-
-class NothingThere(Exception):
-    """The program has nothing that the step could be about."""
-
-
-class Choice:
-    """What there is to choose from in a schedule: its blocks and loops as handles."""
-
-    def __init__(self, sch: Schedule, random: Random):
-        self.sch, self.random = sch, random
-        self.blocks: list[Any] = []
-        todo = [sch.get_block("root")]
-        while todo:
-            found = sch.get_child_blocks(todo.pop())
-            self.blocks += found
-            todo += found
-
-    def one(self, items: Any) -> Any:
-        if not items:
-            raise NothingThere
-        return self.random.choice(items)
-
-    def often(self, odds: float) -> bool:
-        return self.random.random() < odds
-
-    def block(self) -> Any:
-        return self.one(self.blocks)
-
-    def loops(self, block: Any) -> list[Any]:
-        return self.sch.get_loops(block)
-
-    def loop(self) -> Any:
-        for _ in range(4):
-            if loops := self.loops(self.block()):
-                return self.one(loops)
-        raise NothingThere
-
-    def pair(self, forward: bool) -> tuple[Any, Any]:
-        """A block, and a loop of a block that reads what it makes (or made what it reads); now and then any two."""
-        blocks = list(self.blocks)
-        self.random.shuffle(blocks)
-        if self.often(0.9):
-            for block in blocks:
-                others = self.sch.get_consumers(block) if forward else self.sch.get_producers(block)
-                own = self.loops(block)
-                if loops := [lp for other in others for lp in self.loops(other) if lp not in own]:
-                    return block, self.one(loops)
-        return self.block(), self.loop()
 
 
 def split(c: Choice) -> Arguments:
@@ -86,7 +37,7 @@ def fuse(c: Choice) -> Arguments:
 def reorder(c: Choice) -> Arguments:
     loops = list(c.loops(c.block()))
     if len(loops) < 2:
-        raise NothingThere
+        raise c.nothing
     c.random.shuffle(loops)
     chosen = loops[: 2 + c.random.randrange(3)]
     return [*chosen, c.loop()] if c.often(0.05) else chosen, {}
@@ -153,7 +104,7 @@ def set_scope(c: Choice) -> Arguments:
 
 
 # primitive: (what makes its arguments, how often)
-MAKERS: dict[str, tuple[Callable[[Choice], Arguments], int]] = {
+MAKERS: dict[str, tuple[Maker, int]] = {
     "split": (split, 8),
     "fuse": (fuse, 5),
     "reorder": (reorder, 6),
@@ -179,9 +130,10 @@ MAKERS: dict[str, tuple[Callable[[Choice], Arguments], int]] = {
 def step(sch: Schedule, random: Random) -> tuple[str, Arguments]:
     """A primitive and its arguments."""
     choice = Choice(sch, random)
-    names = [n for n, (_, weight) in MAKERS.items() for _ in range(weight)]
+    makers = MAKERS | WIDE if random.random() < 0.6 else MAKERS
+    names = [n for n, (_, weight) in makers.items() if hasattr(sch, n) for _ in range(weight)]
     name = choice.one(names)
-    return name, MAKERS[name][0](choice)
+    return name, makers[name][0](choice)
 
 
 def shown(sch: Schedule, name: str, arguments: Arguments) -> str:
