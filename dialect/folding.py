@@ -66,7 +66,7 @@ def _scaled(terms: Mapping[ir.AffineExpr, int], factor: int) -> Terms:
 
 def _build(terms: Mapping[ir.AffineExpr, int], constant: int) -> ir.AffineExpr:
     result = AffineExpr.get_constant(constant)
-    for term, factor in reversed(terms.items()):
+    for term, factor in reversed(list(terms.items())):
         result = (term * factor) + result
     return result.maybe_downcast()
 
