@@ -12,6 +12,8 @@ from tir_mlir.dialect.views import Block, Func, Loop, is_block
 
 from .handles import ExprHandle, Handle, LoopHandle
 
+_HANDLED = ("affine.for", "affine.parallel", "func.func")
+
 
 def view_of(op: ir.Operation) -> Loop | Block | Func:
     """The view of an op that a handle stands for."""
@@ -23,6 +25,7 @@ class Graves:
 
     def __init__(self, known: Mapping[int, str] | None = None):
         self._stories: dict[int, str] = dict(known or {})
+        self._last: tuple[ir.Module, set[int]] | None = None  # the ids after the step before
 
     def copy(self) -> Graves:
         return Graves(self._stories)
@@ -32,19 +35,36 @@ class Graves:
 
     def bury(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> None:
         """Note what a step took away. `step` is its number and call."""
-        old, new = _ids(before), _ids(after)
-        lost = old.keys() - new.keys()
+        old = self._last[1] if self._last is not None and self._last[0] is before else _ids(before)
+        new = _ids(after)
+        self._last = after, new
+        lost = old - new
         if not lost:
             return
-        made = [repr(view_of(new[h.id])) for h in outputs if h.id in new]
+        made = [_shown(after, h.id) for h in outputs if h.id in new]
         into = f", which left {', '.join(made)}" if made else ""
         for gone in lost:
-            self._stories[gone] = f"{step}, consumed {view_of(old[gone])!r}{into}"
+            self._stories[gone] = f"{step}, consumed {_shown(before, gone)}{into}"
 
 
-def _ids(module: ir.Module) -> dict[int, ir.Operation]:
-    """Every op of a module that has an id."""
-    return {attrs.get(op, attrs.ID): op for op in walk.ops(module.operation) if attrs.ID in op.attributes}
+def _ids(module: ir.Module) -> set[int]:
+    """The id of every op that a handle may stand for."""
+    found: set[int] = set()
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in _HANDLED:
+            attributes = op.attributes
+            if attrs.ID in attributes:
+                found.add(ir.IntegerAttr(attributes[attrs.ID]).value)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _shown(module: ir.Module, number: int) -> str:
+    op = walk.find(module, number)
+    return "?" if op is None else repr(view_of(op))
 
 
 class Words:

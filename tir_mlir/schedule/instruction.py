@@ -108,9 +108,9 @@ def kind_of(primitive: str) -> InstructionKind:
 
 
 def kind_named(name: str) -> InstructionKind | None:
-    """The kind of a name, in the old spelling or today's (`GetBlock`, `GetSBlock`)."""
+    """The kind of a name, in the old spelling or today's (`GetBlock`, `GetSBlock`). Questions are no steps."""
     plain = name.replace("SBlock", "Block")
-    kinds = map(kind_of, PRIMITIVES)
+    kinds = [kind_of(p.name) for p in PRIMITIVES.values() if p.returns is not bool]
     return next((k for k in kinds if k.name == name or k.name.replace("SBlock", "Block") == plain), None)
 
 
