@@ -77,7 +77,7 @@ class _Zeros:
             attribute = op.attributes["value"]
             return isinstance(attribute, (ir.FloatAttr, ir.IntegerAttr, ir.BoolAttr)) and attribute.value == 0
         if op.name == "affine.load":
-            here = any(i.is_value() == self.it.var for i in access_indices(op))
+            here = self.it.var in [i.is_value() for i in access_indices(op) if i.values]
             return here and accessed(op) in self.padded
         if op.name in ("affine.if", "scf.if") and len(op.results) == 1:
             return all(self.is_zero(list(r.blocks[0].operations)[-1].operands[0]) for r in op.regions)

@@ -179,6 +179,7 @@ def test_a_domain_shorter_than_its_buffer(same_result):
     [
         ("C[vi] += A[vi, vk] + D[vk]", [4, 4]),
         ("C[vi] += A[vi, vk] * T.float32(3)", [4, 4]),
+        ("C[vi] += A[0, vk] * D[vk]", [1, 4]),
         ("C[vi] += T.max(A[vi, vk], D[vk])", [4, 4]),
         ("C[vi] += T.if_then_else(vk < 3, A[vi, vk], D[vk])", [4, 4]),
         ("C[vi] += A[vi, vk] * B[vi]", [4, 1]),

@@ -134,6 +134,12 @@ class Methods:
     def rfactor(self, loop: LoopHandle, factor_axis: int) -> BlockHandle:
         return self._apply("rfactor", loop, factor_axis)
 
+    def decompose_padding(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
+        return self._apply("decompose_padding", block, loop)
+
+    def can_decompose_padding(self, block: BlockLike, loop: LoopHandle) -> bool:
+        return self._apply("can_decompose_padding", block, loop)
+
     def pad_einsum(self, block: BlockLike, padding: Sequence[int]) -> None:
         return self._apply("pad_einsum", block, list(padding))
 

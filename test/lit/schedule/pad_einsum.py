@@ -55,11 +55,11 @@ def exponential(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
 @T.prim_func
 def window(A: T.Buffer((16, 3), "float32"), B: T.Buffer((13,), "float32")):
     for i, k in T.grid(13, 3):
+        # expected-error @below {{block "B" accesses A at something other than its iters and constants; that is no Einstein sum}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():
                 B[vi] = T.float32(0)
-            # expected-error @below {{block "B" accesses A at something other than its iters and constants; that is no Einstein sum}}
             B[vi] = B[vi] + A[vi + vk, vk]
 
 
@@ -97,7 +97,7 @@ def shared(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13, 3), "float32"), C: 
 @T.prim_func
 def division(A: T.Buffer((13, 3), "int32"), B: T.Buffer((13, 3), "int32")):
     for i, j in T.grid(13, 3):
+        # expected-error @below {{block "B" computes arith.floordivsi, which may not be done with the zeros that are added}}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
-            # expected-error @below {{block "B" computes arith.floordivsi, which may not be done with the zeros that are added}}
             B[vi, vj] = 7 // A[vi, vj]

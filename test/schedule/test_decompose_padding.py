@@ -1,0 +1,242 @@
+"""decompose_padding: a fill and a copy compute what a padded copy did, or the step is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import parse
+from tir_mlir.script import tir as T
+from tir_mlir.script.equal import difference
+
+
+def padded(value: str, size: int = 20, source: int = 24, dtype: str = "float32"):
+    return parse(f"""
+@T.prim_func
+def main(X: T.Buffer(({source},), "{dtype}"), Y: T.Buffer(({size},), "{dtype}")):
+    for i in range({size}):
+        with T.block("Y"):
+            vi = T.axis.spatial({size}, i)
+            Y[vi] = {value}
+""")
+
+
+@I.ir_module
+class Image:
+    @T.prim_func
+    def main(X: T.Buffer((3, 13, 9), "float32"), Y: T.Buffer((3, 16, 12), "float32")):
+        for c, h, w in T.grid(3, 16, 12):
+            with T.block("Y"):
+                vc, vh, vw = T.axis.remap("SSS", [c, h, w])
+                Y[vc, vh, vw] = T.if_then_else(
+                    vh >= 1 and vh < 14 and 2 <= vw and vw < 11, X[vc, vh - 1, vw - 2], T.float32(0.5)
+                )
+
+
+SIZES = ((3, 13, 9), "float32"), ((3, 16, 12), "float32")
+
+
+# --- what it makes ----------------------------------------------------------------------------------------------------
+
+
+def test_one_dimension():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(X: T.Buffer((128,), "int32"), Y: T.Buffer((140,), "int32")):
+            for i in range(140):
+                with T.block("Y_pad_const"):
+                    vi = T.axis.spatial(140, i)
+                    T.reads()
+                    T.writes(Y[vi])
+                    Y[vi] = 0
+            for i in range(128):
+                with T.block("Y"):
+                    vi = T.axis.spatial(128, i)
+                    T.reads(X[vi])
+                    T.writes(Y[vi + 6])
+                    Y[vi + 6] = X[vi]
+
+    sch = Schedule(padded("T.if_then_else(vi >= 6 and vi < 134, X[vi - 6], 0)", 140, 128, "int32"))
+    block = sch.get_block("Y")
+    made = sch.decompose_padding(block, sch.get_loops(block)[0])
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    assert (sch.get(made).name, sch.get(block).name) == ("Y_pad_const", "Y")
+
+
+def test_beneath_an_outer_loop(same_result):
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(X: T.Buffer((3, 13, 9), "float32"), Y: T.Buffer((3, 16, 12), "float32")):
+            for c, h in T.grid(3, 16):
+                for w in range(12):
+                    with T.block("Y_pad_const"):
+                        vc, vh, vw = T.axis.remap("SSS", [c, h, w])
+                        Y[vc, vh, vw] = T.float32(0.5)
+                for w in range(9):
+                    with T.block("Y"):
+                        vc = T.axis.spatial(3, c)
+                        vh = T.axis.spatial(13, h - 1)
+                        vw = T.axis.spatial(9, w)
+                        T.where(1 <= h and h < 14)
+                        Y[vc, vh + 1, vw + 2] = X[vc, vh, vw]
+
+    sch = Schedule(Image)
+    sch.decompose_padding("Y", sch.get_loops("Y")[2])
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    same_result(sch, Image, *SIZES)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_every_place(number, same_result):
+    sch = Schedule(Image)
+    sch.decompose_padding("Y", sch.get_loops("Y")[number])
+    assert "if_then_else" not in sch.mod.script()
+    same_result(sch, Image, *SIZES)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+@pytest.mark.parametrize("factor", [4, 5])
+def test_split_loops_get_a_guard(number, factor, same_result):
+    sch = Schedule(Image)
+    sch.split(sch.get_loops("Y")[1], [None, factor])
+    sch.decompose_padding("Y", sch.get_loops("Y")[number])
+    same_result(sch, Image, *SIZES)
+
+
+def test_kinds_and_annotations(same_result):
+    sch = Schedule(Image)
+    c, _, w = sch.get_loops("Y")
+    sch.parallel(c)
+    sch.vectorize(w)
+    sch.annotate("Y", "mark", 1)
+    made = sch.decompose_padding("Y", c)
+    assert [sch.get(lp).kind for lp in sch.get_loops(made)] == ["parallel", "serial", "vectorized"]
+    assert sch.get(made).annotations == {"mark": 1}
+    same_result(sch, Image, *SIZES)
+
+
+VALUES = [
+    "T.if_then_else(vi >= 6, X[vi - 6], T.float32(1))",
+    "T.if_then_else(vi < 15, X[vi], T.float32(1))",
+    "T.if_then_else(vi < 15, X[vi] * T.float32(2) + X[vi + 1], T.float32(-1))",
+    "T.if_then_else(vi < 5, T.float32(3), X[vi])",
+    "T.if_then_else(vi < 15, T.if_then_else(vi < 3, X[vi], X[vi + 1]), T.float32(0))",
+    "T.if_then_else(5 <= vi and vi < 15, X[(vi - 5) // 2], T.float32(0))",
+    "T.if_then_else(vi == 7, X[vi], T.float32(0))",
+]
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("split", [None, 4, 6])
+def test_values(value, split, same_result):
+    sch = Schedule(padded(value))
+    if split is not None:
+        sch.split(sch.get_loops("Y")[0], [None, split])
+    block, loop = sch.get_block("Y"), sch.get_loops("Y")[0]
+    assert sch.can_decompose_padding(block, loop) is True
+    sch.decompose_padding(block, loop)
+    same_result(sch, padded(value), ((24,), "float32"), ((20,), "float32"))
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 127])
+def test_a_symbolic_size(n, same_result):
+    @I.ir_module
+    class Symbolic:
+        @T.prim_func
+        def main(x: T.handle, y: T.handle):
+            n = T.int32()
+            X = T.match_buffer(x, (n,), "float32")
+            Y = T.match_buffer(y, (n + 12,), "float32")
+            for i in range(n + 12):
+                with T.block("Y"):
+                    vi = T.axis.spatial(n + 12, i)
+                    Y[vi] = T.if_then_else(6 <= vi and vi < n + 6, X[vi - 6], T.float32(0))
+
+    sch = Schedule(Symbolic)
+    sch.decompose_padding("Y", sch.get_loops("Y")[0])
+    assert "for i in range(n):" in sch.mod.script()
+    same_result(sch, Symbolic, ((n,), "float32"), ((n + 12,), "float32"))
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+WRONG = [
+    ("X[vi]", "stores no T.if_then_else"),
+    ("T.if_then_else(X[vi] > T.float32(0), X[vi], T.float32(0))", "stores no T.if_then_else"),
+    ("T.if_then_else(vi < 15, X[vi], T.float32(0)) + T.float32(1)", "stores no T.if_then_else"),
+    ("T.if_then_else(vi < 15, X[vi], X[0])", "one of them must be a constant, the padding"),
+    ("T.if_then_else(vi < 20, X[vi], T.float32(0))", "there is no padding"),
+    ("T.if_then_else(vi > 20, X[vi], T.float32(0))", "all of it is padding"),
+    ("T.if_then_else(vi % 2 == 0, X[vi], T.float32(0))", r"are no box: \(vi = 1\) lies between them"),
+]
+
+
+@pytest.mark.parametrize(("value", "match"), WRONG)
+def test_refuses_other_bodies(value, match, refused):
+    sch = Schedule(padded(value))
+    block, loop = sch.get_block("Y"), sch.get_loops("Y")[0]
+    assert sch.can_decompose_padding(block, loop) is False
+    refused(sch, match, lambda: sch.decompose_padding(block, loop))
+
+
+def test_refuses_a_triangle(refused):
+    @I.ir_module
+    class Triangle:
+        @T.prim_func
+        def main(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8, 8), "float32")):
+            for i, j in T.grid(8, 8):
+                with T.block("Y"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    Y[vi, vj] = T.if_then_else(vj <= vi, X[vi, vj], T.float32(0))
+
+    sch = Schedule(Triangle)
+    refused(sch, r"are no box: \(vi = 0, vj = 1\)", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0]))
+
+
+def test_refuses_blocks_that_are_not_complete(refused):
+    @I.ir_module
+    class Sum:
+        @T.prim_func
+        def main(X: T.Buffer((8, 4), "float32"), Y: T.Buffer((8,), "float32")):
+            for i, k in T.grid(8, 4):
+                with T.block("Y"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        Y[vi] = 0.0
+                    Y[vi] = Y[vi] + X[vi, vk]
+
+    sch = Schedule(Sum)
+    i, _ = sch.get_loops("Y")
+    refused(sch, 'block "Y" has an init; a block that pads has none', lambda: sch.decompose_padding("Y", i))
+    sch.decompose_reduction("Y", i)
+    loop = sch.get_loops("Y_update")[0]
+    refused(sch, "has the reduce iter vk; all must be spatial", lambda: sch.decompose_padding("Y_update", loop))
+
+
+def test_refuses_loops(refused):
+    @I.ir_module
+    class Shared:
+        @T.prim_func
+        def main(X: T.Buffer((20,), "float32"), Y: T.Buffer((20,), "float32"), Z: T.Buffer((20,), "float32")):
+            for i in range(20):
+                with T.block("Y"):
+                    vi = T.axis.spatial(20, i)
+                    Y[vi] = T.if_then_else(vi < 15, X[vi], T.float32(0))
+                with T.block("Z"):
+                    vi = T.axis.spatial(20, i)
+                    Z[vi] = Y[vi]
+            for j in range(20):
+                with T.block("W"):
+                    vj = T.axis.spatial(20, j)
+                    X[vj] = Y[vj]
+
+    sch = Schedule(Shared)
+    refused(
+        sch, "the body of loop i holds more than the nest", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0])
+    )
+    j = sch.get_loops("W")[0]
+    assert not sch.can_decompose_padding("Y", j)
+    refused(sch, r'loop j is not around block "Y" \(its loops: i\)', lambda: sch.decompose_padding("Y", j))
