@@ -9,8 +9,10 @@ from mlir import ir
 from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.flow import unwritten_reads
 from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import box
 from tir_mlir.dialect.sets import question
@@ -45,7 +47,8 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
                                                         for j in range(m):
                                                             with T.block("b"): ... A_s[vi, vj] ...
 
-    The block has the loops that its region uses as iters and copies with plain loops inside. It stands before the first
+    The block has the loops that its region uses as iters (opaque ones where neighbours overlap) and copies with plain
+    loops inside. It stands before the first
     statement of the loop's body that reads the buffer; all that read it there use the copy, which has the shape of the
     buffer. Every read sees the value it saw before.
 
@@ -205,4 +208,14 @@ def _copy(name: str, source: Buffer, target: Buffer, where: Place, iters: Sequen
             ip = create.at_end(create.guard(conditions).regions[0].blocks[0])
         with ip:
             create.store(create.load(source.value, at), target.value, at)
+    _tell_overlap(block)
     return block
+
+
+def _tell_overlap(block: Block) -> None:
+    """Iters whose copies meet on an element are opaque, not spatial."""
+    try:
+        with frozen():
+            iter_kinds(block)
+    except VerifyError:
+        attrs.put(block.op, attrs.ITERS, ["O"] * len(block.iters))
