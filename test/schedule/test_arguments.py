@@ -11,8 +11,10 @@ from trace_programs import product
 from tir_mlir import Schedule
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.lcg import Random
+from tir_mlir.schedule import Trace
 from tir_mlir.schedule.arguments import alternatives, bound, typed
 from tir_mlir.schedule.methods import Methods
+from tir_mlir.testing import verify_trace_roundtrip
 
 PARAMETERS = [(p.name, k) for p in PRIMITIVES.values() for k in p.signature.parameters]
 
@@ -157,6 +159,32 @@ def test_handles_and_copies(refused):
 def test_an_integer_is_itself():
     sch = Schedule(product(32))
     assert sch.get(7) == 7
+
+
+def test_arithmetic_with_sampled_integers(refused):
+    sch = Schedule(product(64))
+    v, w = sch.sample_categorical([2, 4], [1, 1], decision=1), sch.sample_categorical([3], [1])
+    assert sch.get(v * 4) == 16 and sch.get(1 + 2 * (v - w)) == 3 and sch.get(9 // v % w) == 2
+    i, j, _ = sch.get_loops("C")
+    sch.split(i, [None, v * 2])
+    sch.split(j, [None, (w + 5) // 2])
+    sch.annotate("C", "key", [10 - v, {"k": v % w}])
+    sch.cache_read("C", v - 4, "shared")
+    assert [sch.get(lp).extent for lp in sch.get_loops("C")] == [8, 8, 8, 4, 16]
+    assert sch.get(sch.get_block("C")).annotations == {"key": [6, {"k": 1}]}
+    verify_trace_roundtrip(sch, product(64))
+    text, (steps, _) = str(sch.trace), sch.trace.as_json()
+    assert "factors=[None, v0 * 2]" in text and "factors=[None, (v1 + 5) // 2]" in text
+    assert ["l3", None, "v0 * 2"] in [s[1] for s in steps] and [{"rv": "v0 - 4"}, "shared"] in [s[2] for s in steps]
+    again = Trace.from_json([steps, sch.trace.as_json()[1]])
+    assert str(again) == text
+    refused(sch, "4 // 0 divides by zero", lambda: sch.split(sch.get_loops("D")[0], [None, v // (w - 3)]), ValueError)
+    with pytest.raises(TypeError):
+        v + 1.5
+    with pytest.raises(TypeError):
+        v * True
+    sch.remove_rv(w)
+    refused(sch, "removed with remove_rv", lambda: sch.annotate("C", "other", v + w), IndexError)
 
 
 # --- what get tells ---------------------------------------------------------------------------------------------------

@@ -76,6 +76,22 @@ def test_values_keep_their_type(value):
     assert repr(found) == repr({"key": value})
 
 
+def test_index_maps_are_their_text():
+    sch = Schedule(product(32))
+    sch.transform_layout("C", ("read", 0), lambda i, j: (i // 16, j, i % 16))
+    sch.reindex_cache_read("C", 1, "shared", lambda i, j, k: (j, k))
+    verify_trace_roundtrip(sch, product(32))
+    assert "index_map=lambda i, j: (i // 16, j, i % 16)," in str(sch.trace)
+    steps = sch.trace.as_json()
+    assert steps[0][1][:2] == ["TransformLayout", ["b0", '"lambda i, j: (i // 16, j, i % 16)"']]
+    again = Trace.from_json(json.dumps(steps))
+    assert str(again) == str(sch.trace) and again.as_json() == steps
+    for text in ("lambda i, j: __import__('os')", "lambda i, j:", "3", "lambda i, j: (i, q)"):
+        steps[0][1][1][1] = json.dumps(text)
+        with pytest.raises(TraceError, match="step 2 of the trace, TransformLayout: index_map is no index map"):
+            Trace.from_json(steps)
+
+
 BLOCK = ["GetSBlock", [], ["C", "main"], ["b0"]]
 LOOPS = ["GetLoops", ["b0"], [], ["l1", "l2", "l3"]]
 

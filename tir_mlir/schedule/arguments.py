@@ -16,6 +16,7 @@ from tir_mlir.dialect.views import Block, Func, Loop
 from tir_mlir.passes.schedule import Primitive
 from tir_mlir.passes.schedule.lcg import Random
 
+from .formulas import Formula
 from .handles import BlockHandle, ExprHandle, Handle, LoopHandle
 
 Fit = Callable[[Any], Any]
@@ -150,7 +151,7 @@ def _none(value: Any) -> None:
 
 
 def _integer(value: Any) -> Any:
-    if isinstance(value, ExprHandle):
+    if isinstance(value, (ExprHandle, Formula)):
         return value
     if isinstance(value, bool) or not hasattr(type(value), "__index__") or type(value).__name__ in ("bool_", "bool"):
         raise Mistyped
@@ -167,7 +168,7 @@ def _boolean(value: Any) -> bool:
 
 
 def _real(value: Any) -> Any:
-    if isinstance(value, ExprHandle):
+    if isinstance(value, (ExprHandle, Formula)):
         return value
     if isinstance(value, (bool, str)) or not hasattr(type(value), "__float__"):
         raise Mistyped

@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.views import Block, Func, Loop, is_block
 
+from .formulas import Formula
 from .handles import ExprHandle, Handle, LoopHandle
 
 _HANDLED = ("affine.for", "affine.parallel", "func.func")
@@ -79,6 +80,8 @@ class Words:
     def of(self, value: Any) -> str:
         if isinstance(value, ExprHandle):
             return str(self.values.get(value.id, "<integer>"))
+        if isinstance(value, Formula):
+            return value.text(self.of)
         if isinstance(value, Handle):
             op = walk.find(self.module, value.id)
             if op is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
+from .formulas import Operators
+
 INLINE, ROOT = -2, -1  # ids of the loop handles that sample_compute_location gives for "inline it", "leave it"
 
 _serials = itertools.count()
@@ -52,8 +54,9 @@ class LoopHandle(Handle):
 
 
 @dataclass(frozen=True)
-class ExprHandle(Handle):
-    """An integer that a sampling step chose. It goes wherever an integer goes; `sch.get(handle)` is the integer."""
+class ExprHandle(Operators, Handle):
+    """An integer that a sampling step chose. It goes wherever an integer goes, and so does
+    `handle * 4`; `sch.get(handle)` is the integer."""
 
     word = "integer"
     letter = "v"

@@ -12,6 +12,7 @@ from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.lcg import Random
 
 from .arguments import handle_types, variadic
+from .formulas import Formula
 from .handles import Handle
 
 DECISION = "decision"
@@ -97,6 +98,9 @@ def handles_in(value: Any) -> Iterator[Handle]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from handles_in(item)
+    elif isinstance(value, Formula):
+        for side in value.sides():
+            yield from handles_in(side)
     elif isinstance(value, dict):
         for item in value.values():
             yield from handles_in(item)

@@ -8,6 +8,7 @@ from typing import Any
 from tir_mlir.dialect.errors import TraceError
 from tir_mlir.passes.schedule import PRIMITIVES
 
+from .formulas import Formula
 from .handles import Handle
 from .instruction import DECISION, Instruction
 
@@ -65,6 +66,11 @@ class Translation:
             return self._by_serial[value.serial] if value.serial in self._by_serial else self._latest[value]
         if isinstance(value, (list, tuple)):
             return type(value)(self.of(v, where) for v in value)
+        if isinstance(value, Formula):
+            found = value.with_sides(lambda side: self.of(side, where))
+            if None in found.sides():
+                raise TraceError(f"{where}, computes with a factor that is left to be inferred here")
+            return found
         if isinstance(value, dict):
             return {k: self.of(v, where) for k, v in value.items()}
         return value

@@ -14,6 +14,7 @@ from tir_mlir.passes.schedule.lookup import working_function
 from tir_mlir.passes.schedule.marks import Mark
 from tir_mlir.script.module import IRModule, PrimFunc
 
+from .formulas import Formula
 from .handles import Handle
 from .infos import BlockInfo, LoopInfo, info_of
 from .stepping import Stepper
@@ -79,10 +80,12 @@ class Schedule(Stepper):
 
     # --- handles ------------------------------------------------------------------------------------------------------
 
-    def get(self, handle: Handle | int) -> LoopInfo | BlockInfo | Any:
+    def get(self, handle: Handle | Formula | int) -> LoopInfo | BlockInfo | Any:
         """The block or loop behind a handle as it is now, or the integer that was sampled."""
         if isinstance(handle, int):
             return handle
+        if isinstance(handle, Formula):
+            return handle.value(self._integer)
         if not isinstance(handle, Handle):
             raise TypeError(f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{handle!r}"')
         with entered():

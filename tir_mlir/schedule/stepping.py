@@ -23,6 +23,7 @@ from tir_mlir.passes.schedule.registry import Sample
 
 from . import render
 from .arguments import BlockName, alternatives, bound, variadic
+from .formulas import Formula
 from .graves import Graves, Words, view_of
 from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
 from .instruction import DECISION, Instruction, handles_in
@@ -174,13 +175,15 @@ class Stepper(Methods):
             return type(value)(self._views(v, module) for v in value)
         if isinstance(value, dict):
             return {k: self._views(v, module) for k, v in value.items()}
+        if isinstance(value, Formula):
+            return value.value(self._integer)
         return value
 
     def _view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | Mark | int:
         """What a handle stands for. Errors: IndexError for a handle not known here, ValueError for a dead one."""
-        self._check_known(handle)
         if isinstance(handle, ExprHandle):
-            return self._values[handle.id]
+            return self._integer(handle)
+        self._check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return Mark(handle.id)
         op = walk.find(module, handle.id)
@@ -188,6 +191,10 @@ class Stepper(Methods):
             story = self._graves.story(handle.id)
             raise ValueError(f"the {handle.word} behind this handle is gone: {story}")
         return view_of(op)
+
+    def _integer(self, handle: ExprHandle) -> int:
+        self._check_known(handle)
+        return self._values[handle.id]
 
     def _check_known(self, handle: Handle) -> None:
         if handle.owner != self._owner:

@@ -1,7 +1,7 @@
 """A trace as JSON, laid out as TVM lays it out: `[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`.
 
-In inputs a plain string names a result of an earlier step (`"b0"`), a string value is quoted once more; in attrs a
-result is `{"rv": "v3"}`. An index map is its source text. What is read is checked whole before anything runs.
+In inputs a plain string names a result of an earlier step (`"b0"`, or `"v1 * 4"`), a string value is quoted once more;
+in attrs a result is `{"rv": "v3"}`. An index map is its source text. What is read is checked whole before anything runs.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from tir_mlir.dialect.errors import TirError, TraceError
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 
 from . import arguments as types
+from .formulas import Formula, parsed
 from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
-from .instruction import DECISION, Instruction, kind_named
+from .instruction import DECISION, Instruction, handles_in, kind_named
 from .trace_text import HandleNames
 
 _HANDLES = {"b": BlockHandle, "l": LoopHandle, "v": ExprHandle}
@@ -43,6 +44,8 @@ def encoded(steps: Sequence[Instruction], decisions: Mapping[Instruction, Any]) 
 def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
     if isinstance(value, Handle):
         return names.of(value) if is_input else {"rv": names.of(value)}
+    if isinstance(value, Formula):
+        return value.text(names.of) if is_input else {"rv": value.text(names.of)}
     if hasattr(type(value), "from_text"):
         value = repr(value)
     if isinstance(value, str):
@@ -161,10 +164,15 @@ class _Reader:
             self.fail(f"{text!r} is no quoted string")
         return value
 
-    def handle(self, name: Any) -> Handle:
-        if not isinstance(name, str) or name not in self.known:
-            self.fail(f"{name!r} is no result of a step before it; a string among inputs is quoted twice")
-        return self.known[name]
+    def handle(self, name: Any) -> Any:
+        """The result of an earlier step, or a formula of such."""
+        try:
+            found = parsed(name, self.known) if isinstance(name, str) else None
+            if any(handles_in(found)):
+                return found
+        except (KeyError, ValueError):
+            pass
+        self.fail(f"{name!r} is no result of a step before it; a string among inputs is quoted twice")
 
     def typed(self, primitive: Primitive, key: str, value: Any) -> Any:
         """A value as its parameter wants it: 0 and 1 for truth values, text for index maps."""
@@ -173,7 +181,7 @@ class _Reader:
         if bool in parts and int not in parts and value in (0, 1) and isinstance(value, int):
             value = bool(value)
         maps = [p for p in parts if hasattr(p, "from_text")]
-        if maps and isinstance(value, str) and str not in parts:
+        if maps and isinstance(value, str) and (str not in parts or value.startswith("lambda")):
             try:
                 value = maps[0].from_text(value)
             except (TirError, ValueError, TypeError, SyntaxError) as error:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from .formulas import Formula
 from .handles import Handle
 from .instruction import DECISION, Instruction
 
@@ -70,6 +71,8 @@ def written(value: Any, names: HandleNames) -> str:
     """A value as Python source."""
     if isinstance(value, Handle):
         return names.of(value)
+    if isinstance(value, Formula):
+        return value.text(names.of)
     if isinstance(value, (list, tuple)):
         inner = ", ".join(written(v, names) for v in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
