@@ -176,6 +176,18 @@ class Methods:
     def reindex(self, block: BlockLike, buffer: BufferLike) -> BlockHandle:
         return self._apply("reindex", block, _buffer(buffer))
 
+    def reindex_cache_read(
+        self, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str, index_map: IndexMapLike
+    ) -> BlockHandle:
+        map_ = IndexMap.wrap(index_map, self._rank(index_map, block))
+        return self._apply("reindex_cache_read", block, _buffer(read_buffer_index), storage_scope, map_)
+
+    def reindex_cache_write(
+        self, block: BlockLike, write_buffer_index: BufferLike, storage_scope: str, index_map: IndexMapLike
+    ) -> BlockHandle:
+        map_ = IndexMap.wrap(index_map, self._rank(index_map, block))
+        return self._apply("reindex_cache_write", block, _buffer(write_buffer_index), storage_scope, map_)
+
     def set_scope(self, block: BlockLike, buffer_index: int | str, storage_scope: str) -> None:
         return self._apply("set_scope", block, buffer_index, storage_scope)
 
