@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import from_isl, payload, sets
@@ -15,9 +16,10 @@ from tir_mlir.dialect.index import Index, trim, used_dims
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.payload import Leaf, Node, Tree
 from tir_mlir.dialect.regions import relation_beneath
+from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.updates import ASSOCIATIVE
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_init, is_loop, is_where
-from tir_mlir.dialect.walk import is_pure, ops, parents
+from tir_mlir.dialect.walk import constraints, is_pure, ops, parents
 
 _SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
 
@@ -94,10 +96,17 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
 
 def _condition(op: ir.Operation) -> str:
     if is_where(op):
-        return "a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad)"
+        way = only_where(_left_out(op), op)
+        return f"a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad){way}"
     if op.name in ("affine.if", "scf.if"):
         return "it holds a condition; every iteration must compute the same"
     return f"it holds {op.name}, which is no loop over a range"
+
+
+def _left_out(guard: ir.Operation) -> isl.Set:
+    """The iterations in which a guard does not hold."""
+    dom = sets.domain(guard, extra=[c.index for c in constraints(guard)])
+    return dom.set.subtract(sets.condition(dom, guard))
 
 
 def _check_bystanders(found: Sequence[ir.Operation]) -> None:
