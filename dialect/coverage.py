@@ -40,11 +40,12 @@ def cover(func: Func, blocks: Sequence[Block]) -> None:
 
 
 def _shared(func: Func, block: Block, access: Access) -> bool:
-    """Whether blocks next to it, grouped with it by a block without iters, write what a block leaves out."""
+    """Whether others write what a block leaves out: next to it in a block without iters; any, where it has a guard."""
     groups = [p for p in parents(block.op) if is_block(p) and not Block(p).iters]
-    if not groups:
+    if not groups and block.where is None:
         return False
-    writes = [a for a in accesses(groups[-1]) if a.is_write and a.buffer == access.buffer and a.exact]
+    home = groups[-1] if groups else func.op
+    writes = [a for a in accesses(home) if a.is_write and a.buffer == access.buffer and a.exact]
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
         wanted, _, _ = relation_beneath([access], block.op, guards=False)
         written, _, _ = relation_beneath(writes, func.op)

@@ -29,6 +29,8 @@ from tir_mlir.passes.schedule import (
     split,
     storage_align,
     tensorize,
+    reorder_block_iter_var,
+    transform_block_layout,
     transform_layout,
     unsafe_set_dtype,
 )
@@ -38,6 +40,8 @@ __all__ = [
     "PRIMITIVES",
     "Primitive",
     "annotate",
+    "reorder_block_iter_var",
+    "transform_block_layout",
     "transform_layout",
     "unsafe_set_dtype",
     "storage_align",

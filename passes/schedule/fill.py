@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import create, walk
 from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, is_block, is_init, is_loop, parent_op
 from tir_mlir.dialect.walk import access_indices, ops
+from tir_mlir.passes.schedule.new_iters import with_iters
 from tir_mlir.passes.schedule.padding import Filling
 from tir_mlir.passes.schedule.relayout import simplified
 
@@ -130,36 +131,28 @@ def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
     _choose(block.body_ops()[-1], value, at)
     for op in ops(block.op):
         if op.name in ("affine.load", "affine.store"):
-            better = iter(simplified(op, access_indices(op)))
+            # off the elements the way back is arbitrary: what is stored goes to the place itself
+            better = iter(at if op.name == "affine.store" else simplified(op, access_indices(op)))
             walk.rewrite_indices(op, lambda _, better=better: next(better))
 
 
 def _with_new_iters(sweep: Sweep, value: Filling, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:
-    """The block with iters over the new dimensions in the place of the old ones; its id and annotations stay."""
-    old = sweep.block
-    replaced = {i.var for i in sweep.iters}
-    specs: list[IterSpec] = []
-    for it in old.iters:
-        if it.var not in replaced:
-            specs.append(IterSpec(it.name, it.kind, it.min, it.extent, it.binding))
-        elif it.var == next(i.var for i in old.iters if i.var in replaced):
-            start = len(specs)
-            pairs = zip(loops, value.change.shape, strict=True)
-            specs += [IterSpec(f"v_{lp.name}", "S", 0, extent, Index.of(lp.var)) for lp, extent in pairs]
-    with ir.InsertionPoint(old.op), old.op.location:
-        new = create.block(old.name, specs)
-    for key in (attrs.ID, attrs.ANNOTATIONS):
-        if key in old.op.attributes:
-            new.op.attributes[key] = old.op.attributes[key]
-    at = [Index.of(i.var) for i in new.iters[start : start + len(loops)]]
-    rest = [i for n, i in enumerate(new.iters) if not start <= n < start + len(loops)]
-    mapping = dict(zip([i.var for i in sweep.iters], value.change.back(at), strict=True))
-    kept = [i for i in old.iters if i.var not in replaced]
-    mapping |= {i.var: Index.of(j.var) for i, j in zip(kept, rest, strict=True)}
-    walk.move_body(old.body, new.body)
-    walk.substitute(mapping)
-    old.op.erase()
-    return Block(new.op), at
+    """The block with iters over the new dimensions in the place of the old ones, and these iters."""
+    replaced = [i.var for i in sweep.iters]
+    kept = [i for i in sweep.block.iters if i.var not in replaced]
+    start = next(n for n, i in enumerate(sweep.block.iters) if i.var in replaced)
+    pairs = zip(loops, value.change.shape, strict=True)
+    specs = [IterSpec(i.name, i.kind, i.min, i.extent, i.binding) for i in kept]
+    specs[start:start] = [IterSpec(f"v_{lp.name}", "S", 0, extent, Index.of(lp.var)) for lp, extent in pairs]
+
+    def old(values: Sequence[Index]) -> dict[ir.Value, Index]:
+        own = values[start : start + len(loops)]
+        found = dict(zip(replaced, value.change.back(own), strict=True))
+        rest = [*values[:start], *values[start + len(loops) :]]
+        return found | {i.var: v for i, v in zip(kept, rest, strict=True)}
+
+    made = with_iters(sweep.block, specs, old)
+    return made, [Index.of(i.var) for i in made.iters[start : start + len(loops)]]
 
 
 def _choose(store: ir.Operation, value: Filling, at: Sequence[Index]) -> None:

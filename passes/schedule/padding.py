@@ -131,14 +131,15 @@ def nest(filling_: Filling, prefix: str = "") -> tuple[list[Loop], list[IterSpec
 
 
 def write_after(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
-    """Blocks `buffer_<B>_padding` before an op: one a piece of the padding, with it as their guard."""
-    for piece in filling_.padding.pieces:
+    """Blocks `buffer_<B>_padding`, `buffer_<B>_padding_1`, ... before an op: one a piece of the padding, its guard."""
+    for number, piece in enumerate(filling_.padding.pieces):
+        name = f"buffer_{buffer.name}_padding" + (f"_{number}" if number else "")
         with ir.InsertionPoint(before), before.location:
             loops, specs = nest(filling_)
             with create.at_end(loops[-1].body):
                 guard = create.where(filling_.change.conditions(piece, [Index.of(lp.var) for lp in loops]))
                 with create.at_end(guard.regions[0].blocks[0]):
-                    block = create.block(f"buffer_{buffer.name}_padding", specs)
+                    block = create.block(name, specs)
             at = [Index.of(i.var) for i in block.iters]
             with create.at_end(block.body):
                 create.store(filling_.make(at), buffer.value, at)

@@ -11,6 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect import attrs, create, from_isl, sets, walk
+from tir_mlir.dialect.conditions import Predicate
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index, trim
@@ -50,6 +51,10 @@ class Mapped:
     def back(self, values: Sequence[Index]) -> list[Index]:
         """The old indices of a place, as expressions of its new indices."""
         return [self._at(e, values) for e in self.map.inverse_exprs(self.layout)]
+
+    def holes_text(self) -> str:
+        """Where no point goes, in words."""
+        return repr(Predicate.of(self.map.result_names(), self.layout.box.params, self.layout.padding()))
 
     def conditions(self, conjunction: Conjunction, values: Sequence[Index]) -> list[Constraint]:
         """A condition on new indices, for some values of them."""

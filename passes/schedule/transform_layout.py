@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.conditions import Predicate
 from tir_mlir.dialect.errors import NotProvable, TirError
 from tir_mlir.dialect.index_map import IndexMap, check_start, collision_text
 from tir_mlir.dialect.layout import Padding
@@ -86,7 +84,7 @@ def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | No
 def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[Mapped, Padding]:
     """The map over the shape of the buffer, and what it leaves over. Refuses a map that loses elements."""
     try:
-        change = Mapped.over(map_, buffer.dims, block.op)
+        change = Mapped.over(IndexMap.wrap(map_, buffer.rank), buffer.dims, block.op)
         with question(f"where {map_} takes the elements of {buffer.name}"):
             check_start(map_, change.layout)
             found = change.layout.collision()
@@ -101,16 +99,10 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
         refuse(block, f"the map {map_} takes two elements of {buffer.name} to one place: {collision_text(map_, found)}")
     if holes.is_empty() or (assumed and not pads):
         return change, Padding([], [], never=True)
-    padding = change.layout.padding()
     if not pads:
-        _refuse_holes(block, buffer, change, holes, padding)
-    return change, padding
-
-
-def _refuse_holes(block: Block, buffer: Buffer, change: Mapped, holes: isl.Set, padding: Padding) -> None:
-    where = Predicate.of(change.map.result_names(), change.layout.box.params, padding)
-    refuse(
-        block,
-        f"the map {change.map} leaves places of the new {buffer.name} without an element: where {where}; "
-        f"give a pad_value for them{only_where(holes, block.op)}",
-    )
+        refuse(
+            block,
+            f"the map {map_} leaves places of the new {buffer.name} without an element: where {change.holes_text()}; "
+            f"give a pad_value for them{only_where(holes, block.op)}",
+        )
+    return change, change.layout.padding()

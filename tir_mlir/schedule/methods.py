@@ -212,6 +212,12 @@ class Methods:
         keyword = {"assume_injective_transform": assume_injective_transform}
         return self._apply("transform_layout", block, which, map_, pad, **keyword)
 
+    def transform_block_layout(self, block: BlockLike, index_map: IndexMapLike) -> None:
+        return self._apply("transform_block_layout", block, IndexMap.wrap(index_map, self._rank(index_map, block)))
+
+    def reorder_block_iter_var(self, block: BlockLike, new_order: Sequence[int]) -> None:
+        return self._apply("reorder_block_iter_var", block, new_order)
+
     # --- where things are computed ------------------------------------------------------------------------------------
 
     def compute_at(
