@@ -70,7 +70,7 @@ class Reduction(Updates):
 def reduction_of(block: Block) -> Reduction:
     """Take a reduction block apart. Refuses updates that are no known combiner, and inits that are no identity."""
     found = updates_of(block)
-    starts = _starts(block, found.results, found.indices)
+    starts = starts_of(found)
     for reducer, span in found.reducers:
         for number, known in zip(span, reducer.identities, strict=True):
             _check_identity(block, reducer, found.results[number], starts[number], known)
@@ -177,8 +177,9 @@ def _check_no_old(block: Block, value: ir.Value, olds: Olds) -> None:
             _check_no_old(block, used, olds)
 
 
-def _starts(block: Block, results: Sequence[Buffer], indices: Sequence[Index]) -> list[ir.Attribute]:
+def starts_of(updates: Updates) -> list[ir.Attribute]:
     """What the init writes to each result: a constant, at the index of the update."""
+    block, results, indices = updates.block, updates.results, updates.indices
     init = block.init
     held = Block(init).body_ops() if init is not None else []
     found: dict[ir.Value, ir.Attribute] = {}
@@ -211,7 +212,8 @@ def _check_identity(
 def copy_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict[ir.Value, ir.Value]) -> ir.Value:
     """Copy what a block does to compute a value; `done` holds what has been copied, from old to new."""
     op = owner(value)
-    if value in done or op is None or not walk.is_inside(op, block.op):
+    mine = op is not None and (op.name == "arith.constant" or walk.is_inside(op, block.op))
+    if value in done or op is None or not mine:
         return done.get(value, value)
     for used in walk.rebased(op):
         copy_value(used, block, ip, done)

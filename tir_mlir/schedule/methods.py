@@ -134,6 +134,9 @@ class Methods:
     def rfactor(self, loop: LoopHandle, factor_axis: int) -> BlockHandle:
         return self._apply("rfactor", loop, factor_axis)
 
+    def fuse_reduction_epilogue(self, reduction_block: BlockLike, epilogue_block: BlockLike) -> None:
+        return self._apply("fuse_reduction_epilogue", reduction_block, epilogue_block)
+
     def decompose_padding(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
         return self._apply("decompose_padding", block, loop)
 
