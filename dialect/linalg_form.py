@@ -18,7 +18,7 @@ from tir_mlir.dialect.payload import Leaf, Node, Tree
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.updates import ASSOCIATIVE
-from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_init, is_loop, is_where
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, is_block, is_init, is_loop, is_where
 from tir_mlir.dialect.walk import constraints, is_pure, ops, parents
 
 _SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
@@ -37,11 +37,12 @@ class _Nest:
 
 
 @frozen()
-def raise_form(top: Top) -> Form:
+def raise_form(top: Top, numbers: bool = False) -> Form:
     """A block (its iters are parameters), a loop (included) or a function -> its canonical form.
 
     Requires one statement that stores one value, indices linear in the iterators, iterations that fill a box, and a
-    result that does not depend on their order. Errors: NotRaisable, saying what stands in the way.
+    result that does not depend on their order. `numbers`: iterators and scalar parameters may be data, as nodes
+    `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable, saying what stands in the way.
     """
     if isinstance(top, Loop):
         around, body = parents(top.op)[0], [top.op]
@@ -49,7 +50,7 @@ def raise_form(top: Top) -> Form:
         around, body = top.op, top.body_ops()
     nest = _descend(body, _Nest(inner=top if isinstance(top, Block) else None), around)
     store = _one_store(nest.leaf)
-    reader = _Reader(nest, around, store)
+    reader = _Reader(nest, around, store, numbers)
     output = reader.operand(store)
     tree = reader.tree(store.operands[0])
     axes = tuple(_axis(nest, n, e, reader.operands[output]) for n, e in enumerate(reader.extents))
@@ -137,8 +138,9 @@ def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
 class _Reader:
     """Reads accesses and values of the innermost body as operands and trees over the iterators."""
 
-    def __init__(self, nest: _Nest, around: ir.Operation, store: ir.Operation):
+    def __init__(self, nest: _Nest, around: ir.Operation, store: ir.Operation, numbers: bool = False):
         self.nest = nest
+        self.numbers = numbers
         self.around = around
         self.operands: list[Operand] = []
         try:
@@ -178,6 +180,8 @@ class _Reader:
     def tree(self, value: ir.Value) -> Tree:
         """The tree of a value that the payload computes."""
         if isinstance(value.owner, ir.Block):
+            if self.numbers and (found := self._number(value)) is not None:
+                return found
             raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))
         owner = value.owner.operation
         if owner.name in ("affine.load", "memref.load"):
@@ -187,6 +191,20 @@ class _Reader:
         if not is_pure(owner) or len(owner.results) != 1 or len(owner.regions):
             raise NotRaisable(f"its value comes from {_word(owner)}, not from arithmetic on elements", owner)
         return payload.node(owner, tuple(self.tree(v) for v in owner.operands))
+
+    def _number(self, value: ir.Value) -> Node | None:
+        """An iterator that starts at 0, or a parameter of the function."""
+        if value in self.nest.iterators:
+            place = self.nest.iterators.index(value)
+            if self.mins[place].as_constant() == 0:
+                return Node("linalg.index", (("dim", str(place)),), "index", ())
+        elif value.owner.owner.operation.name == "func.func":  # type: ignore[union-attr]
+            return Node("func.arg", (("number", str(ir.BlockArgument(value).arg_number)),), str(value.type), ())
+        return None
+
+    def starts(self, it: Iter) -> bool:
+        """Whether the nest always begins where the domain of an iter does."""
+        return it.var in self.nest.iterators and self.mins[self.nest.iterators.index(it.var)].same(it.min)
 
     def _reader_of(self, value: ir.Value) -> ir.Operation | None:
         users = [u.owner.operation for u in value.uses]
@@ -281,7 +299,7 @@ def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) ->
     for var, axis in zip(nest.iterators[:outside], form.axes, strict=False):
         if axis.kind == "R" and not axis.is_unit and var not in reset:
             raise NotRaisable(f"its init runs again in every iteration of {axis.name}", op)
-    partial = any(i.kind == "R" and i.var not in nest.iterators and i.extent.as_constant() != 1 for i in owner.iters)
+    partial = any(i.kind == "R" and i.extent.as_constant() != 1 and not reader.starts(i) for i in owner.iters)
     return replace(form, init=value, partial_init=partial)
 
 

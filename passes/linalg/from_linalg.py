@@ -18,6 +18,7 @@ from tir_mlir.passes.linalg.sizes import Sizes, restore
 
 COMPUTED = ("linalg.generic", "memref.copy")
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
+_SYMBOLS = ("memref.dim", "memref.extract_strided_metadata")
 _DROPPED = ("memref.dealloc",)
 _KEPT = (
     "func.return", "memref.alloc", "memref.alloca", "memref.dim", "memref.load", "memref.store", "affine.for",
@@ -187,7 +188,7 @@ def _fresh(one: Generic, names: set[str]) -> str:
 
 def _allocations(func: Func, sizes: Sizes) -> None:
     """Every buffer is allocated once, by name, at the top of the function."""
-    number = 0
+    made: list[ir.Operation] = []
     for op in _outside_blocks(func):
         if op.name not in _ALLOCATIONS:
             continue
@@ -195,11 +196,11 @@ def _allocations(func: Func, sizes: Sizes) -> None:
             _drop(op)
         elif attrs.ID not in op.attributes:
             buffer = Buffer(op.results[0])
-            with _after_symbols(func), op.location:
-                name = attrs.get(op, attrs.NAME, f"buf{number}")
-                made = create.alloc(name, sizes.of(buffer.value), buffer.dtype, buffer.scope)
-            number += 1
-            buffer.value.replace_all_uses_with(made)
+            with _behind(func, made), op.location:
+                name = attrs.get(op, attrs.NAME, f"buf{len(made)}")
+                new = create.alloc(name, sizes.of(buffer.value), buffer.dtype, buffer.scope)
+            made.append(new.owner.operation)
+            buffer.value.replace_all_uses_with(new)
             _drop(op)
 
 
@@ -219,11 +220,13 @@ def _drop(op: ir.Operation) -> None:
     op.erase()
 
 
-def _after_symbols(func: Func) -> ir.InsertionPoint:
-    """Behind the sizes at the top of the function, and other allocations."""
+def _behind(func: Func, made: list[ir.Operation]) -> ir.InsertionPoint:
+    """Behind the sizes at the top of the function and the allocations that were made there."""
     ops = [op.operation for op in func.body.operations]
-    heads = ("memref.dim", "memref.alloc", "memref.extract_strided_metadata")
-    last = max((n for n, op in enumerate(ops) if op.name in heads and attrs.ID not in op.attributes), default=-1)
+    sizes = [
+        op for op in ops if op.name in _SYMBOLS and (attrs.NAME in op.attributes or attrs.STRIDES in op.attributes)
+    ]
+    last = max((n for n, op in enumerate(ops) if op in made or op in sizes), default=-1)
     return ir.InsertionPoint(ops[last + 1])
 
 

@@ -165,6 +165,9 @@ def emit(generic: Generic, sizes: Sizes, name: str) -> None:
     loops: list[Loop] = []
     with generic.place:
         for number, extent in enumerate(extents(generic, sizes)):
+            if _varies(extent):
+                what = f"iterator d{number} of {generic.name} runs over a range that changes in a loop around it"
+                raise LinalgError(what, generic.op.location)
             with point:
                 loops.append(create.loop(f"i{number}", 0, extent))
             point = create.at_end(loops[-1].body)
@@ -175,40 +178,59 @@ def emit(generic: Generic, sizes: Sizes, name: str) -> None:
 def _block(generic: Generic, sizes: Sizes, name: str, loops: Sequence[Loop]) -> None:
     runs = [Index.of(loop.var) for loop in loops]
     places = [views.element(v, views.over(m, runs), sizes) for v, m in generic.accessed]
-    outer = _outer(generic, places, loops)
-    specs = [IterSpec(f"v{n}", kind, 0, loop.extent, Index.of(loop.var)) for n, (loop, kind) in enumerate(
-        zip(loops, generic.kinds, strict=True))]  # fmt: skip
-    block = create.block(name, [*outer.values(), *specs])
-    bound = [*outer, *(loop.var for loop in loops)]
-    iters = {var: Index.of(it.var) for var, it in zip(bound, block.iters, strict=True)}
+    written = [i for _, indices in places[len(places) - len(generic.outputs) :] for i in indices]
+    around = _around(generic, places, loops)
+    kinds = {loop.var: _outer_kind(generic, loop.var, written, loops) for loop in around}
+    again = [i for i in written if any(kinds.get(v) == "O" for v in i.values)]
+    for loop, kind in zip(loops, generic.kinds, strict=True):
+        # a step of the loop around writes an element that another step wrote at another place of this one
+        kinds[loop.var] = "O" if kind == "S" and any(i.uses(loop.var) for i in again) else kind
+    specs = [IterSpec(f"v_{o.name}", kinds[o.var], o.lower, o.extent, Index.of(o.var)) for o in around]
+    specs += [IterSpec(f"v{n}", kinds[o.var], 0, o.extent, Index.of(o.var)) for n, o in enumerate(loops)]
+    block = create.block(name, specs)
+    iters = {o.var: Index.of(it.var) for o, it in zip([*around, *loops], block.iters, strict=True)}
     moved = [(buffer, [i.substitute(iters) for i in indices]) for buffer, indices in places]
     with create.at_end(block.body):
         Body(generic, sizes, iters, [iters[loop.var] for loop in loops]).write(moved)
 
 
-def _outer(
-    generic: Generic, places: Sequence[tuple[ir.Value, list[Index]]], loops: Sequence[Loop]
-) -> dict[ir.Value, IterSpec]:
-    """Loops around the op that its views depend on become iters too."""
+def _around(generic: Generic, places: Sequence[tuple[ir.Value, list[Index]]], loops: Sequence[Loop]) -> list[Loop]:
+    """The loops around the op that its views depend on: they become iters too. Errors: LinalgError."""
     own = {loop.var for loop in loops}
-    found: dict[ir.Value, IterSpec] = {}
-    written = [i for _, indices in places[len(places) - len(generic.outputs) :] for i in indices]
-    folds = all(value is not None for value, _ in _updates(generic)) and "O" not in generic.kinds
+    found: list[Loop] = []
     for value in dict.fromkeys(v for _, indices in places for i in indices for v in i.values):
         if value in own or is_symbol(value):
             continue
         owner = value.owner
         loop = Loop(owner.owner) if isinstance(owner, ir.Block) and is_loop(owner.owner.operation) else None
-        if loop is None or any(not is_symbol(v) for i in (*loop.lowers, *loop.uppers) for v in i.values):
-            raise LinalgError(
-                f"{generic.name} depends on an index that is no loop over a range of sizes", generic.op.location
-            )
-        kind = "S" if any(_moves(i, value) for i in written) else "R" if folds else "O"
-        found[value] = IterSpec(f"v_{loop.name}", kind, loop.lower, loop.extent, Index.of(value))
+        if loop is None or any(_varies(i) for i in (*loop.lowers, *loop.uppers)):
+            what = f"{generic.name} depends on an index that is no loop over a range of sizes"
+            raise LinalgError(what, generic.op.location)
+        found.append(loop)
     return found
 
 
-def _moves(index: Index, value: ir.Value) -> bool:
-    """Whether an index grows or falls with a value."""
-    split = linear(index, [value])
-    return split is not None and split[0][0] != 0
+def _varies(index: Index) -> bool:
+    return any(not is_symbol(v) for v in index.values)
+
+
+def _outer_kind(generic: Generic, value: ir.Value, written: Sequence[Index], loops: Sequence[Loop]) -> str:
+    """Spatial where each step writes elements of its own, reduce where all steps add to the same, else opaque."""
+    if any(_apart(i, value, loops) for i in written):
+        return "S"
+    folds = all(new is not None for new, _ in _updates(generic)) and "O" not in generic.kinds
+    return "R" if folds and not any(i.uses(value) for i in written) else "O"
+
+
+def _apart(index: Index, value: ir.Value, loops: Sequence[Loop]) -> bool:
+    """Whether each step of an outer loop writes elements of its own: it moves further than the inner loops reach."""
+    split = linear(index, [value, *(loop.var for loop in loops)])
+    if split is None or _varies(split[1]):
+        return False
+    reach = 0
+    for factor, loop in zip(split[0][1:], loops, strict=True):
+        size = 1 if factor == 0 else loop.const_extent
+        if size is None:
+            return False
+        reach += abs(factor) * (size - 1)
+    return abs(split[0][0]) > reach

@@ -12,6 +12,7 @@ from tir_mlir.passes.linalg import upstream
 CLAIM = "tir.claim"  # on an allocation that became a parameter: its number, while the sizes are not settled
 BUFFERIZE = "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map}"
 GENERALIZE = "linalg-generalize-named-ops"
+UPSTREAM = (BUFFERIZE, GENERALIZE)
 _COMMAND = BUFFERIZE.replace("{", '="').replace("}", '"')
 _HINT = f"; tensors become memrefs by `mlir-opt --{_COMMAND}`, which stops here: take this op out of the program first"
 

@@ -1,8 +1,8 @@
 """The sizes of a function of linalg ops: what must be equal is made equal, what stays free is a shape variable.
 
 Every symbolic extent of a parameter begins as a variable of its own, the `memref.dim` of the parameter. linalg says
-which extents agree: those that one iterator runs over. An equation is solved for a variable where that can be done, else
-it must hold.
+which extents agree: those that one iterator runs over. An equation is solved for a variable where that can be done,
+else it must hold.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import walk
+from tir_mlir.dialect import create, walk
 from tir_mlir.dialect.errors import LinalgError, NotAffine, NotProvable
 from tir_mlir.dialect.forms import Form, NotRaisable
 from tir_mlir.dialect.linalg_form import raise_form
@@ -81,25 +81,34 @@ def _blocks(op: ir.Operation) -> list[Block]:
 
 def _raise_nest(op: ir.Operation) -> str | None:
     """Put linalg ops in the place of a nest; the reason when that cannot be."""
+    lone = is_block(op) and bool(Block(op).iters)
+    top = _wrapped(op) if lone else op
     try:
-        form, name = _form(op)
+        form, name = _form(top)
         writer = Writer(form)
     except (NotRaisable, NotProvable, NotAffine) as error:
+        if lone:
+            op.move_before(top)
+            top.erase()
         return str(error)
-    with ir.InsertionPoint(op), ir.Location.name(name, _place(op)):
+    with ir.InsertionPoint(top), ir.Location.name(name, _place(top)):
         writer.write()
-    op.erase()
+    top.erase()
     return None
 
 
+def _wrapped(op: ir.Operation) -> ir.Operation:
+    """A block outside of loops in a loop that runs once: its iters are then those of a nest."""
+    with ir.InsertionPoint(op), op.location:
+        loop = create.loop("once", 0, 1)
+    op.move_before(list(loop.body.operations)[-1])
+    return loop.op
+
+
 def _form(op: ir.Operation) -> tuple[Form, str]:
-    if is_loop(op):
-        form = raise_form(Loop(op))
-    elif is_block(op) and not Block(op).iters:
-        form = raise_form(Block(op))
-    else:
-        word = "a block outside of loops, whose iters are bound to numbers" if is_block(op) else f"it is an {op.name}"
-        raise NotRaisable(word, op)
+    if not is_loop(op) and not is_block(op):
+        raise NotRaisable(f"it is an {op.name}", op)
+    form = raise_form(Loop(op) if is_loop(op) else Block(op), numbers=True)
     blocks = _blocks(op)
     while blocks and (inner := walk.blocks_below(blocks[0].op)):
         blocks = inner

@@ -1,8 +1,8 @@
-"""A form as linalg ops: the init a `linalg.fill`, the computation a `linalg.generic`, on subviews of what it touches."""
+"""A form as linalg ops: the init a `linalg.fill`, the computation a `linalg.generic`, on subviews where needed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlir import ir
@@ -10,8 +10,9 @@ from mlir.dialects import linalg, memref
 
 from tir_mlir.dialect import create
 from tir_mlir.dialect.forms import Form, NotRaisable, Operand
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.payload import Leaf, Node, Tree, leaves
+from tir_mlir.dialect.views import func_of
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -31,6 +32,12 @@ class Writer:
     """Writes a form at the insertion point. All checks are made when it is made. Errors: NotRaisable."""
 
     def __init__(self, form: Form):
+        counted = any(n.op == "linalg.index" for n in _nodes(form.payload))
+        for column in reversed(range(len(form.axes) if not counted else 0)):
+            if form.axes[column].is_unit and not any(row[column] for o in form.operands for row in o.rows):
+                form = form.without(column)
+        if varying := [a.name for a in form.axes if any(not is_symbol(v) for v in a.extent.values)]:
+            raise NotRaisable(f"the range of {varying[0]} changes in a loop around it")
         self.form = form
         self.axes = [self._operand(o) for o in form.operands]
         if form.partial_init:
@@ -55,18 +62,24 @@ class Writer:
         arguments = list(op.regions[0].blocks[0].arguments)
         values = {n: arguments[place] for place, n in enumerate(used)} | {form.output: arguments[-1]}
         with ir.InsertionPoint(op.regions[0].blocks[0]):
-            ir.Operation.create("linalg.yield", operands=[Payload(values).value(form.payload)])
+            ir.Operation.create("linalg.yield", operands=[Payload(values, self._arguments()).value(form.payload)])
 
     def _constant(self) -> Tree | None:
         """The number with which a nest fills the whole of what it writes; None when it does something else."""
         form = self.form
         parts = [a.expr for a in self.axes[form.output] if a.expr is not None]
         bare = {e.position for e in parts if isinstance(e, ir.AffineDimExpr)}
-        fills = len(bare) == len(parts) == len(form.axes) and not any(True for _ in leaves(form.payload))
+        plain = not any(True for _ in leaves(form.payload)) and all(
+            n.op != "linalg.index" for n in _nodes(form.payload)
+        )
+        fills = len(bare) == len(parts) == len(form.axes) and plain
         return form.payload if fills else None
 
     def _fill(self, output: ir.Value, start: Tree) -> None:
-        linalg.fill(Payload({}).value(start), outs=[output])
+        linalg.fill(Payload({}, self._arguments()).value(start), outs=[output])
+
+    def _arguments(self) -> list[ir.Value]:
+        return func_of(ir.InsertionPoint.current.block.owner.operation).args
 
     # --- operands -----------------------------------------------------------------------------------------------------
 
@@ -116,6 +129,13 @@ class Writer:
         dtype = self.form.operands[self.form.output].buffer.dtype
         map_ = ir.AffineMap.get(len(self.form.axes), 0, [ir.AffineExpr.get_dim(n) for n in missing])
         return create.alloc("window", sizes, dtype), map_
+
+
+def _nodes(tree: Tree) -> Iterator[Node]:
+    if isinstance(tree, Node):
+        yield tree
+        for child in tree.children:
+            yield from _nodes(child)
 
 
 def _number(index: Index) -> Index | int:
@@ -172,8 +192,9 @@ def _subview(buffer: ir.Value, axes: Sequence[Axis], dims: Sequence[Index]) -> i
 class Payload:
     """Writes a tree of scalars; equal parts once."""
 
-    def __init__(self, values: dict[int, ir.Value]):
+    def __init__(self, values: dict[int, ir.Value], arguments: Sequence[ir.Value]):
         self.values = values
+        self.arguments = arguments
         self.made: dict[Tree, ir.Value] = {}
 
     def value(self, tree: Tree) -> ir.Value:
@@ -184,6 +205,12 @@ class Payload:
         return self.made[tree]
 
     def _make(self, tree: Node) -> ir.Value:
+        if tree.op == "func.arg":
+            return self.arguments[int(dict(tree.facts)["number"])]
+        if tree.op == "linalg.index":
+            dim = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(dict(tree.facts)["dim"]))
+            op = ir.Operation.create(tree.op, results=[ir.IndexType.get()], attributes={"dim": dim})
+            return op.results[0]
         operands = [self.value(child) for child in tree.children]
         facts = {name: ir.Attribute.parse(text) for name, text in tree.facts}
         op = ir.Operation.create(tree.op, results=[ir.Type.parse(tree.type)], operands=operands, attributes=facts)

@@ -21,7 +21,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir.passes.lower": ("tir_mlir.dialect",),
     "tir_mlir.passes.linalg": ("tir_mlir.dialect",),
     "tir_mlir.passes": ("tir_mlir.dialect",),
-    "tir_mlir.script": ("tir_mlir.dialect", "tir_mlir.passes.linalg"),
+    "tir_mlir.script": ("tir_mlir.dialect", "tir_mlir.passes.linalg", "tir_mlir.runtime.toolchain"),
     "tir_mlir.te": ("tir_mlir.dialect", "tir_mlir.script"),
     "tir_mlir.schedule": ("tir_mlir.dialect", "tir_mlir.passes.schedule", "tir_mlir.script"),
     "tir_mlir.runtime": ("tir_mlir.dialect", "tir_mlir.intrin.kernels"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 
@@ -9,11 +10,13 @@ from mlir import ir
 
 from tir_mlir.dialect import create
 from tir_mlir.dialect.context import context, entered
-from tir_mlir.dialect.errors import TirError, VerifyError
+from tir_mlir.dialect.errors import ScriptError, TirError, ToolError, VerifyError
 from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.dialect.views import Func, funcs
 from tir_mlir.passes import linalg as passes
 from tir_mlir.passes.linalg import Stayed as Stayed
+from tir_mlir.passes.linalg.prepare import UPSTREAM
+from tir_mlir.runtime import toolchain
 
 from .load import complete, moved, parse_mlir, read
 from .module import IRModule
@@ -34,6 +37,8 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
     """
     text, name = read(source) if isinstance(source, str) else ("", "")
     lines = Source(name, text.splitlines(keepends=True))
+    if isinstance(source, str):
+        _survive(text, lines)
     with entered():
         module = parse_mlir(text, lines) if isinstance(source, str) else _copy(source)
         _only(module, func)
@@ -45,6 +50,22 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
             raise TirError("the program is nested too deeply") from None
         complete(module)
         return IRModule(module)
+
+
+def _survive(text: str, lines: Source) -> None:
+    """Let a process of its own read the text first: MLIR's parser of named ops ends the process over some mistakes."""
+    passes_of_tensors = [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else []
+    try:
+        done = toolchain.attempt("mlir-opt", ["-o", os.devnull, *passes_of_tensors], input=text)
+    except ToolError:
+        return  # no tool, no trial
+    if done.returncode >= 0:
+        return
+    reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "LLVM ERROR" in line), "")
+    reason = reason.partition("Assertion ")[2] or reason
+    raise ScriptError(
+        f"MLIR itself crashes over this text ({toolchain.status(done.returncode)}): {reason}", lines.filename
+    )
 
 
 class LinalgModule(IRModule):
