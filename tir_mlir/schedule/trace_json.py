@@ -1,7 +1,7 @@
 """A trace as JSON, laid out as TVM lays it out: `[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`.
 
 In inputs a plain string names a result of an earlier step (`"b0"`, or `"v1 * 4"`), a string value is quoted once more;
-in attrs a result is `{"rv": "v3"}`. An index map is its source text. What is read is checked whole before anything runs.
+in attrs a result is `{"rv": "v3"}`. An index map is its source text. All is checked before anything runs.
 """
 
 from __future__ import annotations
