@@ -18,7 +18,7 @@ from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.nest import Remembered, nest_in, nest_of
+from tir_mlir.dialect.nest import Nest, Remembered, nest_in, nest_of
 from tir_mlir.dialect.regions import computed, declared
 from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
@@ -91,11 +91,19 @@ def _access_key(op: ir.Operation) -> Hashable:
         return None
     operands = list(op.operands)
     index = nest.mapped(op.attributes["map"], operands[operands.index(memref) + 1 :])
-    owner = memref.owner
-    if index is None or not memref.type.has_static_shape:
-        return None
-    plain = isinstance(owner, ir.Block) or owner.name in ("memref.alloc", "memref.alloca")
-    return (nest.number, index, tuple(memref.type.shape)) if plain else None
+    shape = None if index is None else _shape_key(memref, nest)
+    return None if shape is None else (nest.number, index, shape)
+
+
+def _shape_key(memref: ir.Value, nest: Nest) -> Hashable:
+    """The extents of a parameter or allocation; None for a view, or where they cannot be told."""
+    owner, shape = memref.owner, tuple(memref.type.shape)
+    if not isinstance(owner, ir.Block):
+        return nest.mapped(shape, owner.operands) if owner.name in ("memref.alloc", "memref.alloca") else None
+    if memref.type.has_static_shape:
+        return shape
+    facts = ir.DictAttr(owner.owner.attributes["arg_attrs"][memref.arg_number])
+    return facts[attrs.SHAPE], facts[attrs.SYMS]
 
 
 def check_mlir(root: ir.Operation) -> None:
