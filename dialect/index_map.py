@@ -25,7 +25,7 @@ from tir_mlir.dialect.index_terms import (
     names_in,
     to_affine,
 )
-from tir_mlir.dialect.layout import Box, Collision, Layout, everywhere
+from tir_mlir.dialect.layout import Box, Collision, Layout, everywhere, layout_of
 from tir_mlir.dialect.sets import question
 
 
@@ -134,7 +134,7 @@ class IndexMap:
         """The map over a box."""
         if len(box.extents) != len(self.names):
             raise IndexMapError(f"the map {self} takes {len(self.names)} indices; the shape has {len(box.extents)}")
-        return Layout(self.affine(), box)
+        return layout_of(self.affine(), box)
 
     def map_shape(self, shape: Sequence[Any]) -> list[Any]:
         """The extents of the least box, from 0 on, that holds where the points of a shape go."""
@@ -163,7 +163,7 @@ class IndexMap:
             if set(names) & set(sizes):
                 raise IndexMapError(f"the size {sorted(set(names) & set(sizes))[0]} is called like an index")
             back = _from_affine(names, self.inverse_exprs(layout), sizes)
-            return back, Predicate.of(names, sizes, layout.padding())
+            return back, Predicate.of(names, sizes, layout.padding)
 
     def inverse_exprs(self, layout: Layout) -> tuple[ir.AffineExpr, ...]:
         """The inverse over a box: the one that was given where it is one, else what isl finds."""
@@ -173,7 +173,7 @@ class IndexMap:
             if not layout.relation.apply_range(again).is_equal(layout.box.points.identity()):
                 raise IndexMapError(f"{self.inverse_index_map} is not the inverse of {self}")
             return given
-        return layout.inverse()
+        return layout.inverse
 
     def result_names(self) -> list[str]:
         """Names for the results: a variable that stays keeps its name, others are called axis0, axis1, ..."""
@@ -271,7 +271,7 @@ def _shown(shape: Sequence[Any]) -> str:
 
 def check_start(map_: IndexMap, layout: Layout) -> None:
     """Refuse a map that gives a negative index."""
-    if (point := layout.below_zero()) is not None:
+    if (point := layout.below_zero) is not None:
         place = tuple(map_.map_indices(point)) if not layout.box.params else "a negative index"
         raise IndexMapError(f"the map {map_} takes {_shown(point)} to {place}: an index is not below 0")
 
@@ -279,7 +279,7 @@ def check_start(map_: IndexMap, layout: Layout) -> None:
 def check_one_to_one(map_: IndexMap, layout: Layout) -> None:
     """Refuse a map that gives a negative index, or takes two points to one place."""
     check_start(map_, layout)
-    if (found := layout.collision()) is not None:
+    if (found := layout.collision) is not None:
         raise IndexMapError(f"the map {map_} is not one to one: {collision_text(map_, found)}")
 
 

@@ -5,18 +5,29 @@ Expressions are MLIR's, over the dimensions of the box and then the sizes (isl p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import ranges
 from tir_mlir.dialect.errors import NotProvable
-from tir_mlir.dialect.from_isl import recover
+from tir_mlir.dialect.folding import fold
+from tir_mlir.dialect.from_isl import has_division, recover
 from tir_mlir.dialect.index import cost, used_dims
-from tir_mlir.dialect.sets import Domain, dim_type, flatten, local_space, nonneg, smallest_point, to_aff
+from tir_mlir.dialect.nest import Remembered
+from tir_mlir.dialect.sets import (
+    Domain,
+    dim_type,
+    flatten,
+    local_space,
+    nonneg,
+    question,
+    smallest_point,
+    to_aff,
+)
 
 AffineExpr = ir.AffineExpr
 Conjunction = list[tuple[ir.AffineExpr, bool]]  # each `expr >= 0`, or `expr == 0` where the flag is set
@@ -86,7 +97,7 @@ class Padding:
 
 @dataclass(frozen=True)
 class Layout:
-    """{ point of `box` -> `exprs` }. Ask within a `sets.question`."""
+    """{ point of `box` -> `exprs` }. Ask within a `sets.question`; answers are kept (see `layout_of`)."""
 
     exprs: tuple[ir.AffineExpr, ...]
     box: Box
@@ -99,6 +110,7 @@ class Layout:
     def image(self) -> isl.Set:
         return self.relation.range().coalesce()
 
+    @cached_property
     def collision(self) -> Collision | None:
         """Two points that the map puts at one place, or None: every point has a place of its own."""
         if self.relation.is_injective():
@@ -110,6 +122,7 @@ class Layout:
         sizes = dict(zip(self.box.params, point[:count], strict=True))
         return Collision(sizes, tuple(point[count : count + rank]), tuple(point[count + rank :]))
 
+    @cached_property
     def below_zero(self) -> tuple[int, ...] | None:
         """A point that goes to a negative index, or None."""
         bad = isl.Set.empty(self.box.points.get_space())
@@ -143,6 +156,7 @@ class Layout:
         """The box that holds the image."""
         return Box(self.shape, self.box.params, self.box.sizes)
 
+    @cached_property
     def inverse(self) -> tuple[ir.AffineExpr, ...]:
         """The point that goes to a place of the image, over the dimensions of the image and the sizes."""
         back = self.relation.reverse()
@@ -163,13 +177,15 @@ class Layout:
 
     # --- what no point goes to ----------------------------------------------------------------------------------------
 
+    @cached_property
     def holes(self) -> isl.Set:
         """The places of the target that no point goes to."""
         return self.target.points.subtract(self.image).coalesce()
 
+    @cached_property
     def padding(self) -> Padding:
         """The places that no point goes to, as conditions on them."""
-        holes = self.holes()
+        holes = self.holes
         if holes.is_empty():
             return Padding([], [], never=True)
         inside = self.image.gist(self.target.points).coalesce()
@@ -236,6 +252,42 @@ class Layout:
         tidy = [(AffineExpr.get_dim(top) - last, True), (simple(rest, count), False)]
         ours, box = self._where(piece), self.target.points
         return tidy if self._where(tidy).intersect(box).is_equal(ours.intersect(box)) else piece
+
+
+_layouts: Remembered[Hashable, Layout] = Remembered(1 << 10)
+
+
+def layout_of(exprs: tuple[ir.AffineExpr, ...], box: Box) -> Layout:
+    """The layout; what was once found out about one is known of all with the same content."""
+    key = (exprs, box.extents, box.params, str(box.sizes))
+    found = _layouts.get(key)
+    if found is None:
+        found = _layouts[key] = Layout(exprs, box)
+    return found
+
+
+@lru_cache(maxsize=1 << 13)
+def simplest(expr: ir.AffineExpr, known: tuple[tuple[ranges.Bound, ranges.Bound], ...]) -> ir.AffineExpr:
+    """An expression in its shortest form where every dimension lies in a range: `(i * 16 + j) // 16` is `i`."""
+    folded = fold(expr, known).maybe_downcast()
+    if not has_division(folded):
+        return folded
+    local = local_space(len(known), [])
+    zero = isl.Aff.zero_on_domain(local)
+    dims = [isl.Aff.var_on_domain(local, dim_type.set, d) for d in range(len(known))]
+    inside = isl.Set.universe(local.get_space())
+    for var, (low, high) in zip(dims, known, strict=True):
+        if low is not None:
+            inside = inside.intersect(nonneg(var.add_constant_val(isl.Val(-low))))
+        if high is not None:
+            inside = inside.intersect(nonneg(var.neg().add_constant_val(isl.Val(high))))
+    try:
+        with question("simplification"):
+            aff = to_aff(folded, dims, zero).gist(inside)
+            found = recover(aff, _dims(len(known)), len(known)) if aff.get_denominator_val().is_one() else folded
+    except NotProvable:
+        return folded
+    return simple(found, len(known)) if cost(found) < cost(folded) else folded
 
 
 def _first(piece: Conjunction) -> int:

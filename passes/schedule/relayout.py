@@ -10,16 +10,16 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect import attrs, create, from_isl, sets, walk
+from tir_mlir.dialect import attrs, create, ranges, sets, walk
 from tir_mlir.dialect.conditions import Predicate
 from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.from_isl import has_division
 from tir_mlir.dialect.index import Index, trim
 from tir_mlir.dialect.index_map import IndexMap
-from tir_mlir.dialect.layout import Box, Conjunction, Layout
+from tir_mlir.dialect.layout import Box, Conjunction, Layout, simplest
 from tir_mlir.dialect.regions import Region, computed, declare, declared
-from tir_mlir.dialect.views import Block, Buffer, func_of, is_block, is_size, symbols_by_name
-from tir_mlir.dialect.walk import AFFINE_ACCESS, access_indices, all_blocks, parents
+from tir_mlir.dialect.views import Block, Buffer, func_of, is_size, symbols_by_name
+from tir_mlir.dialect.walk import AFFINE_ACCESS, access_indices, all_blocks
 from tir_mlir.passes.schedule.expand import written_out
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -54,7 +54,7 @@ class Mapped:
 
     def holes_text(self) -> str:
         """Where no point goes, in words."""
-        return repr(Predicate.of(self.map.result_names(), self.layout.box.params, self.layout.padding()))
+        return repr(Predicate.of(self.map.result_names(), self.layout.box.params, self.layout.padding))
 
     def conditions(self, conjunction: Conjunction, values: Sequence[Index]) -> list[Constraint]:
         """A condition on new indices, for some values of them."""
@@ -201,15 +201,17 @@ def _mapped(op: ir.Operation, change: Mapped) -> list[Index]:
 
 
 def simplified(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
-    """Indices of an access in their simplest form where it stands: iters in their domains, loops in their ranges."""
-    if not any(from_isl.has_division(i.simplified().expr) for i in indices):
-        return [i.simplified() for i in indices]
-    top = next((p for p in parents(op) if is_block(p)), None)
-    try:
-        dom = sets.domain(op, top, indices, guards=False)
-    except NotProvable:
-        return [i.simplified() for i in indices]
-    return [from_isl.simplify(i, dom) for i in indices]
+    """Indices at an op in their simplest form: iters in their domains, loops in their ranges."""
+    box = None
+    found = []
+    for index in indices:
+        plain = index.simplified()
+        if has_division(plain.expr):
+            box = ranges.around(op) if box is None else box
+            known = tuple(ranges.known_range(v, box) for v in plain.values)
+            plain = trim(simplest(plain.expr, known), plain.values)
+        found.append(plain)
+    return found
 
 
 def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:

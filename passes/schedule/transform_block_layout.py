@@ -99,8 +99,8 @@ def _change(block: Block, map_: IndexMap) -> Mapped:
         change = Mapped.over(IndexMap.wrap(map_, len(iters)), [i.extent for i in iters], block.op)
         with question(f"where {map_} takes the iterations of block {block.name}"):
             check_start(map_, change.layout)
-            found = change.layout.collision()
-            holes = change.layout.holes()
+            found = change.layout.collision
+            holes = change.layout.holes
     except NotProvable:
         raise
     except TirError as error:

@@ -87,8 +87,8 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
         change = Mapped.over(IndexMap.wrap(map_, buffer.rank), buffer.dims, block.op)
         with question(f"where {map_} takes the elements of {buffer.name}"):
             check_start(map_, change.layout)
-            found = change.layout.collision()
-            holes = change.layout.holes()
+            found = change.layout.collision
+            holes = change.layout.holes
     except NotProvable:
         if not assumed:
             raise
@@ -105,4 +105,4 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
             f"the map {map_} leaves places of the new {buffer.name} without an element: where {change.holes_text()}; "
             f"give a pad_value for them{only_where(holes, block.op)}",
         )
-    return change, change.layout.padding()
+    return change, change.layout.padding
