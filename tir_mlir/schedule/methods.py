@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from tir_mlir.dialect.index_map import IndexMap
+from tir_mlir.dialect.region_map import RegionMap
 from tir_mlir.passes.schedule import PRIMITIVES
 
 from .handles import BlockHandle, ExprHandle, LoopHandle
@@ -99,6 +100,11 @@ class Methods:
     def merge(self, *loops: LoopHandle) -> LoopHandle:
         return self._apply("merge", *loops)
 
+    def loop_partition(
+        self, loop: LoopHandle, factors: Sequence[int | None], preserve_unit_iters: bool = True
+    ) -> list[LoopHandle]:
+        return self._apply("loop_partition", loop, factors, preserve_unit_iters)
+
     def add_unit_loop(self, block_or_loop: BlockLike | LoopHandle) -> LoopHandle:
         return self._apply("add_unit_loop", block_or_loop)
 
@@ -125,7 +131,7 @@ class Methods:
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
-    def blockize(self, target: LoopHandle, preserve_unit_iters: bool = True) -> BlockHandle:
+    def blockize(self, target: LoopHandle | Sequence[BlockLike], preserve_unit_iters: bool = True) -> BlockHandle:
         return self._apply("blockize", target, preserve_unit_iters)
 
     def decompose_reduction(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
@@ -171,9 +177,7 @@ class Methods:
     ) -> BlockHandle:
         return self._apply("cache_write", block, _buffer(write_buffer_index), storage_scope, consumer_blocks)
 
-    def cache_inplace(
-        self, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str
-    ) -> list[BlockHandle]:
+    def cache_inplace(self, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str) -> list[BlockHandle]:
         return self._apply("cache_inplace", block, _buffer(read_buffer_index), storage_scope)
 
     def reindex(self, block: BlockLike, buffer: BufferLike) -> BlockHandle:
@@ -214,6 +218,23 @@ class Methods:
         pad = IndexMap.wrap(pad_value, len(map_.terms)) if callable(pad_value) else pad_value
         keyword = {"assume_injective_transform": assume_injective_transform}
         return self._apply("transform_layout", block, which, map_, pad, **keyword)
+
+    def rolling_buffer(self, block: BlockLike, write_buffer_index: int | str) -> None:
+        return self._apply("rolling_buffer", block, write_buffer_index)
+
+    def annotate_buffer_access(
+        self,
+        block: BlockLike,
+        buffer_index: int,
+        buf_type: Literal["read", "write"],
+        gen_new_ranges: RegionMap | Callable[..., Any] | str,
+    ) -> None:
+        return self._apply("annotate_buffer_access", block, buffer_index, buf_type, RegionMap.wrap(gen_new_ranges))
+
+    def unsafe_hide_buffer_access(
+        self, block: BlockLike, buf_type: Literal["read", "write"], buf_index_array: Sequence[int]
+    ) -> None:
+        return self._apply("unsafe_hide_buffer_access", block, buf_type, buf_index_array)
 
     def transform_block_layout(self, block: BlockLike, index_map: IndexMapLike) -> None:
         return self._apply("transform_block_layout", block, IndexMap.wrap(index_map, self._rank(index_map, block)))

@@ -9,8 +9,9 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create
+from tir_mlir.dialect import attrs, create, ranges
 from tir_mlir.dialect.create import Constraint, IterSpec
+from tir_mlir.dialect.either import either
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block
 
@@ -247,16 +248,38 @@ def _where(evaluate: Evaluator, header: Header, specs: list[IterSpec]) -> list[C
         for call in header.where:
             if len(call.args) != 1:
                 raise evaluate.state.error(call, "T.where takes one condition; join several with `and`")
-            test = evaluate(call.args[0])
-            constraints = test.constraints() if isinstance(test, Test) else None
-            if test is True:
-                continue
-            if constraints is None:
-                raise evaluate.state.error(
-                    call, f"T.where takes a conjunction of affine comparisons of the loops, not {describe(test)}"
-                )
-            found += constraints
+            for part in _conjuncts(call.args[0]):
+                found += _condition(evaluate, call, part)
     return found
+
+
+def _conjuncts(node: ast.expr) -> list[ast.expr]:
+    """`a and (b or c)` -> a, `b or c`."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        return [part for value in node.values for part in _conjuncts(value)]
+    return [node]
+
+
+def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Constraint]:
+    """A conjunct of T.where: a comparison, or two of which one holds."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
+        sides = [_condition(evaluate, call, value) for value in node.values]
+        here = ranges.within(ir.InsertionPoint.current.block.owner.operation)
+        both = either(sides[0][0], sides[1][0], here) if [len(s) for s in sides] == [1, 1] else None
+        if both is None:
+            raise evaluate.state.error(
+                call, "T.where takes `a or b` of two inequalities over loops of constant bounds, no other `or`"
+            )
+        return [both]
+    test = evaluate(node)
+    if test is True:
+        return []
+    constraints = test.constraints() if isinstance(test, Test) else None
+    if constraints is None:
+        raise evaluate.state.error(
+            call, f"T.where takes a conjunction of affine comparisons of the loops, not {describe(test)}"
+        )
+    return constraints
 
 
 def with_init(evaluate: Evaluator, node: ast.With, run: Run) -> None:

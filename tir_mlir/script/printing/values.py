@@ -7,8 +7,12 @@ from collections.abc import Callable
 from mlir import ir
 
 from tir_mlir.dialect import attrs, dtypes, walk
+from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.either import sides
 from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.from_isl import has_division
 from tir_mlir.dialect.index import Index, read_apply, read_map
+from tir_mlir.dialect.ranges import around
 from tir_mlir.dialect.views import Buffer
 
 from . import pointers
@@ -117,11 +121,17 @@ class ValuePrinter:
         """The condition of an `affine.if` or `scf.if`."""
         if op.name == "scf.if":
             return self.text(op.operands[0])
-        parts = [self.indices.constraint(c) for c in walk.constraints(op)]
+        parts = [self._part(c, op) for c in walk.constraints(op)]
         result = parts[0]
         for part in parts[1:]:
             result = binary(result, "and", part, AND)
         return result
+
+    def _part(self, condition: Constraint, op: ir.Operation) -> Text:
+        """One condition of a conjunction; one that `either` made prints as the two it stands for."""
+        if has_division(condition.index.expr) and (found := sides(condition, around(op))) is not None:
+            return binary(self.indices.constraint(found[0]), "or", self.indices.constraint(found[1]), OR)
+        return self.indices.constraint(condition)
 
     def _make(self, value: ir.Value) -> Text:
         op = value.owner
