@@ -121,10 +121,18 @@ def test_blockize_of_a_ragged_symbolic_tile(n, same_result):
     same_result(sch, Symbolic, ((n, 6), "float32"), ((n, 6), "float32"))
 
 
-def test_blockize_of_a_symbolic_loop_says_that_it_has_no_size(refused):
+def test_blockize_of_a_symbolic_nest_is_one_block(same_result):
     sch = Schedule(Symbolic)
     i, _ = sch.get_loops("B")
-    refused(sch, "inner part of iter vi has no constant size", lambda: sch.blockize(i))
+    sch.blockize(i)
+    assert "vi_o = T.axis.spatial(1, 0)" in sch.mod.script()
+    same_result(sch, Symbolic, ((17, 6), "float32"), ((17, 6), "float32"))
+
+
+def test_blockize_of_a_symbolic_loop_that_is_no_iter_says_that_it_has_no_size(refused):
+    sch = Schedule(Symbolic)
+    fused = sch.fuse(*sch.get_loops("B"))
+    refused(sch, "inner part of iter vi has no constant size", lambda: sch.blockize(fused))
 
 
 def test_blockize_of_a_loop_that_starts_late(same_result):
