@@ -48,7 +48,9 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         change = _change(block, index_map)
         check(len(change.shape) > 0, block, f"the map {index_map} gives no index; a block keeps at least one iter")
         kinds = [_kind(block, change, n) for n in range(len(change.shape))]
-        if (clash := _turned(loops, change)) is not None:
+        ordered = any(i.kind != "S" and i.extent.as_constant() != 1 for i in block.iters)
+        clash = _turned(loops, change) if ordered else None
+        if clash is not None:
             refuse(loops[0], f"in the order of {index_map} a dependence would run backwards: {clash}")
         extents = change.shape
 
@@ -134,12 +136,20 @@ def _kind(block: Block, change: Mapped, number: int) -> str:
 
 
 def _turned(loops: Sequence[Loop], change: Mapped) -> Conflict | None:
-    """A conflict that comes out in another order when the iterations run in the order of the map, or None."""
+    """A conflict that comes out in another order when the iterations run in the order of the map, or None.
+
+    Iterations that differ in a spatial iter never meet, and those of one sum may run in any order.
+    """
     depth = len([p for p in parents(loops[0].op) if is_loop(p)])
     order = [Index.wrap(i) for i in change.map.map_indices([Index.of(lp.var) for lp in loops])]
+    inits = [init for block in walk.blocks_below(loops[-1].op) if (init := block.init) is not None]
     for group in written_groups(loops[-1].op):
+        starts = [any(is_inside(t.access.op, init) for init in inits) for t in group]
+        sums = {update_store(t.access.op) for t, start in zip(group, starts, strict=True) if not start}
+        if len(sums) == 1 and None not in sums:
+            continue
         for a, b in conflicting(group):
-            if is_reduction_pair(a, b) or _starts_sum(loops[-1], a, b):
+            if is_reduction_pair(a, b):
                 continue
             with question("whether the new order keeps every dependence"):
                 clash = same_element(a, b)
@@ -157,16 +167,6 @@ def _behind(a: Touch, b: Touch, order: Sequence[Index]) -> isl.Map:
     left, right = a.dom.map(order), b.dom.map(order)
     later = isl.Map.lex_gt(left.range().get_space())
     return left.apply_range(later).apply_range(right.reverse())
-
-
-def _starts_sum(loop: Loop, a: Touch, b: Touch) -> bool:
-    """Whether one access is the init of the reduction that the other belongs to: the init moves to the new start."""
-    inits = [init for block in walk.blocks_below(loop.op) if (init := block.init) is not None]
-    inside = [any(is_inside(t.access.op, init) for init in inits) for t in (a, b)]
-    if all(inside):
-        return True
-    other = b if inside[0] else a
-    return any(inside) and update_store(other.access.op) is not None
 
 
 def _simplify(block: Block) -> None:
