@@ -29,6 +29,9 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     The init block stands directly before `loop` and runs over the loops at or beneath it that the spatial iters use.
     The handle of the block stays with the update; the init block is returned.
 
+    A reduction over no iterations at all (a size may be 0) wrote nothing; it gives its init now. A declared reduction
+    leaves that open.
+
     Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
     beneath `loop` touches what the block writes; the loops from `loop` on meet every point of the block once.
     """

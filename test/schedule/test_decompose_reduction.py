@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tir_mlir import Schedule
+from tir_mlir import Schedule, build
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
@@ -83,6 +84,37 @@ def test_a_symbolic_size(n, number, same_result):
     assert "T.where(i_0_init * 16 + i_1_init < n)" in sch.mod.script() or number
     assert sch.get(init).name == "C_init"
     same_result(sch, Symbolic, ((n, 8), "float32"), ((n,), "float32"))
+
+
+@pytest.mark.parametrize("m", [0, 1, 15, 16, 17])
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_empty_reduction_gives_its_init(m, split, number):
+    """The policy of the README: as written a reduction over nothing writes nothing, decomposed it writes its init."""
+
+    @I.ir_module
+    class Long:
+        @T.prim_func
+        def main(a: T.handle, C: T.Buffer((3,), "float32")):
+            m = T.int32()
+            A = T.match_buffer(a, (3, m), "float32")
+            for i, k in T.grid(3, m):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 2.0
+                    C[vi] += A[vi, vk]
+
+    sch = Schedule(Long)
+    if split:
+        sch.split(sch.get_loops("C")[1], [None, 16])
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    a, before = np.ones((3, m), np.float32), np.full(3, 7, np.float32)
+    after = before.copy()
+    build(Long)(a, before)
+    build(sch)(a, after)
+    np.testing.assert_array_equal(before, m + 2 if m else 7)
+    np.testing.assert_array_equal(after, m + 2)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
