@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from tir_mlir.dialect import attrs
 from tir_mlir.dialect.index import Index, read_apply
 from tir_mlir.dialect.walk import access_indices, accessed
 from tir_mlir.passes.schedule.registry import refuse
@@ -50,5 +51,6 @@ def _write(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> ir.Value:
         return arith.floordivsi(left, right)
     if isinstance(expr, ir.AffineCeilDivExpr):
         return arith.ceildivsi(left, right)
-    whole = arith.muli(arith.floordivsi(left, right), right)
-    return arith.subi(left, whole)
+    rest = arith.subi(left, arith.muli(arith.floordivsi(left, right), right))
+    rest.owner.attributes[attrs.OP] = ir.StringAttr.get("floormod")
+    return rest

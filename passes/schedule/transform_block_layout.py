@@ -89,7 +89,8 @@ def _nest(block: Block) -> list[Loop]:
             refuse(loop, f'the body of loop {loop.name} holds more than the nest of block "{block.name}"')
         plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
         check(plain, loop, f"loop {loop.name} does not run from 0 to one extent")
-        bound = it.binding.is_value() == loop.var and it.min.as_constant() == 0 and it.extent.same(loop.upper)
+        var = it.binding.is_value()
+        bound = var is not None and var == loop.var and it.min.as_constant() == 0 and it.extent.same(loop.upper)
         check(bound, block, f"iter {it.name} is not bound to loop {loop.name} over its whole range; blockize first")
     return loops
 
