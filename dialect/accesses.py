@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.index import Index, read_map
+from tir_mlir.dialect.index_tables import known_indices
 from tir_mlir.dialect.memo import remembered
 from tir_mlir.dialect.sets import Domain, domain
 from tir_mlir.dialect.subviews import kept_dims
@@ -24,7 +25,8 @@ _VIEWS = ("memref.subview", "memref.cast")
 class Access:
     """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or an allocation: views are resolved).
 
-    `exact` is false where the index is not affine: the region is then the whole buffer.
+    `exact` is false where the index is not affine: the region is then the whole buffer, or where the index is looked up
+    in a table (see `index_tables`): the region then holds whatever is touched.
     """
 
     op: ir.Operation
@@ -63,7 +65,8 @@ def of_op(op: ir.Operation) -> list[Access]:
     if name in AFFINE_ACCESS or name in ("memref.load", "memref.store"):
         kind = WRITE if "store" in name else READ
         exact = name in AFFINE_ACCESS
-        return [_access(op, accessed(op), kind, access_indices(op) if exact else None)]
+        found = _access(op, accessed(op), kind, access_indices(op) if exact else known_indices(op))
+        return [found if exact else replace(found, exact=False)]
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
         view = pointed(op)
         if view is None:

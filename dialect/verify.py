@@ -287,11 +287,11 @@ def _rises(index: Index) -> bool:
 
 
 def access_shape(op: ir.Operation) -> None:
-    """Every affine access lies inside its buffer."""
+    """Every access at an index that is affine, or known from a table, lies inside its buffer."""
     if op.name in ("affine.load", "affine.store") and quick.access_inside(op, accessed(op), ranges.around(op)):
         return
     for access in of_op(op):
-        if access.exact:
+        if access.exact or (access.is_point and access_domain(access).exact):
             _in_bounds(op, access)
 
 
@@ -363,6 +363,8 @@ def declared_regions(op: ir.Operation) -> None:
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "affine.for": (loop_shape, isolation),
     "affine.parallel": (block_shape, declared_regions),
+    "memref.load": (access_shape,),
+    "memref.store": (access_shape,),
 }
 
 SETTLED: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {

@@ -177,6 +177,9 @@ class Methods:
     ) -> BlockHandle:
         return self._apply("cache_write", block, _buffer(write_buffer_index), storage_scope, consumer_blocks)
 
+    def cache_index(self, block: BlockLike, storage_scope: str, cse_thresh: int = 0) -> list[BlockHandle]:
+        return self._apply("cache_index", block, storage_scope, cse_thresh)
+
     def cache_inplace(self, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str) -> list[BlockHandle]:
         return self._apply("cache_inplace", block, _buffer(read_buffer_index), storage_scope)
 
