@@ -17,7 +17,7 @@ from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import dim_type, flatten, question, smallest_point
 from tir_mlir.dialect.size_conditions import sizes_without
 from tir_mlir.dialect.touches import Touch, conflicting, loop_names, same_element, touches, written_groups
-from tir_mlir.dialect.updates import is_reduction_pair
+from tir_mlir.dialect.updates import is_one_sum, is_reduction_pair
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
 from tir_mlir.dialect.walk import is_inside, parents
 
@@ -41,19 +41,24 @@ class Conflict:
 
 
 @frozen()
-def carried(loop: Loop) -> Conflict | None:
+def carried(loop: Loop, kind: str | None = None) -> Conflict | None:
     """A conflict between two iterations of a loop (same outer iterations), or None: then they may run at the same time.
+
+    `kind`: what the loop is to be, when it is not that yet. Threads of one block (`threadIdx`) may sum up together.
 
     Buffers allocated inside the loop have one copy an iteration. So has, in effect, a buffer used nowhere else that
     every iteration writes before it reads: lowering places it inside (see `is_private`).
     """
     depth = len([p for p in parents(loop.op) if is_loop(p)])
+    together = (kind or loop.kind).startswith("threadIdx.")
     for group in written_groups(loop.op):
         buffer = group[0].access.buffer
         home = Buffer(buffer).op
         if home is not None and is_inside(home, loop.op):
             continue
         for a, b in conflicting(group):
+            if together and is_one_sum(a, b):
+                continue
             with question(f"whether iterations of {loop.name} are independent"):
                 clash = same_element(a, b)
                 for level in range(depth):

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.touches import Touch
 from tir_mlir.dialect.views import Block, is_block
-from tir_mlir.dialect.walk import access_indices, accessed, parents
+from tir_mlir.dialect.walk import access_indices, accessed, is_inside, parents
 
 ASSOCIATIVE = (
     "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addi",
@@ -21,6 +21,15 @@ def is_reduction_pair(a: Touch, b: Touch) -> bool:
     """Both accesses belong to one reduction update `X[f] = X[f] op value`, in a block that declares a reduce iter."""
     one, other = update_store(a.access.op), update_store(b.access.op)
     return one is not None and other is not None and one == other
+
+
+def is_one_sum(a: Touch, b: Touch) -> bool:
+    """Both accesses belong to one reduction: its init, or its update `X[f] = X[f] op value`."""
+    owners = [next((p for p in parents(t.access.op) if is_block(p)), None) for t in (a, b)]
+    if owners[0] is None or owners[0] != owners[1]:
+        return False
+    init = Block(owners[0]).init
+    return init is not None and all(is_inside(t.access.op, init) or update_store(t.access.op) for t in (a, b))
 
 
 def update_store(op: ir.Operation) -> ir.Operation | None:

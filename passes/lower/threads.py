@@ -28,7 +28,7 @@ def run_threads(module: ir.Module) -> None:
 
         affine.for %t = 0 to 32 {...} {tir.kind = "threadIdx.x"}   -->   affine.for %t = 0 to 32 {...}
 
-    A CPU has no such threads. `bind` has shown the iterations to be independent, so any order is right, this one too.
+    A CPU has no such threads. `bind` has shown the iterations to be independent, or one sum, so any order is right.
     """
     for func in programs(module):
         for op in walk.ops(func.op):

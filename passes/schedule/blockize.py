@@ -12,7 +12,13 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import blocks_below, loops_above
 from tir_mlir.passes.schedule.blockize_list import blockize_list
-from tir_mlir.passes.schedule.blockize_tile import check_inner_bounds, inner_block, inner_loops, split_guards
+from tir_mlir.passes.schedule.blockize_tile import (
+    check_inner_bounds,
+    inner_block,
+    inner_loops,
+    split_guards,
+    tile_start,
+)
 from tir_mlir.passes.schedule.division import Division, divisions
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_starts
@@ -88,12 +94,12 @@ def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep
     starts = {p.iter.name: p.start(Index.of(o.var)) for p, o in zip(parts, outer.iters, strict=True)}
     target.op.move_before(list(outer.body.operations)[-1])
     if block.init is not None:
-        _move_init(outer, block, parts, starts, inside)
+        _move_init(outer, block, parts, starts, inside, keep_units)
     inner_block(Block(walk.find(outer.op, number)), parts, starts, inside, keep_units)  # type: ignore[arg-type]
     return outer
 
 
-def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guards) -> None:
+def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guards, keep_units: bool) -> None:
     """The init as a nest over the tile in the outer block's init, around the block "<name>_init"."""
     used = {v for op in walk.ops(block.init) for v in op.operands}  # type: ignore[arg-type]
     spatial = [p for p in parts if p.iter.kind != "R" and p.size != 1 and p.iter.var in used]
@@ -107,6 +113,7 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
                 copy = create.loop(loop.name, loop.lower, loop.uppers, loop.kind, loop.annotations)
             variables[loop.var] = Index.of(copy.var)
             body = copy.body
+    starts = {p.iter.name: tile_start(p, starts, keep_units) for p in parts}
     through = {p.iter.var: starts[p.iter.name] + p.inner.substitute(variables) for p in parts}
     conditions = [
         Constraint(g.index.substitute(through).simplified(), g.is_eq)

@@ -84,6 +84,12 @@ def _cuts_iter(guard: Constraint, parts: Sequence[Division], block: Block) -> tu
     return None
 
 
+def tile_start(part: Division, starts: dict[str, Index], keep_units: bool) -> Index:
+    """Where a tile begins; of one that is all there is, the outer iter is left out."""
+    left_out = part.is_whole and (part.size != 1 or not keep_units)
+    return part.iter.min if left_out else starts[part.iter.name]
+
+
 def inner_block(block: Block, parts: Sequence[Division], starts: dict[str, Index], guards, keep_units: bool) -> None:
     """Give the block its inner iters and express the old ones through them."""
     kept = [p for p in parts if p.size != 1]
@@ -104,10 +110,7 @@ def inner_block(block: Block, parts: Sequence[Division], starts: dict[str, Index
     inner = {p.iter.name: Index.of(i.var) for p, i in zip(kept, new.iters, strict=True)}
     mapping = {}
     for part in parts:
-        if part.is_whole and (part.size != 1 or not keep_units):
-            start = part.iter.min
-        else:
-            start = starts[part.iter.name]
+        start = tile_start(part, starts, keep_units)
         mapping[part.iter.var] = (start + inner.get(part.iter.name, 0)).simplified()
     if block.init is not None:
         walk.erase(block.init)

@@ -59,14 +59,15 @@ def bind(loop: Loop, thread_axis: str) -> None:
 
         for i in range(n):  ->  for i in T.thread_binding(n, thread="threadIdx.x"):
 
-    Requires: as `parallel`; a known thread axis.
+    Requires: as `parallel`; a known thread axis. Threads of one block (threadIdx) may also sum up a reduction with an
+    init together.
     """
     check(thread_axis in THREAD_TAGS, loop, f'"{thread_axis}" is no thread axis; use one of {", ".join(THREAD_TAGS)}')
     _concurrent(loop, thread_axis)
 
 
 def _concurrent(loop: Loop, kind: str) -> None:
-    clash = deps.carried(loop)
+    clash = deps.carried(loop, kind)
     if clash is not None:
         what = f"bound to {kind}" if kind in THREAD_TAGS else kind
         refuse(loop, f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}")

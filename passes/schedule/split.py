@@ -179,7 +179,7 @@ def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
 
 
 def guard_blocks(loop: Loop, bound: Index) -> None:
-    """Add `bound >= 0` to the guard of every outermost block beneath a loop, where loops and guard do not promise it."""
+    """Add `bound >= 0` to the guard of every outermost block beneath a loop, where nothing promises it."""
     for block_id in [b.id for b in blocks_below(loop.op)]:
         block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
         if ranges.at_least_zero(bound, ranges.around(block.outermost)):

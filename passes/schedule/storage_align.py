@@ -53,8 +53,10 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
     check_entries(block, known)
 
     axis %= rank
-    kept = [entry for entry in known if entry[:2] != [number, axis]]
-    attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, KEY: [*kept, [number, axis, factor, offset]]})
+    given = [number, axis, factor, offset]
+    entries = [given if entry[:2] == [number, axis] else entry for entry in known]
+    entries += [] if given in entries else [given]
+    attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, KEY: entries})
 
 
 def check_entries(block: Block, known: Any) -> None:

@@ -99,7 +99,7 @@ def test_values_that_cannot_be_kept(value, refused):
 @pytest.mark.parametrize("key", [3, None, ""], ids=repr)
 def test_keys_are_strings(key, refused):
     sch = Schedule(Scale)
-    refused(sch, "annotation|\"ann_key\" has wrong type", lambda: sch.annotate("B", key, 1), (TypeError, ValueError))
+    refused(sch, 'annotation|"ann_key" has wrong type', lambda: sch.annotate("B", key, 1), (TypeError, ValueError))
 
 
 def test_keys_inside_are_strings_too(refused):

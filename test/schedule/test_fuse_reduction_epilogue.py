@@ -205,7 +205,12 @@ WRONG = [
     ("T.max(C[vi], B[vi])", "C[vi] * A[vi, vk]", "1.0", "nothing may follow the product of a reduction"),
     ("C[vi] + C[vi]", "C[vi] + A[vi, vk]", "0.0", 'block "D" reads 2 times C'),
     ("B[vi]", "C[vi] + A[vi, vk]", "0.0", 'block "D" does not read C'),
-    ("T.if_then_else(vi < 3, C[vi], B[vi])", "C[vi] + A[vi, vk]", "0.0", r"also computes C\[3\], which block .D. does not take"),
+    (
+        "T.if_then_else(vi < 3, C[vi], B[vi])",
+        "C[vi] + A[vi, vk]",
+        "0.0",
+        r"also computes C\[3\], which block .D. does not take",
+    ),
     ("C[vi] + B[vi]", "A[vi, vk] - C[vi]", "0.0", "is no known reduction"),
     ("C[vi // 2 * 2] + B[vi]", "C[vi] + A[vi, vk]", "0.0", 'two iterations of block "D" touch the same element'),
 ]

@@ -357,7 +357,7 @@ def test_unknown_thread_axes(refused):
     i, _ = sch.get_loops("B")
     for tag in ("threadIdx", "blockIdx.w", "parallel", ""):
         refused(sch, f'"{tag}" is no thread axis; use one of blockIdx.x', lambda tag=tag: sch.bind(i, tag))
-    refused(sch, "\"thread_axis\" has wrong type", lambda: sch.bind(i, 3), TypeError)
+    refused(sch, '"thread_axis" has wrong type', lambda: sch.bind(i, 3), TypeError)
 
 
 def test_wrong_handles(refused):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tir_mlir.optdriver.pipeline import pass_name
+from tir_mlir.passes.linalg import CONVERSIONS
 from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.passes.schedule import PRIMITIVES
 
@@ -39,9 +40,20 @@ def test_a_lowering_pass_has_its_file(name: str) -> None:
     assert any(name in line and "FileCheck" in line for line in _run_lines("lower", stem))
 
 
+@pytest.mark.parametrize("name", sorted(CONVERSIONS))
+def test_a_pass_to_or_from_linalg_has_its_file_with_refusals(name: str) -> None:
+    runs = _run_lines("linalg", name.removeprefix("tir-").replace("-", "_"))
+    assert any(name in line and "FileCheck" in line for line in runs)
+    assert any("--verify-diagnostics" in line for line in runs)
+
+
 @pytest.mark.parametrize("folder", ["schedule", "lower"])
 def test_no_file_is_left_behind(folder: str) -> None:
-    known = {*STEPS, *CHOICES} if folder == "schedule" else {n.removeprefix("tir-lower-").replace("-", "_") for n in LOWERINGS}
+    known = (
+        {*STEPS, *CHOICES}
+        if folder == "schedule"
+        else {n.removeprefix("tir-lower-").replace("-", "_") for n in LOWERINGS}
+    )
     known |= {"whole_way"} if folder == "lower" else set()
     stems = {f.stem for f in (LIT / folder).iterdir() if f.suffix in (".mlir", ".py")}
     assert stems == known

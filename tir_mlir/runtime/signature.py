@@ -9,9 +9,9 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.assumptions import assumptions
-from tir_mlir.dialect.size_conditions import promised
 from tir_mlir.dialect.dtypes import to_name
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.size_conditions import promised
 from tir_mlir.dialect.views import symbol_name
 
 

@@ -73,7 +73,7 @@ def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
     for key, (var, where) in used.items():
         if key not in known:
             raise refuse(
-                f"{where} uses the variable {var.name}, which is no parameter and in no shape of one: add it to the list"
+                f"{where} uses the variable {var.name}, which is no parameter and in no shape of one: add it"
             )
 
 
