@@ -1,7 +1,7 @@
 """Examples: blocks and reductions."""
 
 from pages import example, refused
-from programs import matmul, row_sums
+from programs import matmul, odd_matmul, padded, row_sums, sums_and_bias, two_stages
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.script import tir as T
@@ -74,3 +74,30 @@ def tensorize(sch: Schedule):  # noqa: F811
     sch.reorder(j_0, k, j_1)
     sch.decompose_reduction("C", j_0)
     sch.tensorize(j_1, "manual_axpy")
+
+
+@example(two_stages)
+def reorder_block_iter_var(sch: Schedule):
+    sch.reorder_block_iter_var("B", [1, 0])
+
+
+@example(odd_matmul)
+def pad_einsum(sch: Schedule):
+    sch.pad_einsum("C", [16, 16, 16])
+
+
+@example(padded)
+def decompose_padding(sch: Schedule):
+    (i,) = sch.get_loops("B")
+    return sch.decompose_padding("B", i)
+
+
+@example(padded)
+def can_decompose_padding(sch: Schedule):
+    (i,) = sch.get_loops("B")
+    return sch.can_decompose_padding("B", i)
+
+
+@example(sums_and_bias)
+def fuse_reduction_epilogue(sch: Schedule):
+    sch.fuse_reduction_epilogue("B", "C")

@@ -1,7 +1,7 @@
 """Examples: copies, storage and layouts of buffers."""
 
 from pages import example
-from programs import elementwise, matmul, two_stages
+from programs import elementwise, in_place, matmul, repeated, two_stages
 
 from tir_mlir import Schedule
 
@@ -59,3 +59,30 @@ def annotate_buffer_access(sch: Schedule):
 @example(elementwise)
 def unsafe_hide_buffer_access(sch: Schedule):
     sch.unsafe_hide_buffer_access("B", "read", [0])
+
+
+@example(in_place)
+def cache_inplace(sch: Schedule):
+    return sch.cache_inplace("A", 0, "local")
+
+
+@example(repeated)
+def cache_index(sch: Schedule):
+    return sch.cache_index("B", "global")
+
+
+@example(two_stages)
+def read_at(sch: Schedule):
+    i, j = sch.get_loops("C")
+    return sch.read_at(i, "C", 0, "shared")
+
+
+@example(two_stages)
+def write_at(sch: Schedule):
+    i, j = sch.get_loops("B")
+    return sch.write_at(i, "B", 0, "shared")
+
+
+@example(elementwise)
+def transform_block_layout(sch: Schedule):
+    sch.transform_block_layout("B", lambda i, j: (i // 8, j, i % 8))

@@ -37,3 +37,10 @@ def compute_inline(sch: Schedule):  # noqa: F811
 @example(two_stages)
 def reverse_compute_inline(sch: Schedule):
     sch.reverse_compute_inline("C")
+
+
+@example(blur)
+def rolling_buffer(sch: Schedule):
+    i_0, i_1 = sch.split(sch.get_loops("C")[0], factors=[None, 8])
+    sch.compute_at("B", i_0)
+    sch.rolling_buffer("B", 0)

@@ -63,3 +63,52 @@ def prefix(A: T.Buffer((32,), "float32"), B: T.Buffer((33,), "float32")):
         with T.block("B"):
             vi = T.axis.opaque(32, i)
             B[vi + 1] = B[vi] + A[vi]
+
+
+@T.prim_func
+def padded(A: T.Buffer((30,), "float32"), B: T.Buffer((32,), "float32")):
+    for i in range(32):
+        with T.block("B"):
+            vi = T.axis.spatial(32, i)
+            B[vi] = T.if_then_else(1 <= vi and vi < 31, A[vi - 1], T.float32(0))
+
+
+@T.prim_func
+def in_place(A: T.Buffer((32,), "float32")):
+    for i in range(32):
+        with T.block("A"):
+            vi = T.axis.spatial(32, i)
+            A[vi] = A[vi] * 2.0
+
+
+@T.prim_func
+def odd_matmul(A: T.Buffer((30, 15), "float32"), B: T.Buffer((15, 20), "float32"), C: T.Buffer((30, 20), "float32")):
+    for i, j, k in T.grid(30, 20, 15):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0.0
+            C[vi, vj] += A[vi, vk] * B[vk, vj]
+
+
+@T.prim_func
+def sums_and_bias(A: T.Buffer((32, 64), "float32"), D: T.Buffer((32,), "float32"), C: T.Buffer((32,), "float32")):
+    B = T.alloc_buffer((32,))
+    for i, k in T.grid(32, 64):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = 0.0
+            B[vi] += A[vi, vk]
+    for i in range(32):
+        with T.block("C"):
+            vi = T.axis.spatial(32, i)
+            C[vi] = B[vi] + D[vi]
+
+
+@T.prim_func
+def repeated(A: T.Buffer((32, 20), "float32"), B: T.Buffer((16, 10), "float32")):
+    for i, j in T.grid(16, 10):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi // 4 * 2 + vj, vj] + A[vi // 4 * 2 + vj, vj + 1]
