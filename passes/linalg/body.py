@@ -115,7 +115,8 @@ class Body:
         buffer, indices = op.operands[0], list(op.operands)[1:]
         if self._is_plain_load(op):
             known = [k for i in indices if (k := self._index(i)) is not None]
-            return create.load(*views.element(buffer, known, self.sizes))
+            with op.location:
+                return create.load(*views.element(buffer, known, self.sizes))
         if views.is_view(buffer):
             raise LinalgError("a view is read at an index that is not affine: read the buffer itself", op.location)
         return memref.load(buffer, [self.made[i] for i in indices])

@@ -10,7 +10,7 @@ from tir_mlir.dialect import attrs, create, dtypes, walk, wellformed
 from tir_mlir.dialect.errors import LinalgError, NotAffine, NotProvable, TirError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.verify import verify
-from tir_mlir.dialect.views import Buffer, Func, funcs, is_block
+from tir_mlir.dialect.views import Buffer, Func, Loop, funcs, is_block
 from tir_mlir.passes.linalg import generic, views
 from tir_mlir.passes.linalg.generic import Generic
 from tir_mlir.passes.linalg.prepare import CLAIM, prepare, update_type
@@ -139,7 +139,7 @@ def _convert(func: Func, written: Written) -> None:
 
 
 def _name(func: Func, written: Written) -> None:
-    """An id, and names for parameters and allocations."""
+    """An id, and names for parameters, allocations and loops."""
     if attrs.ID not in func.op.attributes:
         func.op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(func.op))
     given = list(ir.ArrayAttr(func.op.attributes["arg_attrs"])) if "arg_attrs" in func.op.attributes else []
@@ -150,16 +150,19 @@ def _name(func: Func, written: Written) -> None:
         name = written(arg.location) or f"arg{number}"
         named.append(ir.DictAttr.get({attrs.NAME: ir.StringAttr.get(name), **facts}))
     func.op.attributes["arg_attrs"] = ir.ArrayAttr.get(named)
-    for op in _outside_blocks(func):
+    for number, op in enumerate(_outside_blocks(func)):
+        if op.name == "affine.for" and attrs.LOOP not in op.attributes:
+            name = written(Loop(op).var.location) or f"o{number}"
+            op.attributes[attrs.LOOP] = ir.StringAttr.get(name)
         if op.name in _ALLOCATIONS and attrs.NAME not in op.attributes and (name := written(op.location)):
             op.attributes[attrs.NAME] = ir.StringAttr.get(name)
 
 
 def _claim(op: ir.Operation, func: Func, sizes: Sizes) -> None:
     """A parameter that was an allocation has the size that was allocated."""
-    arg = func.args[attrs.get(op, CLAIM)]
-    for size, given in zip(sizes.of(arg), sizes.of(op.results[0]), strict=True):
-        sizes.equal(size, given, op, f"result {func.arg_name(attrs.get(op, CLAIM))}")
+    number: int = attrs.get(op, CLAIM)
+    for size, given in zip(sizes.of(func.args[number]), sizes.of(op.results[0]), strict=True):
+        sizes.equal(size, given, op, f"result {func.arg_name(number)}")
 
 
 def _strides(func: Func) -> None:
@@ -173,8 +176,8 @@ def _strides(func: Func) -> None:
             continue
         names = [f"s_{arg.name}{axis}" if s == dynamic else "" for axis, s in enumerate(strides)]
         with create.at_start(func.body), func.op.location:
-            memref_ = ir.Operation.create("memref.extract_strided_metadata", operands=[arg.value], infer_type=True)
-        memref_.attributes[attrs.STRIDES] = attrs.to_attr(names)
+            op = ir.Operation.create("memref.extract_strided_metadata", operands=[arg.value], infer_type=True)
+        op.attributes[attrs.STRIDES] = attrs.to_attr(names)
 
 
 def _fresh(one: Generic, names: set[str]) -> str:

@@ -61,11 +61,11 @@ def _raise_below(around: ir.Operation, func: Func, stayed: list[Stayed], strict:
         reason = _raise_nest(op)
         if reason is None:
             continue
-        inner = Loop(op).body_ops() if is_loop(op) else []
+        inner = [o for o in Loop(op).body_ops() if len(o.regions)] if is_loop(op) else []
         if any(is_loop(o) for o in inner):
             before = len(stayed)
-            _raise_below(op, func, stayed, strict)
-            if len(stayed) == before or len(_blocks(op)) > 1:
+            _raise_below(op, func, stayed, strict and len(inner) > 1)
+            if len(stayed) == before or len(inner) > 1:
                 continue
             del stayed[before:]  # one nest: what stops the whole of it says more
         blocks = [(block.name, block.op.location) for block in _blocks(op)] or [("", op.location)]

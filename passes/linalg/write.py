@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir import ir
@@ -117,7 +117,7 @@ class Writer:
 
     def _view(self, operand: Operand, axes: Sequence[Axis]) -> ir.Value:
         buffer = operand.buffer.value
-        return buffer if all(a.whole for a in axes) else _subview(buffer, axes, operand.buffer.dims)
+        return buffer if all(a.whole for a in axes) else _subview(buffer, axes)
 
     def _window(self, used: Sequence[int]) -> tuple[ir.Value, ir.AffineMap] | None:
         """An operand that nobody reads, for the iterators that no other operand has alone: it says how far they run."""
@@ -166,7 +166,7 @@ def _generic(
     return op
 
 
-def _subview(buffer: ir.Value, axes: Sequence[Axis], dims: Sequence[Index]) -> ir.Value:
+def _subview(buffer: ir.Value, axes: Sequence[Axis]) -> ir.Value:
     """The touched part of a buffer; dimensions without an index are left out."""
     type_ = ir.MemRefType(buffer.type)
     strides, offset = type_.get_strides_and_offset()
@@ -181,18 +181,17 @@ def _subview(buffer: ir.Value, axes: Sequence[Axis], dims: Sequence[Index]) -> i
     )
     shape = [_DYNAMIC if (size := sizes[n]) is None else size for n in kept]
     result = ir.MemRefType.get(shape, type_.element_type, layout=layout, memory_space=type_.memory_space)
-    given = [
-        [create.apply(i) for i, n in zip(indices, known, strict=True) if n is None]
-        for indices, known in (([a.offset for a in axes], offsets), ([a.size for a in axes], sizes))
-    ]
+    starts = [create.apply(a.offset) for a, n in zip(axes, offsets, strict=True) if n is None]
+    spans = [create.apply(a.size) for a, n in zip(axes, sizes, strict=True) if n is None]
     static = [[_DYNAMIC if n is None else n for n in numbers] for numbers in (offsets, sizes)]
-    return memref.SubViewOp(result, buffer, *given, [], *static, [a.stride for a in axes]).result
+    steps = [a.stride for a in axes]
+    return memref.SubViewOp(result, buffer, starts, spans, [], static[0], static[1], steps).result
 
 
 class Payload:
     """Writes a tree of scalars; equal parts once."""
 
-    def __init__(self, values: dict[int, ir.Value], arguments: Sequence[ir.Value]):
+    def __init__(self, values: Mapping[int, ir.Value], arguments: Sequence[ir.Value]):
         self.values = values
         self.arguments = arguments
         self.made: dict[Tree, ir.Value] = {}

@@ -24,6 +24,7 @@ from .source import Source
 from .verified import at_location, place
 
 _NAME = re.compile(r"%([A-Za-z_]\w*)")
+_SAID = re.compile(r"^(?:<stdin>|-):(\d+):(\d+): error: (.*)$", re.MULTILINE)
 _RESULT = re.compile(r"%([A-Za-z_]\w*)\s*=\s*$")
 
 
@@ -61,6 +62,9 @@ def _survive(text: str, lines: Source) -> None:
         return  # no tool, no trial
     if done.returncode >= 0:
         return
+    said = _SAID.search(done.stderr)  # what it still could say
+    if said is not None:
+        raise lines.error_at(int(said[1]), int(said[2]), said[3])
     reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "LLVM ERROR" in line), "")
     reason = reason.partition("Assertion ")[2] or reason
     raise ScriptError(
@@ -119,7 +123,7 @@ def _only(module: ir.Module, name: str | None) -> None:
         other.op.erase()
 
 
-def _names(lines: list[str]) -> Callable[[ir.Location], str | None]:
+def _names(lines: Sequence[str]) -> Callable[[ir.Location], str | None]:
     """The name that a value has in the text, by its location: `%A` of a parameter, `%t = ` before an op."""
 
     def written(location: ir.Location) -> str | None:

@@ -1,0 +1,115 @@
+// RUN: tir-opt %s --split-input-file --verify-diagnostics --tir-from-linalg --emit=script | FileCheck %s
+
+// A named op is a block of its name; extents that it demands to be equal are one shape variable.
+// CHECK-LABEL: def matmul(
+// CHECK-DAG:   arg0 = T.match_buffer(var_arg0, (n, m))
+// CHECK-DAG:   arg1 = T.match_buffer(var_arg1, (m, k))
+// CHECK-DAG:   arg2 = T.match_buffer(var_arg2, (n, k))
+// CHECK:       for i0, i1 in T.grid(n, k):
+// CHECK-NEXT:    with T.block("fill"):
+// CHECK:       for i0, i1, i2 in T.grid(n, k, m):
+// CHECK-NEXT:    with T.block("matmul"):
+// CHECK-NEXT:      v0, v1, v2 = T.axis.remap("SSR", [i0, i1, i2])
+// CHECK:           arg2[v0, v1] = arg2[v0, v1] + arg0[v0, v2] * arg1[v2, v1]
+func.func @matmul(%A: memref<?x?xf32>, %B: memref<?x?xf32>, %C: memref<?x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%C : memref<?x?xf32>)
+  linalg.matmul ins(%A, %B : memref<?x?xf32>, memref<?x?xf32>) outs(%C : memref<?x?xf32>)
+  return
+}
+
+// -----
+
+// The image of a convolution is as large as its windows reach.
+// CHECK-LABEL: def convolution(
+// CHECK:       arg0 = T.match_buffer(var_arg0, (1, n * 2 + 1, m * 2 + 1, 5))
+// CHECK:       with T.block("conv_2d_nhwc_hwcf"):
+// CHECK-NEXT:    v0, v1, v2, v3, v4, v5, v6 = T.axis.remap("SSSSRRR",
+// CHECK:         arg0[v0, v1 * 2 + v4, v2 * 2 + v5, v6] * arg1[v4, v5, v6, v3]
+func.func @convolution(%I: memref<1x?x?x5xf32>, %K: memref<3x3x5x6xf32>, %O: memref<1x?x?x6xf32>) {
+  linalg.conv_2d_nhwc_hwcf {strides = dense<2> : vector<2xi64>}
+    ins(%I, %K : memref<1x?x?x5xf32>, memref<3x3x5x6xf32>) outs(%O : memref<1x?x?x6xf32>)
+  return
+}
+
+// -----
+
+// Indices of iterators are data; two outputs are two stores.
+// CHECK-LABEL: def generic(
+// CHECK:       with T.block("generic"):
+// CHECK:         arg0[v0, v1] = arg0[v0, v1] + arg2
+// CHECK-NEXT:    arg1[v1, v0] = T.Cast("int64", v0 * 4 + v1)
+func.func @generic(%A: memref<4x8xf32>, %B: memref<8x4xi64>, %x: f32) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>],
+                  iterator_types = ["parallel", "parallel"]} outs(%A, %B : memref<4x8xf32>, memref<8x4xi64>) {
+  ^bb0(%a: f32, %b: i64):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %s = arith.addf %a, %x : f32
+    %four = arith.constant 4 : index
+    %m = arith.muli %i, %four : index
+    %n = arith.addi %m, %j : index
+    %c = arith.index_cast %n : index to i64
+    linalg.yield %s, %c : f32, i64
+  }
+  return
+}
+
+// -----
+
+// Tensors become buffers, a result becomes a parameter, a view is seen through.
+// CHECK-LABEL: def tensors(arg0: T.Buffer((4, 4), "float32"), arg1: T.Buffer((6, 6), "float32")):
+// CHECK:       arg1[v0 + 1, v1 + 1] = arg0[v0, v1]
+func.func @tensors(%A: tensor<4x4xf32>) -> tensor<6x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.pad %A low[1, 1] high[1, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x4xf32> to tensor<6x6xf32>
+  return %r : tensor<6x6xf32>
+}
+
+// -----
+
+func.func @loop(%A: memref<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{scf.for has no form as loops and blocks: raise it to affine.for}}
+  scf.for %i = %c0 to %n step %c1 {
+    linalg.exp ins(%A : memref<?xf32>) outs(%A : memref<?xf32>)
+  }
+  return
+}
+
+// -----
+
+func.func @softmax(%A: memref<4x5xf32>, %B: memref<4x5xf32>) {
+  // expected-error @below {{linalg.softmax has no form as loops and blocks}}
+  linalg.softmax dimension(1) ins(%A : memref<4x5xf32>) outs(%B : memref<4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @sizes(%A: memref<4xf32>, %B: memref<?xf32>, %C: memref<5xf32>) {
+  linalg.copy ins(%A : memref<4xf32>) outs(%B : memref<?xf32>)
+  // expected-error @below {{iterator d0 of copy has the sizes 4 and 5, which differ}}
+  linalg.copy ins(%B : memref<?xf32>) outs(%C : memref<5xf32>)
+  return
+}
+
+// -----
+
+func.func @in_place(%A: memref<4x4xf32>) {
+  // expected-error @below {{iter v0 of block "transpose" is declared spatial, but the iterations}}
+  linalg.transpose ins(%A : memref<4x4xf32>) outs(%A : memref<4x4xf32>) permutation = [1, 0]
+  return
+}
+
+// -----
+
+func.func @not_bufferized(%A: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{tensors become memrefs by `mlir-opt --one-shot-bufferize}}
+  %r = tosa.abs %A : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
