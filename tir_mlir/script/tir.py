@@ -112,7 +112,9 @@ def func_attr(attributes: dict[str, Any]) -> None:
 @construct
 def assume(condition: Any) -> None:
     """What callers promise about sizes: `T.assume(n % 16 == 0)` at the top of the function. Proofs use it, calls check
-    it."""
+    it.
+
+    In a block it speaks of data, `T.assume(vi < 14 or A[vi] == 0.0)`: for readers of the program, a run ignores it."""
 
 
 @construct
