@@ -181,7 +181,8 @@ def _converted(text: str, annotation: Any, names: Names) -> Any:
     if types.NoneType in kinds and text.lower() == "none":
         return None
     handles = [k for k in kinds if k in HANDLES]
-    if handles:
+    several = len(split_list(text)) > 1 and any(typing.get_origin(k) is list for k in kinds)
+    if handles and not several:
         return names.find(_unquoted(text), handles)
     for kind in kinds:
         if typing.get_origin(kind) in (list, typing.get_origin(typing.Sequence[int])):
@@ -200,6 +201,11 @@ def plain(text: str, kinds: tuple[Any, ...]) -> Any:
             pass
     if str in kinds:
         return _unquoted(text)
+    words = [w for kind in kinds if typing.get_origin(kind) is typing.Literal for w in typing.get_args(kind)]
+    if _unquoted(text) in words:
+        return _unquoted(text)
+    if words:
+        raise Mistyped(f"{' or '.join(words)} is needed")
     for kind in kinds:
         if hasattr(kind, "from_text"):
             return kind.from_text(_unquoted(text))
