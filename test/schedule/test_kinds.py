@@ -190,10 +190,23 @@ def test_a_race_of_the_user_is_not_the_fault_of_a_step():
 def test_a_reduction_is_refused(kind, refused):
     sch = Schedule(matmul(4, 5, 6))
     k = sch.get_loops("C")[2]
-    words = {"parallel": "parallel", "vectorize": "vectorized", "bind": "bound to threadIdx.x"}
-    args = ("threadIdx.x",) if kind == "bind" else ()
+    words = {"parallel": "parallel", "vectorize": "vectorized", "bind": "bound to blockIdx.x"}
+    args = ("blockIdx.x",) if kind == "bind" else ()
     message = rf"loop kk cannot be {words[kind]}: .*C\(i=0, j=0, kk=0\) and C\(i=0, j=0, kk=1\) touch C\[0, 0\]"
     refused(sch, message, lambda: getattr(sch, kind)(k, *args))
+
+
+def test_threads_of_a_block_sum_up_together(same_result, refused):
+    sch = Schedule(matmul(4, 5, 6))
+    i, _, k = sch.get_loops("C")
+    sch.bind(i, "blockIdx.x")
+    sch.bind(k, "threadIdx.x")
+    assert sch.get(k).kind == "threadIdx.x"
+    same_result(sch, matmul(4, 5, 6), ((4, 6), "float32"), ((5, 6), "float32"), ((4, 5), "float32"))
+    sch = Schedule(matmul(4, 5, 6))
+    k = sch.get_loops("C")[2]
+    sch.decompose_reduction("C", k)  # without its init it is no reduction that threads know how to start
+    refused(sch, "depend on each other", lambda: sch.bind(sch.get_loops("C_update")[2], "threadIdx.x"))
 
 
 def test_a_part_of_a_reduction_is_refused(refused):
