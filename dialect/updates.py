@@ -63,9 +63,19 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
         if load.name != "affine.load" or accessed(load) != memref:
             continue
         same = all(x.same(y) for x, y in zip(access_indices(load), indices, strict=True))
-        if same and not _reads(value.owner.operands[other], memref):
+        if (
+            same
+            and _is_used_once(load)
+            and _is_used_once(value.owner)
+            and not _reads(value.owner.operands[other], memref)
+        ):
             return load
     return None
+
+
+def _is_used_once(op: ir.Operation | ir.OpView) -> bool:
+    """A running value that anybody else sees is different in another order."""
+    return sum(1 for _ in op.operation.results[0].uses) == 1
 
 
 def _reads(value: ir.Value, memref: ir.Value) -> bool:
