@@ -207,3 +207,39 @@ def test_upstream_may_take_unused_sizes_away():
     made = from_linalg(text)
     bare = "\n".join(line for line in to_linalg(made).text().splitlines() if "memref.dim" not in line)
     assert difference(from_linalg(bare).mlir, made.mlir, names=False) is None
+
+
+def test_iterators_and_scalars_as_data_come_back():
+    source = """
+@T.prim_func
+def main(A: T.Buffer((4, 6), "float32"), x: T.float32):
+    for i, j in T.grid(4, 6):
+        with T.block("A"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = T.Select(vi < vj, T.Cast("float32", vi * 6 + vj), x)
+"""
+    made = parse(source)
+    raised = to_linalg(made)
+    assert raised.stayed == () and raised.text().count("linalg.index") == 2
+    assert difference(from_linalg(raised).mlir, made.mlir, names=False) is None
+    a = ints(4, 6)
+    build(from_linalg(raised))["main"](a, 7.0)
+    np.testing.assert_array_equal(a, np.where(np.tri(4, 6, dtype=bool), 7, np.arange(24).reshape(4, 6)))
+
+
+def test_a_block_without_loops_comes_back():
+    source = """
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((), "float32")):
+    with T.block("A"):
+        vi = T.axis.spatial(4, 2)
+        A[vi] = A[vi] + T.float32(1)
+    with T.block("B"):
+        B[()] = A[2]
+"""
+    raised = to_linalg(parse("@T.prim_func(check_well_formed=False)" + source.partition("@T.prim_func")[2]))
+    assert raised.stayed == ()
+    a, b = ints(4), np.zeros((), np.float32)
+    expected = a[2] + 1
+    stock(raised.text(), a, b)
+    assert a[2] == b == expected
