@@ -1,0 +1,240 @@
+"""cache_index: which expressions, where they are computed, and that accesses stay known; every refusal."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.equal import difference
+
+
+def resize(n: int):
+    @I.ir_module
+    class Resize:
+        @T.prim_func
+        def main(A: T.Buffer((3, n, n), "float32"), B: T.Buffer((3, n * 2, n * 2), "float32")):
+            for c, i, j in T.grid(3, n * 2, n * 2):
+                with T.block("resize"):
+                    vc, vi, vj = T.axis.remap("SSS", [c, i, j])
+                    B[vc, vi, vj] = A[vc, vi // 4 + vj // 4, vj // 2]
+
+    return Resize
+
+
+@I.ir_module
+class Shared:
+    """Terms that several indices have in common, one with a variable of an inner loop, one used as data."""
+
+    @T.prim_func
+    def main(A: T.Buffer((40, 40), "float32"), B: T.Buffer((16, 16), "float32"), P: T.Buffer((16,), "int32")):
+        for i, j in T.grid(16, 16):
+            with T.block("b"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = 0.0
+                for k in range(3):
+                    B[vi, vj] = B[vi, vj] + A[vi // 2 + 1, vj * 2 + k] * A[vi // 2 + 2, vj * 2]
+        for i in range(16):
+            with T.block("p"):
+                vi = T.axis.spatial(16, i)
+                P[vi] = vi * 3 % 7 - 2
+
+
+SHARED = [((40, 40), "float32"), ((16, 16), "float32"), ((16,), "int32")]
+
+
+def regions_of(sch: Schedule, name: str) -> str:
+    """The line of `T.reads` of a block."""
+    text = sch.mod.script()
+    return text[text.index(f'T.block("{name}")') :].split("T.reads(")[1].split("\n")[0]
+
+
+# --- what it makes ----------------------------------------------------------------------------------------------------
+
+
+def test_two_expressions():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((3, 40, 40), "float32"), B: T.Buffer((3, 80, 80), "float32")):
+            index_var_0 = T.alloc_buffer((80, 80), "int32")
+            index_var_1 = T.alloc_buffer((80,), "int32")
+            for ax0, ax1 in T.grid(80, 80):
+                with T.block("index_0"):
+                    v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                    index_var_0[v0, v1] = v0 // 4 + v1 // 4
+            for ax0 in range(80):
+                with T.block("index_1"):
+                    v0 = T.axis.spatial(80, ax0)
+                    index_var_1[v0] = v0 // 2
+            for c, i, j in T.grid(3, 80, 80):
+                with T.block("resize"):
+                    vc, vi, vj = T.axis.remap("SSS", [c, i, j])
+                    B[vc, vi, vj] = A[vc, index_var_0[vi, vj], index_var_1[vj]]
+
+    sch = Schedule(resize(40))
+    made = sch.cache_index("resize", "global")
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    assert [sch.get(b).name for b in made] == ["index_0", "index_1"]
+
+
+@pytest.mark.parametrize("n", [8, 16, 20])
+@pytest.mark.parametrize("threshold", [0, 1])
+def test_values(n, threshold, same_result):
+    sch = Schedule(resize(n))
+    sch.cache_index("resize", "local", threshold)
+    same_result(sch, resize(n), ((3, n, n), "float32"), ((3, 2 * n, 2 * n), "float32"))
+
+
+def test_the_accesses_stay_known():
+    sch = Schedule(resize(40))
+    sch.cache_index("resize", "local")
+    assert "A[vc, vi // 4 + vj // 4, vj // 2]" in regions_of(sch, "resize")
+    sch.vectorize(sch.get_loops("resize")[2])
+    sch.parallel(sch.get_loops("resize")[0])
+
+
+def test_terms_met_twice(same_result):
+    sch = Schedule(Shared)
+    made = sch.cache_index("b", "local", 2)
+    text = sch.mod.script()
+    assert [sch.get(b).name for b in made] == ["index_0", "index_1"]
+    assert "index_var_0[v0] = v0 // 2" in text and "index_var_1[v0] = v0 * 2" in text
+    assert (
+        "A[index_var_0[vi] + 1, k + index_var_1[vj]]" in text or "A[index_var_0[vi] + 1, index_var_1[vj] + k]" in text
+    )
+    same_result(sch, Shared, *SHARED)
+
+
+def test_largest_terms(same_result):
+    sch = Schedule(Shared)
+    sch.cache_index("b", "local")
+    text = sch.mod.script()
+    assert "index_var_0[v0] = v0 // 2 + 1" in text and "index_var_1[v0] = v0 // 2 + 2" in text
+    same_result(sch, Shared, *SHARED)
+
+
+def test_an_index_as_data(same_result):
+    sch = Schedule(Shared)
+    sch.cache_index("p", "local")
+    assert "P[vi] = index_var_0[vi]" in sch.mod.script()
+    same_result(sch, Shared, *SHARED)
+
+
+def test_places_that_are_written(same_result):
+    @I.ir_module
+    class Written:
+        @T.prim_func
+        def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
+            for i, j in T.grid(16, 16):
+                with T.block("b"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[15 - vi, vj] = A[15 - vi, vj]
+
+    sch = Schedule(Written)
+    sch.split(sch.get_loops("b")[0], [None, 5])
+    sch.cache_index("b", "local")
+    assert "B[index_var_0[vi], vj] = A[index_var_0[vi], vj]" in sch.mod.script()
+    assert "T.writes(B[15 - vi, vj])" in sch.mod.script()
+    same_result(sch, Written, ((16, 16), "float32"), ((16, 16), "float32"))
+
+
+def test_inside_a_block(same_result):
+    @I.ir_module
+    class Rows:
+        @T.prim_func
+        def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
+            for i, j in T.grid(16, 16):
+                with T.block("b"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, (vj + vi) % 16]
+
+    sch = Schedule(Rows)
+    i, j = sch.get_loops("b")
+    j_0, j_1 = sch.split(j, [None, 4])
+    sch.blockize(j_1)
+    sch.cache_index("b", "local")
+    same_result(sch, Rows, ((16, 16), "float32"), ((16, 16), "float32"))
+
+
+def test_symbolic_sizes_need_wide_integers(same_result):
+    @I.ir_module
+    class Symbolic:
+        @T.prim_func
+        def main(a: T.handle, b: T.handle):
+            n = T.int32()
+            A = T.match_buffer(a, (n,), "float32")
+            B = T.match_buffer(b, (n,), "float32")
+            for i in range(n):
+                with T.block("b"):
+                    vi = T.axis.spatial(n, i)
+                    B[vi] = A[n - 1 - vi]
+
+    sch = Schedule(Symbolic)
+    sch.cache_index("b", "local")
+    assert 'index_var_0 = T.alloc_buffer((n,), "int64"' in sch.mod.script()
+    for n in (1, 16, 17):
+        same_result(sch, Symbolic, ((n,), "float32"), ((n,), "float32"))
+
+
+# --- refusals, and tables of other programs ---------------------------------------------------------------------------
+
+
+def test_refusals(refused):
+    @I.ir_module
+    class Plain:
+        @T.prim_func
+        def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
+            for i, j in T.grid(16, 16):
+                with T.block("b"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vj, vi]
+
+    sch = Schedule(Plain)
+    refused(sch, '"b" has no index expression that is used 1 times', lambda: sch.cache_index("b", "local"))
+    sch = Schedule(resize(8))
+    refused(sch, "used 2 times or more", lambda: sch.cache_index("resize", "local", 2))
+    refused(sch, "'fast' is not a storage scope", lambda: sch.cache_index("resize", "fast"))
+
+
+def test_a_table_that_leads_out_of_a_buffer():
+    with pytest.raises(ScriptError, match="A is read at index 16 in dimension 0"), entered():
+
+        @I.ir_module
+        class Beyond:
+            @T.prim_func
+            def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+                X = T.alloc_buffer((16,), "int32")
+                for i in range(16):
+                    with T.block("x"):
+                        vi = T.axis.spatial(16, i)
+                        X[vi] = vi + 1
+                for i in range(16):
+                    with T.block("b"):
+                        vi = T.axis.spatial(16, i)
+                        B[vi] = A[X[vi]]
+
+
+def test_what_is_no_table_is_not_known():
+    @I.ir_module
+    class Twice:
+        @T.prim_func
+        def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), P: T.Buffer((16,), "int32")):
+            X = T.alloc_buffer((16,), "int32")
+            for i in range(16):
+                with T.block("x"):
+                    vi = T.axis.spatial(16, i)
+                    X[vi] = vi // 2
+            for i in range(16):
+                with T.block("y"):
+                    vi = T.axis.spatial(16, i)
+                    X[vi] = P[vi]
+            for i in range(16):
+                with T.block("b"):
+                    vi = T.axis.spatial(16, i)
+                    B[vi] = A[X[vi]]
+
+    assert "A[0:16]" in regions_of(Schedule(Twice), "b")
