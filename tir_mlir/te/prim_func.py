@@ -72,9 +72,7 @@ def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
         used |= {key: (var, op.name) for key, var in op.variables.items()}
     for key, (var, where) in used.items():
         if key not in known:
-            raise refuse(
-                f"{where} uses the variable {var.name}, which is no parameter and in no shape of one: add it"
-            )
+            raise refuse(f"{where} uses the variable {var.name}, which is no parameter and in no shape of one: add it")
 
 
 class _Maker:
