@@ -16,6 +16,7 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.index import is_apply
 from tir_mlir.dialect.memo import remembered
 from tir_mlir.dialect.views import is_block, is_loop, symbols_by_name
+from tir_mlir.dialect.walk import home
 
 Place = Any  # where a value comes from: a count from the outside in, a shape variable's name, or an expression of these
 K = TypeVar("K")
@@ -46,7 +47,7 @@ class Nest:
         """Where a value comes from; None when that cannot be told."""
         found = self.places.get(value)
         if found is None and is_apply(value):
-            found = self.mapped(attrs.affine_map(value.owner, "map"), value.owner.operands)
+            found = self.mapped(attrs.affine_map(home(value), "map"), home(value).operands)
         return found
 
     def mapped(self, what: Any, operands: Iterable[ir.Value]) -> Place:

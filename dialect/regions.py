@@ -16,7 +16,7 @@ from tir_mlir.dialect.index import Index, read_map
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, region_map
 from tir_mlir.dialect.views import Block, Buffer, Func, symbols_by_name
-from tir_mlir.dialect.walk import is_inside, ops, parents
+from tir_mlir.dialect.walk import home, is_inside, ops, parents
 
 dim_type = isl.dim_type
 
@@ -169,9 +169,7 @@ def _is_plain(access: Access, top: ir.Operation) -> bool:
     """Whether the access uses nothing that is defined beneath `top` (but for its own iters)."""
     for index in access.indices:
         for value in index.values:
-            owner = value.owner
-            home = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-            if home != top and is_inside(home, top):
+            if home(value) != top and is_inside(home(value), top):
                 return False
     return True
 

@@ -12,7 +12,7 @@ from tir_mlir.dialect.accesses import Access
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_loop
-from tir_mlir.dialect.walk import is_inside, parents
+from tir_mlir.dialect.walk import home, is_inside, parents
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,7 @@ def _fills(moving: Sequence[tuple[int, int]], reach: int) -> bool:
 
 def _moves(value: ir.Value, top: ir.Operation) -> bool:
     """Whether a value is defined beneath `top` (the iters of `top` itself stand still)."""
-    owner = value.owner
-    home = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-    return home != top and is_inside(home, top)
+    return home(value) != top and is_inside(home(value), top)
 
 
 def _in_loops(index: Index, top: ir.Operation) -> Index:

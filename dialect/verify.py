@@ -97,12 +97,13 @@ def _access_key(op: ir.Operation) -> Hashable:
 
 def _shape_key(memref: ir.Value, nest: Nest) -> Hashable:
     """The extents of a parameter or allocation; None for a view, or where they cannot be told."""
-    owner, shape = memref.owner, tuple(memref.type.shape)
+    owner, type_ = memref.owner, ir.MemRefType(memref.type)
+    shape = tuple(type_.shape)
     if not isinstance(owner, ir.Block):
         return nest.mapped(shape, owner.operands) if owner.name in ("memref.alloc", "memref.alloca") else None
-    if memref.type.has_static_shape:
+    if type_.has_static_shape:
         return shape
-    facts = ir.DictAttr(owner.owner.attributes["arg_attrs"][memref.arg_number])
+    facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])
     return facts[attrs.SHAPE], facts[attrs.SYMS]
 
 

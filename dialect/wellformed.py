@@ -79,7 +79,7 @@ def _assumption(func: Func, known: Iterable[str]) -> None:
     if attrs.ASSUME not in func.op.attributes:
         return
     syms = attrs.get(func.op, attrs.SYMS, [])
-    set_ = ir.IntegerSetAttr(func.op.attributes[attrs.ASSUME]).value
+    set_ = attrs.integer_set(func.op, attrs.ASSUME)
     if set_.n_dims or set_.n_symbols != len(syms):
         _fail(func.op, f"{attrs.ASSUME} of function {func.name} must be over the {len(syms)} names of {attrs.SYMS}")
     if missing := [s for s in syms if s not in known]:

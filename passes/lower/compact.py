@@ -13,7 +13,6 @@ from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, Func, Loop, is_loop, symbols_by_name
 from tir_mlir.passes.lower import flow
-from tir_mlir.passes.lower.facts import home
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.reindex import can_reindex, reindex, view_box
 
@@ -67,7 +66,7 @@ def _plan(value: ir.Value, domains: flow.Domains) -> Plan | None:
     if not users or not touches:
         return None
     loops = flow.common_loops(users)
-    first = len([p for p in walk.parents(home(value)) if is_loop(p)])
+    first = len([p for p in walk.parents(walk.home(value)) if is_loop(p)])
     depth = _private_depth(buffer, touches, first, len(loops))
     target = loops[depth - 1] if depth > first else None
     mins, extents = _whole(buffer)
@@ -143,7 +142,9 @@ def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer
             continue
         extent = ends[1] - ends[0] + 1
         if best[1] is None or extent < best[1]:
-            low = from_isl.to_index(aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(home(buffer.value)))
+            low = from_isl.to_index(
+                aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(walk.home(buffer.value))
+            )
             best = (low.simplified(), extent)
     return best
 

@@ -26,12 +26,6 @@ def index_of(value: ir.Value) -> Index:
     return read_map(ir.AffineMap.get_identity(1), [value])[0]
 
 
-def home(value: ir.Value) -> ir.Operation:
-    """The op that makes a value, or whose body has it as an argument."""
-    owner = value.owner
-    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-
-
 def maker(value: ir.Value) -> ir.Operation | None:
     """The op whose result a value is."""
     return None if isinstance(value.owner, ir.Block) else value.owner.operation

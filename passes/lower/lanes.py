@@ -9,7 +9,6 @@ from mlir import ir
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, Loop
-from tir_mlir.passes.lower.facts import home
 
 LOADS = ("affine.load", "memref.load")
 ELEMENTWISE = ("arith", "math")
@@ -103,6 +102,6 @@ def _splits(column: list[Index], lanes: Lanes) -> bool:
     if not lanes.step(first) or any(not first.same(i) for i in column[1:]):
         return False
     for value in first.values:
-        if value != lanes.var and walk.is_inside(home(value), lanes.loop.op):
+        if value != lanes.var and walk.is_inside(walk.home(value), lanes.loop.op):
             return False
     return True

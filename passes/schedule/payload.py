@@ -15,7 +15,7 @@ from tir_mlir.dialect.index import Index, cost, is_apply, read_apply
 from tir_mlir.dialect.ranges import terms
 from tir_mlir.dialect.sets import domain, question
 from tir_mlir.dialect.views import Block, Buffer, Iter, is_block, symbols_by_name
-from tir_mlir.dialect.walk import AFFINE_OPS, access_indices, accessed, ops, parents
+from tir_mlir.dialect.walk import AFFINE_OPS, access_indices, accessed, home, ops, parents
 from tir_mlir.passes.schedule.expand import expanded, written_out
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -207,7 +207,7 @@ def clone_steps(
         made.append(new)
         values |= dict(zip(step.results, new.results, strict=True))
     result = values.get(payload.value, payload.value)
-    _drop_unused([*[_home(v) for v in values.values() if is_apply(v)], *made], result)
+    _drop_unused([*[home(v) for v in values.values() if is_apply(v)], *made], result)
     return result
 
 
@@ -228,18 +228,14 @@ def _copied_constants(payload: Payload, before: ir.Operation) -> dict[ir.Value, 
     found: dict[ir.Value, ir.Value] = {}
     for value in _outer_values(payload):
         if not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant" and not sees(before, value):
-            found[value] = walk.clone(_home(value), ir.InsertionPoint(before)).results[0]
+            found[value] = walk.clone(home(value), ir.InsertionPoint(before)).results[0]
     return found
 
 
 def _outer_values(payload: Payload) -> list[ir.Value]:
     """Values that the payload uses and its block does not make."""
     used = [payload.value, *[v for step in payload.steps for v in walk.rebased(step)]]
-    return [v for v in dict.fromkeys(used) if not walk.is_inside(_home(v), payload.block.op)]
-
-
-def _home(value: ir.Value) -> ir.Operation:
-    return value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
+    return [v for v in dict.fromkeys(used) if not walk.is_inside(home(v), payload.block.op)]
 
 
 def _with_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
@@ -273,7 +269,7 @@ def _is_foreign(op: ir.Operation, indices: Sequence[ir.Value]) -> bool:
 
 def is_affine_value(value: ir.Value) -> bool:
     """Whether MLIR takes a value in affine maps: loop variables, iters, sizes, and sums of these."""
-    owner = _home(value)
+    owner = home(value)
     if isinstance(value.owner, ir.Block):
         return owner.name in ("affine.for", "affine.parallel", "func.func")
     return owner.name == "affine.apply" or (owner.parent is not None and owner.parent.name == "func.func")
@@ -286,15 +282,15 @@ def check_visible(payload: Payload, place: ir.Operation) -> None:
         if not constant and not sees(place, value):
             refuse(
                 payload.block,
-                f'block "{payload.block.name}" uses a value of {_home(value).name} that '
+                f'block "{payload.block.name}" uses a value of {home(value).name} that '
                 "is not known where it would be inlined; compute it inside the block",
             )
 
 
 def sees(place: ir.Operation, value: ir.Value) -> bool:
     """Whether a value is defined before `place`, in a body around it."""
-    chain, home = [place, *parents(place)], _home(value)
+    chain, maker = [place, *parents(place)], home(value)
     if isinstance(value.owner, ir.Block):
-        return home in chain
-    inner = next((o for o in chain if o.block == home.block), None)
-    return inner is not None and walk.position(home) < walk.position(inner)
+        return maker in chain
+    inner = next((o for o in chain if o.block == maker.block), None)
+    return inner is not None and walk.position(maker) < walk.position(inner)

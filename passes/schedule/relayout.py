@@ -162,7 +162,7 @@ def _number(value: ir.Value) -> int:
 
 def relaid(buffer: Buffer, change: Mapped) -> Buffer:
     """Give a buffer the new layout, everywhere: declaration, accesses, declared regions. Then: `settle`."""
-    func = func_of(_home(buffer)).op
+    func = func_of(walk.home(buffer.value)).op
     regions = _declared(func, buffer)
     indices = {op: _mapped(op, change) for op in _accesses(buffer)}
     new = _new_declaration(buffer, change)
@@ -179,11 +179,6 @@ def settle(old: Buffer, new: Buffer, known: Sequence[Known]) -> None:
         _read_from(one, old, new)
     if new.value != old.value and old.op is not None:
         walk.erase(old.op)
-
-
-def _home(buffer: Buffer) -> ir.Operation:
-    owner = buffer.value.owner
-    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
 
 
 def _accesses(buffer: Buffer) -> list[ir.Operation]:
@@ -236,7 +231,7 @@ def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:
 
 def _declare_parameter(buffer: Buffer, change: Mapped) -> None:
     """The type of the function, and the symbolic shape in the attributes of the parameter."""
-    func = func_of(_home(buffer))
+    func = func_of(walk.home(buffer.value))
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
     func.op.attributes["function_type"] = ir.TypeAttr.get(type_)
     facts = [attrs.from_attr(a) for a in ir.ArrayAttr(func.op.attributes["arg_attrs"])]

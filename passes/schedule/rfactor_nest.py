@@ -237,7 +237,7 @@ def check_may_run_first(roles: Roles) -> None:
     block, top = roles.block, roles.loops[0]
     variables = {lp.var for lp in roles.loops}
     for value in walk.rebased(block.op):
-        home = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
+        home = walk.home(value)
         if value not in variables and walk.is_inside(home, top.op):
             refuse(block, f'block "{block.name}" uses a value of {home.name} that is computed in loop {top.name}')
     inputs = {a.buffer for a in accesses(block.op) if not a.is_write}

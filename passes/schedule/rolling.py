@@ -18,7 +18,7 @@ from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sets import dim_type, question, region_map, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Loop, func_of, is_loop
-from tir_mlir.dialect.walk import parents
+from tir_mlir.dialect.walk import home, parents
 from tir_mlir.passes.schedule.cover import comes_before, meeting, projected
 from tir_mlir.passes.schedule.registry import refuse
 from tir_mlir.passes.schedule.relocate import check_finished
@@ -66,7 +66,7 @@ def check_kept(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequenc
     with question(f"what is written and read of {buffer.name}"):
         written = _touched(block, buffer, slots, level, True)
         read = _union([_touched(r, buffer, slots, level, False) for r in readers_])
-        once = [n for n, v in enumerate(dims[:-1]) if Loop(v.owner.owner).const_extent == 1]
+        once = [n for n, v in enumerate(dims[:-1]) if Loop(home(v)).const_extent == 1]
         for number in reversed([n for n in once if all(r.loop.var != dims[n] for r in rolls)]):
             del dims[number]
             written = written.project_out(dim_type.in_, number, 1)
@@ -91,7 +91,7 @@ def check_kept(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequenc
 def _element(lost: isl.Set, buffer: Buffer, dims: Sequence[ir.Value], names: Sequence[int], told: str) -> str:
     point = smallest_point(lost) or []
     point = point[len(point) - len(dims) - len(names) :]
-    at = ", ".join(f"{Loop(v.owner.owner).name}={n}" for v, n in zip(dims, point, strict=False))
+    at = ", ".join(f"{Loop(home(v)).name}={n}" for v, n in zip(dims, point, strict=False))
     shown = dict(zip(names, point[len(dims) :], strict=True))
     return f"{buffer.name}[{', '.join(str(shown.get(d, ':')) for d in range(buffer.rank))}] {told} at {at}"
 

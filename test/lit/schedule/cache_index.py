@@ -1,25 +1,35 @@
-# RUN: tir-opt %s --emit=script -p 'tir-cache-index{block=B scope=global}' | FileCheck %s
-# RUN: not tir-opt %s -p 'tir-cache-index{block=B scope=nowhere}' 2>&1 | FileCheck %s --check-prefix=REFUSED
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-cache-index{block=B scope=local cse_thresh=0}' | FileCheck %s
+# RUN: not tir-opt %s --split-input-file -p 'tir-cache-index{block=B scope=local cse_thresh=3}' 2>&1 | FileCheck %s --check-prefix=OFTEN
+# RUN: not tir-opt %s --split-input-file -p 'tir-cache-index{block=B scope=fast}' 2>&1 | FileCheck %s --check-prefix=SCOPE
 
 
-# REFUSED: error: cache_index(block='B', storage_scope='nowhere', cse_thresh=0): refused: 'nowhere' is not a storage scope; use global, global.<tag>, shared, shared.dyn, warp, local or wmma.<fragment>
-# CHECK: index_var_0 = T.alloc_buffer((16, 10), "int32")
-# CHECK: index_var_1 = T.alloc_buffer((10,), "int32")
-# CHECK: for ax0, ax1 in T.grid(16, 10):
-# CHECK: with T.block("index_0"):
-# CHECK: v0, v1 = T.axis.remap("SS", [ax0, ax1])
-# CHECK: T.reads()
-# CHECK: T.writes(index_var_0[v0, v1])
-# CHECK: index_var_0[v0, v1] = v0 // 4 * 2 + v1
-# CHECK: for ax0 in range(10):
-# CHECK: with T.block("index_1"):
-# CHECK: v0 = T.axis.spatial(10, ax0)
-# CHECK: T.reads()
-# CHECK: T.writes(index_var_1[v0])
-# CHECK: index_var_1[v0] = v0 + 1
+# OFTEN: error: {{.*}}block "B" has no index expression that is used 3 times or more and is more than a variable
+# SCOPE: error: {{.*}}'fast' is not a storage scope
+# CHECK-LABEL: def resized(
 @T.prim_func
-def main(A: T.Buffer((32, 20), "float32"), B: T.Buffer((16, 10), "float32")):
-    for i, j in T.grid(16, 10):
+def resized(A: T.Buffer((20, 20), "float32"), B: T.Buffer((40, 40), "float32")):
+    # CHECK: index_var_0 = T.alloc_buffer((40, 40), "int32", scope="local")
+    # CHECK: index_var_1 = T.alloc_buffer((40,), "int32", scope="local")
+    # CHECK: with T.block("index_0"):
+    # CHECK: index_var_0[v0, v1] = v0 // 4 + v1 // 4
+    # CHECK: with T.block("index_1"):
+    # CHECK: index_var_1[v0] = v0 // 2
+    # CHECK: with T.block("B"):
+    # CHECK: A[vi // 4 + vj // 4, vj // 2]
+    # CHECK: B[vi, vj] = A[index_var_0[vi, vj], index_var_1[vj]]
+    for i, j in T.grid(40, 40):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi // 4 * 2 + vj, vj] + A[vi // 4 * 2 + vj, vj + 1]
+            B[vi, vj] = A[vi // 4 + vj // 4, vj // 2]
+
+
+# -----
+
+
+@T.prim_func
+def plain(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{block "B" has no index expression that is used 1 times or more and is more than a variable}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]

@@ -1,29 +1,38 @@
-# RUN: tir-opt %s --emit=script -p 'tir-cache-inplace{block=A buffer=0 scope=local}' | FileCheck %s
-# RUN: not tir-opt %s -p 'tir-cache-inplace{block=C buffer=0 scope=local}' 2>&1 | FileCheck %s --check-prefix=REFUSED
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-cache-inplace{block=B buffer=B scope=local}' | FileCheck %s
+# RUN: not tir-opt %s --split-input-file -p 'tir-cache-inplace{block=B buffer=A scope=local}' 2>&1 | FileCheck %s --check-prefix=READ
+# RUN: not tir-opt %s --split-input-file -p 'tir-cache-inplace{block=B buffer=B scope=fast}' 2>&1 | FileCheck %s --check-prefix=SCOPE
 
 
-# REFUSED: error: cache_inplace(block='C', read_buffer_index=0, storage_scope='local'): refused: block "C" reads A but does not write it; cache_read is for that
-# CHECK: A_local = T.alloc_buffer((8,), scope="local")
-# CHECK: for ax0 in range(1):
-# CHECK: with T.block("A_local"):
-# CHECK: v0 = T.axis.spatial(8, i + ax0)
-# CHECK: T.reads(A[v0])
-# CHECK: T.writes(A_local[v0])
-# CHECK: A_local[v0] = A[v0]
-# CHECK: T.reads(A_local[vi])
-# CHECK: T.writes(A_local[vi])
-# CHECK: A_local[vi] = A_local[vi] * T.float32(2.0)
-# CHECK: for ax0 in range(1):
-# CHECK: with T.block("A_local"):
-# CHECK: v0 = T.axis.spatial(8, i + ax0)
-# CHECK: T.reads(A_local[v0])
+# READ: error: {{.*}}block "B" reads A but does not write it; cache_read is for that
+# SCOPE: error: {{.*}}'fast' is not a storage scope
+# CHECK-LABEL: def rows(
 @T.prim_func
-def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    for i in range(8):
-        with T.block("A"):
-            vi = T.axis.spatial(8, i)
-            A[vi] = A[vi] * 2.0
-    for i in range(8):
-        with T.block("C"):
-            vi = T.axis.spatial(8, i)
-            C[vi] = A[vi]
+def rows(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
+    # CHECK: B_local = T.alloc_buffer((4, 8), scope="local")
+    # CHECK: for i in range(4):
+    # CHECK-NEXT: for ax0, ax1 in T.grid(1, 8):
+    # CHECK-NEXT: with T.block("B_local"):
+    # CHECK-NEXT: v0 = T.axis.spatial(4, i + ax0)
+    # CHECK: B_local[v0, v1] = B[v0, v1]
+    # CHECK: B_local[vi, k] = B_local[vi, k] + A[vi, k]
+    # CHECK: for ax0, ax1 in T.grid(1, 8):
+    # CHECK: B[v0, v1] = B_local[v0, v1]
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            for k in range(8):
+                B[vi, k] = B[vi, k] + A[vi, k]
+
+
+# -----
+
+
+@T.prim_func
+def with_init(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
+    for i, k in T.grid(4, 8):
+        # expected-error @below {{block "B" reads no buffers named 'B'; it reads 0: A}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]

@@ -1,25 +1,56 @@
-# RUN: tir-opt %s --emit=script -p 'tir-read-at{loop=j block=C buffer=0 scope=shared}' | FileCheck %s
-# RUN: not tir-opt %s -p 'tir-read-at{loop=j block=C buffer=7 scope=shared}' 2>&1 | FileCheck %s --check-prefix=REFUSED
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-read-at{loop=i block=B buffer=A scope=shared}' | FileCheck %s
+# RUN: not tir-opt %s --split-input-file -p 'tir-read-at{loop=x block=B buffer=A scope=shared}' 2>&1 | FileCheck %s --check-prefix=LOOP
+# RUN: not tir-opt %s --split-input-file -p 'tir-read-at{loop=i block=B buffer=A scope=fast}' 2>&1 | FileCheck %s --check-prefix=SCOPE
 
 
-# REFUSED: error: read_at(loop=j, block='C', read_buffer_index=7, storage_scope='shared'): refused: block "C" has no number 7 among what it reads; it reads 0: A, 1: B
-# CHECK: A_shared = T.alloc_buffer((8, 4), scope="shared")
-# CHECK: for i, j in T.grid(8, 6):
-# CHECK: with T.block("A_shared"):
-# CHECK: v0 = T.axis.spatial(8, i)
-# CHECK: T.reads(A[v0, 0:4])
-# CHECK: T.writes(A_shared[v0, 0:4])
-# CHECK: T.block_attr({"auto_copy": T.bool(True)})
-# CHECK: for ax0, ax1 in T.grid(1, 4):
-# CHECK: A_shared[v0 + ax0, ax1] = A[v0 + ax0, ax1]
-# CHECK: for k in range(4):
-# CHECK: T.reads(A_shared[vi, vk], B[vk, vj])
-# CHECK: C[vi, vj] = C[vi, vj] + A_shared[vi, vk] * B[vk, vj]
+# LOOP: error: {{.*}}loop x is not around block "B"
+# SCOPE: error: {{.*}}'fast' is not a storage scope
+# CHECK-LABEL: def windows(
 @T.prim_func
-def main(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 6), "float32"), C: T.Buffer((8, 6), "float32")):
-    for i, j, k in T.grid(8, 6, 4):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = 0.0
-            C[vi, vj] += A[vi, vk] * B[vk, vj]
+def windows(A: T.Buffer((10, 8), "float32"), B: T.Buffer((8, 8), "float32"), X: T.Buffer((4,), "float32")):
+    for x in range(4):
+        with T.block("X"):
+            vx = T.axis.spatial(4, x)
+            X[vx] = T.float32(0)
+    # CHECK: for i in range(8):
+    # CHECK-NEXT: with T.block("A_shared"):
+    # CHECK-NEXT: v0 = T.axis.opaque(8, i)
+    # CHECK-NEXT: T.reads(A[v0:v0 + 3, 0:8])
+    # CHECK-NEXT: T.writes(A_shared[v0:v0 + 3, 0:8])
+    # CHECK-NEXT: T.block_attr({"auto_copy": {{.*}}})
+    # CHECK-NEXT: for ax0, ax1 in T.grid(3, 8):
+    # CHECK-NEXT: A_shared[v0 + ax0, ax1] = A[v0 + ax0, ax1]
+    for i, j in T.grid(8, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + A[vi + 2, vj]
+
+
+# -----
+
+
+@T.prim_func
+def late(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+        # expected-error @below {{A is written here after it was read in loop i; the copy would be old}}
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            A[vi] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def triangle(A: T.Buffer((8, 8), "float32")):
+    B = T.alloc_buffer((8, 8), "float32")
+    for j in range(8):
+        # expected-error @below {{the range of loop i depends on other loops; it cannot be the domain of an iter}}
+        for i in range(j + 1):
+            with T.block("B"):
+                vj = T.axis.spatial(8, j)
+                vi = T.axis.spatial(8, i)
+                B[vj, vi] = A[vj, vi]

@@ -1,22 +1,65 @@
-# RUN: tir-opt %s --emit=script -p 'tir-reindex-cache-read{block=C buffer=1 scope=local index_map="lambda i, j, k: (j, k)"}' | FileCheck %s
-# RUN: not tir-opt %s -p 'tir-reindex-cache-read{block=C buffer=1 scope=local index_map="lambda i, j, k: (i, k)"}' 2>&1 | FileCheck %s --check-prefix=REFUSED
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reindex-cache-read{block=B buffer=A scope=shared index_map="lambda i, j: (j // 4, i, j % 4)"}' | FileCheck %s
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=A scope=fast index_map="lambda i, j: (i, j)"}' 2>&1 | FileCheck %s --check-prefix=SCOPE
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=A scope=shared index_map="lambda i: i"}' 2>&1 | FileCheck %s --check-prefix=ARITY
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=A scope=shared index_map="lambda i, j: (i, i)"}' 2>&1 | FileCheck %s --check-prefix=ITERS
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=A scope=shared index_map="lambda i, j: (i // 2, j)"}' 2>&1 | FileCheck %s --check-prefix=CELL
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=A scope=shared index_map="lambda i, j: (i, j - 1)"}' 2>&1 | FileCheck %s --check-prefix=BELOW
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=7 scope=shared index_map="lambda i, j: (i, j)"}' 2>&1 | FileCheck %s --check-prefix=NUMBER
 
 
-# REFUSED: error: reindex_cache_read(block='C', read_buffer_index=1, storage_scope='local', index_map=lambda i, j, k: (i, k)): refused: the index of B uses the iters (vj, vk), the map lambda i, j, k: (i, k) uses (vi, vk); they must be the same
-# CHECK: B_local = T.alloc_buffer((6, 4), scope="local")
-# CHECK: for j, k in T.grid(6, 4):
-# CHECK: with T.block("B_local"):
-# CHECK: vj, vk = T.axis.remap("SS", [j, k])
-# CHECK: T.reads(B[vk, vj])
-# CHECK: T.writes(B_local[vj, vk])
-# CHECK: B_local[vj, vk] = B[vk, vj]
-# CHECK: T.reads(A[vi, vk], B_local[vj, vk])
-# CHECK: C[vi, vj] = C[vi, vj] + A[vi, vk] * B_local[vj, vk]
+# SCOPE: error: {{.*}}'fast' is not a storage scope
+# ARITY: error: {{.*}}takes 1 indices; there are 2
+# ITERS: error: {{.*}}the index of A uses the iters (vi, vj), the map lambda i, j: (i, i) uses (vi); they must be the same
+# CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share a cell, but are at
+# BELOW: error: {{.*}}an index is not below 0
+# NUMBER: error: {{.*}}block "B" has no number 7 among what it reads; it reads 0: A
+# CHECK-LABEL: def packed(
 @T.prim_func
-def main(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 6), "float32"), C: T.Buffer((8, 6), "float32")):
-    for i, j, k in T.grid(8, 6, 4):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = 0.0
-            C[vi, vj] += A[vi, vk] * B[vk, vj]
+def packed(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 8), "float32")):
+    # CHECK: A_shared = T.alloc_buffer((2, 4, 4), scope="shared")
+    # CHECK: for i, j in T.grid(4, 8):
+    # CHECK-NEXT: with T.block("A_shared"):
+    # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i, j])
+    # CHECK-NEXT: T.reads(A[vj, vi])
+    # CHECK-NEXT: T.writes(A_shared[vj // 4, vi, vj % 4])
+    # CHECK: B[vi, vj] = A_shared[vj // 4, vi, vj % 4]
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vj, vi]
+
+
+# -----
+
+
+# Computed in the same loop: behind the writer, over the loops that are inside.
+# CHECK-LABEL: def in_a_loop(
+@T.prim_func
+def in_a_loop(X: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
+    A = T.alloc_buffer((4, 8), "float32")
+    # CHECK: for i in range(4):
+    for i in range(4):
+        # CHECK: with T.block("A"):
+        for j in range(8):
+            with T.block("A"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                A[vi, vj] = X[vi, vj]
+        # CHECK: for j in range(8):
+        # CHECK-NEXT: with T.block("A_shared"):
+        # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i, j])
+        for j in range(8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def its_own(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
+    for i, j in T.grid(4, 8):
+        # expected-error @below {{block "B" writes A itself and must see its own writes}}
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = A[vi, vj] + B[vi, vj]

@@ -1,22 +1,52 @@
-# RUN: tir-opt %s --emit=script -p 'tir-reindex-cache-write{block=C buffer=0 scope=local index_map="lambda i, j, k: (j, i)"}' | FileCheck %s
-# RUN: not tir-opt %s -p 'tir-reindex-cache-write{block=C buffer=0 scope=local index_map="lambda i, j, k: (j, k)"}' 2>&1 | FileCheck %s --check-prefix=REFUSED
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reindex-cache-write{block=B buffer=B scope=shared index_map="lambda i, j: (j // 4, i, j % 4)"}' | FileCheck %s
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-write{block=B buffer=B scope=fast index_map="lambda i, j: (i, j)"}' 2>&1 | FileCheck %s --check-prefix=SCOPE
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-write{block=B buffer=B scope=shared index_map="lambda i: i"}' 2>&1 | FileCheck %s --check-prefix=ARITY
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-write{block=B buffer=B scope=shared index_map="lambda i, j: (i, i)"}' 2>&1 | FileCheck %s --check-prefix=ITERS
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-write{block=B buffer=B scope=shared index_map="lambda i, j: (i // 2, j)"}' 2>&1 | FileCheck %s --check-prefix=CELL
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-write{block=B buffer=B scope=shared index_map="lambda i, j: (i, j - 1)"}' 2>&1 | FileCheck %s --check-prefix=BELOW
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-write{block=B buffer=7 scope=shared index_map="lambda i, j: (i, j)"}' 2>&1 | FileCheck %s --check-prefix=NUMBER
 
 
-# REFUSED: error: reindex_cache_write(block='C', write_buffer_index=0, storage_scope='local', index_map=lambda i, j, k: (j, k)): refused: the index of C uses the iters (vi, vj), the map lambda i, j, k: (j, k) uses (vj, vk); they must be the same
-# CHECK: C_local = T.alloc_buffer((6, 8), scope="local")
-# CHECK: T.writes(C_local[vj, vi])
-# CHECK: C_local[vj, vi] = T.float32(0.0)
-# CHECK: C_local[vj, vi] = C_local[vj, vi] + A[vi, vk] * B[vk, vj]
-# CHECK: for i, j in T.grid(8, 6):
-# CHECK: with T.block("C_local"):
-# CHECK: vi, vj = T.axis.remap("SS", [i, j])
-# CHECK: T.reads(C_local[vj, vi])
-# CHECK: C[vi, vj] = C_local[vj, vi]
+# SCOPE: error: {{.*}}'fast' is not a storage scope
+# ARITY: error: {{.*}}takes 1 indices; there are 2
+# ITERS: error: {{.*}}the index of B uses the iters (vi, vj), the map lambda i, j: (i, i) uses (vi); they must be the same
+# CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share a cell, but are at
+# BELOW: error: {{.*}}an index is not below 0
+# NUMBER: error: {{.*}}block "B" has no number 7 among what it writes; it writes 0: B
+# CHECK-LABEL: def packed(
 @T.prim_func
-def main(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 6), "float32"), C: T.Buffer((8, 6), "float32")):
-    for i, j, k in T.grid(8, 6, 4):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = 0.0
-            C[vi, vj] += A[vi, vk] * B[vk, vj]
+def packed(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 8), "float32")):
+    # CHECK: B_shared = T.alloc_buffer((2, 4, 4), scope="shared")
+    # CHECK: B_shared[vj // 4, vi, vj % 4] = A[vj, vi]
+    # CHECK: for i, j in T.grid(4, 8):
+    # CHECK-NEXT: with T.block("B_shared"):
+    # CHECK: B[vi, vj] = B_shared[vj // 4, vi, vj % 4]
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vj, vi]
+
+
+# -----
+
+
+@T.prim_func
+def before(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
+    for i, j in T.grid(4, 8):
+        # expected-error @below {{at B(i=0, j=0) the block reads what the buffer held before it wrote there; a cache would be empty: the block needs an init or a first write}}
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + B[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def two_cells(A: T.Buffer((4, 8), "float32"), B: T.Buffer((11,), "float32")):
+    for i, j in T.grid(4, 8):
+        # expected-error @below {{B(vi=0, vj=1) and B(vi=1, vj=0) both access B[1], but would have two cells}}
+        with T.block("B"):
+            vi = T.axis.opaque(4, i)
+            vj = T.axis.opaque(8, j)
+            B[vi + vj] = A[vi, vj]

@@ -1,26 +1,82 @@
-# RUN: tir-opt %s --emit=script -p 'tir-write-at{loop=j block=C buffer=0 scope=shared}' | FileCheck %s
-# RUN: not tir-opt %s -p 'tir-write-at{loop=j block=C buffer=7 scope=shared}' 2>&1 | FileCheck %s --check-prefix=REFUSED
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-write-at{loop=i block=B buffer=B scope=local}' | FileCheck %s
+# RUN: not tir-opt %s --split-input-file -p 'tir-write-at{loop=x block=B buffer=B scope=local}' 2>&1 | FileCheck %s --check-prefix=LOOP
+# RUN: not tir-opt %s --split-input-file -p 'tir-write-at{loop=i block=B buffer=B scope=fast}' 2>&1 | FileCheck %s --check-prefix=SCOPE
 
 
-# REFUSED: error: write_at(loop=j, block='C', write_buffer_index=7, storage_scope='shared'): refused: block "C" has no number 7 among what it writes; it writes 0: C
-# CHECK: C_shared = T.alloc_buffer((8, 6), scope="shared")
-# CHECK: for i, j in T.grid(8, 6):
-# CHECK: for k in range(4):
-# CHECK: T.writes(C_shared[vi, vj])
-# CHECK: C_shared[vi, vj] = T.float32(0.0)
-# CHECK: C_shared[vi, vj] = C_shared[vi, vj] + A[vi, vk] * B[vk, vj]
-# CHECK: with T.block("C_shared"):
-# CHECK: v0, v1 = T.axis.remap("SS", [i, j])
-# CHECK: T.reads(C_shared[v0, v1])
-# CHECK: T.writes(C[v0, v1])
-# CHECK: T.block_attr({"auto_copy": T.bool(True)})
-# CHECK: for ax0, ax1 in T.grid(1, 1):
-# CHECK: C[v0 + ax0, v1 + ax1] = C_shared[v0 + ax0, v1 + ax1]
+# LOOP: error: {{.*}}loop x is not around block "B"
+# SCOPE: error: {{.*}}'fast' is not a storage scope
+# CHECK-LABEL: def rows(
 @T.prim_func
-def main(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 6), "float32"), C: T.Buffer((8, 6), "float32")):
-    for i, j, k in T.grid(8, 6, 4):
+def rows(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32"), X: T.Buffer((4,), "float32")):
+    for x in range(4):
+        with T.block("X"):
+            vx = T.axis.spatial(4, x)
+            X[vx] = T.float32(0)
+    # CHECK: B_local[vi, vj] = A[vi, vj]
+    # CHECK: with T.block("B_local"):
+    # CHECK-NEXT: v0 = T.axis.spatial(8, i)
+    # CHECK-NEXT: T.reads(B_local[v0, 0:4])
+    # CHECK-NEXT: T.writes(B[v0, 0:4])
+    # CHECK-NEXT: T.block_attr({"auto_copy": {{.*}}})
+    # CHECK-NEXT: for ax0, ax1 in T.grid(1, 4):
+    # CHECK-NEXT: B[v0 + ax0, ax1] = B_local[v0 + ax0, ax1]
+    for i, j in T.grid(8, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def read_after(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+        # expected-error @below {{B is read here after the last write in loop i; use cache_write}}
         with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = 0.0
-            C[vi, vj] += A[vi, vk] * B[vk, vj]
+            vi = T.axis.spatial(8, i)
+            C[vi] = B[vi]
+
+
+# -----
+
+
+@T.prim_func
+def holes(B: T.Buffer((8, 16), "float32")):
+    # expected-error @below {{what is written in an iteration of loop i is no box: B_local[0, 1] is left out}}
+    for i, j in T.grid(8, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj * 2] = T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def before(B: T.Buffer((8, 4), "float32")):
+    # expected-error @below {{B(i=0, j=0) reads what the buffer held before; the copy would be empty there}}
+    for i, j in T.grid(8, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = B[vi, vj] + T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def elsewhere(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for x in range(8):
+        # expected-error @below {{B is written here and read beneath loop i, where the copy does not have that value; use cache_read and cache_write, or a loop around both}}
+        with T.block("init"):
+            vx = T.axis.spatial(8, x)
+            B[vx] = T.float32(0)
+    for i, j in T.grid(8, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            B[vi] = B[vi] + A[vi, vj]

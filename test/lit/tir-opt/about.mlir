@@ -11,7 +11,8 @@
 // HELP: names in options:
 // PASSES: schedule primitives:
 // PASSES: tir-split{loop factors [preserve_unit_iters] [disable_predication]} Split a loop into nested ones.
-// PASSES: lowering passes:
+// PASSES: passes on a whole module:
+// PASSES: tir-from-linalg
 // PASSES: tir-lower-unrolled{[limit=]} unroll the loops
 // PASSES: upstream passes
 // PASSES: canonicalize
