@@ -33,7 +33,11 @@ def get_block(name: str, func_name: Func) -> Block | Func:
             found[1], f'{len(found)} blocks of {func.name} are called "{name}"; rename them or go by get_child_blocks'
         )
     if not found:
-        names = [b.name for b in all_blocks(func.op)]
+        blocks = all_blocks(func.op)
+        names = [b.name for b in blocks]
+        if name in names:
+            within = f'block "{name}" stands in an init region, which is part of the block around it; name that one'
+            refuse(blocks[names.index(name)], within)
         close = difflib.get_close_matches(name, names, 1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
         known = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"

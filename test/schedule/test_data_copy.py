@@ -173,7 +173,7 @@ def test_reads_and_writes_out_of_order(refused):
 
     sch = Schedule(Later)
     i = sch.get_loops("B")[0]
-    refused(sch, "A is written here after loop i has read it", lambda: sch.read_at(i, "B", 0, "local"))
+    refused(sch, "A is written here after it was read in loop i", lambda: sch.read_at(i, "B", 0, "local"))
 
 
 def test_a_value_from_elsewhere(refused):
@@ -197,7 +197,7 @@ def test_what_was_there_before(refused):
     sch = Schedule(Own)
     i = sch.get_loops("A")[0]
     refused(sch, "reads what the buffer held before", lambda: sch.write_at(i, "A", 0, "local"))
-    refused(sch, "A is written here after loop i has read it", lambda: sch.read_at(i, "A", 0, "local"))
+    refused(sch, "A is written here after it was read in loop i", lambda: sch.read_at(i, "A", 0, "local"))
 
 
 def test_holes_in_what_is_written(refused):

@@ -145,7 +145,7 @@ def test_blocks_of_an_init_are_not_found(refused):
     i_0, i_1 = sch.split(i, [4, 2])
     sch.blockize(i_1)
     assert "E_init" in sch.mod.script()
-    refused(sch, 'no block "E_init"', lambda: sch.get_block("E_init"))
+    refused(sch, '"E_init" stands in an init region', lambda: sch.get_block("E_init"))
 
 
 def test_a_name_that_two_blocks_have(refused):

@@ -50,8 +50,8 @@ def test_the_kind_of_loop(refused):
 
 def test_no_reduction_block(refused):
     sch = Schedule(Matmul)
-    k = sch.get_loops("C")[2]
-    sch.decompose_reduction("C", k)
+    i, _, k = sch.get_loops("C")
+    sch.decompose_reduction("C", i)
     refused(sch, 'block "C_update" has no init', lambda: sch.rfactor(k, 0))
 
 
