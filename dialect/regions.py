@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import attrs, sums
+from tir_mlir.dialect import attrs, ranges, sums
 from tir_mlir.dialect.accesses import READ, WRITE, Access, access_domain, accesses
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.from_isl import to_index
@@ -143,39 +143,43 @@ def _by_buffer(found: Sequence[Access]) -> list[list[Access]]:
 
 
 @frozen()
-def box(group: Sequence[Access], top: ir.Operation) -> Region:
-    """The smallest box around some accesses to one buffer, with everything beneath `top` relaxed.
+def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> Region:
+    """The smallest box around some accesses to one buffer, with everything beneath `top` relaxed, and the variables
+    `free` of loops around it.
 
     Guards inside are used where the bounds stay single expressions, left out where they do not (the box is then
     larger); what has no affine bound at all counts as the whole buffer.
     """
     first = group[0]
-    if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top):
+    if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top, free):
         return Region(Buffer(first.buffer), first.mins, first.extents)
-    plain = sums.box(group, top)
+    plain = sums.box(group, top, free)
     if plain is not None:
         return Region(Buffer(first.buffer), plain.mins, plain.extents)
     for with_guards in (True, False):
         try:
             with question(f"the region of {Buffer(first.buffer).name}"):
-                return _isl_box(group, top, with_guards)
+                return _isl_box(group, top, with_guards, free)
         except NotProvable:
             continue
     dims = Buffer(first.buffer).dims
     return Region(Buffer(first.buffer), tuple(Index.constant(0) for _ in dims), tuple(dims))
 
 
-def _is_plain(access: Access, top: ir.Operation) -> bool:
-    """Whether the access uses nothing that is defined beneath `top` (but for its own iters)."""
+def _is_plain(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> bool:
+    """Whether the access uses nothing that is `free` or defined beneath `top` (but for its own iters)."""
     for index in access.indices:
         for value in index.values:
-            if home(value) != top and is_inside(home(value), top):
+            if value in free or home(value) != top and is_inside(home(value), top):
                 return False
     return True
 
 
-def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool) -> Region:
+def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free: Sequence[ir.Value]) -> Region:
     relation, outer, symbols = relation_beneath(group, top, with_guards)
+    for number, value in enumerate(outer):
+        if value in free:
+            relation = _anywhere(relation, number, ranges.known_range(value, ranges.around(group[0].op)))
     return _bounds(relation, outer, symbols, Buffer(group[0].buffer))
 
 
@@ -213,6 +217,16 @@ def _bounds(relation: isl.Map, outer: Sequence[ir.Value], symbols: dict[str, ir.
         extent = (to_index(high, outer, symbols) - mins[-1] + 1).simplified()
         extents.append(extent)
     return Region(buffer, tuple(mins), tuple(extents))
+
+
+def _anywhere(relation: isl.Map, number: int, span: tuple[int | None, int | None]) -> isl.Map:
+    """A relation whose input `number`, over its range, no longer matters."""
+    low, high = span
+    if low is None or high is None:
+        raise NotProvable("a loop around without constant bounds")
+    relation = relation.lower_bound_val(dim_type.in_, number, isl.Val(low))
+    relation = relation.upper_bound_val(dim_type.in_, number, isl.Val(high))
+    return relation.project_out(dim_type.in_, number, 1).insert_dims(dim_type.in_, number, 1)
 
 
 def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:

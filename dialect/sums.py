@@ -25,14 +25,15 @@ class SumBox:
 
 
 @frozen()
-def box(group: Sequence[Access], top: ir.Operation) -> SumBox | None:
-    """The box of some accesses with everything beneath `top` relaxed, where all indices are plain sums of loops with
-    constant bounds and guards change nothing; None where that is not plain to see."""
-    free = [a for a in group if not _is_guarded(a, top)]
-    if not free:
+def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> SumBox | None:
+    """The box of some accesses with everything beneath `top` relaxed, and the loop variables `free` of loops around it,
+    where all indices are plain sums of loops with constant bounds and guards change nothing; None where that is not
+    plain to see."""
+    always = [a for a in group if not _is_guarded(a, top)]
+    if not always:
         return None
-    loose = _hull(group, top)
-    tight = loose if len(free) == len(group) else _hull(free, top)
+    loose = _hull(group, top, free)
+    tight = loose if len(always) == len(group) else _hull(always, top, free)
     if loose is None or tight is None:
         return None
     pairs = zip((*loose.mins, *loose.extents), (*tight.mins, *tight.extents), strict=True)
@@ -52,11 +53,11 @@ def _is_guarded(access: Access, top: ir.Operation) -> bool:
     return False
 
 
-def _hull(group: Sequence[Access], top: ir.Operation) -> SumBox | None:
+def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) -> SumBox | None:
     """The hull of the group; dense when one access alone fills it."""
     spans = []
     for access in group:
-        span = [_span(access, d, top) for d in range(Buffer(access.buffer).rank)]
+        span = [_span(access, d, top, free) for d in range(Buffer(access.buffer).rank)]
         if any(s is None for s in span):
             return None
         spans.append([s for s in span if s is not None])
@@ -89,7 +90,7 @@ def _independent(span: Sequence[_Span]) -> bool:
     return len(set(used)) == len(used)
 
 
-def _span(access: Access, d: int, top: ir.Operation) -> _Span | None:
+def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -> _Span | None:
     index = _in_loops(access.mins[d], top).simplified()
     found, extent = ranges.terms(index.expr), access.extents[d].as_constant()
     if found is None or extent is None:
@@ -100,7 +101,7 @@ def _span(access: Access, d: int, top: ir.Operation) -> _Span | None:
     values = []
     for dim, factor in found[0].items():
         value = index.values[dim]
-        if not _moves(value, top):
+        if not _moves(value, top) and value not in free:
             rest = rest + Index.of(value) * factor
             continue
         least, most = known.get(value, (None, None))

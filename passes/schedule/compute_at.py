@@ -23,6 +23,7 @@ from tir_mlir.passes.schedule.scope import (
     touched,
     writes_of,
 )
+from tir_mlir.passes.schedule.sharing import sharing
 
 
 @primitive("compute_at")
@@ -37,7 +38,8 @@ def compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: bool = Fals
 
     Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping needs are
     computed again. New loops ax0, ax1, ... are serial; a guard appears where the needed box can leave the block's
-    domain.
+    domain. In a memory that threads share, what all of them need is computed: for a buffer in `shared` the loops around
+    that are bound to threadIdx and vthread count as loops beneath, in `warp` those bound to threadIdx.x.
 
     Requires: the block is complete or a reduction and no output; all its consumers are beneath `loop`, its producers
     are not beyond it; what it reads does not change in between. `index`: -1 just before the first consumer, -2 right
@@ -97,7 +99,7 @@ def _plainly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[reloc
     buffer = writes_of(block)[0]
     read = [a for a in accesses(loop.op) if a.buffer == buffer and not a.is_write]
     own = [a for a in touched(block, buffer) if a.is_write]
-    return relocate.plain_spans(read, own, loop, spatial, dense=False)
+    return relocate.plain_spans(read, own, loop, spatial, dense=False, free=sharing(Buffer(buffer), loop))
 
 
 def _exactly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[relocate.Span]:
@@ -110,7 +112,7 @@ def _exactly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[reloc
             if not read:
                 continue
             for exact in (True, False):
-                elements = relocate.elements(place, read, exact)
+                elements = relocate.elements(place, read, exact, sharing(Buffer(buffer), loop))
                 inverse = relocate.iter_map(block, own, spatial, exact).reverse()
                 part = elements.apply_range(inverse)
                 if exact:

@@ -31,6 +31,7 @@ from tir_mlir.passes.schedule.copy_stage import (
 from tir_mlir.passes.schedule.cover import uncovered
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import scope_of
+from tir_mlir.passes.schedule.sharing import sharing
 
 
 @primitive("read_at")
@@ -48,9 +49,10 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
                                                             with T.block("b"): ... A_s[vi, vj] ...
 
     The block has the loops that its region uses as iters (opaque ones where neighbours overlap) and copies with plain
-    loops inside. It stands before the first
-    statement of the loop's body that reads the buffer; all that read it there use the copy, which has the shape of the
-    buffer. Every read sees the value it saw before.
+    loops inside. It stands before the first statement of the loop's body that reads the buffer; all that read it there
+    use the copy, which has the shape of the buffer. Threads that share the storage scope copy what all of them read:
+    for `shared` the loops around that are bound to threadIdx and vthread count as loops beneath, for `warp` those bound
+    to threadIdx.x. Every read sees the value it saw before.
 
     Requires: the block is beneath the loop; in the body of the loop nothing writes the buffer once it is read.
     """
@@ -67,7 +69,7 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
         for reader in readers:
             check_redirectable(reader, buffer)
         found = [a for r in readers for a in accesses(r) if a.buffer == buffer.value]
-        where = Place(readers[0], box(found, loop.op), whole_buffer(buffer))
+        where = Place(readers[0], box(found, loop.op, sharing(storage_scope, loop)), whole_buffer(buffer))
         iters = _iters(loop, where)
 
     scope = scope_of(block)

@@ -84,24 +84,30 @@ class Place:
         return Place(loop, dom.dims, dom)
 
 
-def elements(place: Place, found: Sequence[deps.Touch], exact: bool) -> isl.Map:
-    """{ loops around the place -> elements } of some touches beneath it; not `exact`: without guards and ranges."""
+def elements(place: Place, found: Sequence[deps.Touch], exact: bool, free: Sequence[ir.Value] = ()) -> isl.Map:
+    """{ loops around the place -> elements } of some touches beneath it; not `exact`: without guards and ranges.
+
+    `free`: variables of loops around the place; what any of their iterations touches counts for each of them.
+    """
     count = len(place.dims)
     result: isl.Map | None = None
     for touch in found:
-        relation = _touch_map(touch, exact, count)
+        relation = _touch_map(touch, exact, [n for n, dim in enumerate(place.dims) if dim not in free])
         part = relation.project_out(dim_type.in_, count, relation.dim(dim_type.in_) - count)
+        for number in (n for n, dim in enumerate(place.dims) if dim in free):
+            part = part.project_out(dim_type.in_, number, 1).insert_dims(dim_type.in_, number, 1)
         result = part if result is None else result.union(part)
     assert result is not None
     return result
 
 
-def _touch_map(touch: deps.Touch, exact: bool, count: int) -> isl.Map:
+def _touch_map(touch: deps.Touch, exact: bool, fixed: Sequence[int]) -> isl.Map:
     access = touch.access
     if exact:
         return sets.region_map(touch.dom, access.mins, access.extents)
     dom = sets.domain(access.op, extra=access.indices, guards=False)
-    dom.set = dom.set.drop_constraints_involving_dims(dim_type.set, 0, count)
+    for number in fixed:
+        dom.set = dom.set.drop_constraints_involving_dims(dim_type.set, number, 1)
     return sets.region_map(dom, access.mins, access.extents)
 
 
@@ -180,15 +186,21 @@ def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
 
 
 def plain_spans(
-    found_beneath: Sequence[Access], own: Sequence[Access], loop: Loop, iters: Sequence[Iter], dense: bool
+    found_beneath: Sequence[Access],
+    own: Sequence[Access],
+    loop: Loop,
+    iters: Sequence[Iter],
+    dense: bool,
+    free: Sequence[ir.Value] = (),
 ) -> list[Span] | None:
     """The spans where elements are a plain box beneath `loop` and the block touches one, indexed by iters alone.
 
     `dense`: every element of the box must be touched (a consumer may run only where all of it has been written).
+    `free`: as in `elements`.
     """
     if not found_beneath or not all(a.is_point for a in own) or len({a.mins for a in own}) != 1:
         return None
-    box = sums.box(found_beneath, loop.op)
+    box = sums.box(found_beneath, loop.op, free)
     if box is None or (dense and not box.dense):
         return None
     found = {}
