@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tir_mlir import Schedule, build
+from tir_mlir import Schedule, TensorIntrin, build
+from tir_mlir.dialect import intrinsics
 from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.intrin.library import outer_product
 
 sys.path.insert(0, str(Path(__file__).parent))  # programs that several tests share
 
@@ -55,3 +57,24 @@ def refused() -> Callable[..., None]:
         assert len(sch.trace) >= steps  # looking a block up by name may have been a step of its own
 
     return check
+
+
+@pytest.fixture(scope="module")
+def mm16() -> str:
+    """The name of an intrinsic: a product of 16 x 16 x 16."""
+    return outer_product(16, 16, 16)
+
+
+@pytest.fixture
+def intrinsic():
+    """Register intrinsics for one test."""
+    names: list[str] = []
+
+    def register(name: str, desc, impl) -> str:
+        TensorIntrin.register(name, desc, impl, override=True)
+        names.append(name)
+        return name
+
+    yield register
+    for name in names:
+        intrinsics._known.pop(name, None)
