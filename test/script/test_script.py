@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+import script_programs
 from script_programs import Matmul, N, blocks, function, loops, round_trip
 
 from tir_mlir.dialect.context import entered
@@ -40,9 +42,9 @@ def test_every_op_has_the_line_of_the_user():
     with entered():
         for op in ops(Matmul.mlir.operation):
             if op.name not in ("builtin.module",):
-                assert re.match(r'loc\(".*test_script.py":\d+:\d+\)', str(op.location)), op.name
+                assert re.match(r'loc\(".*script_programs.py":\d+:\d+\)', str(op.location)), op.name
         store = [op for op in ops(Matmul.mlir.operation) if op.name == "affine.store"][-1]
-        lines = open(__file__).read().splitlines()
+        lines = Path(script_programs.__file__).read_text().splitlines()
         line = int(str(store.location).rsplit(":", 2)[1])
         assert "C[vi, vj] +=" in lines[line - 1]
 
