@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import create, from_isl, ranges, sets, walk
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.folding import folded
+from tir_mlir.dialect.guards import needed
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.size_conditions import only_where, sizes_without
 from tir_mlir.dialect.views import Block, Loop
@@ -186,27 +187,13 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
             continue
         guard = block.where
         if guard is not None:
-            walk.rebuild_guard(guard, _needed(block, [*walk.constraints(guard), Constraint(bound)]))
+            walk.rebuild_guard(guard, needed(block, [*walk.constraints(guard), Constraint(bound)]))
             continue
         if sets.holds(sets.domain(block.op, extra=[bound]), bound):
             continue
         with ir.InsertionPoint(block.op), block.op.location:
             guard = create.where([Constraint(bound)])
         block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
-
-
-def _needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
-    """The conditions of a guard that the loops and the others do not imply; of two that imply each other the first."""
-    dom = sets.domain(block.outermost, extra=[c.index for c in guard])
-    kept = list(guard)
-    for condition in reversed(guard):
-        others = dom.set
-        for other in kept:
-            if other is not condition:
-                others = others.intersect(sets.holding(dom, other))
-        if others.is_subset(sets.holding(dom, condition)):
-            kept.remove(condition)
-    return kept
 
 
 def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:

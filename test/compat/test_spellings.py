@@ -219,6 +219,29 @@ def test_what_does_not_count(tvm):
     assert not tvm.ir.structural_equal(first, tvm.IRModule({"main": other}))
 
 
+GUARDED = """
+@T.prim_func
+def f(A: T.Buffer((14,), "float32")):
+    for i_0, i_1, j in T.grid(2, 3, 3):
+        with T.block("A"):
+            T.where(i_0 * 9 + i_1 * 3 + j < 14)
+            vi = T.axis.spatial(14, i_0 * 9 + i_1 * 3 + j)
+            A[vi] = 0.0
+"""
+
+
+def test_conditions_that_follow_do_not_count(tvm):
+    first = parsed(GUARDED)
+    for more in ("< 14 and i_0 * 3 + i_1 < 5", "< 14 and j < 3", "< 14 and i_0 * 9 + i_1 * 3 + j < 15"):
+        other = parsed(GUARDED.replace("< 14)", f"{more})"))
+        assert "and" in other.script()
+        assert tvm.ir.structural_equal(first, other)
+        assert tvm.ir.structural_hash(first) == tvm.ir.structural_hash(other)
+    whole = GUARDED.replace("T.grid(2, 3, 3)", "T.grid(1, 2, 7)").replace("i_1 * 3", "i_1 * 7")
+    assert tvm.ir.structural_equal(parsed(whole), parsed(whole.replace("T.where", "# T.where")))
+    assert not tvm.ir.structural_equal(parsed(whole), first)
+
+
 def test_attributes_of_functions(tvm):
     func = parsed(BASE)
     more = func.with_attr({"a": 1, "b": "x"}).with_attr("c", [1, 2])

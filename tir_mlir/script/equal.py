@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from mlir import ir
 
+from tir_mlir.dialect import create, guards
+from tir_mlir.dialect.context import entered
+
 from .printer import render
 from .printing.options import Options
 
@@ -11,7 +14,8 @@ from .printing.options import Options
 def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:
     """Whether two modules are the same program.
 
-    Ids, locations, the order of operands in affine maps and whether a value is shared or computed twice do not count.
+    Ids, locations, the order of operands in affine maps and whether a value is shared or computed twice do not count,
+    nor conditions of a `T.where` that the loops or its other conditions imply.
     Names (of variables, buffers, loops, blocks) count unless `names=False`.
     """
     return canonical(a, names=names) == canonical(b, names=names)
@@ -29,4 +33,8 @@ def difference(a: ir.Module, b: ir.Module, *, names: bool = True, symbols: bool 
 
 def canonical(module: ir.Module, *, names: bool = True, symbols: bool = True) -> str:
     """The text that equal programs share. `symbols=False` leaves out what the function is called from outside."""
-    return render(module, Options(anonymous=not names, symbols=symbols))
+    with entered():
+        if guards.has_guards(module.operation):
+            module = create.clone_module(module)
+            guards.drop_implied(module.operation)
+        return render(module, Options(anonymous=not names, symbols=symbols))
