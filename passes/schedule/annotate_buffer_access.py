@@ -62,7 +62,6 @@ def annotate_buffer_access(
 
 def check_number(block: Block, number: int, word: str, count: int) -> None:
     """Refuse a number that is none of the regions of a block."""
-    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
     if not 0 <= number < count:
         has = f"it has {count}, counted from 0" if count else "it has none"
         refuse(block, f'block "{block.name}" has no {word} region number {number}; {has}')

@@ -32,7 +32,6 @@ def check_scope_name(block: Block, scope: str) -> None:
 
 def pick(block: Block, which: int | str, key: str) -> Buffer:
     """The buffer that an index (in printed order) or a name means among what a block reads or writes."""
-    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
     found = buffers(block)[0 if key == attrs.READS else 1]
     word = "reads" if key == attrs.READS else "writes"
     listed = ", ".join(f"{n}: {b.name}" for n, b in enumerate(found)) or "nothing"
@@ -45,11 +44,6 @@ def pick(block: Block, which: int | str, key: str) -> Buffer:
         )
         return named[0]
     check(
-        isinstance(which, int) and not isinstance(which, bool),
-        block,
-        f"a buffer is given by its number or name, not {which!r}",
-    )
-    check(
         0 <= which < len(found),
         block,
         f'block "{block.name}" has no number {which} among what it {word}; it {word} {listed}',
@@ -59,7 +53,6 @@ def pick(block: Block, which: int | str, key: str) -> Buffer:
 
 def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
     """The buffer that ("read", number), ("write", number) or a name means, and whether it is one of the reads."""
-    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
     if isinstance(which, str):
         names = [b.name for b in buffers(block)[0]]
         key = attrs.READS if which in names else attrs.WRITES
@@ -67,10 +60,8 @@ def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
             known = ", ".join(dict.fromkeys([*names, *(b.name for b in buffers(block)[1])])) or "no buffer"
             refuse(block, f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {known}')
         return pick(block, which, key), key
-    keys = {"read": attrs.READS, "write": attrs.WRITES}
-    if not isinstance(which, (list, tuple)) or len(which) != 2 or which[0] not in keys:
-        refuse(block, f'a buffer is given as ("read", number), ("write", number) or a name, not {which!r}')
-    return pick(block, which[1], keys[which[0]]), keys[which[0]]
+    key = attrs.READS if which[0] == "read" else attrs.WRITES
+    return pick(block, which[1], key), key
 
 
 def fresh_name(func: Func, name: str) -> str:
@@ -88,12 +79,11 @@ def fresh_name(func: Func, name: str) -> str:
 
 def head_end(body: ir.Block) -> ir.Operation:
     """The first op of a body that is not an allocation, a view, a size or a constant: new allocations go before it."""
-    for op in body.operations:
-        name = op.operation.name
-        is_access = name in ("memref.load", "memref.store")
-        if name not in _HEAD and (not name.startswith("memref.") or is_access):
-            return op.operation
-    raise ValueError("a body without a terminator")
+    return next(op.operation for op in body.operations if not _is_head(op.operation.name))
+
+
+def _is_head(name: str) -> bool:
+    return name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
 
 
 def alloc(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:

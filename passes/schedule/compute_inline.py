@@ -47,7 +47,6 @@ def compute_inline(block: Block) -> None:
 
 def check_inlinable(block: Block) -> tuple[Payload, Scope]:
     """The payload of a block that may disappear: complete, and its buffer is of no use outside the scope."""
-    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
     payload = payload_of(block)
     check_complete(block)
     scope, buffer = scope_of(block), payload.buffer

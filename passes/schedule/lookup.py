@@ -22,8 +22,6 @@ def get_block(name: str, func_name: Func) -> Block | Func:
 
     Requires: exactly one such block. Blocks inside an init are not found.
     """
-    if not isinstance(name, str):
-        raise TypeError(f"a block is looked up by its name, not by {name!r}")
     func = func_name
     found = blocks_named(func, name)
     if not found and name == "root":

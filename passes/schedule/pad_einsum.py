@@ -45,7 +45,6 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
     where their inputs are.
     """
     with frozen():
-        check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
         plan = _plan(block, padding)
         if not plan.extents:
             return

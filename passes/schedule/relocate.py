@@ -283,8 +283,6 @@ def insertion(loop: Loop, before: Sequence[Block], after: Sequence[Block], index
 
     -1: as late as possible (just before the first of `after`); -2: as early; k: position k of the body.
     """
-    if isinstance(index, bool) or not isinstance(index, int):
-        raise TypeError(f"index is a position in the body of the loop, -1 (late) or -2 (early), not {index!r}")
     body = [op.operation for op in loop.body.operations]
     first = max((body.index(walk.child_towards(loop.op, b.op)) + 1 for b in before), default=0)
     last = min((body.index(walk.child_towards(loop.op, b.op)) for b in after), default=len(body) - 1)

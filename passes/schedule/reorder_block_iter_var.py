@@ -10,7 +10,7 @@ from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block
 from tir_mlir.passes.schedule.new_iters import with_iters
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
 @primitive("reorder_block_iter_var")
@@ -24,7 +24,6 @@ def reorder_block_iter_var(block: Block, new_order: list[int]) -> None:
     Loops, bindings and body stay: the program runs as before. Requires: `new_order` names each iter once, by its
     number.
     """
-    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
     iters = block.iters
     if sorted(new_order) != list(range(len(iters))):
         names = ", ".join(f"{n}: {i.name}" for n, i in enumerate(iters)) or "none"

@@ -85,7 +85,6 @@ class _Pair:
 
 
 def _pair(block: Block) -> _Pair:
-    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
     consumer = payload_of(block)
     check_complete(block)
     inverse_of(block, consumer.indices)

@@ -30,9 +30,6 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
     """
     buffer = pick(block, buffer_index, attrs.WRITES)
     number = buffers(block)[1].index(buffer)
-    for word, value in (("axis", axis), ("factor", factor), ("offset", offset)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{word} of storage_align is an integer, not {value!r}")
     check(
         factor > 0,
         block,

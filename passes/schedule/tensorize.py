@@ -27,7 +27,7 @@ from tir_mlir.passes.schedule.inline_impl import (
     window,
     window_type,
 )
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import primitive, refuse
 from tir_mlir.passes.schedule.retype import DYNAMIC
 
 
@@ -53,7 +53,6 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         from tir_mlir.passes.schedule.blockize import blockize
 
         block = blockize(block, preserve_unit_iters)
-    check(isinstance(block, Block), block, "the root block cannot be tensorized; choose a block in it, or a loop")
     found = _match(block, intrinsic)
     impl = intrinsic.impl_func()
     bindings = [replace(b, param=p) for b, p in zip(found.bindings, impl.func.params, strict=True)]

@@ -42,7 +42,6 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
     order; the map takes no two iterations to one place and leaves no place over; each new iter is of old iters of one
     kind (an iter of extent 1 is spatial); no dependence changes its direction (a reduction may run in any order).
     """
-    check(isinstance(block, Block), block, "this is the root block; name a block with a computation")
     with frozen():
         loops = _nest(block)
         change = _change(block, index_map)

@@ -9,6 +9,8 @@ import pytest
 from trace_programs import product
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.views import Block, Func
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.lcg import Random
 from tir_mlir.schedule import Trace
@@ -38,6 +40,19 @@ def test_every_argument_has_its_type(primitive, key):
     message = str(error.value)
     assert message.startswith(f'In "Schedule.{primitive}", "{key}" has wrong type. Expected "')
     assert "complex" in message and "tir_mlir" not in message and "<class" not in message
+
+
+def wants_a_block(primitive: str, key: str) -> bool:
+    parts = alternatives(parameter(primitive, key).annotation)
+    return Block in parts and Func not in parts
+
+
+@pytest.mark.parametrize(("primitive", "key"), [p for p in PARAMETERS if wants_a_block(*p)], ids="-".join)
+def test_the_root_is_no_block_with_a_computation(primitive, key):
+    sch = Schedule(product(8))
+    with pytest.raises(ScheduleError) as error:
+        sch._argument(PRIMITIVES[primitive], key, sch.get_block("root"), sch.mod.mlir)
+    assert error.value.reason == "this is the root block; name a block with a computation"
 
 
 @pytest.mark.parametrize("primitive", sorted(PRIMITIVES))
