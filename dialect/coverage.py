@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 
 import islpy as isl
 from mlir import ir
@@ -19,11 +20,13 @@ from tir_mlir.dialect.views import Block, Buffer, Func, Iter, is_block, symbol_n
 from tir_mlir.dialect.walk import parents
 
 
-def cover(func: Func, blocks: Sequence[Block]) -> None:
+def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None) -> None:
     """A block that writes a parameter runs over its whole domain; what is read of an allocation has been written.
 
     A producer that was moved may compute less than its domain, so for allocations only what is read counts. A block
-    inside another may be cut by a guard: its domain is a tile, and the last tile may be ragged.
+    inside another may be cut by a guard: its domain is a tile, and the last tile may be ragged. In what a user writes
+    (`source`) any block may: a guard says that something is left out, and so does a binding in steps, as `i * 16`.
+    After a step no element of a parameter is left out that the function wrote `before`.
     """
     short = [b for b in blocks if b.iters and not _covers(b)]
     doubtful: dict[ir.Value, Block] = {}
@@ -31,9 +34,9 @@ def cover(func: Func, blocks: Sequence[Block]) -> None:
         for access in accesses(block.op):
             if not access.is_write:
                 continue
-            if Buffer(access.buffer).is_param and not _missing(block, ragged=True).is_empty():
-                if not _shared(func, block, access):
-                    _report_uncovered(block)
+            if Buffer(access.buffer).is_param and not _missing(block, True, source).is_empty():
+                if not _shared(func, block, access) and not _left_out_before(func, access.buffer, before):
+                    _report_uncovered(block, source)
             doubtful.setdefault(access.buffer, block)
     for buffer, block in doubtful.items():
         _all_reads_written(func, buffer, block)
@@ -52,6 +55,23 @@ def _shared(func: Func, block: Block, access: Access) -> bool:
         return wanted.range().is_subset(written.range())
 
 
+def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
+    """Whether a function writes all of a parameter that it wrote before a step."""
+    if before is None or len(func.args) != len(before.args):
+        return False
+    old = next((b for b, a in zip(before.args, func.args, strict=True) if a == param), None)
+    if old is None or old.type != param.type:
+        return False
+    groups = [
+        [a for a in accesses(f.op) if a.is_write and a.buffer == value] for f, value in ((func, param), (before, old))
+    ]
+    if not all(group and all(a.exact for a in group) for group in groups):
+        return False
+    with question(f"what is written of {Buffer(param).name}"):
+        now, was = (relation_beneath(group, f.op)[0].range() for group, f in zip(groups, (func, before), strict=True))
+        return was.is_subset(now)
+
+
 def _covers(block: Block) -> bool:
     """Whether the bindings reach every point of the domain."""
     nest = nest_in(block.body)
@@ -66,16 +86,17 @@ def _covers(block: Block) -> bool:
 _covering: Remembered[int, bool] = Remembered(1 << 16)
 
 
-def _missing(block: Block, ragged: bool = False) -> isl.Set:
+def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.Set:
     """Points of the iter domain that no iteration is bound to (inside one iteration of the block around).
 
-    `ragged`: where there is a block around, guards are left out.
+    `ragged`: where there is a block around, or `anywhere`, guards are left out; then also what lies between the steps
+    of a binding.
     """
     # a block without iters is no level of its own: what is in it may be bound to loops around it
     top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
     bindings = [i.binding for i in block.iters]
     # bindings may use the iters of blocks further out than `top`
-    dom = domain(block.op, top, bindings, guards=top is None or not ragged)
+    dom = domain(block.op, top, bindings, guards=not ragged or (top is None and not anywhere))
     with question(f'the domain of block "{block.name}"'):
         image = dom.map(bindings).range()
         space = image.get_space()
@@ -86,7 +107,19 @@ def _missing(block: Block, ragged: bool = False) -> isl.Set:
             var = isl.Aff.var_on_domain(local, dim_type.set, number)
             low, high = inner.aff(it.min), inner.aff(it.min + it.extent - 1)
             full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
+            if anywhere:
+                full = _stepped(full, var, it)
         return full.subtract(image)
+
+
+def _stepped(full: isl.Set, var: isl.Aff, it: Iter) -> isl.Set:
+    """The points that a binding such as `i * 16 + 3` can reach; a reduction has to start at the start all the same."""
+    factors, start = ranges.terms(it.binding.expr) or ({}, 0)
+    step = gcd(*factors.values())
+    low = it.min.as_constant()
+    if step < 2 or (it.kind == "R" and (low is None or (low - start) % step != 0)):
+        return full
+    return full.intersect(var.add_constant_val(isl.Val(-start)).mod_val(isl.Val(step)).zero_basic_set().to_set())
 
 
 def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
@@ -97,8 +130,8 @@ def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
     return found
 
 
-def _report_uncovered(block: Block) -> None:
-    missing = _missing(block, ragged=True)
+def _report_uncovered(block: Block, source: bool) -> None:
+    missing = _missing(block, True, source)
     point = (smallest_point(missing) or [])[-len(block.iters) :]
     names = ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
     domains = ", ".join(f"{i.name} in {_domain_text(i)}" for i in block.iters)

@@ -27,18 +27,20 @@ from tir_mlir.dialect.views import Block, Buffer, Loop, funcs, is_block, is_loop
 from tir_mlir.dialect.walk import accessed, ops, parents
 
 
-def verify(module: ir.Module | ir.Operation, source: bool = False) -> None:
+def verify(module: ir.Module | ir.Operation, source: bool = False, before: ir.Module | None = None) -> None:
     """Raise `VerifyError` for the first rule that a module breaks; `source` adds the rules for what a user declares.
 
-    After a primitive the declared iter kinds need no second look: primitives keep them.
+    After a primitive the declared iter kinds need no second look: primitives keep them. What a function leaves out of
+    its outputs, by a guard, it may leave out after a step as well: `before` is the module before that.
     """
     root = module.operation
     check_mlir(root)
     with frozen():
-        _verify(root, source)
+        _verify(root, source, before)
 
 
-def _verify(root: ir.Operation, source: bool) -> None:
+def _verify(root: ir.Operation, source: bool, before: ir.Module | None) -> None:
+    known = {} if before is None else {f.name: f for f in funcs(before)}
     for func in funcs(root):
         blocks = []
         for op in ops(func.op):
@@ -55,7 +57,7 @@ def _verify(root: ir.Operation, source: bool) -> None:
             _settle(op)
             if name == "affine.parallel":
                 blocks.append(Block(op))
-        cover(func, blocks)
+        cover(func, blocks, source, known.get(func.name))
         if source:
             for block in blocks:
                 iter_kinds(block)

@@ -88,7 +88,7 @@ class _Possible:
                 compute_inline(block)
             else:
                 compute_at(block, Loop(walk.find(copy, self.loops[place].id)))  # pyright: ignore[reportArgumentType]
-            verify(copy)
+            verify(copy, before=self.module)  # pyright: ignore[reportArgumentType]
             check_concurrency("compute_at", self.module, copy)  # pyright: ignore[reportArgumentType]
         except _REFUSALS:
             return False

@@ -90,7 +90,7 @@ class Stepper(Methods):
         try:
             result = self._run(primitive, arguments, module)
             if not primitive.pure:
-                verify(module)
+                verify(module, before=self._module)
                 check_concurrency(primitive.name, self._module, module)
         except (ScheduleError, VerifyError, NotProvable, NotAffine) as error:
             self._raise(primitive.name, arguments, error)

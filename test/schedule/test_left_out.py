@@ -1,0 +1,109 @@
+"""Programs that leave out part of an output: a user may write them, and no step makes them leave out more."""
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScriptError, VerifyError
+from tir_mlir.dialect.verify import verify
+from tir_mlir.script import parse
+from tir_mlir.script import tir as T
+
+SHAPE = ((16, 16), "float32")
+
+
+@T.prim_func
+def some(A: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")):
+    B = T.alloc_buffer((16, 16))
+    for i, j in T.grid(16, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2.0
+    for i, j in T.grid(16, 16):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where(i * 16 + j < 100)
+            C[vi, vj] = B[vi, vj] + 1.0
+
+
+STEPS = {
+    "split": lambda sch: sch.split(sch.get_loops("C")[0], [None, 3]),
+    "fuse": lambda sch: sch.fuse(*sch.get_loops("C")),
+    "reorder": lambda sch: sch.reorder(*sch.get_loops("C")[::-1]),
+    "parallel": lambda sch: sch.parallel(sch.get_loops("C")[0]),
+    "blockize": lambda sch: sch.blockize(sch.get_loops("C")[0]),
+    "compute_at": lambda sch: sch.compute_at("B", sch.get_loops("C")[0]),
+    "compute_inline": lambda sch: sch.compute_inline("B"),
+    "cache_read": lambda sch: sch.cache_read("C", 0, "local"),
+    "transform_layout": lambda sch: sch.transform_layout("B", ("write", 0), lambda i, j: (j, i)),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_steps_keep_what_is_written(step, same_result):
+    sch = Schedule(some)
+    before = sch.mod
+    STEPS[step](sch)
+    assert "T.where(" in sch.mod.script()
+    same_result(sch, before, SHAPE, SHAPE)
+
+
+def test_the_rest_is_not_overwritten(refused):
+    sch = Schedule(some)
+    also = r"does not fill a box: the copy would also take C_local\[6, 4\], which it does not write"
+    refused(sch, also, lambda: sch.cache_write("C", 0, "local"))
+
+
+STEPPED = """
+from tvm.script import tir as T
+@T.prim_func
+def main(A: T.Buffer((64, 16), "float32"), C: T.Buffer((64,), "float32")):
+    for i, k in T.grid(LOOPS):
+        with T.block("C"):
+            vi = T.axis.spatial(64, ROW)
+            vk = T.axis.reduce(16, COLUMN)
+            with T.init():
+                C[vi] = 0.0
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def stepped(loops: str, row: str, column: str):
+    return parse(STEPPED.replace("LOOPS", loops).replace("ROW", row).replace("COLUMN", column))
+
+
+@pytest.mark.parametrize(("row", "column"), [("i * 8", "k * 2"), ("i * 8 + 3", "k * 2"), ("i * 8 + 7", "k * 2")])
+def test_bindings_in_steps(row, column, same_result, refused):
+    sch = Schedule(stepped("8, 8", row, column))
+    before = sch.mod
+    i, k = sch.get_loops("C")
+    sch.split(i, [None, 3])
+    sch.split(k, [None, 3])
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    same_result(sch, before, ((64, 16), "float32"), ((64,), "float32"))
+
+
+@pytest.mark.parametrize(
+    ("loops", "row", "column", "missing"),
+    [
+        ("63, 16", "i", "k", "vi = 63"),
+        ("7, 16", "i * 8", "k", "vi = 56"),
+        ("7, 16", "i * 8 + 5", "k", "vi = 61"),
+        ("64, 8", "i", "k * 2 + 1", "vk = 0"),  # the reduction would not start
+        ("64, 7", "i", "k * 2", "vk = 14"),
+        ("64, 8", "i", "k", "vk = 8"),
+        ("32, 16", "i // 2 * 2", "k", "vi = 1"),
+    ],
+)
+def test_loops_that_are_too_short_are_errors_still(loops, row, column, missing):
+    with pytest.raises(ScriptError, match=f"do not cover its domain.*nothing runs .*{missing}"):
+        stepped(loops, row, column)
+
+
+def test_a_step_may_not_leave_out_more():
+    whole, part = Schedule(some).mod.mlir, parse(Schedule(some).mod.script().replace("< 100", "< 99")).mlir
+    verify(whole, before=part)
+    verify(part, before=part)
+    with pytest.raises(VerifyError, match="do not cover its domain"):
+        verify(part, before=whole)
+    with pytest.raises(VerifyError, match="do not cover its domain"):
+        verify(part)
