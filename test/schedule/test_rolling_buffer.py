@@ -1,0 +1,171 @@
+"""rolling_buffer: a buffer of just the part needed holds every value until it is read, or the step is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import parse
+from tir_mlir.script import tir as T
+from tir_mlir.script.equal import difference
+
+
+def blur(n: int, taps: int = 3):
+    total = " + ".join(f"B[vi + {t}]" for t in range(taps))
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({n + taps - 1},), "float32"), C: T.Buffer(({n},), "float32")):
+    B = T.alloc_buffer(({n + taps - 1},), "float32")
+    for i in range({n + taps - 1}):
+        with T.block("B"):
+            vi = T.axis.spatial({n + taps - 1}, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in range({n}):
+        with T.block("C"):
+            vi = T.axis.spatial({n}, i)
+            C[vi] = {total}
+""")
+
+
+def shapes(n: int, taps: int = 3):
+    return ((n + taps - 1,), "float32"), ((n,), "float32")
+
+
+IMAGE = """
+@T.prim_func
+def main(A: T.Buffer((18, 14), "float32"), C: T.Buffer((16, 12), "float32")):
+    B = T.alloc_buffer((18, 14), "float32")
+    for h, w in T.grid(18, 14):
+        with T.block("B"):
+            vh, vw = T.axis.remap("SS", [h, w])
+            B[vh, vw] = A[vh, vw] + T.float32(1)
+    for h, w, rh, rw in T.grid(16, 12, 3, 3):
+        with T.block("C"):
+            vh, vw, vrh, vrw = T.axis.remap("SSRR", [h, w, rh, rw])
+            with T.init():
+                C[vh, vw] = T.float32(0)
+            C[vh, vw] = C[vh, vw] + B[vh + vrh, vw + vrw]
+"""
+IMAGE_SHAPES = ((18, 14), "float32"), ((16, 12), "float32")
+
+
+def at_consumer(program, loop: int = 0) -> Schedule:
+    sch = Schedule(program)
+    sch.compute_at("B", sch.get_loops("C")[loop])
+    return sch
+
+
+def test_the_part_needed_at_a_time():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+            B = T.alloc_buffer((3,), "float32")
+            for i in range(16):
+                for ax0 in range(3):
+                    with T.block("B"):
+                        vi = T.axis.opaque(18, i + ax0)
+                        T.where(i < 1 or ax0 >= 2)
+                        T.reads(A[vi])
+                        T.writes(B[vi % 3])
+                        B[vi % 3] = A[vi] * T.float32(2)
+                with T.block("C"):
+                    vi = T.axis.opaque(16, i)
+                    T.reads(B[0:3])
+                    T.writes(C[vi])
+                    C[vi] = B[vi % 3] + B[(vi + 1) % 3] + B[(vi + 2) % 3]
+
+    sch = at_consumer(blur(16))
+    sch.rolling_buffer("B", 0)
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
+@pytest.mark.parametrize("taps", [2, 3, 5])
+def test_any_size(n, taps, same_result, refused):
+    sch = at_consumer(blur(n, taps))
+    if n == 1:  # the loop does not move
+        refused(sch, "there is nothing to keep", lambda: sch.rolling_buffer("B", 0))
+        return
+    sch.rolling_buffer("B", 0)
+    assert f"B = T.alloc_buffer(({taps},))" in sch.mod.script()
+    same_result(sch, blur(n, taps), *shapes(n, taps))
+
+
+@pytest.mark.parametrize("tile", [1, 3, 4, 5, 8, 15])
+def test_tiles(tile, same_result):
+    """Tiles roll by their size, also where the last one is shorter."""
+    sch = Schedule(blur(16))
+    outer, _ = sch.split(sch.get_loops("C")[0], [None, tile])
+    sch.compute_at("B", outer)
+    sch.rolling_buffer("B", 0)
+    assert f"B = T.alloc_buffer(({tile + 2},))" in sch.mod.script()
+    same_result(sch, blur(16), *shapes(16))
+
+
+@pytest.mark.parametrize("loop", [0, 1])
+def test_two_dimensions(loop, same_result):
+    """Beneath rows, lines roll; beneath pixels, lines roll and each keeps what the one before has computed."""
+    sch = at_consumer(parse(IMAGE), loop)
+    sch.rolling_buffer("B", "B")
+    assert "B = T.alloc_buffer((3, 14))" in sch.mod.script()
+    same_result(sch, parse(IMAGE), *IMAGE_SHAPES)
+
+
+def test_stages_that_roll_one_after_the_other(same_result):
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((20,), "float32"), D: T.Buffer((16,), "float32")):
+    B = T.alloc_buffer((20,), "float32")
+    C = T.alloc_buffer((18,), "float32")
+    for i in range(20):
+        with T.block("B"):
+            vi = T.axis.spatial(20, i)
+            B[vi] = A[vi] + T.float32(1)
+    for i in range(18):
+        with T.block("C"):
+            vi = T.axis.spatial(18, i)
+            C[vi] = B[vi] + B[vi + 2]
+    for i in range(16):
+        with T.block("D"):
+            vi = T.axis.spatial(16, i)
+            D[vi] = C[vi] - C[vi + 2]
+""")
+    sch = Schedule(program)
+    loop = sch.get_loops("D")[0]
+    sch.compute_at("C", loop)
+    sch.compute_at("B", loop)
+    sch.rolling_buffer("C", 0)
+    sch.rolling_buffer("B", 0)
+    assert "B = T.alloc_buffer((5,))" in sch.mod.script() and "C = T.alloc_buffer((3,))" in sch.mod.script()
+    same_result(sch, program, ((20,), "float32"), ((16,), "float32"))
+
+
+def test_refuses_blocks_that_do_not_roll(refused):
+    sch = Schedule(blur(16))
+    refused(sch, "do not stand under a common loop; compute_at brings them there", lambda: sch.rolling_buffer("B", 0))
+    refused(sch, "writes C, which lives outside its scope", lambda: sch.rolling_buffer("C", 0))
+    refused(sch, "has no number 1 among what it writes", lambda: sch.rolling_buffer("B", 1))
+    sch = at_consumer(blur(16, 1))
+    refused(sch, "so there is nothing to keep", lambda: sch.rolling_buffer("B", 0))
+
+
+def test_refuses_a_symbolic_loop(refused):
+    program = parse("""
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n + 2,), "float32")
+    C = T.match_buffer(c, (n,), "float32")
+    B = T.alloc_buffer((n + 2,), "float32")
+    for i in range(n + 2):
+        with T.block("B"):
+            vi = T.axis.spatial(n + 2, i)
+            B[vi] = A[vi]
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = B[vi] + B[vi + 2]
+""")
+    refused(sch := at_consumer(program), "so there is nothing to keep", lambda: sch.rolling_buffer("B", 0))
