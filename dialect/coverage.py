@@ -17,7 +17,7 @@ from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, question, smallest_point
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Buffer, Func, Iter, is_block, symbol_name
-from tir_mlir.dialect.walk import parents
+from tir_mlir.dialect.walk import loops_above, parents
 
 
 def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None) -> None:
@@ -25,8 +25,9 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
 
     A producer that was moved may compute less than its domain, so for allocations only what is read counts. A block
     inside another may be cut by a guard: its domain is a tile, and the last tile may be ragged. In what a user writes
-    (`source`) any block may: a guard says that something is left out, and so does a binding in steps, as `i * 16`.
-    After a step no element of a parameter is left out that the function wrote `before`.
+    (`source`) any block may: a guard says that something is left out, and so do a binding in steps, as `i * 16`, and a
+    loop whose bounds use other loops, as `for j in range(i)`. After a step no element of a parameter is left out that
+    the function wrote `before`.
     """
     short = [b for b in blocks if b.iters and not _covers(b)]
     doubtful: dict[ir.Value, Block] = {}
@@ -90,15 +91,19 @@ def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.
     """Points of the iter domain that no iteration is bound to (inside one iteration of the block around).
 
     `ragged`: where there is a block around, or `anywhere`, guards are left out; then also what lies between the steps
-    of a binding.
+    of a binding, and the domains of iters that run over a loop whose bounds use others.
     """
     # a block without iters is no level of its own: what is in it may be bound to loops around it
     top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
     bindings = [i.binding for i in block.iters]
     # bindings may use the iters of blocks further out than `top`
     dom = domain(block.op, top, bindings, guards=not ragged or (top is None and not anywhere))
+    unbound = _free_of_each_other(block, dom) if anywhere else set()
     with question(f'the domain of block "{block.name}"'):
         image = dom.map(bindings).range()
+        for number, binding in enumerate(bindings):
+            if unbound.intersection(binding.values):
+                image = image.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
         space = image.get_space()
         full = isl.Set.universe(space).intersect_params(dom.set.params())
         local = isl.LocalSpace.from_space(space)
@@ -110,6 +115,22 @@ def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.
             if anywhere:
                 full = _stepped(full, var, it)
         return full.subtract(image)
+
+
+def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
+    """Let loops whose bounds use other loops run over all that they take in any iteration of those; their variables."""
+    around = ranges.around(block.op)
+    found = set()
+    for loop in loops_above(block.op):
+        used = [v for bound in (*loop.lowers, *loop.uppers) for v in bound.values]
+        low, high = around[loop.var]
+        if loop.var not in dom.dims or all(is_symbol(v) for v in used) or low is None or high is None:
+            continue
+        place = dom.dims.index(loop.var)
+        free = dom.set.drop_constraints_involving_dims(dim_type.set, place, 1)
+        dom.set = free.lower_bound_val(dim_type.set, place, low).upper_bound_val(dim_type.set, place, high)
+        found.add(loop.var)
+    return found
 
 
 def _stepped(full: isl.Set, var: isl.Aff, it: Iter) -> isl.Set:

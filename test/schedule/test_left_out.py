@@ -3,6 +3,7 @@
 import pytest
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScriptError, VerifyError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.script import parse
@@ -101,9 +102,42 @@ def test_loops_that_are_too_short_are_errors_still(loops, row, column, missing):
 
 def test_a_step_may_not_leave_out_more():
     whole, part = Schedule(some).mod.mlir, parse(Schedule(some).mod.script().replace("< 100", "< 99")).mlir
-    verify(whole, before=part)
-    verify(part, before=part)
-    with pytest.raises(VerifyError, match="do not cover its domain"):
-        verify(part, before=whole)
-    with pytest.raises(VerifyError, match="do not cover its domain"):
-        verify(part)
+    with entered():
+        verify(whole, before=part)
+        verify(part, before=part)
+        for before in (whole, None):
+            with pytest.raises(VerifyError, match="do not cover its domain"):
+                verify(part, before=before)
+
+
+@T.prim_func
+def triangle(A: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")):
+    for i in range(16):
+        for j in range(i):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[vj, vi] + 1.0
+
+
+def test_a_loop_over_another(same_result, refused):
+    sch = Schedule(triangle)
+    before = sch.mod
+    i, j = sch.get_loops("C")
+    refused(sch, "bounds of loop j use i", lambda: sch.reorder(j, i))
+    refused(sch, "extent of loop j uses", lambda: sch.fuse(i, j))
+    sch.parallel(i)
+    sch.split(j, [None, 4])
+    assert "T.axis.spatial(15, j_0 * 4 + j_1)" in sch.mod.script()
+    assert parse(sch.mod.script()).equal(sch.mod)
+    same_result(sch, before, SHAPE, SHAPE)
+
+
+def test_a_loop_over_another_has_the_range_of_all():
+    text = Schedule(triangle).mod.script()
+    whole = text.replace("T.axis.spatial(15, j)", "T.axis.spatial(16, j)")
+    assert "T.axis.spatial(16, j)" in parse(whole).script()
+    with pytest.raises(ScriptError, match="nothing runs vi = 15"):
+        parse(whole.replace("for i in range(16)", "for i in range(15)"))
+    size = whole.replace("C: T.Buffer((16, 16)", "n: T.int32, C: T.Buffer((16, 16)").replace("range(i)", "range(i + n)")
+    with pytest.raises(ScriptError, match=r"the range of loop j uses other loops: write the domain"):
+        parse(size.replace("T.axis.spatial(16, j)", 'T.axis.remap("S", [j])'))

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tir_mlir.dialect import create
+from tir_mlir.dialect import create, ranges
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop
 
 from . import calls
+from .declared import is_size
 from .expr import Evaluator
 from .source import Refused
 from .values import Least, as_index, describe
@@ -129,7 +130,15 @@ def _nest(
 
 
 def domain_of(loop: Loop) -> tuple[Index, Index]:
-    """Where a loop starts and how often it runs; refused when that is no single expression."""
-    if len(loop.uppers) != 1:
-        raise Refused(f"loop {loop.name} ends at a minimum of expressions: write the domain, T.axis.spatial(n, ...)")
-    return loop.lower, loop.extent
+    """The domain of an iter that is bound to a loop: where it starts and how often it runs.
+
+    For a loop whose bounds use other loops (`for j in range(i)`), the least range of numbers that holds all it takes.
+    """
+    single = len(loop.lowers) == 1 and len(loop.uppers) == 1
+    if single and all(is_size(v) for v in (*loop.lower.values, *loop.upper.values)):
+        return loop.lower, loop.extent
+    low, high = ranges.within(loop.op)[loop.var]
+    if low is None or high is None:
+        what = "uses other loops" if single else "is no single expression"
+        raise Refused(f"the range of loop {loop.name} {what}: write the domain, T.axis.spatial(n, {loop.name})")
+    return Index.constant(low), Index.constant(max(high - low + 1, 0))
