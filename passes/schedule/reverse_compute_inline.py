@@ -42,7 +42,8 @@ def reverse_compute_inline(block: Block) -> None:
         for i in range(n):                       ->
             with T.block("C"): C[vi] = g(B[vi])
 
-    The merged block keeps the name of the producer. Every element of the result gets the value it got before.
+    The merged block keeps the name and the iters of the producer; where the block read only a part of what that
+    computes, a guard leaves out the rest. Every element of the result gets the value it got before.
 
     Requires: both bodies are one store of a pure value, all iters spatial, no init; the block reads one buffer
     computed in the scope, always at the same index, which tells its iters, and has no guard; nothing else uses that
@@ -260,25 +261,29 @@ def _guard(block: Block, conditions: list[Constraint]) -> None:
 
 
 def _shrink(block: Block) -> None:
-    """Cut the domain of each iter to the values it is bound to: the result, unlike the buffer, must be all written.
+    """Cut the domain of each iter to the values that loops bind it to: the result, unlike the buffer, must be all
+    written, but for what a guard leaves out.
 
     An iter is left as it is where these values have no single expression.
     """
     if ranges.is_full_box(block):
         return
-    dom = domain(block.op)
+    ends = [end for i in block.iters for end in (i.binding - i.min, i.min + i.extent - 1 - i.binding)]
+    dom = domain(block.op, extra=ends, guards=False)
+    for end in ends:
+        dom.set = dom.set.intersect(holding(dom, Constraint(end)))
     symbols = symbols_by_name(block.op)
     lows: list[Index] = []
     extents: list[Index] = []
     with question(f'the domain of block "{block.name}"'):
         bound = dom.map([i.binding for i in block.iters]).range()
         for number, it in enumerate(block.iters):
-            ends = [
+            found = [
                 e.coalesce().gist(bound.params()).get_pieces() for e in (bound.dim_min(number), bound.dim_max(number))
             ]
             low, extent = it.min, it.extent
-            if all(len(e) == 1 for e in ends):
-                low, last = (to_index(e[0][1], [], symbols) for e in ends)
+            if all(len(e) == 1 for e in found):
+                low, last = (to_index(e[0][1], [], symbols) for e in found)
                 extent = (last - low + 1).simplified()
             lows.append(low)
             extents.append(extent)

@@ -68,8 +68,42 @@ def test_part_of_the_producer_gets_a_guard(same_result):
     sch.reverse_compute_inline("C")
     text = body(sch)
     assert "T.where(" in text and "C[vi - 2]" in text
-    assert "vi = T.axis.spatial((2, 10), i)" in text
+    assert "vi = T.axis.spatial(12, i)" in text and "T.where(" in text
     same_result(sch, Cropped, ((12,), F32), ((8,), F32))
+
+
+def test_a_guard_joins_the_one_of_the_producer(same_result):
+    @I.ir_module
+    class Ragged:
+        @T.prim_func
+        def main(A: T.Buffer((16, 4), "float32"), C: T.Buffer((8, 3), "float32")):
+            B = T.alloc_buffer((16, 4), "float32")
+            for i_0, i_1, j in T.grid(4, 5, 4):
+                with T.block("B"):
+                    vi = T.axis.spatial(16, i_0 * 5 + i_1)
+                    vj = T.axis.spatial(4, j)
+                    T.where(i_0 * 5 + i_1 < 16)
+                    B[vi, vj] = A[vi, vj] + 1.0
+            for i, j in T.grid(8, 3):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vi + 5, vj + 1] * 2.0
+
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((16, 4), "float32"), C: T.Buffer((8, 3), "float32")):
+            for i_0, i_1, j in T.grid(4, 5, 4):
+                with T.block("B"):
+                    vi = T.axis.spatial(16, i_0 * 5 + i_1)
+                    vj = T.axis.spatial(4, j)
+                    T.where(i_0 * 5 + i_1 < 16 and i_0 * 5 + i_1 >= 5 and i_0 * 5 + i_1 < 13 and j >= 1)
+                    C[vi - 5, vj - 1] = (A[vi, vj] + 1.0) * 2.0
+
+    sch = Schedule(Ragged)
+    sch.reverse_compute_inline("C")
+    assert sch.mod.equal(Expected)
+    same_result(sch, Ragged, ((16, 4), F32), ((8, 3), F32))
 
 
 def test_condition_in_the_consumer(same_result):
