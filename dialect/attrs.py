@@ -94,12 +94,6 @@ def affine_map(op: ir.Operation, key: str) -> ir.AffineMap:
     return ir.AffineMapAttr(op.attributes[key]).value
 
 
-def integer_set(op: ir.Operation, key: str) -> ir.IntegerSet:
-    """The integer set that `op` holds under `key`."""
-    held: Any = ir.IntegerSetAttr(op.attributes[key])  # `value` is missing in the stubs of the bindings
-    return held.value
-
-
 def integers(op: ir.Operation, key: str) -> list[int]:
     """The dense array of integers that `op` holds under `key`."""
     return list(op.attributes[key])  # pyright: ignore[reportArgumentType]  the stubs know no common array type

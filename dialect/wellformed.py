@@ -18,7 +18,7 @@ from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.regions import visible_buffers
 from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.dialect.views import Func, funcs, is_block, is_where, symbols_by_name
-from tir_mlir.dialect.walk import ops, parents
+from tir_mlir.dialect.walk import ops, parents, parse_set
 
 RULE = "wellformed"
 KINDS = ("serial", "parallel", "vectorized", "unrolled")
@@ -79,8 +79,8 @@ def _assumption(func: Func, known: Iterable[str]) -> None:
     if attrs.ASSUME not in func.op.attributes:
         return
     syms = attrs.get(func.op, attrs.SYMS, [])
-    set_ = attrs.integer_set(func.op, attrs.ASSUME)
-    if set_.n_dims or set_.n_symbols != len(syms):
+    map_, _ = parse_set(str(func.op.attributes[attrs.ASSUME]))
+    if map_.n_dims or map_.n_symbols != len(syms):
         _fail(func.op, f"{attrs.ASSUME} of function {func.name} must be over the {len(syms)} names of {attrs.SYMS}")
     if missing := [s for s in syms if s not in known]:
         _fail(func.op, f"function {func.name} has no shape variable {missing[0]} (it has {_listed(known)})")

@@ -190,3 +190,35 @@ func.func @unknown_buffer(%A: memref<4xf32> {tir.name = "A"}) {
   }
   return
 }
+
+// -----
+
+// expected-error @below {{tir.assume of function assumes must be over the 1 names of tir.syms}}
+func.func @assumes(%A: memref<?xf32> {tir.name = "A", tir.shape = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]})
+    attributes {tir.assume = affine_set<()[s0, s1] : (s0 - s1 >= 0)>, tir.syms = ["n"]} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim {tir.name = "n"} %A, %c0 : memref<?xf32>
+  %c = arith.constant 1.0 : f32
+  affine.for %i = 0 to %n {
+    affine.parallel (%v) = (%i) to (%i + 1) {
+      affine.store %c, %A[%v] : memref<?xf32>
+    } {tir.block = "A", tir.iters = ["S"], tir.min = affine_map<()[s0] -> (0)>, tir.extent = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]}
+  }
+  return
+}
+
+// -----
+
+// expected-error @below {{function assumes has no shape variable m (it has n)}}
+func.func @assumes(%A: memref<?xf32> {tir.name = "A", tir.shape = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]})
+    attributes {tir.assume = affine_set<()[s0] : (s0 mod 4 == 0)>, tir.syms = ["m"]} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim {tir.name = "n"} %A, %c0 : memref<?xf32>
+  %c = arith.constant 1.0 : f32
+  affine.for %i = 0 to %n {
+    affine.parallel (%v) = (%i) to (%i + 1) {
+      affine.store %c, %A[%v] : memref<?xf32>
+    } {tir.block = "A", tir.iters = ["S"], tir.min = affine_map<()[s0] -> (0)>, tir.extent = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]}
+  }
+  return
+}
