@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from mlir import ir
 
 from tir_mlir.dialect import create, walk
@@ -50,11 +52,11 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
             " by a constant first, and fuse with its inner part",
         )
 
+    size = math.prod(loop.const_extent if loop.const_extent is not None else 1 for loop in loops)
+    check(size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
     total = Index.constant(1)
     for loop in loops:
         total = total * loop.extent
-    size = total.simplified().as_constant()
-    check(size is None or size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
     with ir.InsertionPoint(loops[0].op), loops[0].op.location:
         fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total.simplified())
     walk.move_body(loops[-1].body, fused.body)

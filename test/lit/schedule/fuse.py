@@ -1,6 +1,8 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-fuse{loops=i,j}' | FileCheck %s
+# RUN: not tir-opt %s --split-input-file -p 'tir-fuse{loops=[]}' 2>&1 | FileCheck %s --check-prefix=NONE
 
 
+# NONE: error: {{.*}}fuse needs at least one loop
 # CHECK-LABEL: def nest(
 @T.prim_func
 def nest(A: T.Buffer((4, 8), "float32")):
@@ -85,3 +87,44 @@ def triangle(A: T.Buffer((8, 8), "float32")):
                 T.reads()
                 T.writes(A[i, j])
                 A[i, j] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def start(A: T.Buffer((8, 8), "float32")):
+    for i in range(8):
+        # expected-error @below {{loop j does not start at 0}}
+        for j in range(1, 8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                vj = T.axis.spatial((1, 8), j)
+                A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def least(B: T.Buffer((6,), "float32")):
+    for i in range(8):
+        # expected-error @below {{loop j ends at the least of several bounds; fuse needs one extent}}
+        for j in range(T.min(i + 1, 6)):
+            with T.block("B"):
+                vj = T.axis.opaque(6, j)
+                B[vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def too_long(B: T.Buffer((1,), "float32")):
+    # expected-error @below {{the fused extent 18446744073709551616 does not fit an index (64 bits)}}
+    for i in range(4294967296):
+        for j in range(4294967296):
+            with T.block("B"):
+                vi = T.axis.opaque(4294967296, i)
+                vj = T.axis.opaque(4294967296, j)
+                B[0] = T.float32(0)

@@ -2,8 +2,10 @@
 # RUN: not tir-opt %s --split-input-file -p 'tir-loop-partition{loop=j factors=none,none}' 2>&1 | FileCheck %s --check-prefix=NONES
 # RUN: not tir-opt %s --split-input-file -p 'tir-loop-partition{loop=j factors=0}' 2>&1 | FileCheck %s --check-prefix=ZERO
 # RUN: not tir-opt %s --split-input-file -p 'tir-loop-partition{loop=j factors=16}' 2>&1 | FileCheck %s --check-prefix=ALL
+# RUN: not tir-opt %s --split-input-file -p 'tir-loop-partition{loop=j factors=[]}' 2>&1 | FileCheck %s --check-prefix=EMPTY
 
 
+# EMPTY: loop_partition needs the length of at least one segment
 # NONES: one segment can take the rest of the range; 2 of
 # ZERO: the length 0 of a segment is not positive
 # ALL: take 16 of the 16 iterations of loop j; some must be left
@@ -86,3 +88,13 @@ def annotated(A: T.Buffer((16,), "float32")):
         with T.block("A"):
             v = T.axis.spatial(16, j)
             A[v] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def no_block(A: T.Buffer((16,), "float32")):
+    # expected-error @below {{loop j holds no block; loop_partition names the segments after one}}
+    for j in range(16):
+        A[j] = T.float32(0)

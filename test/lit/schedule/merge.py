@@ -1,7 +1,9 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-merge{loops=j,l}' | FileCheck %s
 # RUN: not tir-opt %s --split-input-file -p 'tir-merge{loops=j}' 2>&1 | FileCheck %s --check-prefix=ALONE
+# RUN: not tir-opt %s --split-input-file -p 'tir-merge{loops=j,j}' 2>&1 | FileCheck %s --check-prefix=TWICE
 
 
+# TWICE: error: {{.*}}a loop is named twice; merge takes different loops
 # ALONE: merge takes two loops or more, not 1
 # Both nests from what holds them down to the loops become one; kinds are lost.
 # CHECK-LABEL: def side_by_side(
@@ -124,6 +126,73 @@ def bound(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
         with T.block("B"):
             vj = T.axis.spatial(8, j)
             B[vj] = T.float32(0)
+    for l in range(8):
+        with T.block("C"):
+            vl = T.axis.spatial(8, l)
+            C[vl] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def start(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    # expected-error @below {{loop j does not start at 0}}
+    for j in range(1, 8):
+        with T.block("B"):
+            vj = T.axis.spatial((1, 8), j)
+            B[vj] = T.float32(0)
+    for l in range(1, 8):
+        with T.block("C"):
+            vl = T.axis.spatial((1, 8), l)
+            C[vl] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def least(B: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
+    for i in range(8):
+        # expected-error @below {{loop j ends at the least of several bounds; merge needs one extent}}
+        for j in range(T.min(i + 1, 6)):
+            with T.block("B"):
+                vj = T.axis.opaque(6, j)
+                B[vj] = T.float32(0)
+        for l in range(T.min(i + 1, 6)):
+            with T.block("C"):
+                vl = T.axis.opaque(6, l)
+                C[vl] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def in_a_condition(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), n: T.int32):
+    if n > 3:
+        # expected-error @below {{between loop j and what it shares with the others stands a condition; merge loops only}}
+        for j in range(8):
+            with T.block("B"):
+                vj = T.axis.spatial(8, j)
+                B[vj] = T.float32(0)
+    for l in range(8):
+        with T.block("C"):
+            vl = T.axis.spatial(8, l)
+            C[vl] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def in_a_block(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    with T.block("outer"):
+        # expected-error @below {{between loop j and what it shares with the others stands a block; merge loops only}}
+        for j in range(8):
+            with T.block("B"):
+                vj = T.axis.spatial(8, j)
+                B[vj] = T.float32(0)
     for l in range(8):
         with T.block("C"):
             vl = T.axis.spatial(8, l)

@@ -1,5 +1,20 @@
 // RUN: tir-opt %s --split-input-file --verify-diagnostics --mlir-print-local-scope -p 'tir-split{loop=i factors=4,none}' | FileCheck %s
+// RUN: tir-opt %S/Inputs/split_refused.py --split-input-file --verify-diagnostics -p 'tir-split{loop=i factors=4,none}'
+// RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=4,8}' 2>&1 | FileCheck %s --check-prefix=LESS
+// RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=none,none}' 2>&1 | FileCheck %s --check-prefix=NONES
+// RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=4,0}' 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=[]}' 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=4294967296,4294967296}' 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=4,none disable_predication=true}' 2>&1 | FileCheck %s --check-prefix=GUARD
+// RUN: not tir-opt %S/Inputs/split_refused.py --split-input-file -p 'tir-split{loop=i factors=4,8}' 2>&1 | FileCheck %s --check-prefix=REACH
 
+// LESS: error: {{.*}}the factors [4, 8] multiply to 32, less than the extent 128 of loop i; iterations would be lost
+// NONES: error: {{.*}}split can infer one factor; 2 of [None, None] are None
+// ZERO: error: {{.*}}the factor 0 is not positive; use None to infer a factor
+// EMPTY: error: {{.*}}split needs at least one factor
+// LARGE: error: {{.*}}multiply to 18446744073709551616, which does not fit an index (64 bits)
+// GUARD: error: {{.*}}the factors [4, None] do not divide the extent of loop i, so a guard is needed; drop disable_predication
+// REACH: error: {{.*}}loop i has a symbolic extent that 32 iterations need not reach
 // CHECK-LABEL: func.func @exact
 func.func @exact(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
   %c = arith.constant 1.0 : f32

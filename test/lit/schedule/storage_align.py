@@ -3,6 +3,7 @@
 # RUN: not tir-opt %s -p 'tir-storage-align{block=Y buffer_index=0 axis=2 factor=32 offset=8}' 2>&1 | FileCheck %s --check-prefix=AXIS
 # RUN: not tir-opt %s -p 'tir-storage-align{block=Y buffer_index=0 axis=0 factor=0 offset=8}' 2>&1 | FileCheck %s --check-prefix=FACTOR
 # RUN: not tir-opt %s -p 'tir-storage-align{block=Y buffer_index=1 axis=0 factor=4 offset=0}' 2>&1 | FileCheck %s --check-prefix=INDEX
+# RUN: tir-opt %S/Inputs/storage_align_refused.py --split-input-file --verify-diagnostics -p 'tir-storage-align{block=Y buffer_index=0 axis=0 factor=4 offset=1}'
 
 
 # PARAM: B is a parameter of the function, its strides are given

@@ -1,6 +1,7 @@
 # RUN: tir-opt %s --emit=script -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float16}' | FileCheck %s
 # RUN: not tir-opt %s -p 'tir-unsafe-set-dtype{block=B buffer_index=0 dtype=float16}' 2>&1 | FileCheck %s --check-prefix=PARAM
 # RUN: not tir-opt %s -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float8}' 2>&1 | FileCheck %s --check-prefix=DTYPE
+# RUN: tir-opt %S/Inputs/unsafe_set_dtype_refused.py --split-input-file --verify-diagnostics -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float16}'
 
 
 # PARAM: B is a parameter of the function, its type is the caller's

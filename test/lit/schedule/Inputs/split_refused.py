@@ -1,0 +1,44 @@
+@T.prim_func
+def start(A: T.Buffer((8,), "float32")):
+    # expected-error @below {{loop i starts at 1; split needs a loop that starts at 0}}
+    for i in range(1, 8):
+        with T.block("A"):
+            vi = T.axis.spatial((1, 8), i)
+            A[vi] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def least(B: T.Buffer((6,), "float32")):
+    for k in range(8):
+        # expected-error @below {{loop i ends at the least of several bounds; split needs one extent}}
+        for i in range(T.min(k + 1, 6)):
+            with T.block("B"):
+                vj = T.axis.opaque(6, i)
+                B[vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def loose(B: T.Buffer((6,), "float32")):
+    # expected-error @below {{the factors do not divide the extent of loop i; its body holds statements outside any block, which a guard cannot protect}}
+    for i in range(6):
+        B[i] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+# expected-error @below {{only the outermost factor may be inferred from a symbolic extent}}
+def inner_factor(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    for i in range(n):
+        with T.block("A"):
+            v = T.axis.spatial(n, i)
+            A[v] = T.float32(0)
