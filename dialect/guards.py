@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import sets, walk
+from tir_mlir.dialect import ranges, sets, walk
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.folding import folded
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, is_where
 
@@ -31,18 +32,23 @@ def has_guards(root: ir.Operation) -> bool:
     return any(is_where(op) for op in walk.ops(root))
 
 
-def drop_implied(root: ir.Operation) -> None:
-    """Take out of every guard what the loops and its other conditions imply; guards of which nothing is left go."""
+def normalise(root: ir.Operation) -> None:
+    """Write guards in one way: without what the loops and other conditions imply, expressions as short as can be.
+
+    Guards of which nothing is left go.
+    """
     for op in [op for op in walk.ops(root) if is_where(op)]:
         block = walk.blocks_below(op, with_init=True)[0]
-        old = walk.constraints(op)
+        units = {lp.var: lp.lower for lp in walk.loops_above(op) if lp.const_extent == 1}
+        box = ranges.around(op)
+        found = [Constraint(folded(c.index.substitute(units).simplified(), box), c.is_eq) for c in walk.constraints(op)]
         try:
             with question("which conditions of a guard are implied"):
-                new = needed(block, old)
+                found = needed(block, found)
         except NotProvable:
-            continue
-        if not new:
+            pass
+        if found:
+            walk.rebuild_guard(op, found)
+        else:
             block.op.move_before(op)
             walk.erase(op)
-        elif len(new) < len(old):
-            walk.rebuild_guard(op, new)

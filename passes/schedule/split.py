@@ -199,14 +199,15 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
 def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
     """Simplify the bindings of the blocks beneath `nest` under the ranges of the loops.
 
-    Loops of extent 1 stay in the expressions unless `preserve_unit_iters` is False.
+    Loops of extent 1 stay in the expressions unless `preserve_unit_iters` is False; then those around the nest go, too.
     """
-    units = {} if preserve_unit_iters else {lp.var: lp.lower for lp in nest if lp.const_extent == 1}
     for block_id in [b.id for b in blocks_below(nest[0].op)]:
         block = Block(walk.find(nest[0].op, block_id))  # type: ignore[arg-type]
         bindings = block.bindings
         if not bindings:
             continue
+        around = [] if preserve_unit_iters else walk.loops_above(block.op)
+        units = {lp.var: lp.lower for lp in around if lp.const_extent == 1}
         dom = None
         better = []
         for binding in bindings:

@@ -328,3 +328,18 @@ def test_mod_is_a_snapshot():
     text = before.script()
     sch.split(sch.get_loops("B")[0], [None, 4])
     assert before.script() == text and sch.mod.script() != text
+
+
+def test_unit_loops_around_go_from_bindings_too():
+    @T.prim_func
+    def shifted(A: T.Buffer((16,), "float32")):
+        for i, u in T.grid(16, 1):
+            with T.block("A"):
+                vi = T.axis.spatial(16, i + u)
+                A[vi] = 0.0
+
+    kept, dropped = Schedule(shifted), Schedule(shifted)
+    for sch, preserve in ((kept, True), (dropped, False)):
+        sch.split(sch.get_loops("A")[0], [1, 17], preserve_unit_iters=preserve)
+    assert "vi = T.axis.spatial(16, i_0 * 17 + i_1 + u)" in kept.mod.script()
+    assert "vi = T.axis.spatial(16, i_1)" in dropped.mod.script()

@@ -15,7 +15,7 @@ def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:
     """Whether two modules are the same program.
 
     Ids, locations, the order of operands in affine maps and whether a value is shared or computed twice do not count,
-    nor conditions of a `T.where` that the loops or its other conditions imply.
+    nor how a `T.where` is written: conditions that the loops or the others imply, loops of extent 1 in it.
     Names (of variables, buffers, loops, blocks) count unless `names=False`.
     """
     return canonical(a, names=names) == canonical(b, names=names)
@@ -36,5 +36,5 @@ def canonical(module: ir.Module, *, names: bool = True, symbols: bool = True) ->
     with entered():
         if guards.has_guards(module.operation):
             module = create.clone_module(module)
-            guards.drop_implied(module.operation)
+            guards.normalise(module.operation)
         return render(module, Options(anonymous=not names, symbols=symbols))
