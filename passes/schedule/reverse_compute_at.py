@@ -42,7 +42,8 @@ def reverse_compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: boo
             with T.block("C"): C[i] = P[i] + 1         for ax0 in range(16):
                                                            with T.block("C"): C[i_0 * 16 + ax0] = ...
 
-    Every instance of the block runs after all that it reads is final. New loops ax0, ax1, ... are serial.
+    Every instance of the block runs after all that it reads is final. New loops ax0, ax1, ... are serial. A reduction
+    runs whole where all it reads is there; else each iteration of the loop adds the part that it has computed.
 
     Requires: the block is complete or a reduction; all its producers are beneath `loop` and finished there; nothing
     else reads or writes its result before its old place. `index`: -1 at the end of the loop's body, -2 right after the
@@ -81,6 +82,8 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
         for maker in makers:
             check_lasts(maker)
     except ScheduleError:
+        if any(s.iter.kind == "R" and not s.extent.same(s.iter.extent) for s in found):
+            raise
         _check_last_written(block, loop, inputs, found)
     return found, relocate.insertion(loop, makers, users, index)
 
@@ -92,20 +95,65 @@ def _check_result_unused(block: Block) -> None:
 
 
 def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
-    """The iter values all of whose inputs are written by the end of one iteration of `loop`."""
+    """The iter values all of whose inputs are written by the end of one iteration of `loop`.
+
+    Whole sums where that can be; else each iteration adds the part that is there.
+    """
     spatial = [i for i in block.iters if i.kind != "R"]
+    try:
+        return _spans(block, loop, inputs, spatial)
+    except ScheduleError:
+        if len(spatial) == len(block.iters) or not _parts_are_read(block, inputs):
+            raise
+    found = _spans(block, loop, inputs, block.iters)
+    _check_parts(block, loop, found)
+    return found
+
+
+def _spans(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[relocate.Span]:
+    """What can run under the loop of some iters, and all of the others."""
     found = None
     if len(inputs) == 1:
         written = [a for a in accesses(loop.op) if a.buffer == inputs[0] and a.is_write]
         own = [a for a in touched(block, inputs[0]) if not a.is_write]
-        found = relocate.plain_spans(written, own, loop, spatial, dense=True)
+        found = relocate.plain_spans(written, own, loop, iters, dense=True)
     if found is None:
-        found = _exactly_available(block, loop, inputs, spatial)
+        found = _exactly_available(block, loop, inputs, iters)
     by_name = {s.iter.name: s for s in found}
     return [by_name.get(i.name) or relocate.Span(i, i.min, i.extent, False) for i in block.iters]
 
 
-def _exactly_available(block: Block, loop: Loop, inputs: list, spatial: list[Iter]) -> list[relocate.Span]:
+def _parts_are_read(block: Block, inputs: list) -> bool:
+    """Whether each reduce iter tells which part of an input it takes."""
+    used = {v for a in accesses(block.op) if a.buffer in inputs and not a.is_write for i in a.mins for v in i.values}
+    return all(i.var in used for i in block.iters if i.kind == "R")
+
+
+def _check_parts(block: Block, loop: Loop, found: list[relocate.Span]) -> None:
+    """Refuse unless each part of a sum is added once, the first part (which starts it) first, the others as before."""
+    place = relocate.Place.of(loop)
+    shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
+    fixed = [*range(shared), *(shared + n for n, i in enumerate(block.iters) if i.kind != "R")]
+    with question(f'the order in which the parts of block "{block.name}" are added under loop {loop.name}'):
+        outer = place.dom.map([Index.of(v) for v in place.dims[:shared]])
+        runs = outer.flat_range_product(relocate.executed(place, found))
+        twice = not runs.is_injective()
+        later = isl.Map.lex_gt(place.dom.set.get_space()).intersect_domain(place.dom.set).intersect_range(place.dom.set)
+        falling = runs.reverse().apply_range(later).apply_range(runs)
+        for level in fixed:
+            falling = falling.equate(dim_type.in_, level, dim_type.out, level)
+        rising = falling.intersect(isl.Map.lex_lt(runs.range().get_space())).is_empty()
+    names = ", ".join(i.name for i in block.iters if i.kind == "R")
+    check(not twice, loop, f'under loop {loop.name} some parts of the sum of block "{block.name}" would be added twice')
+    check(
+        rising,
+        loop,
+        f'under loop {loop.name} the sum of block "{block.name}" would not run over {names} in rising order: its init'
+        " would not come first; choose a loop further out",
+    )
+
+
+def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[relocate.Span]:
     place = relocate.Place.of(loop)
     with question(f'what block "{block.name}" can compute under loop {loop.name}'):
         needed = loose = None
@@ -114,30 +162,30 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, spatial: list[Ite
             own = [t for t in deps.touches(block.op, buffer) if not t.access.is_write]
             for exact in (True, False):
                 elements = relocate.elements(place, written, exact)
-                part = elements.apply_range(relocate.iter_map(block, own, spatial, exact).reverse())
+                part = elements.apply_range(relocate.iter_map(block, own, iters, exact).reverse())
                 if exact:
                     needed = part if needed is None else needed.intersect(part)
                 else:
                     loose = part if loose is None else loose.intersect(part)
         assert needed is not None and loose is not None
         if shared_loops(block.op, loop.op, func_of(block.op)):
-            needed = needed.intersect(_ran(block, loop, place, spatial))
+            needed = needed.intersect(_ran(block, loop, place, iters))
         around = sets.domain(loop.body.operations[0].operation)
-        found = relocate.spans(place, needed, loose, spatial, around)
+        found = relocate.spans(place, needed, loose, iters, around)
         runs = relocate.executed(place, found)
         for buffer in inputs:
-            _check_ready(block, loop, place, buffer, runs, spatial)
-        lost = spatial and not _ran(block, loop, place, spatial).range().is_subset(runs.range())
+            _check_ready(block, loop, place, buffer, runs, iters)
+        lost = iters and not _ran(block, loop, place, iters).range().is_subset(runs.range())
     check(not lost, loop, f'under loop {loop.name} some iterations of block "{block.name}" would not run at all')
     return found
 
 
-def _ran(block: Block, loop: Loop, place: relocate.Place, spatial: list[Iter]) -> isl.Map:
+def _ran(block: Block, loop: Loop, place: relocate.Place, iters: list[Iter]) -> isl.Map:
     """{ loops around the place -> iter values } of what runs at the old place, in the same iteration of the loops that
     are around both places."""
     shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
     dom = sets.domain(block.op)
-    before = dom.map([i.binding for i in spatial]) if spatial else dom.relation([dom.zero])
+    before = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
     before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
     return place.dom.map([Index.of(v) for v in place.dims[:shared]]).apply_range(before)
 
@@ -189,12 +237,12 @@ def _shown(points: isl.Map, buffer, place: relocate.Place, loop: Loop) -> tuple[
     return shown, ", ".join(f"{n} = {v}" for n, v in zip(names, values, strict=False))
 
 
-def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: isl.Map, spatial) -> None:
+def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: isl.Map, iters) -> None:
     """Refuse when an instance would run before all that it reads is written."""
     written = [t for t in deps.touches(loop.op, buffer) if t.access.is_write]
     own = [t for t in deps.touches(block.op, buffer) if not t.access.is_write]
     now = relocate.elements(place, written, True)
-    reads = runs.apply_range(relocate.iter_map(block, own, spatial, True))
+    reads = runs.apply_range(relocate.iter_map(block, own, iters, True))
     late = reads.subtract(now)
     if late.is_empty():
         return

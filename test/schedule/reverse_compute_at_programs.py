@@ -44,6 +44,21 @@ def sums(n: int, m: int):
     return Sums
 
 
+def outer_product(n: int, k: int):
+    @I.ir_module
+    class Matmul:
+        @T.prim_func
+        def main(A: T.Buffer((n, k), "float32"), B: T.Buffer((k, n), "float32"), C: T.Buffer((n, n), "float32")):
+            for i, j, k_ in T.grid(n, n, k):
+                with T.block("C"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, k_])
+                    with T.init():
+                        C[vi, vj] = 0.0
+                    C[vi, vj] += A[vi, vk] * B[vk, vj]
+
+    return Matmul
+
+
 def blur(n: int):
     @I.ir_module
     class Blur:

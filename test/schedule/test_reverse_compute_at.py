@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reverse_compute_at_programs import Symbolic, pair, square, sums
+from reverse_compute_at_programs import Symbolic, outer_product, pair, square, sums
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -120,12 +120,48 @@ def test_a_consumer_that_is_a_reduction(same_result):
                         C[vi] = 0.0
                     C[vi] += P[vi, vk]
 
-    sch = Schedule(SumOfScaled)
-    i, j = sch.get_loops("P")
-    with pytest.raises(Exception, match=r'block "C" reads P\[0, 1\], which is not written yet at i = 0, j = 0'):
-        sch.reverse_compute_at("C", j)
-    sch.reverse_compute_at("C", i)
-    same_result(sch, SumOfScaled, ((9, 7), "float32"), ((9,), "float32"))
+    for level in (0, 1):  # the whole sum; each part as it is there
+        sch = Schedule(SumOfScaled)
+        sch.reverse_compute_at("C", sch.get_loops("P")[level])
+        same_result(sch, SumOfScaled, ((9, 7), "float32"), ((9,), "float32"))
+    assert 'vi, vk = T.axis.remap("SR", [i, j])' in sch.mod.script()
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
+def test_parts_of_a_sum_under_the_loop_that_computes_them(n, same_result):
+    """Each tile of k adds its part of every element, the first one after the init."""
+    sch = Schedule(outer_product(n, 9))
+    k_0, _ = sch.split(sch.get_loops("C")[2], [None, 4])
+    i, j, k_0, k_1 = sch.get_loops(sch.rfactor(k_0, 0))
+    i_0, i_1 = sch.split(i, [None, 5])
+    sch.reorder(k_0, i_0, i_1, j, k_1)
+    sch.reverse_compute_at("C", i_0)
+    assert "= T.axis.reduce(3, k__0)" in sch.mod.script()
+    same_result(sch, outer_product(n, 9), ((n, 9), "float32"), ((9, n), "float32"), ((n, n), "float32"))
+
+
+def test_parts_of_a_sum_in_another_order(refused):
+    @T.prim_func
+    def backwards(A: T.Buffer((9, 7), "float32"), C: T.Buffer((9,), "float32")):
+        P = T.alloc_buffer((9, 7), "float32")
+        for i, j in T.grid(9, 7):
+            with T.block("P"):
+                vi = T.axis.spatial(9, i)
+                vj = T.axis.spatial(7, 6 - j)
+                P[vi, vj] = A[vi, vj] * 2.0
+        for i, k in T.grid(9, 7):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += P[vi, vk]
+
+    sch = Schedule(backwards)
+    refused(
+        sch,
+        "would not run over vk in rising order: its init would not come first; choose a loop further out",
+        lambda: sch.reverse_compute_at("C", sch.get_loops("P")[1]),
+    )
 
 
 def test_write_back_of_a_tile(same_result):
