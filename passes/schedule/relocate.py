@@ -18,7 +18,7 @@ from tir_mlir.dialect.sets import Domain, dim_type, question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, parent_op, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
 from tir_mlir.passes.schedule.registry import check, refuse
-from tir_mlir.passes.schedule.scope import nest_top, scope_of, writes_of
+from tir_mlir.passes.schedule.scope import children, nest_top, scope_of, writes_of
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,11 @@ class Span:
 
 def check_place(block: Block, loop: Loop) -> None:
     """Refuse unless block and loop share a scope and the loop is not around the block."""
+    check(
+        block in children(scope_of(block)),
+        block,
+        f'block "{block.name}" stands in an init region; only blocks of a body can move',
+    )
     check(not is_inside(block.op, loop.op), loop, f'loop {loop.name} is already around block "{block.name}"')
     if walk.enclosing_block(loop.op) != scope_of(block):
         refuse(

@@ -1,7 +1,9 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-cache-write{block=B buffer=0 scope=local}' | FileCheck %s
 # RUN: not tir-opt %s --split-input-file -p 'tir-cache-write{block=B buffer=Z scope=local}' 2>&1 | FileCheck %s --check-prefix=NAME
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-cache-write{block=#4 buffer=0 scope=local}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in an init region; name the block around it
 # NAME: error: {{.*}}block "B" writes no buffers named 'Z'; it writes 0: C
 # CHECK-LABEL: def accumulate(
 @T.prim_func

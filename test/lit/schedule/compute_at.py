@@ -1,6 +1,8 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-compute-at{block=Y loop=B:i}' | FileCheck %s
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-compute-at{block=#4 loop=#5}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can move
 # Just what the consumer needs in one iteration.
 # CHECK-LABEL: def stencil(
 @T.prim_func

@@ -1,6 +1,8 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-compute-inline{block=Y}' | FileCheck %s
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-compute-inline{block=#4}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can be inlined
 # CHECK-LABEL: def shifted(
 @T.prim_func
 def shifted(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):

@@ -1,6 +1,8 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-decompose-padding{block=Y loop=i}' | FileCheck %s
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-decompose-padding{block=#4 loop=#3}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in an init region
 # CHECK-LABEL: def shifted(
 @T.prim_func
 def shifted(X: T.Buffer((128,), "int32"), Y: T.Buffer((140,), "int32")):
@@ -112,3 +114,99 @@ def elsewhere(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32"), Z: T.Buf
         with T.block("Z"):
             vi = T.axis.spatial(16, i)
             Z[vi] = X[vi]
+
+
+# -----
+
+
+@T.prim_func
+def reduction(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8,), "float32")):
+    for i, k in T.grid(8, 8):
+        # expected-error @below {{block "Y" has an init; a block that pads has none}}
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + X[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def triangle(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8, 8), "float32")):
+    for i in range(8):
+        # expected-error @below {{the bounds of loop j use loop i, which may get shorter}}
+        for j in range(i + 1):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = T.if_then_else(vi > 2, X[vi, vj], T.float32(0))
+
+
+# -----
+
+
+@T.prim_func
+def two_stores(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{the body of block "Y" is not one store at an affine index}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = X[vi]
+            Y[vi] = T.if_then_else(vi > 2, X[vi], T.float32(0))
+
+
+# -----
+
+
+@T.prim_func
+def call(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{block "Y" holds func.call; a block that pads only computes a value}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            T.evaluate(T.call_extern("int32", "log", 3))
+            Y[vi] = T.if_then_else(vi > 2, X[vi], T.float32(0))
+
+
+# -----
+
+
+@T.prim_func
+def all_padding(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{no iteration of block "Y" takes the value; all of it is padding}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = T.if_then_else(vi > 20, X[vi - 20], T.float32(0))
+
+
+# -----
+
+
+@T.prim_func
+def by_an_outer_iter(X: T.Buffer((4, 8), "float32"), Y: T.Buffer((4, 8), "float32")):
+    for o in range(4):
+        with T.block("outer"):
+            vo = T.axis.spatial(4, o)
+            for i in range(8):
+                # expected-error @below {{the condition in block "Y" is not one on its iters}}
+                with T.block("Y"):
+                    vi = T.axis.spatial(8, i)
+                    Y[vo, vi] = T.if_then_else(vi > vo, X[vo, vi], T.float32(0))
+
+
+# -----
+
+
+@T.prim_func
+def two_ends(x: T.handle, y: T.handle):
+    n = T.int32()
+    m = T.int32()
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (m,), "float32")
+    for i in range(m):
+        # expected-error @below {{where iter vi takes the value has no single bound; it depends on the sizes}}
+        with T.block("Y"):
+            vi = T.axis.spatial(m, i)
+            Y[vi] = T.if_then_else(vi < n, X[vi], T.float32(0))

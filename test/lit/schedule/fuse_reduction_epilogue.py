@@ -1,6 +1,8 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-fuse-reduction-epilogue{reduction_block=C epilogue_block=D}' | FileCheck %s
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-fuse-reduction-epilogue{reduction_block=#4 epilogue_block=S}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in another scope, or in an init; name two siblings
 # CHECK-LABEL: def biased(
 @T.prim_func
 def biased(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6,), "float32"), D: T.Buffer((6,), "float32")):

@@ -1,6 +1,8 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-pad-einsum{block=B padding=8,4}' | FileCheck %s
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-pad-einsum{block=#4 padding=4}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in an init region
 # CHECK-LABEL: def total(
 @T.prim_func
 def total(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):

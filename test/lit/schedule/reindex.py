@@ -1,8 +1,10 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reindex{block=B buffer=B}' | FileCheck %s
 # RUN: not tir-opt %s --split-input-file -p 'tir-reindex{block=B buffer=Q}' 2>&1 | FileCheck %s --check-prefix=NAME
 # RUN: not tir-opt %s --split-input-file -p 'tir-reindex{block=B buffer=A}' 2>&1 | FileCheck %s --check-prefix=PLACES
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-reindex{block=#4 buffer=Y}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in an init region; name the block around it
 # What is written goes to a copy in the order of the iters, and back behind the loops.
 # NAME: error: {{.*}}block "B" neither reads nor writes a buffer 'Q'; it accesses A, B
 # PLACES: error: {{.*}}block "B" accesses A at different places; one place is needed

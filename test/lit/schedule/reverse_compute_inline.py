@@ -1,6 +1,8 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reverse-compute-inline{block=B}' | FileCheck %s
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-reverse-compute-inline{block=#4}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can be merged
 # CHECK-LABEL: def transposed(
 @T.prim_func
 def transposed(A: T.Buffer((4, 8), "float32"), B: T.Buffer((8, 4), "float32")):

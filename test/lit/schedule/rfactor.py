@@ -1,6 +1,8 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-rfactor{loop=k_1 factor_axis=-1}' | FileCheck %s
+# RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-rfactor{loop=#3 factor_axis=0}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
+# INIT: error: {{.*}}block "Y" stands in an init region; only the blocks of a body have loops that can be factored
 # CHECK-LABEL: def total(
 @T.prim_func
 def total(A: T.Buffer((8, 12), "float32"), B: T.Buffer((8,), "float32")):
