@@ -235,11 +235,6 @@ def _check_start(roles: Roles, guard: Constraint, starts: dict[ir.Value, Index],
 def check_may_run_first(roles: Roles) -> None:
     """Refuse unless all parts may be computed ahead of the outermost loop."""
     block, top = roles.block, roles.loops[0]
-    variables = {lp.var for lp in roles.loops}
-    for value in walk.rebased(block.op):
-        home = walk.home(value)
-        if value not in variables and walk.is_inside(home, top.op):
-            refuse(block, f'block "{block.name}" uses a value of {home.name} that is computed in loop {top.name}')
     inputs = {a.buffer for a in accesses(block.op) if not a.is_write}
     for access in accesses(top.op):
         if access.is_write and access.buffer in inputs and not walk.is_inside(access.op, block.op):

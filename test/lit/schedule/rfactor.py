@@ -1,7 +1,9 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-rfactor{loop=k_1 factor_axis=-1}' | FileCheck %s
 # RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-rfactor{loop=#3 factor_axis=0}' 2>&1 | FileCheck %s --check-prefix=INIT
+# RUN: not tir-opt %s --split-input-file -p 'tir-rfactor{loop=k_1 factor_axis=2}' 2>&1 | FileCheck %s --check-prefix=AXIS
 
 
+# AXIS: error: {{.*}}factor_axis is 2; B has 1 dimensions, so the parts have 2: choose one of -2 to 1
 # INIT: error: {{.*}}block "Y" stands in an init region; only the blocks of a body have loops that can be factored
 # CHECK-LABEL: def total(
 @T.prim_func
@@ -124,3 +126,329 @@ def two(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffe
         with T.block("C"):
             vi = T.axis.spatial(8, k_1)
             C[vi] = A[vi, 1]
+
+
+# -----
+
+
+@T.prim_func
+def condition(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
+    for i in range(8):
+        for k_1 in range(4):
+            if n > 3:
+                # expected-error @below {{block "B" stands under an if; its loops are no plain nest}}
+                with T.block("B"):
+                    vi, vk = T.axis.remap("SR", [i, k_1])
+                    with T.init():
+                        B[vi] = T.float32(0)
+                    B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def more(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{the body of the reduce loop k_1 holds more than the nest of block "B"}}
+        for k_1 in range(4):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k_1])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+            C[i] = T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def bounds(A: T.Buffer((8, 4, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        for k_1 in range(4):
+            # expected-error @below {{the bounds of loop t use the reduce loop k_1}}
+            for t in range(k_1 + 1):
+                with T.block("B"):
+                    vi, vk, vt = T.axis.remap("SRR", [i, k_1, t])
+                    with T.init():
+                        B[vi] = T.float32(0)
+                    B[vi] = B[vi] + A[vi, vk, vt]
+
+
+# -----
+
+
+@T.prim_func
+def changing(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{the reduce loop k_1 runs from and to values that change; it must have a fixed extent}}
+        for k_1 in range(i + 1):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k_1])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def several_stores(A: T.Buffer((8, 4), "float32"), P: T.Buffer((8,), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the update of block "B" is not one store for each of its results}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                P[vi] = T.float32(0)
+                V[vi] = T.float32(0)
+            P[vi] = P[vi] + A[vi, vk]
+            P[vi] = P[vi] + A[vi, vk]
+            V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def a_condition_inside(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the update of block "B" holds affine.store; it must be one store a result, at affine indices}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi] = T.float32(0)
+            if A[vi, vk] > V[vi]:
+                V[vi] = A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def other_index(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8, 2), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{block "B" reads V at another index than it stores}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi, 0] = T.float32(0)
+            V[vi, 0] = V[vi, 1] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def other_places(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8, 2), "float32"), W: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{block "B" stores its results at different indices; a reduction over several buffers has one}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi, 0] = T.float32(0)
+                W[vi] = T.float32(0)
+            V[vi, 0] = V[vi, 0] + A[vi, vk]
+            W[vi] = W[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def depends_on_itself(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{what block "B" combines into its results depends on V itself; parts of such a reduction cannot be computed for themselves}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi] = T.float32(0)
+            V[vi] = V[vi] + A[vi, vk] * V[vi]
+
+
+# -----
+
+
+@T.prim_func
+def no_constant(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the init of block "B" is not one constant for each of V, where the update is}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi] = A[vi, 0]
+            V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def no_start(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{block "B" has no init, so it is not a reduction block}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def no_iteration(a: T.handle, V: T.Buffer((8,), "float32")):
+    n = T.int32()
+    A = T.match_buffer(a, (8, n), "float32")
+    for i in range(8):
+        # expected-error @below {{the reduce loop k may run no iteration at all; it holds only where n >= 1: no part would be computed}}
+        for k in range(n):
+            for k_1 in range(1):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    vk = T.axis.reduce(n, k + k_1)
+                    with T.init():
+                        V[vi] = T.float32(0)
+                    V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def twice(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i in range(8):
+        for k_0, k_1 in T.grid(2, 3):
+            # expected-error @below {{beneath loop k_0 two iterations of block "B" are the same point; their parts would be combined twice}}
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                vk = T.axis.reduce(4, k_0 + k_1)
+                with T.init():
+                    V[vi] = T.float32(0)
+                V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def behind(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32"), W: T.Buffer((8,), "float32")):
+    # expected-error @below {{block "B" is not the first in loop i: its parts are computed ahead of all that is in loop i}}
+    for i in range(8):
+        with T.block("W"):
+            vi = T.axis.spatial(8, i)
+            W[vi] = T.float32(0)
+        for k_1 in range(4):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k_1])
+                with T.init():
+                    V[vi] = T.float32(0)
+                V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def late_input(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i in range(8):
+        for k_1 in range(4):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k_1])
+                with T.init():
+                    V[vi] = T.float32(0)
+                V[vi] = V[vi] + A[vi, vk]
+        # expected-error @below {{A, which block "B" reads, is also written by block "W" beneath loop i: all parts are computed ahead of that loop}}
+        with T.block("W"):
+            vi = T.axis.spatial(8, i)
+            A[vi, 0] = V[vi]
+
+
+# -----
+
+
+@T.prim_func
+def shared_loop(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    # expected-error @below {{loop k_1 drives reduce iters and the spatial iter vi; rfactor needs them apart}}
+    for k_1 in range(32):
+        with T.block("B"):
+            vi = T.axis.spatial(8, k_1 // 4)
+            vk = T.axis.reduce(4, k_1 % 4)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def no_init_runs(A: T.Buffer((5,), "float32"), B: T.Buffer((1,), "float32")):
+    C = T.alloc_buffer((1,), "float32")
+    for k_1 in range(4):
+        # expected-error @below {{iter vk does not start where its loops start, so its init runs in the middle of them}}
+        with T.block("C"):
+            vk = T.axis.reduce(5, k_1 + 1)
+            with T.init():
+                C[0] = T.float32(0)
+            C[0] = C[0] + A[vk]
+    with T.block("B"):
+        B[0] = C[0]
+
+
+# -----
+
+
+@T.prim_func
+def left_out_start(A: T.Buffer((8,), "float32"), B: T.Buffer((1,), "float32")):
+    C = T.alloc_buffer((1,), "float32")
+    for k_0, k_1 in T.grid(2, 4):
+        # expected-error @below {{the guard of block "C" lets (k_0 = 0, k_1 = 1) run but leaves out the iteration with which the reduction starts, so no init runs for it}}
+        with T.block("C"):
+            vk = T.axis.reduce(8, k_0 * 4 + k_1)
+            T.where(k_1 < 3 and 1 <= k_0 + k_1)
+            with T.init():
+                C[0] = T.float32(0)
+            C[0] = C[0] + A[vk]
+    with T.block("B"):
+        B[0] = T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def some_parts(a: T.handle, C: T.Buffer((3,), "float32")):
+    m = T.int32()
+    A = T.match_buffer(a, (3, m), "float32")
+    T.assume(m >= 5)
+    for i, k_0, k_1 in T.grid(3, (m + 15) // 16, 16):
+        # expected-error @below {{the guard of block "C" leaves out some parts of loop k_1, and which depends on more than that loop; it holds only where m >= 16; split so that every part has a first iteration}}
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            vk = T.axis.reduce(m, k_0 * 16 + k_1)
+            T.where(k_0 * 16 + k_1 < m)
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def from_a_size(a: T.handle, C: T.Buffer((1,), "float32")):
+    m = T.int32()
+    A = T.match_buffer(a, (m + 8,), "float32")
+    D = T.alloc_buffer((1,), "float32")
+    T.assume(m >= 1)
+    for k_1 in range(m, m + 8):
+        # expected-error @below {{which parts of loop k_1 are computed is not known}}
+        with T.block("C"):
+            vk = T.axis.reduce((m, m + 8), k_1)
+            T.where(k_1 < 100)
+            with T.init():
+                D[0] = T.float32(0)
+            D[0] = D[0] + A[vk]
+    with T.block("B"):
+        C[0] = T.float32(1)
