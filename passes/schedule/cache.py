@@ -19,7 +19,7 @@ from tir_mlir.passes.schedule.copy_place import (
 )
 from tir_mlir.passes.schedule.copy_stage import check_redirectable, make_cache, make_copy, redirect, windowed
 from tir_mlir.passes.schedule.held import check_box, check_filled
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import primitive, refuse
 from tir_mlir.passes.schedule.scope import scope_of
 
 
@@ -48,14 +48,13 @@ def cache_read(
         check_scope_name(block, storage_scope)
         buffer = pick(block, read_buffer_index, attrs.READS)
         scope = scope_of(block)
+        check_child(block, scope)
         writer = only_writer(scope, buffer)
         if writer is not None and writer == block:
             refuse(
                 block, f'block "{block.name}" writes {buffer.name} itself and must see its own writes; use cache_write'
             )
         readers = chosen_readers(scope, buffer, writer, consumer_blocks)
-        check(bool(readers), block, f"no block reads {buffer.name} after it is written")
-        check_child(block, scope)
         for reader in readers:
             check_redirectable(reader.op, buffer)
         where = input_place(scope, buffer) if writer is None else read_place(buffer, writer, readers)

@@ -1,8 +1,11 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-cache-read{block=B buffer=Y scope=global.S}' | FileCheck %s
 # RUN: not tir-opt %s --split-input-file -p 'tir-cache-read{block=B buffer=3 scope=global.S}' 2>&1 | FileCheck %s --check-prefix=NUMBER
 # RUN: not tir-opt %s --split-input-file -p 'tir-cache-read{block=B buffer=0 scope=fast}' 2>&1 | FileCheck %s --check-prefix=SCOPE
+# RUN: not tir-opt %s --split-input-file -p 'tir-cache-read{block=B buffer=Y scope=global.S consumer_blocks=Y}' 2>&1 | FileCheck %s --check-prefix=LISTED
+# RUN: tir-opt %S/Inputs/cache_read_refused.py --split-input-file --verify-diagnostics -p 'tir-cache-read{block=B buffer=0 scope=global.S}'
 
 
+# LISTED: error: {{.*}}block "Y" is no reader of Y in the same scope; list readers only
 # An input is copied at the start of the scope.
 # NUMBER: error: {{.*}}block "B" has no number 3 among what it reads; it reads 0: Y
 # SCOPE: error: {{.*}}'fast' is not a storage scope; use global, global.<tag>

@@ -125,3 +125,112 @@ def two_writers(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
         with T.block("C"):
             vi = T.axis.spatial(16, i)
             C[vi] = B[vi] + B[vi + 2]
+
+
+# -----
+
+
+@T.prim_func
+def no_consumer(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+    B = T.alloc_buffer((18,), "float32")
+    for i in range(18):
+        # expected-error @below {{block "B" has no consumer; its buffer rolls along with one}}
+        with T.block("B"):
+            vi = T.axis.spatial(18, i)
+            B[vi] = A[vi]
+
+
+# -----
+
+
+@T.prim_func
+def a_view(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+    B = T.alloc_buffer((18,), "float32")
+    for i in range(16):
+        for ax0 in range(3):
+            with T.block("B"):
+                vi = T.axis.spatial(18, i + ax0)
+                B[vi] = A[vi]
+        # expected-error @below {{B is also used by memref.subview; only plain loads and stores can be rolled}}
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            V = T.match_buffer(B[vi:vi + 3], (3,), offset_factor=1)
+            C[vi] = V[0] + V[2]
+
+
+# -----
+
+
+@T.prim_func
+def deeper(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32"), D: T.Buffer((16,), "float32")):
+    B = T.alloc_buffer((18,), "float32")
+    for i in range(16):
+        for j in range(1):
+            for ax0 in range(3):
+                with T.block("B"):
+                    vi = T.axis.spatial(18, i + j + ax0)
+                    B[vi] = A[vi]
+            # expected-error @below {{blocks "B" and "C" do not follow each other in the loop around all that use B}}
+            with T.block("C"):
+                vi = T.axis.spatial(16, i + j)
+                C[vi] = B[vi] + B[vi + 2]
+        with T.block("D"):
+            vi = T.axis.spatial(16, i)
+            D[vi] = B[vi] + B[vi + 2]
+
+
+# -----
+
+
+@T.prim_func
+def updated_input(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+    B = T.alloc_buffer((18,), "float32")
+    for i in range(16):
+        with T.block("A"):
+            vi = T.axis.opaque(16, i)
+            A[vi] = A[vi] + T.float32(1)
+        for ax0 in range(3):
+            # expected-error @below {{A, which the block reads, is not the work of one block that overwrites it; computing an element again may give another value than keeping it}}
+            with T.block("B"):
+                vi = T.axis.spatial(18, i + ax0)
+                B[vi] = A[vi]
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = B[vi] + B[vi + 2]
+
+
+# -----
+
+
+@T.prim_func
+# expected-error @below {{a write is conditional, or at an index, in a way that isl cannot express}}
+def conditional(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+    B = T.alloc_buffer((18,), "float32")
+    for i in range(16):
+        for ax0 in range(3):
+            with T.block("B"):
+                vi = T.axis.spatial(18, i + ax0)
+                if A[vi] > T.float32(0):
+                    B[vi] = A[vi]
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = B[vi] + B[vi + 2]
+
+
+# -----
+
+
+@T.prim_func
+def from_a_size(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32"), m: T.handle):
+    n = T.int32()
+    M = T.match_buffer(m, (n,), "float32")
+    B = T.alloc_buffer((18,), "float32")
+    for i in range(16):
+        for ax0 in range(n, n + 3):
+            # expected-error @below {{the bounds of the loops of block "B" are not constant, so its guard has no affine form}}
+            with T.block("B"):
+                vi = T.axis.spatial(18, i + ax0 - n)
+                B[vi] = A[vi]
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = B[vi] + B[vi + 2]
