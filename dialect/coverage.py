@@ -93,6 +93,33 @@ def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.
     `ragged`: where there is a block around, or `anywhere`, guards are left out; then also what lies between the steps
     of a binding, and the domains of iters that run over a loop whose bounds use others.
     """
+    full, image = _domain_and_image(block, ragged, anywhere)
+    with question(f'the domain of block "{block.name}"'):
+        return full.subtract(image)
+
+
+def half_summed(block: Block) -> isl.Set | None:
+    """Points of the iter domain that do not run although others of the same sum do; None: there is no such point."""
+    reduce = [n for n, i in enumerate(block.iters) if i.kind == "R"]
+    if not reduce or _covers(block):
+        return None
+    full, image = _domain_and_image(block)
+    with question(f'the iterations of the sums of block "{block.name}"'):
+        started = image
+        for number in reduce:
+            started = started.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
+        left = full.subtract(image).intersect(started)
+        return None if left.is_empty() else left
+
+
+def point_text(block: Block, points: isl.Set) -> str:
+    """The smallest of some points of a block's domain: `vi = 0, vk = 1`."""
+    point = (smallest_point(points) or [])[-len(block.iters) :]
+    return ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
+
+
+def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False) -> tuple[isl.Set, isl.Set]:
+    """The iter domain, and the points of it that run (see `_missing`)."""
     # a block without iters is no level of its own: what is in it may be bound to loops around it
     top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
     bindings = [i.binding for i in block.iters]
@@ -114,7 +141,7 @@ def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.
             full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
             if anywhere:
                 full = _stepped(full, var, it)
-        return full.subtract(image)
+        return full, image
 
 
 def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
@@ -153,14 +180,12 @@ def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
 
 def _report_uncovered(block: Block, source: bool) -> None:
     missing = _missing(block, True, source)
-    point = (smallest_point(missing) or [])[-len(block.iters) :]
-    names = ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
     domains = ", ".join(f"{i.name} in {_domain_text(i)}" for i in block.iters)
     fail(
         block.op,
         "cover",
-        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs {names}'
-        f"{only_where(missing, block.op)}",
+        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs '
+        f"{point_text(block, missing)}{only_where(missing, block.op)}",
     )
 
 

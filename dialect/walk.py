@@ -340,15 +340,28 @@ def move_body(source: ir.Block, target: ir.Block) -> None:
 
 
 def erase(op: ir.Operation) -> None:
-    """Erase an op and what only it used. An op whose results are in use is left to the caller's check."""
-    if any(True for r in op.results for _ in r.uses):
-        raise ValueError(f"{op.name} still has uses")
+    """Erase an op and what only it used. Where another op uses a value of it, MLIR would end the process: an error."""
+    user = used_outside(op)
+    if user is not None:
+        raise RuntimeError(f"{op.name} cannot be erased: {user.name} still uses a value of it")
     owners = [] if len(op.regions) else [v.owner for v in op.operands]
     feeders = [o.operation for o in owners if not isinstance(o, ir.Block)]
     op.operation.erase()
     for feeder in dict.fromkeys(feeders):
         if is_pure(feeder) and not any(True for r in feeder.results for _ in r.uses):
             erase(feeder)
+
+
+def used_outside(op: ir.Operation) -> ir.Operation | None:
+    """An op that is not beneath `op` and uses a value that `op`, or anything beneath it, defines."""
+    inner = ops(op)
+    known = set(inner)
+    for one in inner:
+        values = [*one.results, *(a for region in one.regions for block in region.blocks for a in block.arguments)]
+        for user in (use.owner.operation for value in values for use in value.uses):
+            if user not in known:
+                return user
+    return None
 
 
 def is_pure(op: ir.Operation) -> bool:

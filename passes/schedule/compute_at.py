@@ -41,10 +41,10 @@ def compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: bool = Fals
     domain. In a memory that threads share, what all of them need is computed: for a buffer in `shared` the loops around
     that are bound to threadIdx and vthread count as loops beneath, in `warp` those bound to threadIdx.x.
 
-    Requires: the block is complete or a reduction and no output; all its consumers are beneath `loop`, its producers
-    are not beyond it; what it reads does not change in between. `index`: -1 just before the first consumer, -2 right
-    after the last producer, k: position k of the loop's body. A mark of `sample_compute_location` in place of a loop
-    inlines the block or leaves it.
+    Requires: the block is complete or a reduction that runs in full and no output; all its consumers are beneath
+    `loop`, its producers are not beyond it; what it reads does not change in between. `index`: -1 just before the first
+    consumer, -2 right after the last producer, k: position k of the loop's body. A mark of `sample_compute_location`
+    in place of a loop inlines the block or leaves it.
     """
     if isinstance(loop, Mark):
         return move_to_mark(block, loop, compute_inline)
@@ -59,6 +59,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     relocate.check_place(block, loop)
     check_complete_or_reduction(block)
     check_rising(block)
+    relocate.check_whole(block)
     if is_output(block):
         name = next(Buffer(b).name for b in writes_of(block))
         refuse(

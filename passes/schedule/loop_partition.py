@@ -57,7 +57,7 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
             holder = _holder(f"{first}_{name}{number}_partition")
         made.append(_segment(loop, holder, f"{name}{number}", (start, end)))
         start = end
-    loop.op.erase()
+    walk.erase(loop.op)
     if not preserve_unit_iters:
         for segment in made:
             resimplify([segment], preserve_unit_iters)
@@ -109,7 +109,7 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
         made = create.loop(name, start, end)
     walk.move_body(copy.regions[0].blocks[0], made.body)
     walk.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(made.var)})
-    copy.erase()
+    walk.erase(copy)
     for block in all_blocks(made.op):
         block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{block.name}_{name}")
     for number in [b.id for b in blocks_below(made.op)]:

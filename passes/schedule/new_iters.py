@@ -33,7 +33,7 @@ def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
         walk.rebuild_guard(init, starts or [Constraint(Index.constant(0), is_eq=True)])
     walk.move_body(block.body, new.body)
     walk.substitute(mapping)
-    block.op.erase()
+    walk.erase(block.op)
     made = Block(new.op)
     _declare(made, regions, mapping)
     return made

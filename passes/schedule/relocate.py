@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, create, deps, ranges, sets, sums, walk
 from tir_mlir.dialect.accesses import Access, accesses
+from tir_mlir.dialect.coverage import half_summed, point_text
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.from_isl import to_index
@@ -56,6 +57,17 @@ def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
                     user,
                     f'{Buffer(buffer).name} is also used {where}, which would see that block "{block.name}" has moved',
                 )
+
+
+def check_whole(block: Block) -> None:
+    """Refuse a reduction of which only some iterations run (under `k <= i`): under other loops all of them would."""
+    left = half_summed(block)
+    if left is not None:
+        refuse(
+            block,
+            f'block "{block.name}" sums over a part of its reduce iters only: nothing runs {point_text(block, left)};'
+            " moved, it would run over all of them",
+        )
 
 
 def check_finished(producer: Block, loop: Loop) -> None:
@@ -273,7 +285,7 @@ def _clear(top: ir.Operation, stop: ir.Operation) -> None:
     except RuntimeError:
         return
     parent = parent_op(top)
-    top.erase()
+    walk.erase(top)
     empty = (
         parent != stop
         and (is_loop(parent) or parent.name == "affine.if")

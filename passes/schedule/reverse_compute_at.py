@@ -45,10 +45,10 @@ def reverse_compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: boo
     Every instance of the block runs after all that it reads is final. New loops ax0, ax1, ... are serial. A reduction
     runs whole where all it reads is there; else each iteration of the loop adds the part that it has computed.
 
-    Requires: the block is complete or a reduction; all its producers are beneath `loop` and finished there; nothing
-    else reads or writes its result before its old place. `index`: -1 at the end of the loop's body, -2 right after the
-    last producer, k: position k. A mark of `sample_compute_location` in place of a loop merges the block into its
-    producer or leaves it.
+    Requires: the block is complete or a reduction that runs in full; all its producers are beneath `loop` and finished
+    there; nothing else reads or writes its result before its old place. `index`: -1 at the end of the loop's body, -2
+    right after the last producer, k: position k. A mark of `sample_compute_location` in place of a loop merges the
+    block into its producer or leaves it.
     """
     if isinstance(loop, Mark):
         return move_to_mark(block, loop, reverse_compute_inline)
@@ -63,6 +63,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     relocate.check_place(block, loop)
     check_complete_or_reduction(block)
     check_rising(block)
+    relocate.check_whole(block)
     makers = producers(block)
     check(bool(makers), block, f'block "{block.name}" has no producer in its scope; there is nothing to compute it at')
     for maker in makers:
