@@ -36,7 +36,10 @@ def explicit(block: Block, key: str) -> list[int]:
 def only_groups(block: Block) -> bool:
     """Whether a block without iters declares nothing and touches nothing but by the blocks in it."""
     given = [attrs.get(block.op, key) for key in (attrs.READS, attrs.WRITES)]
-    if block.iters or given != [[], []]:
+    if block.iters or [] not in given or any(given):
+        return False
+    # the parser keeps no declaration that says what the accesses say
+    if None in given and computed(block)[given.index(None)]:
         return False
     return not any(of_op(op) for op in ops(block.op, skip=lambda o: o != block.op and is_block(o)))
 

@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, create, walk
 from tir_mlir.dialect.accesses import accesses, of_op
+from tir_mlir.dialect.constants import fold_constants
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
@@ -203,6 +204,7 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
     walk.substitute(iters, reduction.op)
     remove(block, between, scope)
     walk.fold_choices(reduction.op)
+    fold_constants(reduction.op)
 
 
 def _store_anew(

@@ -50,7 +50,8 @@ class Updates:
     def write(self, targets: Sequence[ir.Value], indices: Sequence[Index], values: Sequence[ir.Value]) -> None:
         """`targets[indices] = values`; several of them by name, as values that are there before the first store."""
         for target, value in zip(targets, values, strict=True):
-            if len(targets) > 1 and (op := owner(value)) is not None:
+            op = owner(value) if len(targets) > 1 else None
+            if op is not None and op.name not in ("arith.index_cast", "arith.constant"):  # these have no name in text
                 op.attributes["tir.name"] = ir.StringAttr.get(f"v_{Buffer(target).name}")
         for target, value in zip(targets, values, strict=True):
             create.store(value, target, indices)

@@ -256,7 +256,7 @@ def _turn(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
     """Replace a load or store by one of the buffer at other indices."""
     with ir.InsertionPoint(op), op.location:
         affine = op.name in AFFINE_ACCESS
-        places = [] if affine else [written_out(i) for i in indices]
+        places = [] if affine else [written_out(Index.wrap(i)) for i in indices]
         if "store" in op.name and affine:
             create.store(op.operands[0], buffer.value, indices)
         elif "store" in op.name:

@@ -6,6 +6,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect import attrs, dtypes
+from tir_mlir.dialect.constants import fold_constants
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Block
 from tir_mlir.passes.schedule.buffers import pick
@@ -56,7 +57,9 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     for user in users:
         if user.name in STORES:
             with ir.InsertionPoint(user), user.location:
-                user.operands[0] = convert(user.operands[0], old, dtype)
+                made = convert(user.operands[0], old, dtype).owner
+            user.operands[0] = made.results[0]
+            fold_constants(made.operation)
         elif user.name in LOADS:
             _convert_load(user, old, dtype)
 

@@ -152,6 +152,8 @@ class ValuePrinter:
         if name in LOGICAL:
             return self._logical(op)
         if name in CASTS or (name in FROM_BOOL and _dtype_name(operands[0]) == "bool"):
+            if (known := _constant_cast(operands[0], value.type)) is not None:
+                return known
             return call("T.Cast", _dtype(value), self.text(operands[0]))
         raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
 
@@ -170,6 +172,8 @@ class ValuePrinter:
     def _index_cast(self, op: ir.Operation, value: ir.Value) -> Text:
         inner = self.text(op.operands[0])
         if _dtype_name(value) in ("int8", "int16", "int64"):
+            if (known := _constant_cast(op.operands[0], value.type)) is not None:
+                return known
             return call("T.Cast", _dtype(value), inner)
         return inner
 
@@ -231,6 +235,23 @@ def _dtype_name(value: ir.Value) -> str:
 
 def _dtype(value: ir.Value) -> str:
     return quote(dtypes.to_name(value.type))
+
+
+def _constant_cast(value: ir.Value, type_: ir.Type) -> Text | None:
+    """A conversion of an index that is one number, as the constant that the parser makes of it."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name == "arith.index_cast":
+        value = value.owner.operands[0]
+    if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
+        return None
+    if value.owner.name != "affine.apply":
+        return None
+    number, dtype = read_apply(value).simplified().as_constant(), dtypes.to_name(type_)
+    if number is None:
+        return None
+    if dtypes.is_float(dtype):
+        return constant(ir.FloatAttr.get(type_, number), type_)
+    limit = 1 << (dtypes.bits(dtype) - 1)
+    return constant(ir.IntegerAttr.get(type_, number), type_) if -limit <= number < limit else None
 
 
 def _is_true(value: ir.Value) -> bool:

@@ -1,0 +1,54 @@
+"""Constants that meet while a program is rewritten: computed, as the parser computes those that are written down."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect import dtypes
+from tir_mlir.dialect.walk import erase, ops
+
+_COMPUTED: dict[str, Callable[..., Any]] = {
+    "arith.addf": operator.add, "arith.subf": operator.sub, "arith.mulf": operator.mul,
+    "arith.addi": operator.add, "arith.subi": operator.sub, "arith.muli": operator.mul,
+    "arith.maximumf": max, "arith.maxnumf": max, "arith.maxsi": max,
+    "arith.minimumf": min, "arith.minnumf": min, "arith.minsi": min,
+    "arith.extf": float, "arith.truncf": float, "arith.sitofp": float, "arith.extsi": int, "arith.trunci": int,
+    "arith.fptosi": int,
+}  # fmt: skip
+
+
+def fold_constants(root: ir.Operation) -> None:
+    """Replace every operation on constants beneath `root` by its result, where the type can hold it."""
+    for op in ops(root):
+        if op.name not in _COMPUTED:
+            continue
+        given = [_constant(v) for v in op.operands]
+        if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
+            continue
+        value = _COMPUTED[op.name](*given)
+        type_ = op.results[0].type
+        if not _fits(value, dtypes.to_name(type_)):
+            continue
+        with ir.InsertionPoint(op), op.location:
+            made = arith.constant(type_, value)
+        op.results[0].replace_all_uses_with(made)
+        erase(op)
+
+
+def _constant(value: ir.Value) -> float | int | None:
+    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+        return None
+    found = value.owner.attributes["value"]
+    return found.value if isinstance(found, ir.FloatAttr | ir.IntegerAttr) else None
+
+
+def _fits(value: float | int, dtype: str) -> bool:
+    if dtypes.is_float(dtype):
+        return math.isfinite(value)
+    return -(1 << (dtypes.bits(dtype) - 1)) <= value < 1 << (dtypes.bits(dtype) - 1)
