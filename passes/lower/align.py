@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 from mlir import ir
@@ -13,6 +14,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import buffers
 from tir_mlir.dialect.views import Block, Buffer, is_block
 from tir_mlir.passes.lower.registry import lowering, place, programs
+from tir_mlir.passes.lower.threads import LoweringWarning
 
 DIM_ALIGN = "tir.dim_align"
 """On an allocation: [axis, factor, offset], ... Lives only while lowering."""
@@ -38,20 +40,24 @@ def run(module: ir.Module) -> None:
 
 
 def _note(block: Block) -> None:
-    written = buffers(block)[1]
+    written = [b.root for b in buffers(block)[1]]
     for entry in block.annotations[KEY]:
-        if not isinstance(entry, list) or len(entry) != 4 or not 0 <= entry[0] < len(written):
+        if not isinstance(entry, list) or len(entry) != 4 or any(type(n) is not int for n in entry) or entry[2] <= 0:
             raise LoweringError(
                 f'{place(block.op)}: block "{block.name}" has {KEY} entry {entry!r}; needed is [buffer, axis, factor,'
-                f" offset], buffer one of its {len(written)} writes"
+                " offset], integers, the factor above 0"
             )
         number, axis, factor, offset = entry
-        buffer = written[number].root
-        if not buffer.is_alloc or not 0 <= axis < buffer.rank or factor <= 0:
-            raise LoweringError(
-                f"{place(block.op)}: {KEY} {entry} of {buffer.name} cannot be met: it needs a buffer that the program"
-                f" allocates, an axis below {buffer.rank} and a factor above 0"
+        buffer = written[number] if 0 <= number < len(written) else None
+        if buffer is None or not buffer.is_alloc or not 0 <= axis < buffer.rank:
+            # steps after storage_align may have put another buffer there, or given it other dimensions
+            warnings.warn(
+                f'{place(block.op)}: {KEY} {entry} of block "{block.name}" is left out: it needs a buffer that the'
+                " block writes and the program allocates, and an axis of it",
+                LoweringWarning,
+                stacklevel=2,
             )
+            continue
         known = attrs.get(buffer.op, DIM_ALIGN, [])
         attrs.put(buffer.op, DIM_ALIGN, [*(e for e in known if e[0] != axis), [axis, factor, offset]])
 
