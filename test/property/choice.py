@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScheduleError
 
 SCOPES = ("global", "shared", "local", "global.x")
 Arguments = tuple[list[Any], dict[str, Any]]
@@ -37,11 +38,27 @@ class Choice:
             raise NothingThere
         return self.random.choice(items)
 
+    def some(self, items: Any) -> list[Any]:
+        """A few of the items, in any order."""
+        if not items:
+            raise NothingThere
+        return self.random.sample(items, self.random.randint(1, len(items)))
+
     def often(self, odds: float) -> bool:
         return self.random.random() < odds
 
+    def tried(self, step: Callable[[], Any]) -> Any:
+        """What a step gives that only prepares another; refused: nothing there."""
+        try:
+            return step()
+        except ScheduleError:
+            raise NothingThere from None
+
     def block(self) -> Any:
         return self.one(self.blocks)
+
+    def reduction(self) -> Any:
+        return self.one([b for b in self.blocks if any(kind == "R" for _, kind in self.sch.get(b).iters)])
 
     def loops(self, block: Any) -> list[Any]:
         return self.sch.get_loops(block)
@@ -51,6 +68,20 @@ class Choice:
             if loops := self.loops(self.block()):
                 return self.one(loops)
         raise NothingThere
+
+    def loop_of(self, block: Any) -> Any:
+        """A loop around a block; now and then any."""
+        loops = self.loops(block)
+        return self.one(loops) if loops and self.often(0.92) else self.loop()
+
+    def number(self, block: Any, word: str) -> Any:
+        """A buffer that a block reads or writes: its number, or its name; now and then none of them."""
+        info = self.sch.get(block)
+        regions = info.reads if word == "read" else info.writes
+        if not regions or self.often(0.04):
+            return self.one((0, len(regions), -1, "nobody"))
+        number = self.random.randrange(len(regions))
+        return regions[number].buffer.name if self.often(0.15) else number
 
     def pair(self, forward: bool) -> tuple[Any, Any]:
         """A block, and a loop of a block that reads what it makes (or made what it reads); now and then any two."""

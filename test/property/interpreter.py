@@ -3,7 +3,7 @@
 A buffer is a dict from index tuples to numbers, kept exact: floats are Python's. An access outside a buffer raises;
 what nobody wrote is POISON, which spreads through arithmetic and may not decide a branch. Iterations of concurrent
 loops run backwards, and raise `Race` when two of them touch one element, one writing, unless each fills the element
-first and nothing outside the loop uses the buffer.
+first and nothing outside the loop uses the buffer. Threads of one block may sum up together: they run in order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.index import Index, read_apply
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop, funcs, is_block
-from tir_mlir.dialect.walk import access_indices, accessed, constraints, is_inside
+from tir_mlir.dialect.walk import access_indices, accessed, constraints, enclosing_block, is_inside, ops
+
+DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
 class Trap(Exception):
@@ -55,28 +57,31 @@ class Watch:
     """What the iterations of the concurrent loops under way have touched: {(buffer, index): [iteration, written]}."""
 
     def __init__(self) -> None:
-        self.frames: list[tuple[str, set[str], dict[Any, list[Any]]]] = []
+        self.frames: list[tuple[str, set[str], bool, dict[Any, list[Any]]]] = []
         self.now: list[int] = []
 
-    def enter(self, name: str, private: set[str]) -> None:
-        self.frames.append((name, private, {}))
+    def enter(self, name: str, private: set[str], together: bool) -> None:
+        self.frames.append((name, private, together, {}))
         self.now.append(-1)
 
     def leave(self) -> None:
         self.frames.pop()
         self.now.pop()
 
-    def touch(self, buffer: str, at: tuple[int, ...], write: bool) -> None:
-        for (name, private, seen), now in zip(self.frames, self.now, strict=True):
+    def touch(self, buffer: str, at: tuple[int, ...], write: bool, reduction: int) -> None:
+        for (name, private, together, seen), now in zip(self.frames, self.now, strict=True):
             entry = seen.get((buffer, at))
             if entry is None:
-                seen[buffer, at] = [now, write]
+                seen[buffer, at] = [now, write, reduction]
             elif entry[0] == now:
                 entry[1] = entry[1] or write
+                entry[2] = entry[2] if entry[2] == reduction else 0
+            elif together and reduction and entry[2] == reduction:
+                entry[0], entry[1] = now, entry[1] or write
             elif not write and not entry[1]:
                 entry[0] = None  # read in several iterations
             elif buffer in private and write:
-                seen[buffer, at] = [now, True]
+                seen[buffer, at] = [now, True, reduction]
             else:
                 kind = "written" if write else "read"
                 raise Race(f"{buffer}{list(at)} is {kind} in iteration {now} of {name}, and touched in {entry[0]}")
@@ -97,13 +102,16 @@ def make(shape: tuple[int, ...]) -> dict[Any, Any]:
 
 BINARY = {
     "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.addi": "+", "arith.subi": "-", "arith.muli": "*",
-    "arith.floordivsi": "//", "arith.andi": "&", "arith.ori": "|",
+    "arith.floordivsi": "//", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^",
 }  # fmt: skip
 CALLS = {
     "arith.maximumf": "most", "arith.maxnumf": "most", "arith.maxsi": "most",
     "arith.minimumf": "least", "arith.minnumf": "least", "arith.minsi": "least",
 }  # fmt: skip
-SAME = ("arith.extsi", "arith.sitofp", "arith.index_cast", "arith.extf", "arith.truncf", "arith.trunci")
+SAME = (
+    "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp", "arith.index_cast", "arith.extf", "arith.truncf",
+    "arith.trunci", "arith.fptosi",
+)  # fmt: skip
 COMPARE = {
     "arith.cmpi": ("==", "!=", "<", "<=", ">", ">="),
     "arith.cmpf": ("", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!="),
@@ -114,7 +122,14 @@ def interpret(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main
     """What a function leaves in its buffers (object arrays of exact numbers). Errors: Trap."""
     with entered(), frozen():
         writer = _Writer(next(f for f in funcs(module) if f.name == name))
-    scope: dict[str, Any] = {"most": most, "least": least, "Trap": Trap, "make": make, "W": Watch()} | writer.privates
+    scope: dict[str, Any] = {
+        "most": most,
+        "least": least,
+        "Trap": Trap,
+        "make": make,
+        "W": Watch(),
+        "POISON": POISON,
+    } | writer.privates
     exec(compile("\n".join(writer.lines), "<program>", "exec"), scope)
     held = [{at: a[at].item() for at in np.ndindex(a.shape)} | {"shape": a.shape} for a in arrays]
     scope["main"](*held)
@@ -158,7 +173,9 @@ class _Writer:
             if op.name in ("affine.yield", "scf.yield"):
                 for target, value in zip(results, op.operands, strict=True):
                     self.put(depth, f"{target} = {self.name(value)}")
-            elif op.name != "func.return":
+            elif op.name == "llvm.intr.assume":
+                self.put(depth, f"if not {self.name(op.operands[0])}: raise Trap('what the program assumes is wrong')")
+            elif op.name not in ("func.return", "memref.subview"):
                 self.op(op, depth)
         if len(self.lines) == start:
             self.put(depth, "pass")
@@ -173,6 +190,8 @@ class _Writer:
             self.branch(op, depth)
         elif name in ("affine.load", "affine.store", "memref.load", "memref.store"):
             self.access(op, depth)
+        elif name == "memref.extract_strided_metadata":  # strides are for pointers, of which there are none here
+            self.put(depth, f"{', '.join(self.name(r) for r in op.results)} = [POISON] * {len(op.results)}")
         else:
             self.put(depth, f"{self.name(op.results[0])} = {self.value(op)}")
 
@@ -185,16 +204,19 @@ class _Writer:
             self.body(loop.body, depth + 1)
             return
         self.privates[f"P{var}"] = self.private(loop)
-        self.put(depth, f"W.enter({loop.name!r}, P{var})")
-        self.put(depth, f"for {var} in reversed(range({low}, {high})):")
+        together = loop.kind.startswith("threadIdx.")
+        sums = together and any(Block(o).init is not None for o in ops(loop.op) if is_block(o))
+        self.put(depth, f"W.enter({loop.name!r}, P{var}, {together})")
+        self.put(depth, f"for {var} in {'' if sums else 'reversed'}(range({low}, {high})):")
         self.put(depth + 1, f"W.now[-1] = {var}")
         self.body(loop.body, depth + 1)
         self.put(depth, "W.leave()")
 
     def private(self, loop: Loop) -> set[str]:
         """Allocations that only the loop uses."""
-        outside = {a.buffer for a in accesses(self.func.op) if not is_inside(a.op, loop.op)}
-        return {self.name(a.buffer) for a in accesses(loop.op) if a.buffer not in outside and Buffer(a.buffer).is_alloc}
+        outside = {_root(a.buffer) for a in accesses(self.func.op) if not is_inside(a.op, loop.op)}
+        own = {_root(a.buffer) for a in accesses(loop.op)}
+        return {self.name(b) for b in own if b not in outside and Buffer(b).is_alloc}
 
     def block(self, block: Block, depth: int) -> None:
         for it in block.iters:
@@ -218,19 +240,39 @@ class _Writer:
                 self.body(body, depth + 1, results)
 
     def access(self, op: ir.Operation, depth: int) -> None:
-        write, buffer = "store" in op.name, self.name(accessed(op))
+        write, memref = "store" in op.name, accessed(op)
         if op.name.startswith("affine"):
             indices = [self.index(i) for i in access_indices(op)]
         else:
             indices = [self.name(v) for v in list(op.operands)[2 if write else 1 :]]
+        while not isinstance(memref.owner, ir.Block) and memref.owner.name == "memref.subview":
+            indices = self.seen_through(memref.owner.operation, indices)
+            memref = memref.owner.operands[0]
+        buffer = self.name(memref)
         self.put(depth, f"at = ({''.join(f'{i}, ' for i in indices)})")
         self.put(depth, f"if at not in {buffer}: raise Trap(f'{buffer}{{list(at)}} is outside')")
         if self.watched:
-            self.put(depth, f"W.touch({buffer!r}, at, {write})")
+            self.put(depth, f"W.touch({buffer!r}, at, {write}, {_reduction(op, memref)})")
         if write:
             self.put(depth, f"{buffer}[at] = {self.name(op.operands[0])}")
         else:
             self.put(depth, f"{self.name(op.results[0])} = {buffer}[at]")
+
+    def seen_through(self, view: ir.Operation, indices: Sequence[str]) -> list[str]:
+        """Indices into a subview as indices into what it is a view of."""
+        values = iter([self.name(v) for v in list(view.operands)[1:]])
+        sizes, offsets = list(view.attributes["static_sizes"]), list(view.attributes["static_offsets"])
+        starts = [next(values) if o == DYNAMIC else str(o) for o in offsets]
+        rest = list(indices)
+        dropped = len(sizes) - len(rest)
+        found = []
+        for start, size in zip(starts, sizes, strict=True):
+            if dropped and size == 1:
+                dropped -= 1
+                found.append(start)
+            else:
+                found.append(f"{start} + {rest.pop(0)}")
+        return found
 
     def value(self, op: ir.Operation) -> str:
         name = op.name
@@ -258,9 +300,20 @@ class _Writer:
         raise NotImplementedError(f"the interpreter does not know {name}")
 
 
-def _loops(root: ir.Operation) -> list[ir.Operation]:
-    from tir_mlir.dialect.walk import ops
+def _root(value: ir.Value) -> ir.Value:
+    return Buffer(value).root.value
 
+
+def _reduction(op: ir.Operation, memref: ir.Value) -> int:
+    """A number for the reduction that an access starts or updates; 0 for other accesses."""
+    home = enclosing_block(op)
+    init = home.init if isinstance(home, Block) else None
+    if init is None or not any(o.name == "affine.store" and _root(accessed(o)) == memref for o in ops(init)):
+        return 0
+    return home.id + 1
+
+
+def _loops(root: ir.Operation) -> list[ir.Operation]:
     return [o for o in ops(root) if o.name == "affine.for"]
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from choice import SCOPES, Arguments, Choice, Maker
-from wide_steps import WIDE
+from choice import Arguments, Choice, Maker
+from layout_steps import LAYOUT_STEPS
+from wide_steps import WIDE_STEPS
 
 from tir_mlir import Schedule
+from tir_mlir.passes.schedule import PRIMITIVES
 
 FACTORS: tuple[list[Any], ...] = (
     [None, 2], [None, 4], [3, None], [2, None, 2], [None, 5], [None, 16], [1, None], [None, 1], [4, 4], [2, 2],
@@ -22,11 +24,20 @@ def split(c: Choice) -> Arguments:
         kwargs["preserve_unit_iters"] = False
     if c.often(0.1):
         kwargs["disable_predication"] = True
-    return [c.loop(), c.one(FACTORS[:10] if c.often(0.95) else FACTORS)], kwargs
+    loop = c.loop()
+    if c.often(0.15):
+        limit = c.one((4, 16, -1))
+        return [loop, c.tried(lambda: c.sch.sample_perfect_tile(loop, c.one((2, 3)), limit))], kwargs
+    if c.often(0.1):
+        extent = c.sch.get(loop).extent
+        return [loop, c.one(([None, extent], [extent, None], [1, extent])) if extent else [None, 1]], kwargs
+    return [loop, c.one(FACTORS[:10] if c.often(0.95) else FACTORS)], kwargs
 
 
 def fuse(c: Choice) -> Arguments:
     loops = c.loops(c.block()) or c.loops(c.block())
+    if not loops:
+        raise c.nothing
     start = c.random.randrange(max(1, len(loops)))
     chosen = loops[start : start + 1 + c.random.randrange(3)]
     if c.often(0.05):
@@ -48,7 +59,7 @@ def on_loop(c: Choice) -> Arguments:
 
 
 def bind(c: Choice) -> Arguments:
-    return [c.loop(), c.one(("threadIdx.x", "blockIdx.x", "vthread", "nothing"))], {}
+    return [c.loop(), c.one(("threadIdx.x", "threadIdx.y", "blockIdx.x", "vthread", "nothing"))], {}
 
 
 def compute_at(c: Choice) -> Arguments:
@@ -61,17 +72,14 @@ def reverse_compute_at(c: Choice) -> Arguments:
 
 def _move(c: Choice, forward: bool) -> Arguments:
     block, loop = c.pair(forward)
+    if forward and c.often(0.1):
+        loop = c.tried(lambda: c.sch.sample_compute_location(block))
     kwargs: dict[str, Any] = {}
     if c.often(0.3):
         kwargs["preserve_unit_loops"] = True
     if c.often(0.3):
         kwargs["index"] = c.one((-2, -2, 0, 1, 2, -3, 99))
     return [block, loop], kwargs
-
-
-def cache(c: Choice) -> Arguments:
-    kwargs = {"consumer_blocks": [c.block()]} if c.often(0.2) else {}
-    return [c.block(), c.one((0, 0, 0, 1, 2)), c.one(SCOPES)], kwargs
 
 
 def on_block(c: Choice) -> Arguments:
@@ -82,58 +90,73 @@ def decompose_reduction(c: Choice) -> Arguments:
     blocks = [b for b in c.blocks if any(kind == "R" for _, kind in c.sch.get(b).iters)]
     blocks = [b for b in blocks if not c.sch.get(b).name.endswith("_update")] or blocks
     block = c.one(blocks) if blocks and c.often(0.8) else c.block()
-    loops = c.loops(block)
-    return [block, c.one(loops) if loops and c.often(0.9) else c.loop()], {}
+    return [block, c.loop_of(block)], {}
 
 
 def blockize(c: Choice) -> Arguments:
-    return [c.loop()], {} if c.often(0.5) else {"preserve_unit_iters": False}
+    kwargs = {} if c.often(0.5) else {"preserve_unit_iters": False}
+    return [_neighbours(c) if c.often(0.3) else c.loop()], kwargs
 
 
-def annotate(c: Choice) -> Arguments:
-    value = c.one((1, "text", [1, 2], {"a": 1}, True, 1.5, 'a "b" \n'))
-    return [c.block() if c.often(0.5) else c.loop(), c.one(("k", "pragma_x")), value], {}
+def _neighbours(c: Choice) -> list[Any]:
+    """Blocks under one loop, or anything."""
+    if c.often(0.1):
+        return c.some(c.blocks)
+    parents = [c.sch.get_block("root"), *c.blocks]
+    parents += [loop for block in c.blocks for loop in c.loops(block)]
+    groups = [found for p in parents if len(found := c.sch.get_child_blocks(p)) > 1]
+    group = c.one(groups)
+    start = c.random.randrange(len(group) - 1)
+    return group[start : start + c.random.randint(2, 3)]
 
 
-def unannotate(c: Choice) -> Arguments:
-    return [c.block() if c.often(0.5) else c.loop(), c.one(("k", "pragma_x"))], {}
+def rfactor(c: Choice) -> Arguments:
+    loops = c.loops(c.reduction()) if c.often(0.9) else []
+    return [c.one(loops) if loops else c.loop(), c.one((0, 0, 1, 2, -1, -2, 5))], {}
 
 
-def set_scope(c: Choice) -> Arguments:
-    return [c.block(), c.one((0, 0, 0, 1)), c.one(SCOPES)], {}
+def two_blocks(c: Choice) -> Arguments:
+    block = c.block()
+    users = c.sch.get_consumers(block)
+    return [block, c.one(users) if users and c.often(0.8) else c.block()], {}
+
+
+def block_and_loop(c: Choice) -> Arguments:
+    block = c.block()
+    return [block, c.loop_of(block)], {}
 
 
 # primitive: (what makes its arguments, how often)
-MAKERS: dict[str, tuple[Maker, int]] = {
+STEPS: dict[str, tuple[Maker, int]] = {
     "split": (split, 8),
     "fuse": (fuse, 5),
     "reorder": (reorder, 6),
     "parallel": (on_loop, 3),
     "vectorize": (on_loop, 3),
     "unroll": (on_loop, 1),
-    "bind": (bind, 2),
-    "compute_at": (compute_at, 16),
-    "reverse_compute_at": (reverse_compute_at, 14),
-    "compute_inline": (on_block, 2),
-    "reverse_compute_inline": (on_block, 3),
-    "cache_read": (cache, 4),
-    "cache_write": (cache, 4),
+    "bind": (bind, 3),
+    "compute_at": (compute_at, 14),
+    "reverse_compute_at": (reverse_compute_at, 12),
+    "compute_inline": (on_block, 3),
+    "reverse_compute_inline": (on_block, 4),
     "decompose_reduction": (decompose_reduction, 6),
-    "blockize": (blockize, 5),
-    "set_scope": (set_scope, 1),
-    "annotate": (annotate, 1),
-    "unannotate": (unannotate, 1),
-    "get_output_blocks": (on_block, 1),
+    "blockize": (blockize, 6),
+    "rfactor": (rfactor, 7),
+    "decompose_padding": (block_and_loop, 5),
+    "can_decompose_padding": (block_and_loop, 1),
+    "fuse_reduction_epilogue": (two_blocks, 5),
 }
+ALL = STEPS | LAYOUT_STEPS | WIDE_STEPS
+LOOKING = ("get_block", "get_loops", "get_child_blocks", "get_producers", "get_consumers")
+assert sorted([*ALL, *LOOKING]) == sorted(PRIMITIVES), sorted({*ALL, *LOOKING} ^ {*PRIMITIVES})
 
 
 def step(sch: Schedule, random: Random) -> tuple[str, Arguments]:
     """A primitive and its arguments."""
     choice = Choice(sch, random)
-    makers = MAKERS | WIDE if random.random() < 0.6 else MAKERS
-    names = [n for n, (_, weight) in makers.items() if hasattr(sch, n) for _ in range(weight)]
-    name = choice.one(names)
-    return name, makers[name][0](choice)
+    steps = ALL if random.random() < 0.65 else STEPS
+    name = choice.one([n for n, (_, weight) in steps.items() for _ in range(weight)])
+    return name, steps[name][0](choice)
 
 
 def shown(sch: Schedule, name: str, arguments: Arguments) -> str:
@@ -148,4 +171,7 @@ def _word(sch: Schedule, value: Any) -> str:
         return "[" + ", ".join(_word(sch, v) for v in value) + "]"
     if not hasattr(value, "owner"):
         return repr(value)
-    return f"{sch.get(value).name}#{value.id}"
+    if getattr(value, "is_mark", False):
+        return "a mark"
+    found = sch.get(value)
+    return f"{found}~" if isinstance(found, int) else f"{found.name}#{value.id}"
