@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, create, ranges, walk
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
@@ -102,7 +102,8 @@ def _check_alone(block: Block, loop: Loop) -> None:
 
 
 def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
-    """The conditions of the guard that the init needs: those on spatial iters."""
+    """The conditions of the guard that the init needs: those on spatial iters, and what the others say where the sum
+    starts."""
     if block.where is None:
         return []
     spatial = {v for i in block.iters if i.kind == "S" for v in i.binding.values}
@@ -116,10 +117,15 @@ def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
         if not any(uses):
             kept.append(c)
         elif not all(uses) or any(v in spatial for v in c.index.values):
-            refuse(
-                block,
-                f'the guard of block "{block.name}" relates spatial and reduce loops; which elements get initialised is'
-                " not plain",
-                provable=False,
-            )
+            kept += _at_start(block, c, [lp for lp in below if lp.var in dropped])
     return kept
+
+
+def _at_start(block: Block, condition: Constraint, loops: list[Loop]) -> list[Constraint]:
+    """What a condition says of the first iteration of the loops that are left out: nothing if it always holds there."""
+    starts: dict[ir.Value, Index] = {}
+    for loop in loops:
+        starts[loop.var] = loop.lower.substitute(starts)
+    first = condition.index.substitute(starts).simplified()
+    holds = not condition.is_eq and ranges.at_least_zero(first, ranges.around(block.op))
+    return [] if holds else [Constraint(first, condition.is_eq)]

@@ -296,12 +296,38 @@ def test_refuses_points_that_are_met_twice(refused, same_result):
     same_result(sch, Around, ((4, 4), "float32"), ((4,), "float32"))
 
 
-def test_refuses_a_guard_that_relates_fused_loops(refused):
+def test_a_guard_that_relates_spatial_and_reduce_loops(same_result):
     sch = Schedule(matmul(3, 4, 5))
     i, j, k = sch.get_loops("C")
-    fused = sch.fuse(j, k)
-    sch.split(fused, [None, 3])
-    refused(sch, "relates spatial and reduce loops", lambda: sch.decompose_reduction("C", sch.get_loops("C")[0]))
+    sch.split(sch.fuse(j, k), [None, 3])
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    same_result(sch, matmul(3, 4, 5), ((3, 5), "float32"), ((4, 5), "float32"), ((3, 4), "float32"))
+
+    @T.prim_func
+    def main(A: T.Buffer((9, 9), "float32"), C: T.Buffer((9,), "float32")):
+        for i, k in T.grid(12, 9):
+            with T.block("C"):
+                vi = T.axis.spatial(9, i)
+                vk = T.axis.reduce(9, k)
+                T.where(i + k < 9)
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+
+    sch = Schedule(main)
+    sch.decompose_reduction("C", sch.get_loops("C")[1])
+    assert "T.where(i < 9)" in sch.mod.script()
+    same_result(sch, main, ((9, 9), "float32"), ((9,), "float32"))
+
+
+def test_a_guard_on_parts_and_their_sums(same_result):
+    """The last part of a sum is shorter; each part starts anew."""
+    sch = Schedule(matmul(3, 4, 10))
+    parts = sch.rfactor(sch.split(sch.get_loops("C")[2], [None, 4])[0], 0)
+    init = sch.decompose_reduction(parts, sch.get_loops(parts)[3])
+    assert "T.where" not in sch.mod.script().split('"C_rf_init"')[1].split("C_rf[")[0]
+    assert sch.get(init).name == "C_rf_init"
+    same_result(sch, matmul(3, 4, 10), ((3, 10), "float32"), ((4, 10), "float32"), ((3, 4), "float32"))
 
 
 def test_a_guard_on_loops_that_run_the_block_only_once(same_result):
