@@ -103,6 +103,10 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
         user = use.owner.operation
         if walk.is_inside(user, block.op) and user.name == "affine.load":
             loads.append(user)
+        elif walk.is_inside(user, block.op):
+            refuse(
+                user, f'block "{block.name}" uses {buffer.name} by {user.name}; an epilogue loads it at an affine index'
+            )
         elif not walk.is_inside(user, reduction.op):
             refuse(user, f'{buffer.name} is also used elsewhere than in block "{block.name}", so it must stay')
     if len(loads) != 1:
@@ -117,8 +121,11 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
 def _check_place(pair: _Pair) -> None:
     """Refuse unless the epilogue may run as early as the reduction."""
     reduction, block, result = pair.reduction, pair.block, pair.payload.buffer
-    behind = f'block "{block.name}" does not run after block "{reduction.name}" in each iteration of the loops around'
-    check(comes_before(reduction.op, block.op), block, behind)
+    check(
+        comes_before(reduction.op, block.op),
+        block,
+        f'block "{block.name}" does not run after block "{reduction.name}" in each iteration of the loops around both',
+    )
     _check_finished(pair)
     between = span(reduction.op, block.op)
     inputs = {a.buffer for a in pair.payload.inputs()} - {pair.between.value}

@@ -1,7 +1,9 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reverse-compute-inline{block=B}' | FileCheck %s
 # RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-reverse-compute-inline{block=#4}' 2>&1 | FileCheck %s --check-prefix=INIT
+# RUN: not tir-opt %S/Inputs/alloc_between_copies.mlir -p 'tir-reverse-compute-inline{block=B}' 2>&1 | FileCheck %s --check-prefix=ALLOC
 
 
+# ALLOC: error: {{.*}}B is allocated after block "Y"
 # INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can be merged
 # CHECK-LABEL: def transposed(
 @T.prim_func
