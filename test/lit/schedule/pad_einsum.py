@@ -103,3 +103,60 @@ def division(A: T.Buffer((13, 3), "int32"), B: T.Buffer((13, 3), "int32")):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = 7 // A[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def a_start(A: T.Buffer((13,), "float32"), B: T.Buffer((13,), "float32")):
+    for i in range(1, 13):
+        # expected-error @below {{iter vi does not start at 0; only the end of one can be padded}}
+        with T.block("B"):
+            vi = T.axis.spatial((1, 13), i)
+            vk = T.axis.spatial(1, 0)
+            B[vi] = A[vi]
+
+
+# -----
+
+
+@T.prim_func
+def two_places(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
+    for i, k in T.grid(13, 13):
+        # expected-error @below {{block "B" accesses A at two different indices; that is no Einstein sum}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk] * A[vk, vi]
+
+
+# -----
+
+
+@T.prim_func
+def a_loop_of_two(A: T.Buffer((1, 1), "float32"), B: T.Buffer((1, 1), "float32")):
+    # expected-error @below {{loop i drives several iters (vi, vj); each needs a loop of its own}}
+    for i in range(1):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, i])
+            B[vi, vj] = A[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def a_short_loop(A: T.Buffer((9,), "float32"), D: T.Buffer((9,), "float32")):
+    C = T.alloc_buffer((9, 1), "float32")
+    # expected-error @below {{loop i does not run over just the domain of iter vi, so it cannot grow with it}}
+    for i, j in T.grid(5, 1):
+        with T.block("B"):
+            vi = T.axis.spatial(9, i)
+            vj = T.axis.spatial(1, j)
+            C[vi, vj] = A[vi]
+    for i in range(9):
+        with T.block("D"):
+            vi = T.axis.spatial(9, i)
+            D[vi] = T.if_then_else(vi < 5, C[vi, 0], A[vi])

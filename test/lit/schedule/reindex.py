@@ -2,8 +2,10 @@
 # RUN: not tir-opt %s --split-input-file -p 'tir-reindex{block=B buffer=Q}' 2>&1 | FileCheck %s --check-prefix=NAME
 # RUN: not tir-opt %s --split-input-file -p 'tir-reindex{block=B buffer=A}' 2>&1 | FileCheck %s --check-prefix=PLACES
 # RUN: not tir-opt %S/Inputs/init_block.py --split-input-file -p 'tir-reindex{block=#4 buffer=Y}' 2>&1 | FileCheck %s --check-prefix=INIT
+# RUN: not tir-opt %S/Inputs/declared_only.py -p 'tir-reindex{block=B buffer=X}' 2>&1 | FileCheck %s --check-prefix=DECLARED
 
 
+# DECLARED: error: {{.*}}block "B" declares X, but does not access it
 # INIT: error: {{.*}}block "Y" stands in an init region; name the block around it
 # What is written goes to a copy in the order of the iters, and back behind the loops.
 # NAME: error: {{.*}}block "B" neither reads nor writes a buffer 'Q'; it accesses A, B
@@ -87,3 +89,16 @@ def scattered(P: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
         with T.block("B"):
             vi = T.axis.reduce(8, i)
             B[T.max(T.min(P[vi], 7), 0)] = T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def blocks_inside(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    # expected-error @below {{block "B" holds block "inner"; only a block without blocks inside will do}}
+    with T.block("B"):
+        for i in range(8):
+            with T.block("inner"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi]

@@ -86,3 +86,34 @@ def opaque(A: T.Buffer((4, 8), "float32")):
             vi = T.axis.spatial(4, i)
             vj = T.axis.opaque(8, j)
             A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def another_block(A: T.Buffer((8, 4), "float32")):
+    for i in range(8):
+        with T.block("outer"):
+            vi = T.axis.spatial(8, i)
+            # expected-error @below {{loops i and j are not on one path of loops of the same block}}
+            for j in range(4):
+                with T.block("A"):
+                    vj = T.axis.spatial(4, j)
+                    A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def more_between(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    # expected-error @below {{the body of loop i holds more than loop j, so the two are not a perfect nest}}
+    for i in range(8):
+        for j in range(4):
+            with T.block("A"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                A[vi, vj] = T.float32(0)
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = T.float32(0)

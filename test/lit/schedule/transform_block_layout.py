@@ -4,8 +4,12 @@
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (i - 1, j)"}' 2>&1 | FileCheck %s --check-prefix=BELOW
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i: i"}' 2>&1 | FileCheck %s --check-prefix=ARITY
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (i, j)"}' 2>&1 | FileCheck %s --check-prefix=SAME
+# RUN: not tir-opt %S/Inputs/one_point.py -p 'tir-transform-block-layout{block=B index_map="lambda i: ()"}' 2>&1 | FileCheck %s --check-prefix=NOTHING
+# RUN: not tir-opt %S/Inputs/mixed_kinds.py -p 'tir-transform-block-layout{block=B index_map="lambda i, j: i * 8 + j"}' 2>&1 | FileCheck %s --check-prefix=KINDS
 
 
+# NOTHING: error: {{.*}}gives no index; a block keeps at least one iter
+# KINDS: error: {{.*}}the new iter i * 8 + j mixes kinds: vi is spatial, vj is reduce; a new iter is made of iters of one kind
 # Loops and iters are those of the map; the body finds its old iters in them.
 # TWO: error: {{.*}}takes two iterations of block "B" to one place: (0, 1) and (1, 0) both go to (1,)
 # HOLES: error: {{.*}}leaves places over, where axis0 == 1 and axis1 >= 2; a block runs over a box

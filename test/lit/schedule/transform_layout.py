@@ -6,8 +6,16 @@
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: i * i"}' 2>&1 | FileCheck %s --check-prefix=AFFINE
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-layout{block=B buffer=D index_map="lambda i: i"}' 2>&1 | FileCheck %s --check-prefix=NAME
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // 4, i % 4)" pad_value="lambda a, b: (a, b)"}' 2>&1 | FileCheck %s --check-prefix=VALUE
+# RUN: not tir-opt %S/Inputs/small_types.py --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // 4, i % 4)" pad_value=3}' 2>&1 | FileCheck %s --check-prefix=BOOL
+# RUN: not tir-opt %S/Inputs/small_types.py --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // 4, i % 4)" pad_value=2.5}' 2>&1 | FileCheck %s --check-prefix=FLOAT
+# RUN: not tir-opt %S/Inputs/small_types.py --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // 4, i % 4)" pad_value=300}' 2>&1 | FileCheck %s --check-prefix=LARGE
+# RUN: not tir-opt %S/Inputs/small_types.py --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // 4, i % 4)" pad_value="lambda a: a"}' 2>&1 | FileCheck %s --check-prefix=RANK
 
 
+# BOOL: error: {{.*}}B holds bool; lambda i0, i1: 3 as the value of its padding is none
+# FLOAT: error: {{.*}}B holds int8; 2.5 as the value of its padding is a float
+# LARGE: error: {{.*}}300 as the value of padding does not fit int8, which B holds
+# RANK: error: {{.*}}the value of padding: the map lambda a: a takes 1 indices; there are 2
 # The producer sweeps the new shape and writes the padding; readers follow, simplified under their ranges.
 # HOLES: error: {{.*}}leaves places of the new B without an element: where axis0 == 3 and axis1 >= 2; give a pad_value for them
 # TWO: error: {{.*}}takes two elements of B to one place: (0,) and (1,) both go to (0,)

@@ -80,3 +80,18 @@ def elsewhere(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
         with T.block("B"):
             vi, vj = T.axis.remap("SR", [i, j])
             B[vi] = B[vi] + A[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def outer_scope(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
+    # expected-error @below {{loop i is not in the scope of block "B"; name a loop directly around it}}
+    for i in range(8):
+        with T.block("outer"):
+            vi = T.axis.spatial(8, i)
+            for j in range(4):
+                with T.block("B"):
+                    vj = T.axis.spatial(4, j)
+                    B[vi, vj] = A[vi, vj]
