@@ -1,5 +1,6 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --import %S/Inputs/add4.py --emit=script -p 'tir-tensorize{loop=i intrin=add4}' | FileCheck %s
 # RUN: not tir-opt %s --split-input-file -p 'tir-tensorize{loop=i intrin=add4}' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+# RUN: tir-opt %S/Inputs/tensorize_starts.py --split-input-file --verify-diagnostics --import %S/Inputs/add4_aligned.py -p 'tir-tensorize{loop=i intrin=add4_aligned}'
 
 
 # UNKNOWN: error: {{.*}}"add4"
