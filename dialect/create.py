@@ -108,14 +108,18 @@ def _func_op(name: str, args: Sequence[ir.Type], results: Sequence[ir.Type], pri
 
 def loop(
     name: str,
-    lower: Index | int,
+    lower: Index | int | Sequence[Index],
     upper: Index | int | Sequence[Index],
     kind: str = "serial",
     annotations: dict[str, Any] | None = None,
 ) -> Loop:
-    """`for name in [lower, upper)`: an empty `affine.for` with its yield; several uppers mean their minimum."""
+    """`for name in [lower, upper)`: an empty `affine.for` with its yield.
+
+    Several lowers mean their maximum, several uppers their minimum.
+    """
+    lowers = [lower] if isinstance(lower, (Index, int)) else list(lower)
     uppers = [upper] if isinstance(upper, (Index, int)) else list(upper)
-    low, low_operands = emit_map([lower])
+    low, low_operands = emit_map(lowers)
     high, high_operands = emit_map(uppers)
     op = affine.AffineForOp(low, high, 1, lower_bound_operands=low_operands, upper_bound_operands=high_operands)
     with ir.InsertionPoint(op.body):

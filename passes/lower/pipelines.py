@@ -12,10 +12,13 @@ OURS = (
     "tir-lower-blocks",
     "tir-lower-conditions",
     "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations
+    "tir-lower-guards",
+    "tir-lower-tails",  # after compact: buffers of a tile are private to it still
     "tir-lower-races",
     "tir-lower-bools",  # before vectors: a vector of bits is packed
     "tir-lower-vectorized",  # before unrolling copies the loops
     "tir-lower-unrolled",
+    "tir-lower-registers",  # blocks of straight code now
     "tir-lower-threads",
     "tir-lower-parallel",
     "tir-lower-strides",  # shapes are final, vectors are made

@@ -1,0 +1,252 @@
+"""Full tiles apart from tails: loops are cut where a guard or bound beneath them starts to matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlir import ir
+
+from tir_mlir.dialect import create, ranges, sets, walk
+from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Loop, is_loop
+from tir_mlir.passes.lower.guards import greatest, inline, is_plain_if, least, set_bounds, set_uppers
+from tir_mlir.passes.lower.lanes import step
+from tir_mlir.passes.lower.registry import lowering, programs
+
+FAST = ("vectorized", "unrolled")
+LIMIT = 6000
+"""Ops that a function may have after its loops were cut, so that guards in many dimensions do not fill the code."""
+
+
+@lowering("tir-lower-tails", "run full tiles without the guards and bounds that only the last tile needs")
+def run(module: ir.Module) -> None:
+    """Cut a loop in two where what is beneath it stops being whole.
+
+        for %i = 0 to 63 {                                 for %i = 0 to 62 {
+          unrolled for %j = 0 to                             unrolled for %j = 0 to 16 {
+              min(16, 1000 - 16 * %i) {         -->            body
+            body                                           unrolled for %j = 0 to 8 {body at %i = 62}
+
+    Only where the bound or guard belongs to a vectorized or unrolled loop: those need constant bounds. A parallel loop
+    stays one loop with both bodies and a condition. Bounds may be symbolic. Requires `tir-lower-guards`.
+    """
+    for func in programs(module):
+        settle(func.op)
+        for body in [b for region in func.op.regions for b in region.blocks]:
+            _cut_in(body, func.op)
+
+
+def _cut_in(body: ir.Block, func: ir.Operation) -> None:
+    """Cut the loops of a body, the outer ones first; pieces are looked into in turn."""
+    pending = [op.operation for op in body.operations]
+    while pending:
+        op = pending.pop(0)
+        pieces = _cut(Loop(op), func) if is_loop(op) and not len(op.results) else None
+        if pieces is not None:
+            pending = [*pieces, *pending]
+            continue
+        for region in op.regions:
+            for inner in region.blocks:
+                _cut_in(inner, func)
+
+
+def _cut(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
+    """Cut one loop once; the ops that stand in its place, None when there is nothing to cut."""
+    if loop.kind in FAST or loop.is_thread or len(loop.lowers) != 1:
+        return None
+    found = list(_conditions(loop))
+    if not found or len(walk.ops(func)) + len(walk.ops(loop.op)) > LIMIT:
+        return None
+    if len(loop.uppers) == 1 and loop.const_extent is not None:
+        at = _constant_cut(loop, found)
+    else:
+        at = _symbolic_cut(loop, found)
+    if at is None:
+        return None
+    return _cut_at(_inside(loop), at) if loop.kind == "parallel" else _cut_at(loop, at)
+
+
+# --- where ------------------------------------------------------------------------------------------------------------
+
+
+def _conditions(loop: Loop) -> Iterator[tuple[Index, ranges.Box]]:
+    """Expressions that are at least 0 where a fast loop beneath is whole, with what the variables around it range
+    over; only those in which the loop's variable occurs."""
+    for op in walk.ops(loop.op)[1:]:
+        found: list[Index] = []
+        if is_loop(op) and Loop(op).kind in FAST:
+            found = _wholeness(Loop(op))
+        elif is_plain_if(op) and _near_fast(op, loop):
+            found = [c.index for c in walk.constraints(op) if not c.is_eq]
+        if any(loop.var in f.values for f in found):
+            box = ranges.around(op)
+            yield from ((f.simplified(), box) for f in found if loop.var in f.values)
+
+
+def _wholeness(inner: Loop) -> list[Index]:
+    """What is at least 0 where a loop has its constant bound, or runs at all when it has none."""
+    whole = next((u for u in inner.uppers if u.as_constant() is not None), None)
+    if whole is None:
+        return [u - inner.lower - 1 for u in inner.uppers]
+    return [u - whole for u in inner.uppers if u is not whole]
+
+
+def _near_fast(op: ir.Operation, loop: Loop) -> bool:
+    """Whether a fast loop stands beneath a guard, or around it inside the loop."""
+    around = walk.parents(op)
+    between = around[: around.index(loop.op)]
+    return any(is_loop(o) and Loop(o).kind in FAST for o in [*between, *walk.ops(op)])
+
+
+def _ends(loop: Loop, index: Index, box: ranges.Box, most: bool) -> Index | None:
+    """The first value of the loop's variable at which `index >= 0` no longer holds for all (`most`: for any) values of
+    the variables inside the loop; None where it is not of that form."""
+    falls = step(index, loop.var)
+    if falls is None or falls >= 0:
+        return None
+    rest = index + Index.of(loop.var) * -falls
+    for value in rest.values:
+        if not walk.is_inside(walk.home(value), loop.op) or value == loop.var:
+            continue
+        grows, (low, high) = step(rest, value), box.get(value, (None, None))
+        end = None if grows is None else (high if (grows > 0) == most else low)
+        if end is None:
+            return None
+        rest = rest.substitute({value: Index.constant(end)})
+    rest = rest.simplified()
+    return None if loop.var in rest.values else ((rest - falls) // -falls).simplified()
+
+
+def _constant_cut(loop: Loop, found: list[tuple[Index, ranges.Box]]) -> Index | None:
+    """The first cut inside the range: where the first guard starts to matter, else where the last one lets nothing
+    through."""
+    low, high = loop.lower.as_constant(), loop.upper.as_constant()
+    if low is None or high is None:
+        return _symbolic_cut(loop, found)
+    for most in (False, True):
+        ends = [_ends(loop, index, box, most) for index, box in found]
+        values = [e.as_constant() for e in ends if e is not None]
+        inside = [v for v in values if v is not None and low < v < high]
+        if inside:
+            return Index.constant(max(inside) if most else min(inside))
+    return None
+
+
+def _symbolic_cut(loop: Loop, found: list[tuple[Index, ranges.Box]]) -> Index | None:
+    """The one place where all guards start to matter; None when there are several, or when it is an end of the loop."""
+    ends = [e for index, box in found if (e := _ends(loop, index, box, most=False)) is not None]
+    if not ends or loop.var in ends[0].values:
+        return None
+    least_ = ends[0]
+    for end in ends[1:]:
+        gap = (end - least_).simplified().as_constant()
+        if gap is None:
+            return None
+        least_ = end if gap < 0 else least_
+    if any(least_.same(u) for u in loop.uppers) or any(least_.same(v) for v in loop.lowers):
+        return None
+    box = ranges.around(loop.op)
+    pointless = any(ranges.at_least_zero(least_ - u, box) for u in loop.uppers)
+    return None if pointless or ranges.at_least_zero(loop.lower - least_, box) else least_
+
+
+# --- the cut ----------------------------------------------------------------------------------------------------------
+
+
+def _cut_at(loop: Loop, at: Index) -> list[ir.Operation]:
+    """`for [low, high)` as `for [low, at)` and `for [at, high)`; what is left of them once they are settled."""
+    op = loop.op
+    first = set_uppers(walk.clone(op, ir.InsertionPoint(op)), [at, *loop.uppers])
+    lowers = greatest([*loop.lowers, at], ranges.around(op))
+    rest = set_bounds(op, lowers, loop.uppers)
+    return [*settle(first), *settle(rest)]
+
+
+def _inside(loop: Loop) -> Loop:
+    """A serial loop over one iteration of a parallel loop, around its whole body: what is cut in its place."""
+    held = loop.body_ops()
+    with ir.InsertionPoint(held[0]), loop.op.location:
+        made = create.loop(loop.name, Index.of(loop.var), Index.of(loop.var) + 1)
+    end = list(made.body.operations)[-1]
+    for op in held:
+        op.move_before(end)
+        walk.substitute({loop.var: Index.of(made.var)}, op)
+    return made
+
+
+# --- what is known inside a piece -------------------------------------------------------------------------------------
+
+
+def settle(op: ir.Operation) -> list[ir.Operation]:
+    """Tidy an op under what its variables range over: bounds and guards that are decided, loops and guards that run
+    never or once. Returns what stands in its place."""
+    if is_loop(op) and not len(op.results):
+        return _settle_loop(op)
+    if is_plain_if(op):
+        return _settle_guard(op)
+    _settle_bodies(op)
+    return [op]
+
+
+def _settle_bodies(op: ir.Operation) -> None:
+    for region in op.regions:
+        for body in region.blocks:
+            for inner in list(body.operations)[:-1]:
+                settle(inner.operation)
+
+
+def _settle_loop(op: ir.Operation) -> list[ir.Operation]:
+    loop, box = Loop(op), ranges.around(op)
+    lowers, uppers = greatest(loop.lowers, box), least(loop.uppers, box)
+    if len(uppers) > 1 and loop.kind in FAST:
+        uppers = _without_open(op, uppers)
+    if any(ranges.at_least_zero(low - high, box) for low in lowers for high in uppers):
+        op.erase()
+        return []
+    if len(lowers) < len(loop.lowers) or len(uppers) < len(loop.uppers):
+        op = set_bounds(op, lowers, uppers)
+    loop = Loop(op)
+    only = ranges.within(op).get(loop.var, (None, None))
+    if only[0] is not None and only[0] == only[1]:
+        walk.substitute({loop.var: Index.constant(only[0])})
+    _settle_bodies(op)
+    loop = Loop(op)
+    if not loop.body_ops():
+        op.erase()
+        return []
+    if loop.const_extent == 1:
+        held = loop.body_ops()
+        inline(op)
+        return held
+    return [op]
+
+
+def _without_open(op: ir.Operation, uppers: list[Index]) -> list[Index]:
+    """The constant bound alone, where isl shows that it is the least: sizes and loops around may be related."""
+    whole = [u for u in uppers if u.as_constant() is not None]
+    try:
+        domain = sets.domain(op, extra=uppers)
+        with sets.question("a bound"):
+            return whole if whole and all(sets.holds(domain, u - whole[0]) for u in uppers) else uppers
+    except (NotProvable, KeyError):  # a value that isl does not know
+        return uppers
+
+
+def _settle_guard(op: ir.Operation) -> list[ir.Operation]:
+    box = ranges.around(op)
+    known = walk.constraints(op)
+    if any(ranges.at_least_zero(-c.index - 1, box) for c in known):
+        op.erase()
+        return []
+    open_ = [c for c in known if c.is_eq or not ranges.at_least_zero(c.index, box)]
+    if len(open_) < len(known) and open_:
+        op = walk.rebuild_guard(op, open_)
+    _settle_bodies(op)
+    held = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
+    if held and open_:
+        return [op]
+    for inner in held:
+        inner.move_before(op)
+    op.erase()
+    return held

@@ -1,0 +1,101 @@
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-guards,tir-lower-tails' | FileCheck %s
+
+
+# Full tiles with a constant bound; the last one with the rest, at a fixed place.
+# CHECK-LABEL: func.func @rows
+# CHECK: affine.for %[[I:.*]] = 0 to 6 {
+# CHECK-NEXT: affine.for %[[J:.*]] = 0 to 16 {
+# CHECK: affine.store %{{.*}}, %arg0[%[[I]] * 16 + %[[J]]]
+# CHECK: affine.for %[[K:.*]] = 0 to 4 {
+# CHECK: affine.store %{{.*}}, %arg0[%[[K]] + 96]
+# CHECK-NOT: affine.store
+@T.prim_func
+def rows(A: T.Buffer((100,), "float32")):
+    for i in range(7):
+        for j in T.vectorized(16):
+            with T.block("A"):
+                vi = T.axis.spatial(100, i * 16 + j)
+                T.where(i * 16 + j < 100)
+                A[vi] = T.float32(0)
+
+
+# -----
+
+
+# Two levels of tiles: the last outer one is cut again, and what would run nothing is left out.
+# CHECK-LABEL: func.func @levels
+# CHECK: affine.for %{{.*}} = 0 to 2 {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 4 {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 6 {
+# CHECK: affine.for %[[F:.*]] = 0 to 6 {
+# CHECK: affine.store %{{.*}}, %arg0[%[[F]] + 48]
+# CHECK: affine.for %[[R:.*]] = 0 to 2 {
+# CHECK: affine.store %{{.*}}, %arg0[%[[R]] + 54]
+# CHECK-NOT: affine.for
+@T.prim_func
+def levels(A: T.Buffer((56,), "float32")):
+    for i, j in T.grid(3, 4):
+        for k in T.unroll(6):
+            with T.block("A"):
+                vi = T.axis.spatial(56, i * 24 + j * 6 + k)
+                T.where(i * 24 + j * 6 + k < 56)
+                A[vi] = T.float32(0)
+
+
+# -----
+
+
+# Symbolic: the full tiles come first.
+# CHECK-LABEL: func.func @symbolic
+# CHECK: affine.for %{{.*}} = 0 to min affine_map<()[s0] -> (s0 floordiv 16, (s0 + 15) floordiv 16)>()[
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 16 {
+# CHECK: affine.for %[[I:.*]] = affine_map<()[s0] -> (s0 floordiv 16)>()[{{.*}} to
+# CHECK-NEXT: affine.for %{{.*}} = 0 to min affine_map<(d0)[s0] -> (16, d0 * -16 + s0)>(%[[I]])[
+@T.prim_func
+def symbolic(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    for i in range((n + 15) // 16):
+        for j in T.vectorized(16):
+            with T.block("A"):
+                vi = T.axis.spatial(n, i * 16 + j)
+                T.where(i * 16 + j < n)
+                A[vi] = T.float32(0)
+
+
+# -----
+
+
+# A parallel loop stays one loop.
+# CHECK-LABEL: func.func @threads
+# CHECK: affine.for %[[I:.*]] = 0 to 7 {
+# CHECK-NEXT: affine.for %{{.*}} = affine_map<(d0) -> (d0)>(%[[I]]) to min affine_map<(d0) -> (6, d0 + 1)>(%[[I]]) {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 16 {
+# CHECK: affine.for %{{.*}} = 6 to affine_map<(d0) -> (d0 + 1)>(%[[I]]) {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 4 {
+# CHECK: tir.kind = "parallel"
+@T.prim_func
+def threads(A: T.Buffer((100,), "float32")):
+    for i in T.parallel(7):
+        for j in T.vectorized(16):
+            with T.block("A"):
+                vi = T.axis.spatial(100, i * 16 + j)
+                T.where(i * 16 + j < 100)
+                A[vi] = T.float32(0)
+
+
+# -----
+
+
+# Where nothing is vectorized or unrolled, a bound costs nothing and the loop stays whole.
+# CHECK-LABEL: func.func @serial
+# CHECK: affine.for %{{.*}} = 0 to 7 {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to min
+# CHECK-NOT: affine.for
+@T.prim_func
+def serial(A: T.Buffer((100,), "float32")):
+    for i, j in T.grid(7, 16):
+        with T.block("A"):
+            vi = T.axis.spatial(100, i * 16 + j)
+            T.where(i * 16 + j < 100)
+            A[vi] = T.float32(0)
