@@ -13,7 +13,7 @@ from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.regions import Region, declare, declared, outer_iters
 from tir_mlir.dialect.sets import Domain, flatten, question, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Iter
-from tir_mlir.dialect.walk import access_indices, blocks_below, ops
+from tir_mlir.dialect.walk import access_indices, accessed, blocks_below, ops
 from tir_mlir.passes.schedule.copy_stage import access_at
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -54,6 +54,8 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
                 f"{buffer.name} is reached by {op.name}, at indices that are not affine or through a pointer or view;"
                 " only plain accesses at affine indices can be turned to another place",
             )
+        if accessed(op) != buffer.value:
+            refuse(op, f"{buffer.name} is reached through the view {Buffer(accessed(op)).name}, which would stay")
         at = [i.simplified() for i in access_indices(op)]
         if loose := [v for i in at for v in i.values if v not in known and not is_symbol(v)]:
             _ = loose

@@ -16,7 +16,10 @@ from programs import Sample, program
 from steps import shown, step
 
 from tir_mlir import IndexMap, Schedule, build
+from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import IndexMapError, ScheduleError
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Buffer, funcs
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import Handle
 from tir_mlir.schedule.trace import Trace
@@ -126,7 +129,7 @@ def _one_step(story: Story, sch: Schedule, random: Random, arrays: Arrays, expec
         arrays, expected = list(arrays), list(expected)
         number = names.index(target)
         for held in (arrays, expected):
-            held[number] = moved(held[number], arguments, sch)
+            held[number] = moved(held[number], arguments, shape_now(sch, number, story.sample.size))
     where = difference(parse(story.program).mlir, sch.mod.mlir)
     assert where is None, f"the printed program is another one: {where}"
     same(interpret(sch.mod.mlir, arrays), expected)
@@ -161,16 +164,22 @@ def _transformed(sch: Schedule, name: str, arguments: Arguments) -> str:
     return regions[which[1]].buffer.name if 0 <= which[1] < len(regions) else ""
 
 
-def moved(array: np.ndarray, arguments: Arguments, sch: Schedule) -> np.ndarray:
+def shape_now(sch: Schedule, number: int, size: int) -> list[int]:
+    """The shape of a parameter, `size` being the value of `n`."""
+    with entered():
+        dims = Buffer(funcs(sch.mod.mlir)[0].args[number]).dims
+        known = [d.substitute({v: Index.constant(size) for v in d.values}).simplified().as_constant() for d in dims]
+    return [n for n in known if n is not None]
+
+
+def moved(array: np.ndarray, arguments: Arguments, shape: list[int]) -> np.ndarray:
     """An array in the layout that a step gave its buffer; the value of padding, else 0, where no element goes."""
     map_, pad = arguments[0][2], arguments[1].get("pad_value", 0)
-    places = {at: tuple(map_.map_indices(list(at))) for at in np.ndindex(array.shape)}
-    shape = np.max(list(places.values()), axis=0) + 1 if places else map_.map_shape(list(array.shape))
-    result = np.zeros(tuple(shape), array.dtype)
+    result = np.zeros(shape, array.dtype)
     for at in np.ndindex(result.shape):
         result[at] = pad.map_indices(list(at))[0] if isinstance(pad, IndexMap) else pad
-    for at, place in places.items():
-        result[place] = array[at]
+    for at in np.ndindex(array.shape):
+        result[tuple(map_.map_indices(list(at)))] = array[at]
     return result
 
 

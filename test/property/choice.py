@@ -57,6 +57,17 @@ class Choice:
     def block(self) -> Any:
         return self.one(self.blocks)
 
+    def inner(self) -> Any:
+        """A block that fills a buffer of the program's own; now and then any."""
+        results = self.sch.get_output_blocks("root")
+        blocks = [b for b in self.blocks if b not in results]
+        return self.one(blocks) if blocks and self.often(0.9) else self.block()
+
+    def consumer(self) -> Any:
+        """A block that reads what another makes; now and then any."""
+        blocks = [b for b in self.blocks if self.sch.get_producers(b)]
+        return self.one(blocks) if blocks and self.often(0.9) else self.block()
+
     def reduction(self) -> Any:
         return self.one([b for b in self.blocks if any(kind == "R" for _, kind in self.sch.get(b).iters)])
 

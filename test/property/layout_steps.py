@@ -80,6 +80,13 @@ def reindex_cache(word: str) -> Maker:
 
 
 def cache_inplace(c: Choice) -> Arguments:
+    updated = []
+    for block in c.blocks:
+        info = c.sch.get(block)
+        names = [r.buffer.name for r in info.writes]
+        updated += [(block, n) for n, r in enumerate(info.reads) if r.buffer.name in names]
+    if updated and c.often(0.8):
+        return [*c.one(updated), c.one(SCOPES)], {}
     block = c.block()
     return [block, c.number(block, "read"), c.one(SCOPES)], {}
 
@@ -125,7 +132,7 @@ def set_scope(c: Choice) -> Arguments:
 
 
 def unsafe_set_dtype(c: Choice) -> Arguments:
-    block = c.block()
+    block = c.inner()
     return [block, c.number(block, "write"), c.one(TYPES)], {}
 
 
@@ -154,7 +161,13 @@ def annotate_buffer_access(c: Choice) -> Arguments:
 
 
 def rolling_buffer(c: Choice) -> Arguments:
-    block = c.block()
+    """Of a block that shares a loop with its consumers."""
+    shared = []
+    for block in c.blocks:
+        users = [set(c.loops(user)) for user in c.sch.get_consumers(block)]
+        if users and set(c.loops(block)).intersection(*users):
+            shared.append(block)
+    block = c.one(shared) if shared and c.often(0.9) else c.block()
     number = c.number(block, "write")
     return [block, number], {}
 

@@ -82,10 +82,6 @@ def _move(c: Choice, forward: bool) -> Arguments:
     return [block, loop], kwargs
 
 
-def on_block(c: Choice) -> Arguments:
-    return [c.block()], {}
-
-
 def decompose_reduction(c: Choice) -> Arguments:
     blocks = [b for b in c.blocks if any(kind == "R" for _, kind in c.sch.get(b).iters)]
     blocks = [b for b in blocks if not c.sch.get(b).name.endswith("_update")] or blocks
@@ -115,13 +111,27 @@ def rfactor(c: Choice) -> Arguments:
     return [c.one(loops) if loops else c.loop(), c.one((0, 0, 1, 2, -1, -2, 5))], {}
 
 
-def two_blocks(c: Choice) -> Arguments:
-    block = c.block()
+def epilogue(c: Choice) -> Arguments:
+    block = c.reduction() if c.often(0.9) else c.block()
     users = c.sch.get_consumers(block)
     return [block, c.one(users) if users and c.often(0.8) else c.block()], {}
 
 
-def block_and_loop(c: Choice) -> Arguments:
+def consumer(c: Choice) -> Arguments:
+    return [c.consumer()], {}
+
+
+def inner(c: Choice) -> Arguments:
+    return [c.inner()], {}
+
+
+def padding(c: Choice) -> Arguments:
+    places = [(b, loop) for b in c.blocks for loop in c.loops(b)]
+    c.random.shuffle(places)
+    if c.often(0.7):
+        for block, loop in places[:12]:
+            if c.sch.can_decompose_padding(block, loop):
+                return [block, loop], {}
     block = c.block()
     return [block, c.loop_of(block)], {}
 
@@ -137,14 +147,14 @@ STEPS: dict[str, tuple[Maker, int]] = {
     "bind": (bind, 3),
     "compute_at": (compute_at, 14),
     "reverse_compute_at": (reverse_compute_at, 12),
-    "compute_inline": (on_block, 3),
-    "reverse_compute_inline": (on_block, 4),
+    "compute_inline": (inner, 3),
+    "reverse_compute_inline": (consumer, 4),
     "decompose_reduction": (decompose_reduction, 6),
     "blockize": (blockize, 6),
     "rfactor": (rfactor, 7),
-    "decompose_padding": (block_and_loop, 5),
-    "can_decompose_padding": (block_and_loop, 1),
-    "fuse_reduction_epilogue": (two_blocks, 5),
+    "decompose_padding": (padding, 4),
+    "can_decompose_padding": (padding, 1),
+    "fuse_reduction_epilogue": (epilogue, 5),
 }
 ALL = STEPS | LAYOUT_STEPS | WIDE_STEPS
 LOOKING = ("get_block", "get_loops", "get_child_blocks", "get_producers", "get_consumers")

@@ -13,11 +13,16 @@ from tir_mlir import IndexMap
 
 def merge(c: Choice) -> Arguments:
     """Loops of one depth in nests side by side, or any."""
-    nests = [c.loops(c.block()) for _ in range(c.one((2, 2, 2, 3)))]
-    if c.often(0.1) or not all(nests):
+    if c.often(0.1):
         return [c.loop() for _ in range(c.one((2, 3, 1)))], {}
-    depth = c.random.randrange(min(map(len, nests)))
-    return [loops[depth] for loops in nests], {}
+    first = c.loops(c.block())
+    if not first:
+        raise c.nothing
+    depth = c.random.randrange(min(2, len(first)))
+    extent = c.sch.get(first[depth]).extent
+    nests = [loops for b in c.blocks if len(loops := c.loops(b)) > depth and loops[depth] != first[depth]]
+    alike = [loops[depth] for loops in nests if c.sch.get(loops[depth]).extent == extent]
+    return [first[depth], *dict.fromkeys(c.some(alike)[:2])], {}
 
 
 def loop_partition(c: Choice) -> Arguments:
@@ -38,7 +43,10 @@ def annotate(c: Choice) -> Arguments:
 
 
 def unannotate(c: Choice) -> Arguments:
-    return [c.block() if c.often(0.5) else c.loop(), c.one(("k", "k", "pragma_x", "buffer_dim_align"))], {}
+    found = [(x, key) for b in c.blocks for x in [b, *c.loops(b)] for key in c.sch.get(x).annotations]
+    if found and c.often(0.8):
+        return list(c.one(found)), {}
+    return [c.block() if c.often(0.5) else c.loop(), c.one(("k", "pragma_x"))], {}
 
 
 def output_blocks(c: Choice) -> Arguments:

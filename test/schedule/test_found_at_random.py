@@ -183,6 +183,28 @@ def main(A: T.Buffer((5,), "float32"), P: T.Buffer((3,), "int32"), C: T.Buffer((
     assert "C[vi] = B[0, P[vi]]" in reads_back(sch)
 
 
+def test_what_a_view_stands_for_is_not_turned(refused):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+    with T.block("o"):
+        T.reads(A[0:4])
+        T.writes(C[0:4])
+        X = T.match_buffer(A[0:4], (4,))
+        Y = T.match_buffer(C[0:4], (4,))
+        for i in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = X[vi] + 1.0
+""")
+    )
+    over = IndexMap.from_text("lambda i: i")
+    refused(sch, "A is reached through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
+    refused(sch, "C is reached through the view Y", lambda: sch.reindex_cache_write("C", 0, "local", over))
+    refused(sch, "A is reached through the view X", lambda: sch.reindex("C", ("read", 0)))
+
+
 def test_an_alignment_that_lost_its_buffer_is_left_out():
     program = parse("""
 @T.prim_func
