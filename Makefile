@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint format types lit pytest wheel manual bench clean
+.PHONY: help env demo check lint format types lit pytest wheel manual entry bench clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -47,6 +47,9 @@ wheel: env  ## the built wheel holds every source file
 
 manual: env  ## the pages of passes/manual, from docstrings and runs
 	$(BIN)/python tools/manual
+
+entry: env  ## entry.ll of tir_mlir/runtime, from entry.c
+	$(BIN)/python tools/entry.py
 
 bench: env  ## the numbers of the README
 	$(BIN)/python tools/bench

@@ -1,143 +1,164 @@
 """`build`: a program -> a library of callables.
 
-lower -> link kernels -> machine code, in process ("jit") or by the tools ("tools")
+lower -> link kernels -> machine code, in process ("jit") or by the tools ("tools"). Code made in process is kept in the
+user's cache: the next build of the same program only loads it.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 import types
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mlir import ir
-from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import link
+from tir_mlir.runtime import cache as store
+from tir_mlir.runtime import jit, key, link, llvm_c
 from tir_mlir.runtime.aot import Aot
-from tir_mlir.runtime.caller import Function
-from tir_mlir.runtime.jit import Jit
+from tir_mlir.runtime.engine import Engine
+from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.modules import clone
 from tir_mlir.runtime.signature import Signature, signatures
+from tir_mlir.runtime.timing import Timing
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools")
 
 
-class Library:
-    """The compiled functions of a module: `lib["main"](a, b, c)`, `lib.main(...)`, `lib(...)` when there is one.
+@dataclass
+class _Request:
+    """One call of `build`: the program, what its functions want, how to compile it."""
 
-    mlir, lowered, llvm_ir and assembly are the text after each stage; timing is seconds a stage.
-    """
-
-    def __init__(self, source: str, lowered: ir.Module, driver: Jit | Aot, found: Sequence[Signature]):
-        self.mlir = source
-        self.timing: dict[str, float] = {}
-        self._lowered = lowered
-        self._driver = driver
-        self._signatures = list(found)
-        self._functions = driver.functions(found)
+    original: ir.Module
+    source: str
+    found: list[Signature]
+    target: str
+    libs: list[str]
+    timing: Timing
 
     @property
-    def functions(self) -> list[str]:
-        """Names of the functions."""
-        return list(self._functions)
-
-    def __getitem__(self, name: str) -> Function:
-        if name not in self._functions:
-            raise KeyError(f"no function {name!r} in this library; it has: {', '.join(self._functions)}")
-        return self._functions[name]
-
-    def __getattr__(self, name: str) -> Function:
-        functions = self.__dict__.get("_functions", {})
-        if name in functions:
-            return functions[name]
-        raise AttributeError(f"Library has no attribute {name!r}; its functions are: {', '.join(functions)}")
-
-    def __call__(self, *args: Any) -> None:
-        if len(self._functions) != 1:
-            raise BuildError(
-                f"this library has {len(self._functions)} functions: call one, lib[{self.functions[0]!r}](...)"
-            )
-        next(iter(self._functions.values()))(*args)
-
-    @property
-    def lowered(self) -> str:
-        """The module in the llvm dialect, kernels linked."""
-        with entered():
-            return str(self._lowered)
-
-    @property
-    def llvm_ir(self) -> str:
-        """LLVM IR, before LLVM's own optimisations."""
-        with entered():
-            return translate_module_to_llvmir(self._lowered.operation)
-
-    @property
-    def assembly(self) -> str:
-        """The machine code that runs, disassembled."""
-        return self._driver.assembly()
-
-    def export(self, path: str | Path) -> list[Path]:
-        """Write a shared object to `path` (.so), with an object file and a C header beside it.
-
-        The library loads without this package; with parallel loops it needs the OpenMP runtime it was linked to.
-        """
-        if not isinstance(self._driver, Aot):
-            raise BuildError('export needs the tool driver: build(..., driver="tools").export(path)')
-        return self._driver.export(path)
+    def names(self) -> list[str]:
+        return [s.name for s in self.found]
 
 
-def build(mod: Any, target: str = "llvm", *, driver: str = "jit", libs: Sequence[str | Path] = ()) -> Library:
+def build(
+    mod: Any, target: str = "llvm", *, driver: str = "jit", libs: Sequence[str | Path] = (), cache: bool = True
+) -> Library:
     """Compile a program: an IRModule, a PrimFunc, a Schedule or an ir.Module, left as it is.
 
-    `libs` are shared objects for external functions. Raises BuildError (unknown target, missing or unfit kernel) and
-    LoweringError.
+    `libs` are shared objects for external functions. `cache`: take code of the driver "jit" from the user's cache, and
+    leave it there (the variables TIR_CACHE_DIR and TIR_CACHE_SIZE say where and how much). Raises BuildError (unknown
+    target, missing or unfit kernel) and LoweringError.
     """
     if target not in TARGETS:
         raise BuildError(f"unknown target {target!r}; known: {', '.join(map(repr, TARGETS))}")
     if driver not in DRIVERS:
         raise BuildError(f"unknown driver {driver!r}; known: {', '.join(map(repr, DRIVERS))}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or Path(lib).exists() else str(lib) for lib in libs]
-    timing: dict[str, float] = {}
+    timing = Timing()
     with entered():
         original = _module(mod)
-        with _timed(timing, "link"):
+        with timing.clock("key"):
             source = str(original)
             found = list(signatures(original).values())
-            if not found:
-                raise BuildError("the module has no public function with a body")
-            module = clone(original)
-            kernels = link.resolve(module, paths)
-        with _timed(timing, "lower"):
-            _lower(module, target)
-        with _timed(timing, "link"):
-            link.define(module, kernels)
-        with _timed(timing, "compile"):
-            library = _compile(source, module, driver, found, paths)
-    library.timing = timing
+        if not found:
+            raise BuildError("the module has no public function with a body")
+        request = _Request(original, source, found, target, paths, timing)
+        if driver == "jit" and llvm_c.llvm() is not None:
+            return _in_process(request, cache)
+        return _by_driver(request, driver)
+
+
+def _in_process(request: _Request, cached: bool) -> Library:
+    timing, again = request.timing, _Lowering(request.source, request.target, request.libs)
+    name = ""
+    if cached and store.limit():
+        with timing.clock("key"):
+            name = key.program_key(request.source, request.original, request.libs)
+            kept = store.load("code", name)
+            compiled = jit.Compiled.from_bytes(kept) if kept else None
+        library = _loaded(request, compiled, again) if compiled else None
+        if library is not None:
+            timing.cached = True
+            return library
+    lowered, facts = _lower(request)
+    with timing.clock("link"):
+        libs = jit.needed_libraries(lowered, request.libs, "f16" in request.source)
+    compiled = jit.compile_program(lowered, request.names, libs, timing.clock, **facts)
+    if name:
+        with timing.clock("store"):
+            store.save("code", name, compiled.to_bytes())
+    with timing.clock("load"):
+        return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
+
+
+def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Module]) -> Library | None:
+    """A library of kept code; None where it does not load here: the long way then says why, or makes it anew."""
+    try:
+        with request.timing.clock("load"):
+            library = _library(request, jit.Jit(compiled, request.names), lower)
+    except BuildError:
+        return None
+    if compiled.warned:
+        from tir_mlir.passes.lower import LoweringWarning
+
+        for text in compiled.warned:
+            warnings.warn(text, LoweringWarning, stacklevel=4)
     return library
 
 
-def _compile(source: str, lowered: ir.Module, driver: str, found: list[Signature], libs: list[str]) -> Library:
-    low_precision = "f16" in source
-    code = (
-        Jit(lowered, [s.name for s in found], libs, low_precision)
-        if driver == "jit"
-        else Aot(lowered, found, libs, low_precision)
-    )
-    return Library(source, lowered, code, found)
+def _by_driver(request: _Request, driver: str) -> Library:
+    lowered, facts = _lower(request)
+    low_precision = "f16" in request.source
+    with request.timing.clock("compile"):
+        if driver == "tools":
+            code = Aot(lowered, request.found, request.libs, low_precision, facts["calls_out"])
+        else:
+            code = Engine(lowered, request.names, jit.needed_libraries(lowered, request.libs, low_precision))
+        return _library(request, code, lambda: lowered)
 
 
-def _lower(module: ir.Module, target: str) -> None:
+def _library(request: _Request, driver: jit.Jit | Aot | Engine, lowered: Callable[[], ir.Module]) -> Library:
+    return Library(request.source, lowered, driver, driver.functions(request.found), request.timing)
+
+
+def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
+    """The program in the llvm dialect, its kernels in it; whether it calls other code, and what the lowering said."""
     from tir_mlir.passes.lower import lower_to_llvm
+    from tir_mlir.passes.lower.threads import HEARD
 
-    lower_to_llvm(module, target=target)
+    timing, warned = request.timing, []
+    with timing.clock("link"):
+        module = clone(request.original)
+        kernels, elsewhere = link.resolve(module, request.libs)
+    token = HEARD.set(warned)
+    try:
+        with timing.clock("lower"):
+            lower_to_llvm(module, target=request.target, timing=timing.passes)
+    finally:
+        HEARD.reset(token)
+    with timing.clock("link"):
+        link.define(module, kernels)
+    return module, {"calls_out": bool(elsewhere), "warned": warned}
+
+
+class _Lowering:
+    """Lowers a program when somebody asks for it: its code came from the cache."""
+
+    def __init__(self, source: str, target: str, libs: list[str]):
+        self._source, self._target, self._libs = source, target, libs
+
+    def __call__(self) -> ir.Module:
+        original = ir.Module.parse(self._source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said already
+            return _lower(_Request(original, self._source, [], self._target, self._libs, Timing()))[0]
 
 
 def _module(mod: Any) -> ir.Module:
@@ -153,13 +174,6 @@ def _module(mod: Any) -> ir.Module:
         else:
             break
     raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {type(mod).__name__}")
-
-
-@contextmanager
-def _timed(timing: dict[str, float], stage: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    timing[stage] = timing.get(stage, 0.0) + time.perf_counter() - start
 
 
 class _Callable(types.ModuleType):

@@ -18,7 +18,9 @@ def sources() -> set[str]:
     found = set()
     for folder, _, names in os.walk(ROOT / "tir_mlir", followlinks=True):
         found |= {
-            (Path(folder) / name).relative_to(ROOT).as_posix() for name in names if name.endswith((".py", ".mlir"))
+            (Path(folder) / name).relative_to(ROOT).as_posix()
+            for name in names
+            if name.endswith((".py", ".mlir", ".c", ".ll"))
         }
     return found
 

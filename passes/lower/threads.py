@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextvars import ContextVar
 
 import numpy as np
 from mlir import ir
@@ -18,8 +19,17 @@ SHARED = ("affine.parallel", "scf.parallel")
 """Ops whose iterations run on several threads, once blocks are gone."""
 
 
+HEARD: ContextVar[list[str] | None] = ContextVar("HEARD", default=None)  # a build keeps what is said, to say it again
+
+
 class LoweringWarning(UserWarning):
     """The result is right, but not as fast as the program asked for."""
+
+    def __init__(self, *args: object):
+        super().__init__(*args)
+        heard = HEARD.get()
+        if heard is not None:
+            heard.append(str(self))
 
 
 @lowering("tir-lower-threads", "run thread-bound loops one iteration after the other")

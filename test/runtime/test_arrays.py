@@ -55,14 +55,14 @@ def test_signature_and_written_parameters(packer):
 
 def test_descriptors(packer):
     a, b, c = arrays(4)
-    values, _ = packer().pack([a, b, c])
+    values = packer().pack([a, b, c]).values
     assert list(values[0]) == [a.ctypes.data, a.ctypes.data, 0, 4, 16, 16, 1]
 
 
 def test_any_rows_when_all_agree_and_then_others(packer):
     p = packer()
     for n in (1, 0, 7, 4):
-        values, _ = p.pack(arrays(n))
+        values = p.pack(arrays(n)).values
         assert values[2][3] == n
 
 
@@ -122,17 +122,17 @@ def test_overlap_is_exact_and_only_where_promised(packer):
 def test_strided_parameters(packer):
     text = """func.func @g(%A: memref<4x4xf32, strided<[?, 1], offset: ?>> {tir.name = "A"}) { return }"""
     big = np.zeros((8, 8), "float32")
-    values, _ = packer(text).pack([big[2:6, 4:]])
+    values = packer(text).pack([big[2:6, 4:]]).values
     assert list(values[0])[2:] == [0, 4, 4, 8, 1]
     with pytest.raises(ArgumentError, match="has stride 2 in dimension 1; 1 is needed"):
         packer(text).pack([big[:4, ::2]])
-    values, _ = packer(text).pack([big[3::-1, :4]])
+    values = packer(text).pack([big[3::-1, :4]]).values
     assert list(values[0])[5:] == [-8, 1]
 
 
 def test_the_stride_of_one_element_does_not_matter(packer):
     text = """func.func @g(%A: memref<1x4xf32> {tir.name = "A"}) { return }"""
-    values, _ = packer(text).pack([np.zeros((8, 4), "float32")[::8]])
+    values = packer(text).pack([np.zeros((8, 4), "float32")[::8]]).values
     assert list(values[0])[5:] == [4, 1]
 
 
@@ -187,7 +187,7 @@ class Handle:
 @pytest.mark.parametrize("kind", [Tensor, Handle])
 def test_other_libraries_arrays_are_not_copied(packer, kind):
     a, b, c = arrays()
-    values, _ = packer().pack([kind(a), b, kind(c)])
+    values = packer().pack([kind(a), b, kind(c)]).values
     assert values[0][1] == a.ctypes.data and values[2][1] == c.ctypes.data
 
 

@@ -79,7 +79,7 @@ def measure(n: int, written: IRModule, done: Sequence[Step], sch: Schedule) -> l
     for stage, mod in stages:
         c = np.full((n, n), np.nan, np.float32)
         start = time.perf_counter()
-        main = build(mod)["main"]
+        main = build(mod, cache=False)["main"]
         prepared = time.perf_counter() - start
         run = best_time(lambda main=main, c=c: main(a, b, c))
         error = float(np.max(np.abs(c - expected)) / np.max(np.abs(expected)))

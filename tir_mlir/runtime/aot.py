@@ -11,11 +11,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from mlir import ir
 
-from tir_mlir.runtime import header, symbols, toolchain
-from tir_mlir.runtime.caller import PREFIX, Function
+from tir_mlir.runtime import header, symbols, thunks, toolchain
+from tir_mlir.runtime.caller import PREFIX, Entries, functions
 from tir_mlir.runtime.llvm_flags import NO_SLP
 from tir_mlir.runtime.signature import Signature
 
@@ -25,15 +26,24 @@ _OWN = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")  # what support.c defines
 class Aot:
     """The object and shared object of one module, in a folder that lives as long as this."""
 
-    def __init__(self, lowered: ir.Module, signatures: Sequence[Signature], libs: Sequence[str], low_precision: bool):
+    def __init__(
+        self,
+        lowered: ir.Module,
+        signatures: Sequence[Signature],
+        libs: Sequence[str],
+        low_precision: bool,
+        calls_out: bool,
+    ):
         self._signatures = list(signatures)
+        self._calls_out = calls_out
         self._folder = tempfile.TemporaryDirectory(prefix="tir_mlir-")
         missing = [name for name in symbols.undefined(lowered) if name not in _OWN]
         libs = [*libs, *symbols.support_libraries(missing, False), *symbols.openmp_for(lowered)]
         symbols.require(missing, libs)
         self.llvm_ir = to_llvm_ir(str(lowered))
         self._object = self._path("module.o")
-        compile_object(self.llvm_ir, self._object)
+        types = thunks.c_types(lowered, [s.name for s in signatures])
+        compile_object(f"{self.llvm_ir}\n{thunks.text(types, declare=False)}\n", self._object)
         objects = [self._object]
         if low_precision or "memrefCopy" in self.llvm_ir:
             objects.append(self._support())
@@ -41,12 +51,12 @@ class Aot:
         link_shared(objects, self._shared, libs)
         self._library = ctypes.CDLL(self._shared)
 
-    def functions(self, signatures: Sequence[Signature]) -> dict[str, Function]:
-        found = {}
-        for s in signatures:
-            address = ctypes.cast(getattr(self._library, PREFIX + s.name), ctypes.c_void_p).value or 0
-            found[s.name] = Function(s, address, self)
-        return found
+    def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
+        def address(symbol: str) -> int:
+            return ctypes.cast(getattr(self._library, symbol), ctypes.c_void_p).value or 0
+
+        entries = {s.name: Entries(address(PREFIX + s.name), address(thunks.NAME + s.name)) for s in signatures}
+        return functions(signatures, entries, self, self._calls_out)
 
     def assembly(self) -> str:
         """The machine code, disassembled."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -36,6 +36,16 @@ class _Slot:
     written: bool
 
 
+class Packed(NamedTuple):
+    """Arguments that passed: the values to call with, the arrays that must live as long as the call, and what the next
+    call may have in common with this one."""
+
+    values: list[Any]
+    arrays: list[np.ndarray]
+    key: Any
+    plan: list[_Slot]
+
+
 class Packer:
     """Checks and packs the arguments of one function."""
 
@@ -51,8 +61,8 @@ class Packer:
         """The ctypes of the C-interface function."""
         return [ctypes.c_void_p if isinstance(p, BufferParam) else _SCALARS[p.dtype] for p in self.signature.params]
 
-    def pack(self, args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
-        """The values to call with, and the arrays that must live as long as the call. Raises ArgumentError."""
+    def pack(self, args: Sequence[Any]) -> Packed:
+        """What to call with. Raises ArgumentError."""
         if len(args) != len(self.signature.params):
             needed = len(self.signature.params)
             raise ArgumentError(
@@ -83,7 +93,7 @@ class Packer:
             values[slot.index] = slot.struct(start - slot.back, start - slot.back, *slot.tail)
         if self.signature.noalias:
             self._check_overlap(plan, starts, arrays)
-        return values, arrays
+        return Packed(values, arrays, key, plan)
 
     # -- once a combination of shapes ------------------------------------------------------------------------------
 

@@ -1,75 +1,82 @@
-"""In-process driver: a module in the llvm dialect becomes machine code in this process."""
+"""In-process driver: a module in the llvm dialect becomes an object file in memory, and that runs in this process."""
 
 from __future__ import annotations
 
-import ctypes
+import json
 import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from mlir import ir
-from mlir.execution_engine import ExecutionEngine
 
-from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import llvm_flags, symbols, toolchain
-from tir_mlir.runtime.caller import PREFIX, Function
-from tir_mlir.runtime.modules import clone
+from tir_mlir.runtime import machine, symbols, thunks, toolchain
+from tir_mlir.runtime.caller import PREFIX, Entries, functions
+from tir_mlir.runtime.loader import Code
 from tir_mlir.runtime.signature import Signature
 
-_TABLE = "__tir_addresses"
+
+@dataclass(frozen=True)
+class Compiled:
+    """An object file and what is needed to run it: all that the cache keeps of a program.
+
+    `libs` are shared libraries that it calls; `calls_out`: it runs code that was not compiled with it; `warned`: what
+    the lowering said.
+    """
+
+    data: bytes
+    libs: list[str]
+    calls_out: bool
+    warned: list[str]
+
+    def to_bytes(self) -> bytes:
+        head = {k: v for k, v in asdict(self).items() if k != "data"}
+        return json.dumps(head).encode() + b"\n" + self.data
+
+    @staticmethod
+    def from_bytes(text: bytes) -> Compiled | None:
+        """What `to_bytes` gave; None for anything else."""
+        head, _, data = text.partition(b"\n")
+        try:
+            return Compiled(data, **json.loads(head))
+        except (ValueError, TypeError):
+            return None
+
+
+def compile_program(
+    lowered: ir.Module, names: Sequence[str], libs: Sequence[str], clock: Callable[[str], Any], **facts: Any
+) -> Compiled:
+    """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there."""
+    extra = thunks.text(thunks.c_types(lowered, names), declare=True)
+    return Compiled(machine.compile_module(lowered, extra, clock), list(libs), **facts)
+
+
+def needed_libraries(lowered: ir.Module, libs: Sequence[str], low_precision: bool) -> list[str]:
+    """The shared libraries given and those of the wheels that the module calls. BuildError when a symbol is nowhere."""
+    missing = symbols.undefined(lowered)
+    found = [*libs, *symbols.support_libraries(missing, low_precision), *symbols.openmp_for(lowered)]
+    symbols.require(missing, found)
+    for lib in found:
+        symbols.load(lib)
+    return found
 
 
 class Jit:
     """The code of one module. Functions made from it keep it alive."""
 
-    def __init__(self, lowered: ir.Module, names: Sequence[str], libs: Sequence[str], low_precision: bool):
-        missing = symbols.undefined(lowered)
-        libs = [*libs, *symbols.support_libraries(missing, low_precision), *symbols.openmp_for(lowered)]
-        symbols.require(missing, libs)
-        module = clone(lowered)
-        _add_table(module, names)
-        for lib in libs:
-            symbols.load(lib)  # a library that does not load is an exception here, stderr text in the engine
-        try:
-            options: dict[str, Any] = {"shared_libs": libs, "enable_object_dump": True}
-            self._engine = ExecutionEngine(module, opt_level=llvm_flags.optimisation_level(), **options)
-        except RuntimeError as error:
-            raise BuildError(f"the lowered module cannot be compiled: {error}") from error
-        self._addresses = self._look_up(names)
+    def __init__(self, compiled: Compiled, names: Sequence[str]):
+        self._compiled = compiled
+        for lib in compiled.libs:
+            symbols.load(lib)  # an exception here, if it does not load
+        self._code = Code(compiled.data, compiled.libs)
+        self._entries = {n: Entries(*(self._code.address(p + n) for p in (PREFIX, thunks.NAME))) for n in names}
 
-    def functions(self, signatures: Sequence[Signature]) -> dict[str, Function]:
-        return {s.name: Function(s, self._addresses[s.name], self) for s in signatures}
+    def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
+        return functions(signatures, self._entries, self, self._compiled.calls_out)
 
     def assembly(self) -> str:
         """The machine code, disassembled."""
-        with tempfile.TemporaryDirectory(prefix="tir_mlir-") as folder:
-            path = str(Path(folder, "module.o"))
-            self._engine.dump_to_object_file(path)
-            return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", path])
-
-    def _look_up(self, names: Sequence[str]) -> dict[str, int]:
-        packed = self._engine.raw_lookup(_TABLE)
-        if not packed:
-            raise BuildError("the engine could not resolve the module's symbols; it printed them on stderr")
-        table = (ctypes.c_void_p * len(names))()
-        start = ctypes.c_void_p(ctypes.addressof(table))
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(packed)((ctypes.c_void_p * 1)(ctypes.addressof(start)))
-        return {name: table[i] or 0 for i, name in enumerate(names)}
-
-
-def _add_table(module: ir.Module, names: Sequence[str]) -> None:
-    """Add a function that writes the addresses of the C-interface functions: the engine itself only gives addresses of
-    wrappers that take every argument through one more pointer."""
-    lines = [f"llvm.func @{_TABLE}(%table: !llvm.ptr) {{"]
-    for i, name in enumerate(names):
-        lines += [
-            f'%f{i} = llvm.mlir.addressof @"{PREFIX}{name}" : !llvm.ptr',
-            f"%p{i} = llvm.getelementptr %table[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr",
-            f"llvm.store %f{i}, %p{i} : !llvm.ptr, !llvm.ptr",
-        ]
-        lines.insert(0, f'llvm.func @"{PREFIX}{name}"()')
-    addition = ir.Module.parse("\n".join([*lines, "llvm.return }"]))
-    op = addition.body.operations[len(names)]
-    op.operation.detach_from_parent()
-    module.body.append(op)
+        with tempfile.NamedTemporaryFile(prefix="tir_mlir-", suffix=".o") as file:
+            file.write(self._compiled.data)
+            file.flush()
+            return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", file.name])

@@ -15,7 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.intrin.kernels import find_kernel, known_kernels
+from tir_mlir.intrin.kernels import Builder, find_kernel, known_kernels
 from tir_mlir.runtime import symbols, toolchain
 from tir_mlir.runtime.cache import cached
 from tir_mlir.runtime.clang import without_target
@@ -32,13 +32,16 @@ class Kernel:
     origin: str
 
 
-def resolve(module: ir.Module, libs: Sequence[str] = ()) -> dict[str, Kernel]:
-    """The kernels to link into what becomes of `module`, whose import annotations are removed (their text is long).
+def resolve(module: ir.Module, libs: Sequence[str] = ()) -> tuple[dict[str, Kernel], list[str]]:
+    """The kernels to link into what becomes of `module`, and the symbols that stay in the libraries or the process.
+
+    The import annotations of `module` are removed (their text is long).
 
     Raises BuildError for a symbol without definition and for a definition of another signature.
     """
     imported = [import_llvm(text) for text in _take_annotations(module)]
     kernels: dict[str, Kernel] = {}
+    elsewhere: list[str] = []
     for declaration in _declarations(module):
         symbol = _name(declaration)
         kernel = _imported(symbol, imported) or _registered(symbol, libs)
@@ -47,7 +50,9 @@ def resolve(module: ir.Module, libs: Sequence[str] = ()) -> dict[str, Kernel]:
             kernels[symbol] = kernel
         elif not symbols.provided(symbol, libs):
             raise BuildError(_undefined(declaration, imported))
-    return kernels
+        else:
+            elsewhere.append(symbol)
+    return kernels, elsewhere
 
 
 def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
@@ -124,13 +129,23 @@ def _registered(symbol: str, libs: Sequence[str]) -> Kernel | None:
     builder = find_kernel(symbol)
     if builder is None or any(symbols.has(lib, symbol) for lib in libs):
         return None
-    module = ir.Module.create()
-    with ir.InsertionPoint(module.body):
-        builder()
+    module = _built(builder)
     if _find(module, symbol) is None:
         made = ", ".join(_name(op) for op in module.body.operations if "sym_name" in op.attributes) or "nothing"
         raise BuildError(f"the kernel registered for {symbol!r} defines no llvm.func of that name; it made: {made}")
     return Kernel(symbol, module, "the registered kernel")
+
+
+def kernel_text(builder: Builder) -> str:
+    """What a registered builder makes, as text."""
+    return str(_built(builder))
+
+
+def _built(builder: Builder) -> ir.Module:
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        builder()
+    return module
 
 
 def _check_signature(declaration: ir.OpView, kernel: Kernel) -> None:

@@ -12,30 +12,34 @@ NO_SLP = "-vectorize-slp=false"
 defined, and code generation then aborts the process (test/runtime/test_jit_slp.py). Loops are vectorised without it."""
 
 _lock = threading.Lock()
+_without: set[int | None] = set()  # addresses of the parsers that have been told: a second time ends the process
 
 
 def optimisation_level() -> int:
-    """The level at which the in-process engine may run: 3 once the faulty pass is off, else 2, which uses it less."""
+    """The level at which MLIR's engine may run: 3 once the faulty pass is off, else (LLVM's option parser cannot be
+    reached: an mlir build of its own) 2, which uses it less."""
+    for path in loaded_libraries():
+        try:
+            turn_off_slp(ctypes.CDLL(path))
+        except (OSError, AttributeError):
+            continue
+        return 3
+    return 2
+
+
+def turn_off_slp(library: ctypes.CDLL) -> None:
+    """Turn the pass off in one LLVM. AttributeError when the library does not give its option parser."""
+    parse = library.LLVMParseCommandLineOptions
+    parse.restype = None
+    place = ctypes.cast(parse, ctypes.c_void_p).value
     with _lock:
-        return 3 if _without_slp() else 2
+        if place not in _without:
+            parse(2, (ctypes.c_char_p * 2)(b"tir_mlir", NO_SLP.encode()), None)
+            _without.add(place)
 
 
 @lru_cache(maxsize=1)
-def _without_slp() -> bool:
-    """Turn the pass off; false when LLVM's option parser cannot be reached (an mlir build of its own)."""
-    for path in _loaded_libraries():
-        try:
-            parse = ctypes.CDLL(path).LLVMParseCommandLineOptions
-        except (OSError, AttributeError):
-            continue
-        parse.restype = None
-        words = (ctypes.c_char_p * 2)(b"tir_mlir", NO_SLP.encode())
-        parse(2, words, None)
-        return True
-    return False
-
-
-def _loaded_libraries() -> list[str]:
+def loaded_libraries() -> list[str]:
     """The shared objects in this process that may hold LLVM: the one that MLIR was linked with comes first."""
     maps = Path("/proc/self/maps")
     if not maps.exists():

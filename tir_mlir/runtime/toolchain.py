@@ -6,6 +6,7 @@ its wheel, else from PATH.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import importlib.metadata
 import importlib.util
@@ -190,4 +191,6 @@ def cache_folder() -> Path:
             continue
         if os.access(folder, os.W_OK):
             return folder
-    return Path(tempfile.mkdtemp(prefix="tir_mlir-"))
+    folder = Path(tempfile.mkdtemp(prefix="tir_mlir-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

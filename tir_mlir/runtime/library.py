@@ -1,0 +1,109 @@
+"""What `build` gives: the compiled functions by name, and the program after each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from mlir import ir
+from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
+
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import BuildError
+from tir_mlir.runtime.aot import Aot
+from tir_mlir.runtime.timing import Timing
+
+
+class _Functions(dict[str, Any]):
+    """The dictionary behind a library: `lib["main"]` then needs no Python. `__call__` is a slot for the same reason:
+    what stands in it is what runs for `lib(...)`."""
+
+    __slots__ = ("__call__", "__dict__")
+
+
+class Library(_Functions):
+    """The compiled functions of a module: `lib["main"](a, b, c)`, `lib.main(...)`, `lib(...)` when there is one.
+
+    mlir, lowered, llvm_ir and assembly are the text after each stage; timing is seconds a stage.
+    """
+
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
+    __eq__ = object.__eq__
+    __ne__ = object.__ne__
+
+    def __init__(
+        self,
+        source: str,
+        lowered: Callable[[], ir.Module],
+        driver: Any,
+        functions: Mapping[str, Any],
+        timing: Timing,
+    ):
+        super().__init__(functions)
+        own = {name: f for name, f in functions.items() if name not in _OWN}
+        self.__dict__.update(own)
+        self.mlir = source
+        self.timing = timing
+        self._lower = lowered
+        self._driver = driver
+        self.__call__ = next(iter(functions.values())) if len(functions) == 1 else _Several(list(functions))
+
+    @property
+    def functions(self) -> list[str]:
+        """Names of the functions."""
+        return list(self)
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise KeyError(f"no function {name!r} in this library; it has: {', '.join(self)}")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"Library has no attribute {name!r}; its functions are: {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        return f"<library: {', '.join(map(repr, self.values()))}>"
+
+    @property
+    def lowered(self) -> str:
+        """The module in the llvm dialect, kernels linked."""
+        with entered():
+            return str(self._module())
+
+    @property
+    def llvm_ir(self) -> str:
+        """LLVM IR, before LLVM's own optimisations."""
+        with entered():
+            return translate_module_to_llvmir(self._module().operation)
+
+    @property
+    def assembly(self) -> str:
+        """The machine code that runs, disassembled."""
+        return self._driver.assembly()
+
+    def export(self, path: str | Path) -> list[Path]:
+        """Write a shared object to `path` (.so), with an object file and a C header beside it.
+
+        The library loads without this package; with parallel loops it needs the OpenMP runtime it was linked to.
+        """
+        if not isinstance(self._driver, Aot):
+            raise BuildError('export needs the tool driver: build(..., driver="tools").export(path)')
+        return self._driver.export(path)
+
+    def _module(self) -> ir.Module:
+        """The lowered module; made now where the code came from the cache."""
+        module = self._lower()
+        self._lower = lambda: module
+        return module
+
+
+_OWN = frozenset({"mlir", "timing", "_lower", "_driver", *Library.__dict__})
+
+
+class _Several:
+    """What `lib(...)` does where it is not clear which function is meant."""
+
+    def __init__(self, names: list[str]):
+        self._names = names
+
+    def __call__(self, *args: Any, **options: Any) -> NoReturn:
+        raise BuildError(f"this library has {len(self._names)} functions: call one, lib[{self._names[0]!r}](...)")

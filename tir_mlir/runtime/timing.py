@@ -1,0 +1,48 @@
+"""Where the time of a build went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+STAGES = {
+    "key": "the program's text, what decides its code; the look-up in the cache",
+    "link": "the kernels of external functions found and put in",
+    "lower": "our mapping to the llvm dialect",
+    "translate": "the llvm dialect to LLVM IR",
+    "compile": "LLVM's optimisation and code generation",
+    "store": "the code put into the cache",
+    "load": "the code made callable",
+}
+
+
+class Timing(dict[str, float]):
+    """Seconds by stage, in order; printed, a table. `cached`: the code was in the cache. `passes`: seconds by pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cached = False
+        self.passes: dict[str, float] = {}
+
+    @property
+    def total(self) -> float:
+        """Seconds of all stages."""
+        return sum(self.values())
+
+    @contextmanager
+    def clock(self, stage: str) -> Iterator[None]:
+        """Add what runs inside to a stage."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self[stage] = self.get(stage, 0.0) + time.perf_counter() - start
+
+    def __repr__(self) -> str:
+        source = "code from the cache" if self.cached else "compiled"
+        lines = [f"build: {1e3 * self.total:.2f} ms, {source}"]
+        lines += [f"  {stage:10}{1e3 * took:9.2f} ms  {STAGES.get(stage, '')}" for stage, took in self.items()]
+        slow = sorted(self.passes.items(), key=lambda each: -each[1])[:5]
+        lines += [f"    {1e3 * took:17.2f} ms  {name}" for name, took in slow]
+        return "\n".join(lines)
