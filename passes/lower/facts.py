@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mlir import ir
+from mlir.dialects import arith
 
 from tir_mlir.dialect.index import Index, read_map
 
@@ -41,3 +42,10 @@ def dense(values: Any, type_: ir.Type | None = None) -> ir.Attribute:
     """A NumPy array as a dense attribute, of a shaped type when given."""
     get: Any = ir.DenseElementsAttr.get
     return get(values) if type_ is None else get(values, type=type_)
+
+
+def zeros(type_: ir.VectorType) -> ir.Value:
+    """A vector of zeros."""
+    element = type_.element_type
+    zero = ir.FloatAttr.get(element, 0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
+    return arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, zero))

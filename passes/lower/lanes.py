@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mlir import ir
 
-from tir_mlir.dialect import walk
+from tir_mlir.dialect import dtypes, walk
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, Loop
+from tir_mlir.passes.lower import align
 
 LOADS = ("affine.load", "memref.load")
 ELEMENTWISE = ("arith", "math")
+DIVISIONS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
+MASKED_BITS = 32
+"""Narrower elements have no masked loads on most CPUs: LLVM takes them one by one."""
 
 
 class NotVector(Exception):
@@ -20,10 +25,12 @@ class NotVector(Exception):
 
 @dataclass
 class Lanes:
-    """A loop whose body can be run for all values of its variable at once; `varying` values differ between lanes."""
+    """A loop whose body can be run for all values of its variable at once; `varying` values differ between lanes,
+    `stored` buffers are written."""
 
     loop: Loop
     varying: set[ir.Value] = field(default_factory=set)
+    stored: set[ir.Value] = field(default_factory=set)
 
     @property
     def var(self) -> ir.Value:
@@ -79,7 +86,7 @@ def _check_type(type_: ir.Type) -> None:
 
 def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
     """A buffer that is written must be split among the lanes: each lane has its own part of one dimension."""
-    stored = {Buffer(op.operands[1]).root.value for op in inner if op.name == "affine.store"}
+    stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name == "affine.store"}
     own: dict[ir.Value, list[list[Index]]] = {}
     for op in inner:
         if op.name not in ("affine.store", *LOADS):
@@ -103,5 +110,30 @@ def _splits(column: list[Index], lanes: Lanes) -> bool:
         return False
     for value in first.values:
         if value != lanes.var and walk.is_inside(walk.home(value), lanes.loop.op):
+            return False
+    return True
+
+
+def contiguous(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> bool:
+    """Whether neighbouring lanes access neighbouring elements."""
+    strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
+    steps = [lanes.step(i) for i in indices]
+    if align.padded(memref):
+        return align.is_row(memref) and bool(steps) and steps[-1] == 1 and not any(steps[:-1])
+    return bool(steps) and strides[-1] == 1 and steps[-1] == 1 and not any(steps[:-1]) and None not in steps
+
+
+def can_mask(lanes: Lanes) -> bool:
+    """Whether lanes may be left out: all that differs between them is in vectors that a CPU can mask, and nothing fails
+    on the zeros in the lanes left out."""
+    for op in walk.ops(lanes.loop.op)[1:]:
+        varies = any(r in lanes.varying for r in op.results)
+        if op.name == "affine.store" or (op.name == "affine.load" and varies):
+            memref = walk.accessed(op)
+            if dtypes.bits(Buffer(memref).dtype) < MASKED_BITS or not contiguous(
+                lanes, memref, walk.access_indices(op)
+            ):
+                return False
+        elif varies and (op.name == "memref.load" or op.name.removeprefix("arith.") in DIVISIONS):
             return False
     return True

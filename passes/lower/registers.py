@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mlir import ir
+from mlir.dialects import vector
 
 from tir_mlir.dialect import ranges, walk
+from tir_mlir.dialect.create import apply
 from tir_mlir.dialect.index import Index, emit_map
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
-from tir_mlir.passes.lower.facts import map_of
+from tir_mlir.passes.lower.facts import index_of, map_of, zeros
 from tir_mlir.passes.lower.registry import lowering, programs
 
-LOADS = ("affine.load", "affine.vector_load")
-STORES = ("affine.store", "affine.vector_store")
+LOADS = ("affine.load", "affine.vector_load", "vector.maskedload")
+STORES = ("affine.store", "affine.vector_store", "vector.maskedstore")
 MOST = 64
 """Values that one loop may carry: more than any register file holds."""
 
@@ -39,16 +41,32 @@ def run(module: ir.Module) -> None:
 
 @dataclass
 class Slot:
-    """One place in a buffer that a loop works on, and the accesses to it in order."""
+    """One place in a buffer that a loop works on, and the accesses to it in order; the lanes that count where a mask
+    chooses them."""
 
     buffer: ir.Value
     indices: list[Index]
     type: ir.Type
+    mask: ir.Value | None
     ops: list[ir.Operation] = field(default_factory=list)
 
     @property
     def written(self) -> bool:
         return any(op.name in STORES for op in self.ops)
+
+    @staticmethod
+    def of(op: ir.Operation) -> Slot:
+        """The place that a load or store accesses."""
+        operands = list(op.operands)
+        if op.name.startswith("vector."):
+            indices = [index_of(v) for v in operands[1:-2]]
+            return Slot(operands[0], indices, (op.results or operands[-1:])[0].type, operands[-2])
+        type_ = op.operands[0].type if op.name in STORES else op.results[0].type
+        return Slot(walk.accessed(op), walk.access_indices(op), type_, None)
+
+    def value(self, store: ir.Operation) -> ir.Value:
+        """What a store puts there."""
+        return store.operands[len(store.operands) - 1 if self.mask is not None else 0]
 
 
 def promote(op: ir.Operation) -> None:
@@ -78,7 +96,7 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
             if not isinstance(value.type, ir.MemRefType):
                 continue
             root = Buffer(value).root
-            plain = inner.name in (*LOADS, *STORES) and walk.accessed(inner) == root.value and inner.block == loop.body
+            plain = inner.name in (*LOADS, *STORES) and value == root.value and inner.block == loop.body
             slots = found.setdefault(root.value, [] if root.is_alloc else None)
             if slots is None:
                 continue
@@ -92,18 +110,18 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
 
 def _place(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
     """The slot of an access, a new one where it meets none; None where it is not fixed or overlaps another."""
-    indices = walk.access_indices(op)
-    if any(walk.is_inside(walk.home(v), loop.op) for i in indices for v in i.values):
+    new = Slot.of(op)
+    used = [v for i in new.indices for v in i.values] + ([] if new.mask is None else [new.mask])
+    if any(walk.is_inside(walk.home(v), loop.op) for v in used):
         return None
-    type_ = op.operands[0].type if op.name in STORES else op.results[0].type
     for slot in slots:
-        gaps = [(a - b).simplified().as_constant() for a, b in zip(indices, slot.indices, strict=True)]
-        if slot.type == type_ and all(g == 0 for g in gaps):
+        gaps = [(a - b).simplified().as_constant() for a, b in zip(new.indices, slot.indices, strict=True)]
+        if slot.type == new.type and slot.mask == new.mask and all(g == 0 for g in gaps):
             return slot
-        if not _apart(gaps, _lanes(slot.type), _lanes(type_)):
+        if not _apart(gaps, _lanes(slot.type), _lanes(new.type)):
             return None
-    slots.append(Slot(walk.accessed(op), indices, type_))
-    return slots[-1]
+    slots.append(new)
+    return new
 
 
 def _apart(gaps: list[int | None], first: int, second: int) -> bool:
@@ -150,6 +168,8 @@ def _carry(loop: Loop, slots: list[Slot]) -> None:
 
 
 def _load(slot: Slot) -> ir.Value:
+    if slot.mask is not None:
+        return vector.maskedload(slot.type, slot.buffer, [apply(i) for i in slot.indices], slot.mask, zeros(slot.type))
     map_, used = emit_map(slot.indices)
     name = "affine.vector_load" if isinstance(slot.type, ir.VectorType) else "affine.load"
     operands, attributes = [slot.buffer, *used], {"map": ir.AffineMapAttr.get(map_)}
@@ -157,6 +177,9 @@ def _load(slot: Slot) -> ir.Value:
 
 
 def _store(slot: Slot, value: ir.Value) -> None:
+    if slot.mask is not None:
+        vector.maskedstore(slot.buffer, [apply(i) for i in slot.indices], slot.mask, value)
+        return
     map_, used = emit_map(slot.indices)
     name = "affine.vector_store" if isinstance(slot.type, ir.VectorType) else "affine.store"
     ir.Operation.create(name, [], [value, slot.buffer, *used], {"map": ir.AffineMapAttr.get(map_)})
@@ -166,7 +189,7 @@ def _forward(slot: Slot, value: ir.Value) -> ir.Value:
     """Let the loads of a slot see its value, from `value` on; the value at the end."""
     for op in slot.ops:
         if op.name in STORES:
-            value = op.operands[0]
+            value = slot.value(op)
         else:
             op.results[0].replace_all_uses_with(value)
         op.erase()

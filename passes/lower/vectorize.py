@@ -8,14 +8,13 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from tir_mlir.dialect import attrs, walk
+from tir_mlir.dialect import attrs, ranges, walk
 from tir_mlir.dialect.create import apply, at_end
 from tir_mlir.dialect.create import loop as make_loop
 from tir_mlir.dialect.index import Index, emit_map, read_map
-from tir_mlir.dialect.views import Loop, is_loop
-from tir_mlir.passes.lower import align
-from tir_mlir.passes.lower.facts import dense, map_of
-from tir_mlir.passes.lower.lanes import Lanes, NotVector, analyse, step
+from tir_mlir.dialect.views import Buffer, Loop, is_loop
+from tir_mlir.passes.lower.facts import dense, map_of, zeros
+from tir_mlir.passes.lower.lanes import Lanes, NotVector, analyse, can_mask, contiguous, step
 from tir_mlir.passes.lower.registry import lowering, programs
 
 WIDEST = 64
@@ -34,9 +33,10 @@ def run(module: ir.Module) -> None:
           affine.store (%a * %s), %C[%i, %j]          affine.vector_store %m, %C[%i, 0]
         } {tir.kind = "vectorized"}
 
-    Extents over 64 run in chunks of a 512-bit register, with a narrower vector for the rest. Strided and gathered
-    elements are loaded and stored one by one. A loop that has no such form (a condition or a call inside, lanes that
-    depend on each other, an extent that is not constant) becomes a serial loop. Requires blocks to be removed.
+    Extents over 64 run in chunks of a 512-bit register. What is left of a chunk, and a bound that is not constant, is a
+    vector of which a mask takes part. Strided and gathered elements are loaded and stored one by one. A loop that has
+    no such form (a condition or a call inside, lanes that depend on each other) becomes a serial loop. Requires blocks
+    to be removed.
     """
     for func in programs(module):
         _vectorize_below(func.op)
@@ -57,29 +57,79 @@ def _vectorize_below(root: ir.Operation) -> None:
 
 def vectorize(loop: Loop) -> str | None:
     """Vectorise one loop; None when done, else why it stays scalar."""
-    count = loop.const_extent
-    if count is None or count < 2:
-        return "its extent is not a constant over 1"
+    if len(loop.lowers) != 1 or loop.const_extent in (0, 1):
+        return "it does not run more than once from one start"
     try:
         lanes = analyse(loop)
+        with ir.InsertionPoint(loop.op), loop.op.location:
+            if loop.const_extent is None:
+                _open_end(lanes)
+            else:
+                _pieces(lanes, loop.lower, loop.const_extent)
     except NotVector as reason:
         return str(reason)
-    with ir.InsertionPoint(loop.op), loop.op.location:
-        if count <= WIDEST:
-            Emitter(lanes, loop.lower, count).run()
-        else:
-            _chunks(lanes, loop, count)
     loop.op.erase()
     return None
 
 
-def _chunks(lanes: Lanes, loop: Loop, count: int) -> None:
-    width = max(2, REGISTER_BITS // _widest_element(loop))
-    chunk = make_loop(loop.name, 0, count // width)
+def _pieces(lanes: Lanes, base: Index, count: int) -> None:
+    """Vectors of powers of two for a constant number of lanes, the last one in part where that is quicker."""
+    width = _register(lanes.loop)
+    if count > WIDEST:
+        chunk = make_loop(lanes.loop.name, 0, count // width)
+        with at_end(chunk.body):
+            Emitter(lanes, base + Index.of(chunk.var) * width, width).run()
+        base, count = base + count // width * width, count % width
+    while count:
+        size = 1 << (count.bit_length() - 1)
+        if size < width and size != count and can_mask(lanes):
+            Emitter(lanes, base, size * 2, [Index.constant(count)]).run()
+            return
+        size = count if size < width and not can_mask(lanes) else size
+        Emitter(lanes, base, size).run()
+        base, count = base + size, count - size
+
+
+def _open_end(lanes: Lanes) -> None:
+    """A number of lanes that is known when the program runs: whole vectors, and a part of one."""
+    loop = lanes.loop
+    if not can_mask(lanes):
+        raise NotVector("its extent is not a constant, and a part of its vectors cannot be masked")
+    extents = [(u - loop.lower).simplified() for u in loop.uppers]
+    whole = [n for e in extents if (n := e.as_constant()) is not None and n <= WIDEST]
+    if whole:
+        Emitter(lanes, loop.lower, 1 << (whole[0] - 1).bit_length(), extents).run()
+        return
+    if len(extents) > 1 or not ranges.at_least_zero(extents[0], ranges.around(loop.op)):
+        raise NotVector("its extent is the least of several, or may be negative")
+    width = _register(loop)
+    chunk = make_loop(loop.name, 0, extents[0] // width)
     with at_end(chunk.body):
         Emitter(lanes, loop.lower + Index.of(chunk.var) * width, width).run()
-    if rest := count % width:
-        Emitter(lanes, loop.lower + (count - rest), rest).run()
+    done = extents[0] // width * width
+    Emitter(lanes, loop.lower + done, width, [extents[0] - done]).run()
+
+
+def _mask(loop: Loop, type_: ir.VectorType, counts: Sequence[Index]) -> ir.Value:
+    """The first lanes, as many as the least of some counts; made as far out as these are known."""
+    place = loop.op
+    used = [walk.home(v) for c in counts for v in c.values]
+    for parent in walk.parents(loop.op):
+        if not is_loop(parent) or any(walk.is_inside(home, parent) for home in used):
+            break
+        place = parent
+    with ir.InsertionPoint(place):
+        if len(counts) == 1:
+            count = apply(counts[0])
+        else:
+            map_, values = emit_map(counts)
+            count = ir.Operation.create("affine.min", [ir.IndexType.get()], values, {"map": _attr(map_)}).results[0]
+        return vector.create_mask(type_, [count])
+
+
+def _register(loop: Loop) -> int:
+    """Lanes in a chunk."""
+    return max(2, REGISTER_BITS // _widest_element(loop))
 
 
 def _widest_element(loop: Loop) -> int:
@@ -92,12 +142,15 @@ def _widest_element(loop: Loop) -> int:
 
 
 class Emitter:
-    """Writes the body of a loop for `width` lanes from `base` on, at the insertion point."""
+    """Writes the body of a loop for `width` lanes from `base` on, at the insertion point; `counts`: for the first ones
+    only, as many as the least of these."""
 
-    def __init__(self, lanes: Lanes, base: Index, width: int):
+    def __init__(self, lanes: Lanes, base: Index, width: int, counts: Sequence[Index] = ()):
         self.lanes = lanes
         self.base = base
         self.width = width
+        bits = self._type(ir.IntegerType.get_signless(1))
+        self.mask = _mask(lanes.loop, bits, counts) if counts else None
         self.scalars: dict[ir.Value, Index] = {}  # index values that are the same in all lanes
         self.values: dict[ir.Value, ir.Value] = {}  # copies: vectors of varying values, scalars of the others
 
@@ -175,12 +228,23 @@ class Emitter:
     def load(self, op: ir.Operation) -> None:
         memref, indices = op.operands[0], walk.access_indices(op)
         type_ = self._type(op.results[0].type)
-        if self._is_contiguous(memref, indices):
+        if not contiguous(self.lanes, memref, indices):
+            made = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
+        elif self.mask is None or self._may_read_all(memref, indices):
             map_, used = emit_map([self.at(i) for i in indices])
             made = ir.Operation.create("affine.vector_load", [type_], [memref, *used], {"map": _attr(map_)}).results[0]
         else:
-            made = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
+            places = [apply(self.at(i)) for i in indices]
+            made = vector.maskedload(type_, memref, places, self.mask, zeros(type_))
         self.values[op.results[0]] = made
+
+    def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
+        """Whether lanes that the mask leaves out are elements of the buffer still, and not written here."""
+        last = ir.MemRefType(memref.type).shape[-1]
+        if last == ir.ShapedType.get_dynamic_size() or Buffer(memref).root.value in self.lanes.stored:
+            return False
+        box = ranges.within(ir.InsertionPoint.current.block.owner.operation)
+        return ranges.at_least_zero(Index.constant(last - self.width) - self.at(indices[-1]), box)
 
     def _load_one(self, memref: ir.Value, indices: Sequence[Index], lane: int) -> ir.Value:
         map_, used = emit_map([self.at(i, lane) for i in indices])
@@ -198,7 +262,10 @@ class Emitter:
 
     def store(self, op: ir.Operation) -> None:
         value, memref, indices = self.vector(op.operands[0]), op.operands[1], walk.access_indices(op)
-        if self._is_contiguous(memref, indices):
+        if self.mask is not None:
+            vector.maskedstore(memref, [apply(self.at(i)) for i in indices], self.mask, value)
+            return
+        if contiguous(self.lanes, memref, indices):
             map_, used = emit_map([self.at(i) for i in indices])
             ir.Operation.create("affine.vector_store", [], [value, memref, *used], {"map": _attr(map_)})
             return
@@ -224,13 +291,6 @@ class Emitter:
                     self.body(old)
 
     # --- making ------------------------------------------------------------------------------------------------------
-
-    def _is_contiguous(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
-        strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
-        steps = [self.lanes.step(i) for i in indices]
-        if align.padded(memref):
-            return align.is_row(memref) and bool(steps) and steps[-1] == 1 and not any(steps[:-1])
-        return bool(steps) and strides[-1] == 1 and steps[-1] == 1 and not any(steps[:-1]) and None not in steps
 
     def _type(self, element: ir.Type) -> ir.VectorType:
         return ir.VectorType.get([self.width], element)

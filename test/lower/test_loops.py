@@ -122,7 +122,7 @@ def test_vectors_go_through_uniform_loops_and_conditions():
     }""",
     )
     text = passed(source, *VECTOR)
-    assert text.count("affine.for") == 2 and "vector<20xf32>" in text
+    assert text.count("affine.for") == 3 and "vector<16xf32>" in text and "vector<4xf32>" in text
     a, b = RNG.random((4, 8), dtype=np.float32), RNG.random((8, 20), dtype=np.float32)
     c = np.zeros((4, 20), np.float32)
     run(source, a, b, c)

@@ -50,3 +50,56 @@ def guarded(A: T.Buffer((10,), "float32")):
                 T.where(o * 8 + j < 10)
                 v = T.axis.spatial(10, o * 8 + j)
                 A[v] = T.float32(0)
+
+
+# -----
+
+
+# A part of a vector: what is in the buffer anyway is read whole, only the store is masked.
+# CHECK-LABEL: func.func @masked
+# CHECK: %[[M:.*]] = vector.create_mask %{{.*}} : vector<16xi1>
+# CHECK: affine.vector_load %arg0[%{{.*}}, 0] : memref<4x16xf32>, vector<16xf32>
+# CHECK: vector.maskedload %arg1[{{.*}}], %[[M]], {{.*}} : memref<4x15xf32>
+# CHECK: vector.maskedstore %arg2[{{.*}}], %[[M]], {{.*}} : memref<4x15xf32>
+@T.prim_func
+def masked(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 15), "float32"), C: T.Buffer((4, 15), "float32")):
+    for i in range(4):
+        for j in T.vectorized(15):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[vi, vj] * B[vi, vj]
+
+
+# -----
+
+
+# A size that is known when the program runs: whole vectors, then a part of one.
+# CHECK-LABEL: func.func @symbolic
+# CHECK: affine.for %{{.*}} = 0 to affine_map<()[s0] -> (s0 floordiv 16)>()[
+# CHECK: affine.vector_store {{.*}} vector<16xf32>
+# CHECK: vector.create_mask
+# CHECK: vector.maskedstore
+@T.prim_func
+def symbolic(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    for j in T.vectorized(n):
+        with T.block("B"):
+            vj = T.axis.spatial(n, j)
+            B[vj] = A[vj]
+
+
+# -----
+
+
+# A division by the zeros of lanes left out would trap: lanes of the rest only.
+# CHECK-LABEL: func.func @division
+# CHECK-NOT: mask
+# CHECK: vector<7xi32>
+@T.prim_func
+def division(A: T.Buffer((7,), "int32"), B: T.Buffer((7,), "int32")):
+    for j in T.vectorized(7):
+        with T.block("B"):
+            vj = T.axis.spatial(7, j)
+            B[vj] = T.floordiv(100, A[vj])
