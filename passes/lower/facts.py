@@ -44,8 +44,8 @@ def dense(values: Any, type_: ir.Type | None = None) -> ir.Attribute:
     return get(values) if type_ is None else get(values, type=type_)
 
 
-def zeros(type_: ir.VectorType) -> ir.Value:
+def zeros(type_: ir.Type) -> ir.Value:
     """A vector of zeros."""
-    element = type_.element_type
+    element = ir.VectorType(type_).element_type
     zero = ir.FloatAttr.get(element, 0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
     return arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, zero))

@@ -100,7 +100,7 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
             slots = found.setdefault(root.value, [] if root.is_alloc else None)
             if slots is None:
                 continue
-            slot = _place(inner, loop, slots) if plain and not walk.is_inside(root.op, loop.op) else None
+            slot = _place(inner, loop, slots) if plain and not walk.is_inside(walk.home(root.value), loop.op) else None
             if slot is None:
                 found[root.value] = None
             else:
