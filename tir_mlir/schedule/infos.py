@@ -67,10 +67,14 @@ class BufferInfo:
 
 
 class RegionInfo(str):
-    """What a block reads or writes of a buffer: the buffer's name, with `.buffer` and `.region`."""
+    """What a block reads or writes of a buffer: the buffer's name, with `.buffer` and `.region`.
+
+    `.axes` names, for each dimension, the iters on which the place in it depends.
+    """
 
     buffer: BufferInfo
     region: tuple[RangeInfo, ...]
+    axes: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -145,16 +149,17 @@ def info_of(view: Loop | Block | Func) -> LoopInfo | BlockInfo:
     return BlockInfo(
         view.name,
         [(i.name, i.kind) for i in iters],
-        [_region(r) for r in reads],
-        [_region(w) for w in writes],
+        [_region(r, view) for r in reads],
+        [_region(w, view) for w in writes],
         view.annotations,
         iters,
     )
 
 
-def _region(region: Region) -> RegionInfo:
+def _region(region: Region, block: Block) -> RegionInfo:
     found = RegionInfo(region.buffer.name)
     found.buffer = _buffer(region.buffer)
+    found.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
     found.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))
     return found
 

@@ -1,0 +1,7 @@
+"""Schedules of well-known programs: plain functions over a Schedule, which choose everything from the target."""
+
+from __future__ import annotations
+
+from tir_mlir.schedules.gemm import gemm
+
+__all__ = ["gemm"]

@@ -1,0 +1,64 @@
+"""Tile sizes of a matrix product, from its extents and the target alone.
+
+The scheme is that of Goto and van de Geijn (Anatomy of High-Performance Matrix Multiplication, 2008): a tile of the
+result in registers, a panel of the right operand in L1, a block of the left one in L2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from tir_mlir.target import Target
+
+LARGE = 1 << 20
+"""Stands for an extent that is known when the program runs."""
+LATENCY = 8
+"""Independent multiply-adds that keep two units of a usual latency busy."""
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """mr x nr: the tile in registers; kc: the sum of one pass; mc x kc, kc x nc: what the caches hold."""
+
+    mr: int
+    nr: int
+    kc: int
+    mc: int
+    nc: int
+
+
+def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target, threads: int = 1) -> Tiles:
+    """The tiles for an m x n x k product (None: not known yet) of elements of so many bits; each thread gets rows."""
+    m, n, k = m or LARGE, n or LARGE, k or LARGE
+    lanes, size = target.lanes(bits), max(1, bits // 8)
+    mr, vectors = min(_candidates(target), key=lambda c: _cost(*c, m, n, lanes))
+    nr = vectors * lanes
+    kc = _even(k, max(16, target.l1 // 2 // (nr * size)))
+    mc = _even(m, max(mr, min(target.l2 // 2 // (kc * size), ceil(m / threads))), mr)
+    nc = _even(n, max(nr, target.l3 // 2 // (kc * size)), nr)
+    return Tiles(mr, nr, kc, mc, nc)
+
+
+def _candidates(target: Target) -> list[tuple[int, int]]:
+    """Rows and vectors of a tile whose sums, one row of the right operand and one element of the left fit."""
+    return [
+        (rows, vectors)
+        for vectors in range(1, 5)
+        for rows in range(1, target.registers)
+        if rows * vectors + vectors + 1 <= target.registers
+    ]
+
+
+def _cost(rows: int, vectors: int, m: int, n: int, lanes: int) -> tuple[float, int]:
+    """Cycles for one step of the sum over the whole result: multiply-adds, loads and latency, whichever is most."""
+    rows, vectors = min(rows, m), min(vectors, ceil(n / lanes))
+    full = ceil(m / rows) * ceil(n / (vectors * lanes))
+    return full * max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2), -rows * vectors
+
+
+def _even(extent: int, most: int, unit: int = 1) -> int:
+    """A step that cuts an extent into equal parts of at most `most`, a multiple of `unit`."""
+    parts = ceil(extent / most) if extent < LARGE else 1
+    step = ceil(extent / parts) if extent < LARGE else most
+    return max(unit, min(ceil(step / unit), most // unit) * unit)
