@@ -23,7 +23,10 @@ def map_of(op: ir.Operation, key: str = "map") -> ir.AffineMap:
 
 
 def index_of(value: ir.Value) -> Index:
-    """An index value as an expression (an `affine.apply` is looked into)."""
+    """An index value as an expression (an `affine.apply` is looked into, a constant is its number)."""
+    source = maker(value)
+    if source is not None and source.name == "arith.constant":
+        return Index.constant(ir.IntegerAttr(source.attributes["value"]).value)
     return read_map(ir.AffineMap.get_identity(1), [value])[0]
 
 

@@ -212,6 +212,8 @@ def _settle_loop(op: ir.Operation) -> list[ir.Operation]:
         walk.substitute({loop.var: Index.constant(only[0])})
     _settle_bodies(op)
     loop = Loop(op)
+    for made in [o for o in loop.body_ops() if o.name == "memref.alloc" and not any(True for _ in o.results[0].uses)]:
+        made.erase()
     if not loop.body_ops():
         op.erase()
         return []

@@ -16,6 +16,9 @@ LARGE = 1 << 20
 LATENCY = 8
 """Independent multiply-adds that keep two units of a usual latency busy."""
 
+STEP = 0.5
+"""Cycles of a loop around it all."""
+
 
 @dataclass(frozen=True)
 class Tiles:
@@ -51,14 +54,15 @@ def _candidates(target: Target) -> list[tuple[int, int]]:
 
 
 def _cost(rows: int, vectors: int, m: int, n: int, lanes: int) -> tuple[float, int]:
-    """Cycles for one step of the sum over the whole result: multiply-adds, loads and latency, whichever is most."""
+    """Cycles for one step of the sum over the whole result: multiply-adds, loads and latency, whichever is most, and
+    the step itself."""
     rows, vectors = min(rows, m), min(vectors, ceil(n / lanes))
     full = ceil(m / rows) * ceil(n / (vectors * lanes))
-    return full * max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2), -rows * vectors
+    return full * (STEP + max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2)), -rows * vectors
 
 
 def _even(extent: int, most: int, unit: int = 1) -> int:
     """A step that cuts an extent into equal parts of at most `most`, a multiple of `unit`."""
     parts = ceil(extent / most) if extent < LARGE else 1
     step = ceil(extent / parts) if extent < LARGE else most
-    return max(unit, min(ceil(step / unit), most // unit) * unit)
+    return ceil(min(step, most) / unit) * unit

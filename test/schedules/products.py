@@ -1,0 +1,49 @@
+"""Matrix products that the tests of the schedule library take."""
+
+from __future__ import annotations
+
+from tir_mlir.script.parser import parse
+
+INDEX = {(False, False): "vi, vk] * B[vk, vj", (False, True): "vi, vk] * B[vj, vk", (True, False): "vk, vi] * B[vk, vj"}
+INDEX[True, True] = "vk, vi] * B[vj, vk"
+
+
+def product(m, n, k, dtype: str = "float32", left_turned: bool = False, right_turned: bool = False):
+    """C = op(A) op(B) for extents that are numbers, or names of sizes that are known when the program runs."""
+    left = f"({k}, {m})" if left_turned else f"({m}, {k})"
+    right = f"({n}, {k})" if right_turned else f"({k}, {n})"
+    names = [x for x in dict.fromkeys((m, n, k)) if isinstance(x, str)]
+    sizes = "".join(f"    {x} = T.int32()\n" for x in names)
+    return parse(
+        f"""
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+{sizes}    A = T.match_buffer(a, {left}, "{dtype}")
+    B = T.match_buffer(b, {right}, "{dtype}")
+    C = T.match_buffer(c, ({m}, {n}), "{dtype}")
+    for i, j, k_ in T.grid({m}, {n}, {k}):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k_])
+            with T.init():
+                C[vi, vj] = T.{dtype}(0)
+            C[vi, vj] = C[vi, vj] + A[{INDEX[left_turned, right_turned]}]
+"""
+    )
+
+
+def batched(b: int, m: int, n: int, k: int):
+    return parse(
+        f"""
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    A = T.match_buffer(a, ({b}, {m}, {k}), "float32")
+    B = T.match_buffer(b, ({b}, {k}, {n}), "float32")
+    C = T.match_buffer(c, ({b}, {m}, {n}), "float32")
+    for h, i, j, k_ in T.grid({b}, {m}, {n}, {k}):
+        with T.block("C"):
+            vh, vi, vj, vk = T.axis.remap("SSSR", [h, i, j, k_])
+            with T.init():
+                C[vh, vi, vj] = T.float32(0)
+            C[vh, vi, vj] = C[vh, vi, vj] + A[vh, vi, vk] * B[vh, vk, vj]
+"""
+    )
