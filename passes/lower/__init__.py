@@ -18,6 +18,7 @@ from tir_mlir.passes.lower import (
     stack,
     tails,
     threads,
+    transpose,
     unroll,
     vectorize,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "stack",
     "tails",
     "threads",
+    "transpose",
     "unroll",
     "vectorize",
 ]

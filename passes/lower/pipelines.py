@@ -16,6 +16,7 @@ OURS = (
     "tir-lower-tails",  # after compact: buffers of a tile are private to it still
     "tir-lower-races",
     "tir-lower-bools",  # before vectors: a vector of bits is packed
+    "tir-lower-transposed",
     "tir-lower-vectorized",  # before unrolling copies the loops
     "tir-lower-unrolled",
     "tir-lower-registers",  # blocks of straight code now

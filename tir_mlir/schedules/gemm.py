@@ -10,6 +10,8 @@ from tir_mlir.schedules.contraction import Contraction, contraction
 from tir_mlir.schedules.tiles import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
 
+SQUARE = 8
+"""Side of the squares in which an operand is turned while it is packed."""
 THREAD_WORK = 1 << 20
 """Multiply-adds that pay for waking a thread."""
 
@@ -102,6 +104,9 @@ class Gemm:
 
         sch.transform_layout(packed, ("write", 0), panels, assume_injective_transform=True)
         loops = sch.get_loops(packed)[-len(axes) :]
-        if axes[-1] == what.n:
-            _, lanes = sch.split(loops[-1], [None, nr])
-            sch.vectorize(lanes)
+        n_0, lanes = sch.split(loops[n], [None, nr])
+        sch.vectorize(lanes)
+        if axes[-1] != what.n:  # rows and columns change places: squares that are turned in registers
+            k_0, k_1 = sch.split(loops[k], [None, SQUARE])
+            sch.reorder(n_0, k_0, k_1, lanes)
+            sch.unroll(k_1)
