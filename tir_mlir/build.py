@@ -19,7 +19,7 @@ from mlir import ir
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.runtime import cache as store
-from tir_mlir.runtime import jit, key, link, llvm_c
+from tir_mlir.runtime import jit, key, link, llvm_c, native
 from tir_mlir.runtime.aot import Aot
 from tir_mlir.runtime.engine import Engine
 from tir_mlir.runtime.library import Library
@@ -62,6 +62,7 @@ def build(
         raise BuildError(f"unknown driver {driver!r}; known: {', '.join(map(repr, DRIVERS))}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or Path(lib).exists() else str(lib) for lib in libs]
     timing = Timing()
+    native.prepare()
     with entered():
         original = _module(mod)
         with timing.clock("key"):

@@ -6,12 +6,12 @@ import ctypes
 import functools
 import os
 import platform
-from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.runtime.llvm_flags import loaded_libraries, turn_off_slp
+from tir_mlir.runtime.llvm_flags import turn_off_slp
 
 _P, _S = c_void_p, c_char_p
 _OUT = POINTER(c_void_p)
@@ -19,6 +19,7 @@ _OUT = POINTER(c_void_p)
 # name -> result, parameters
 _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "mlirTranslateModuleToLLVMIR": (_P, _P, _P),
+    "LLVMGetVersion": (None, POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),
     "LLVMDisposeMessage": (None, _P),
     "LLVMGetErrorMessage": (_P, _P),
     "LLVMDisposeErrorMessage": (None, _P),
@@ -69,35 +70,65 @@ _ARCHITECTURES = {"x86_64": "X86", "amd64": "X86", "aarch64": "AArch64", "arm64"
 _PARTS = ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
 
 
+class _Functions:
+    """The functions, found when first asked for: a build that finds its code in the cache needs few of them."""
+
+    def __init__(self, library: ctypes.CDLL):
+        self._library = library
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self._library, name)
+        function.restype, *function.argtypes = _PROTOTYPES[name]
+        setattr(self, name, function)
+        return function
+
+
 @functools.cache
 def llvm() -> Any:
-    """The functions, with prototypes, the host's target set up; None where they are out of reach.
+    """The functions of `_PROTOTYPES`, the host's target set up; None where they are out of reach.
 
     They are looked up in the library of MLIR's bindings and what that was linked with: a process may hold another LLVM.
     """
     architecture = _ARCHITECTURES.get(platform.machine().lower())
-    for path in loaded_libraries():
-        if architecture is None or "MLIRPythonCAPI" not in path:
-            continue
-        try:
-            library = ctypes.CDLL(path)
-            for name, (result, *parameters) in _PROTOTYPES.items():
-                function = getattr(library, name)
-                function.restype, function.argtypes = result, parameters
-            for part in _PARTS:
-                getattr(library, f"LLVMInitialize{architecture}{part}")()
-            turn_off_slp(library)
-        except (OSError, AttributeError):
-            continue
-        return library
+    path = _bindings()
+    if architecture is None or path is None:
+        return None
+    try:
+        library = ctypes.CDLL(path)
+        for name in ("mlirTranslateModuleToLLVMIR", "LLVMOrcCreateLLJIT"):
+            getattr(library, name)
+        for part in _PARTS:
+            getattr(library, f"LLVMInitialize{architecture}{part}")()
+        turn_off_slp(library)
+    except (OSError, AttributeError):
+        return None
+    return _Functions(library)
+
+
+def _bindings() -> str | None:
+    """The shared library that MLIR's Python modules share."""
+    import mlir._mlir_libs as libs
+
+    for folder in libs.__path__:
+        path = os.path.join(folder, "libMLIRPythonCAPI.so")
+        if os.path.exists(path):
+            return path
     return None
 
 
 @functools.cache
 def identity() -> str:
     """Which builds of LLVM and MLIR these are, so that a cache stays right when another is installed."""
-    found = [(path, os.stat(path)) for path in loaded_libraries()]
-    return " ".join(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in found)
+    bindings = _bindings() or ""
+    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", "libLLVM.so")  # where the wheels put it
+    numbers = [c_uint() for _ in range(3)]
+    llvm().LLVMGetVersion(*map(ctypes.byref, numbers))
+    found = [str(n.value) for n in numbers]
+    for path in (bindings, beside):
+        if os.path.exists(path):
+            stat = os.stat(path)
+            found.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
+    return " ".join(found)
 
 
 def address_of(op: ir.Operation) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from functools import lru_cache
 from pathlib import Path
 
 NO_SLP = "-vectorize-slp=false"
@@ -38,7 +37,6 @@ def turn_off_slp(library: ctypes.CDLL) -> None:
             _without.add(place)
 
 
-@lru_cache(maxsize=1)
 def loaded_libraries() -> list[str]:
     """The shared objects in this process that may hold LLVM: the one that MLIR was linked with comes first."""
     maps = Path("/proc/self/maps")

@@ -41,6 +41,11 @@ class Code:
         buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
         _check(llvm().LLVMOrcLLJITAddObjectFile(jit, place, buffer))
 
+    def keep(self) -> Code:
+        """Never free the code, whoever lets go of this."""
+        self._free.detach()
+        return self
+
     def address(self, symbol: str) -> int:
         """Where a function lies. BuildError when it, or what it calls, is not there."""
         found = ctypes.c_uint64()

@@ -8,11 +8,12 @@ laid out in another way than `entry.c` says, there is none, and the Python objec
 from __future__ import annotations
 
 import ctypes
-import functools
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from ctypes import c_char_p, c_int, c_int64, c_long, c_ssize_t, c_uint, c_void_p
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,43 @@ _HEAD, _COUNT, _LAST, _PLAN_HEAD = 9, 5, 6, 3  # words of struct function, of st
 _TYPE, _DATA, _RANK, _SHAPE, _STRIDES, _DESCR, _WRITEABLE = 8, 16, 24, 32, 40, 56, 64  # bytes in an object, an array
 
 
-@functools.cache
-def entry() -> loader.Code | None:
-    """The machine code of entry.ll, or None where calls cannot go by it."""
-    if llvm_c.llvm() is None or not _as_expected():
-        return None
+@dataclass(frozen=True)
+class Entry:
+    """The machine code of entry.c, where its function for calls lies, the type that calls by it, its struct python."""
+
+    code: loader.Code
+    call: int
+    type: Any
+    python: Any
+
+
+_lock = threading.Lock()
+_made: list[Entry | None] = []  # one, once it is known
+
+
+def prepare() -> None:
+    """Begin to make the entry beside what the caller does now: where it is not in the cache, LLVM compiles it."""
+    if not _made:
+        threading.Thread(target=entry, name="tir_mlir entry").start()
+
+
+def entry() -> Entry | None:
+    """The entry, made once a process; None where calls cannot go by it."""
+    with _lock:
+        if not _made:
+            code = _code() if _as_expected() and llvm_c.llvm() is not None else None
+            _made.append(code and Entry(code, code.address("tir_vectorcall"), _type(code), _python()))
+    return _made[0]
+
+
+def _code() -> loader.Code | None:
     try:
         name = key.entry_key()
         data = cache.load("entry", name)
         if data is None:
             data = machine.compile_text(Path(__file__).with_name("entry.ll").read_text())
             cache.save("entry", name, data)
-        return loader.Code(data)
+        return loader.Code(data).keep()  # objects of the type may be the last to go
     except BuildError:
         return None
 
@@ -118,11 +144,8 @@ _members = (_Member * 3)(
 )
 
 
-@functools.cache
-def _type() -> Any:
+def _type(code: loader.Code) -> Any:
     """The type of what `callable_for` gives: all but the call it leaves to its Python function."""
-    code = entry()
-    assert code is not None
     api = ctypes.pythonapi
     slots = (_Slot * 4)(
         _Slot(_TP_CALL, _address(api.PyVectorcall_Call)),
@@ -150,17 +173,17 @@ def callable_for(function: Any, signature: Signature, run: int, always_release: 
     `run` is the address of code that takes the arguments as 64-bit words. `always_release`: other Python threads run
     during every call, however short.
     """
-    code = entry() if run and Plans.takes(signature) else None
-    if code is None:
+    by = entry() if run and Plans.takes(signature) else None
+    if by is None:
         return function
-    function._plans = plans = Plans(signature, run, always_release)
+    function._plans = plans = Plans(signature, run, always_release, by)
     make = ctypes.pythonapi.PyType_GenericAlloc
     make.restype, make.argtypes = ctypes.py_object, (ctypes.py_object, c_ssize_t)
-    made = make(_type(), 0)
+    made = make(by.type, 0)
     c_int64.from_address(id(made) + _FUNCTION).value = plans.address
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(function))
     c_int64.from_address(id(made) + _SLOW).value = id(function)
-    c_int64.from_address(id(made) + _VECTORCALL).value = code.address("tir_vectorcall")
+    c_int64.from_address(id(made) + _VECTORCALL).value = by.call
     return made
 
 
@@ -170,7 +193,7 @@ class Plans:
     Written and read under the interpreter's lock; a plan is put in place by one copy.
     """
 
-    def __init__(self, signature: Signature, run: int, always_release: bool):
+    def __init__(self, signature: Signature, run: int, always_release: bool, by: Entry):
         self._words = _PLAN_HEAD + sum(_plan_words(p) for p in signature.params)
         self._ring = bytearray(8 * PLANS * self._words)
         self._known: dict[Any, tuple[int, list[np.dtype]]] = {}
@@ -178,7 +201,7 @@ class Plans:
         self._next = 0
         memory = ctypes.addressof(ctypes.c_char.from_buffer(self._ring))
         kinds = [n for p in signature.params for n in _kind(p)]
-        head = [ctypes.addressof(_python()), run, len(signature.params), signature.noalias, always_release]
+        head = [ctypes.addressof(by.python), run, len(signature.params), signature.noalias, always_release]
         self._function = (c_int64 * (_HEAD + len(kinds)))(*map(int, head), 0, 0, self._words, memory, *kinds)
         self.address = ctypes.addressof(self._function)
 
@@ -228,7 +251,6 @@ def _kind(param: BufferParam | ScalarParam) -> tuple[int, int]:
     return _KINDS.get(param.dtype) or (2, int(param.dtype[3:]))
 
 
-@functools.cache
 def _python() -> Any:
     """struct python of entry.c."""
     api = ctypes.pythonapi

@@ -179,18 +179,21 @@ def _failure(command: Sequence[str], status: str, stderr: str, input: str | None
     return "\n".join(part for part in parts if part)
 
 
-@functools.cache
 def cache_folder() -> Path:
     """A folder of this user that can be written: TIR_CACHE_DIR, else the user's cache, else a temporary one."""
-    override = os.environ.get("TIR_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    for folder in ([Path(override)] if override else []) + [Path(base) / "tir_mlir"]:
+    return _writable((os.environ.get("TIR_CACHE_DIR") or "", os.path.join(base, "tir_mlir")))
+
+
+@functools.cache
+def _writable(places: tuple[str, ...]) -> Path:
+    for place in filter(None, places):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            os.makedirs(place, exist_ok=True)
         except OSError:
             continue
-        if os.access(folder, os.W_OK):
-            return folder
+        if os.access(place, os.W_OK):
+            return Path(place)
     folder = Path(tempfile.mkdtemp(prefix="tir_mlir-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
