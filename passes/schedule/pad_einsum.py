@@ -41,8 +41,8 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
     the value it got before: what is added to a sum is 0, and what else is computed is not copied back.
 
     Requires: every index of every access is an iter or a constant, one index a buffer; the block is alone in its nest,
-    computes a value without dividing integers, and only sums run over an iter that gets longer, of terms that are 0
-    where their inputs are.
+    computes a value without dividing integers, and assumes nothing; a spatial iter that gets longer indexes what is
+    written, and only sums run over a reduce iter that does, of terms that are 0 where their inputs are.
     """
     with frozen():
         plan = _plan(block, padding)
@@ -110,8 +110,21 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
     indices = _indices(block, found)
     padded = [b for b, at in indices.items() if any(i.is_value() in extents for i in at)]
     written = {a.buffer for a in found if a.is_write}
+    _check_apart(block, extents, [at for b, at in indices.items() if b.value in written])
     inputs = [b for b in padded if b.value not in written]
     return _Plan(block, extents, indices, inputs, [b for b in padded if b.value in written])
+
+
+def _check_apart(block: Block, extents: dict[ir.Value, Index], written: Sequence[tuple[Index, ...]]) -> None:
+    """Refuse a longer spatial iter that does not index what is written: its iterations would write one element."""
+    for it in block.iters:
+        apart = all(it.var in {v for i in at if (v := i.is_value()) is not None} for at in written)
+        if it.kind == "S" and it.var in extents and not apart:
+            refuse(
+                block,
+                f'spatial iter {it.name} of block "{block.name}" does not index what the block writes; if it got longer,'
+                " several iterations would write one element: leave it as it is (padding 1)",
+            )
 
 
 def _indices(block: Block, found: Sequence[Access]) -> dict[Buffer, tuple[Index, ...]]:

@@ -14,7 +14,7 @@ from tir_mlir.passes.schedule.reducers import owner
 from tir_mlir.passes.schedule.reductions import updates_of
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_TRAPS = ("arith.divsi", "arith.remsi", "arith.floordivsi", "arith.ceildivsi", "func.call")
+_TRAPS = ("arith.divsi", "arith.remsi", "arith.floordivsi", "arith.ceildivsi", "func.call", "llvm.intr.assume")
 _BOTH = (
     "arith.addf", "arith.addi", "arith.subf", "arith.subi", "arith.maximumf", "arith.minimumf", "arith.maxsi",
     "arith.minsi", "arith.mulf", "arith.muli", "arith.negf", "arith.extf", "arith.truncf", "arith.extsi",

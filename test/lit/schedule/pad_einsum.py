@@ -160,3 +160,27 @@ def a_short_loop(A: T.Buffer((9,), "float32"), D: T.Buffer((9,), "float32")):
         with T.block("D"):
             vi = T.axis.spatial(9, i)
             D[vi] = T.if_then_else(vi < 5, C[vi, 0], A[vi])
+
+
+# -----
+
+
+@T.prim_func
+def a_second_time(A: T.Buffer((13,), "float32"), B: T.Buffer((13,), "float32")):
+    for i, j in T.grid(1, 13):
+        # expected-error @below {{spatial iter vi of block "B" does not index what the block writes; if it got longer, several iterations would write one element}}
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vj] = A[vj]
+
+
+# -----
+
+
+@T.prim_func
+def promised(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
+    for i, j in T.grid(13, 15):
+        # expected-error @below {{block "B" computes llvm.intr.assume, which may not be done with the zeros that are added}}
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.assume(A[vi, vj] > T.float32(0))
