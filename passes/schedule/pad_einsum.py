@@ -122,8 +122,8 @@ def _check_apart(block: Block, extents: dict[ir.Value, Index], written: Sequence
         if it.kind == "S" and it.var in extents and not apart:
             refuse(
                 block,
-                f'spatial iter {it.name} of block "{block.name}" does not index what the block writes; if it got longer,'
-                " several iterations would write one element: leave it as it is (padding 1)",
+                f'spatial iter {it.name} of block "{block.name}" does not index what the block writes; if it got'
+                " longer, several iterations would write one element: leave it as it is (padding 1)",
             )
 
 
