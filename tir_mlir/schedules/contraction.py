@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
@@ -35,7 +36,7 @@ class Contraction:
         return self.extents[axis]
 
 
-def contraction(sch: Schedule, block: object) -> Contraction:
+def contraction(sch: Schedule, block: Any) -> Contraction:
     """Read a block as a product of two operands. Raises ScheduleError where it is none."""
     info = sch.get(sch.get_block(block) if isinstance(block, str) else block)
     if not isinstance(info, BlockInfo):

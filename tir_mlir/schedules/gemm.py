@@ -56,7 +56,7 @@ class Gemm:
         i_0, i_1, i_2 = sch.split(i, [None, ceil(plan.mc / plan.mr), plan.mr])
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
-        sch.reverse_compute_at(write_back, i_1)
+        sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
         if self._packs_right():
             self._pack_right(parts, k_0 or j_0)
         sch.unroll(i_2)
@@ -69,9 +69,8 @@ class Gemm:
             sch.parallel(i_0)
 
     def _loops(self, block: Any) -> tuple[list, Any, Any, Any]:
-        names = [n for n, _ in self.sch.get(self.sch.get_block(block) if isinstance(block, str) else block).iters]
-        by_name = dict(zip(names, self.sch.get_loops(block), strict=True))
         what = self.what
+        by_name = dict(zip(what.extents, self.sch.get_loops(block), strict=True))
         order = [by_name[a] for a in (*what.batch, what.m, what.n, what.k)]
         self.sch.reorder(*order)
         return order[:-3], order[-3], order[-2], order[-1]
@@ -106,6 +105,9 @@ class Gemm:
         loops = sch.get_loops(packed)[-len(axes) :]
         n_0, lanes = sch.split(loops[n], [None, nr])
         sch.vectorize(lanes)
+        if self.threads > 1:
+            sch.reorder(n_0, *(x for x in loops if x is not loops[n]), lanes)
+            sch.parallel(n_0)
         if axes[-1] != what.n:  # rows and columns change places: squares that are turned in registers
             k_0, k_1 = sch.split(loops[k], [None, SQUARE])
             sch.reorder(n_0, k_0, k_1, lanes)
