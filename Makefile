@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint format types lit pytest wheel manual entry bench clean
+.PHONY: help env demo check lint format types lit pytest wheel manual entry peers bench clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -51,7 +51,10 @@ manual: env  ## the pages of passes/manual, from docstrings and runs
 entry: env  ## entry.ll of tir_mlir/runtime, from entry.c
 	$(BIN)/python tools/entry.py
 
-bench: env  ## the numbers of the README
+peers: env  ## the libraries to measure against (MKL, PyTorch) into .venv
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'
+
+bench: env  ## ours beside the peers that are there, and the machine's roofs: table, build/bench.json, a plot
 	$(BIN)/python tools/bench
 
 clean:  ## remove what make made

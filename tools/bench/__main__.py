@@ -1,23 +1,19 @@
-"""`make bench`: the numbers of the README, measured in one run on one thread. Prints a table, writes build/bench.json.
+"""`make bench`: ours beside NumPy's BLAS, MKL, PyTorch and TVM, as far as they are installed, and the machine's roofs.
 
-python tools/bench [--size 1024] [--rounds 7] [--out build/bench.json]
+Prints a table, writes build/bench.json, build/bench-details.json and build/bench.svg.
+
+python tools/bench [--only PATTERN] [--threads 1 2] [--seconds 4] [--minutes 18] [--costs] [--out build/bench.json]
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR")}
 
 
 def main() -> int:
-    """Start over with one thread a library when that is not set: NumPy's BLAS reads it once, when it is loaded."""
-    if any(os.environ.get(key) != value for key, value in ONE_THREAD.items()):
-        os.environ.update(ONE_THREAD)
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     sys.path.insert(0, str(ROOT))
     import run
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import gc
+import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+
+TURN = 1e-3  # a turn takes at least this long: the clock and the loop around short calls do not count then
+LEAST = 5  # rounds, whatever they take
 
 
 @dataclass(frozen=True)
@@ -30,20 +35,55 @@ class Stats:
         return Stats(self.median * factor, self.least * factor, self.greatest * factor, self.runs)
 
 
-def seconds(call: Callable[[], object]) -> float:
-    """The time of one call."""
+def geometric_mean(values: Sequence[float]) -> float:
+    """The mean for ratios and rates: half as fast here and twice as fast there is even."""
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def seconds(call: Callable[[], object], calls: int = 1) -> float:
+    """The time of one call, over that many in a row."""
     start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
+    for _ in repeat(None, calls):
+        call()
+    return (time.perf_counter() - start) / calls
 
 
-def interleaved(contestants: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Stats]:
-    """Time every contestant once a round, after a round that does not count: a slow moment of the machine hits all."""
+def interleaved(
+    contestants: Mapping[str, Callable[[], object]],
+    *,
+    budget: float = math.inf,
+    rounds: int = 51,
+    before: Callable[[], object] | None = None,
+) -> dict[str, Stats]:
+    """Time every contestant once a round: a slow moment of the machine hits all. The first round does not count.
+
+    Ends after so many rounds, or when the budget of seconds is spent, but not before LEAST rounds. `before` is called
+    ahead of each turn; a call that is not timed then wakes what it put to sleep.
+    """
+    start = time.perf_counter()
+    calls = {name: _calls(call) for name, call in contestants.items()}
     found: dict[str, list[float]] = {name: [] for name in contestants}
     gc.collect()
-    for number in range(rounds + 1):
-        for name, call in contestants.items():
-            took = seconds(call)
-            if number:
-                found[name].append(took)
+    gc.disable()
+    try:
+        for done in range(rounds):
+            if done >= min(LEAST, rounds) and time.perf_counter() - start > budget:
+                break
+            for name, call in contestants.items():
+                if before is not None:
+                    before()
+                    call()
+                found[name].append(seconds(call, calls[name]))
+    finally:
+        gc.enable()
     return {name: Stats.of(values) for name, values in found.items()}
+
+
+def _calls(call: Callable[[], object]) -> int:
+    """How many calls make a turn; it doubles until a turn is long enough, so that first calls, which are slow, do not
+    decide."""
+    call()
+    calls = 1
+    while (took := seconds(call, calls) * calls) < TURN:
+        calls = max(2 * calls, math.ceil(calls * TURN / max(took, 1e-9)) if took > TURN / 8 else 0)
+    return calls

@@ -1,67 +1,101 @@
-"""The rows of the result, as a table and as JSON."""
+"""The result as tables for people."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
-from measure import Stats
+from compiling import Cost
+from contest import OURS
+from roofline import Roofs
+from rows import Row
+
+PEERS = ("numpy", "mkl", "torch", "tvm")
+_COLOURS = {None: "", True: "[green]", False: "[red]"}
 
 
-@dataclass(frozen=True)
-class Row:
-    """One number. `goal` is a bound such as "<= 80": None where there is none."""
+def show(rows: Sequence[Row]) -> None:
+    """Figures with their share of the roof; the goal is red where it is missed."""
+    table = Table(title="medians, contestants in turn; in brackets the share of the roof", title_justify="left")
+    table.add_column("", no_wrap=True)
+    for heading in ("threads", OURS, *PEERS, "roof"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("unit", "goal"):
+        table.add_column(heading, no_wrap=True)
+    work = ""
+    for row in rows:
+        if row.work != work:
+            work = row.work
+            table.add_section()
+            table.add_row(f"[bold]{work}[/bold]")
+        figures = [cell(figure, row.peak) for figure in (row.ours, *(row.peers.get(name) for name in PEERS))]
+        goal = _COLOURS[row.met] + ", ".join(map(str, row.goals))
+        name = f"  {row.shape}{' (by hand)' if row.origin == 'by hand' else ''}"
+        roof = "" if row.peak is None else short(row.peak)
+        table.add_row(name, str(row.threads), *figures, roof, row.unit, goal)
+    _print(table)
+    for line in reasons(rows):
+        print(line)
 
-    group: str
-    name: str
-    unit: str
-    stats: Stats
-    goal: str | None = None
 
-    @property
-    def met(self) -> bool | None:
-        """Whether the median keeps to the goal."""
-        if self.goal is None:
-            return None
-        sign, bound = self.goal.split()
-        return self.stats.median <= float(bound) if sign == "<=" else self.stats.median >= float(bound)
+def cell(figure: float | None, roof: float | None) -> str:
+    """A figure and its share of the roof."""
+    if figure is None:
+        return "-"
+    return short(figure) + (f" ({figure / roof:3.0%})" if roof else "")
 
 
-def show(title: str, rows: list[Row]) -> None:
-    """The table; a goal that is missed is red."""
-    table = Table(title=title, title_justify="left")
+def reasons(rows: Sequence[Row]) -> list[str]:
+    """Why a contestant is missing: one line a reason, with the first of its works and how many more."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        for name, why in row.missing.items():
+            found.setdefault(f"{name}: {why}", []).append(f"{row.work} {row.shape}")
+    return [f"{why} [{where[0]}{f' and {len(where) - 1} more' * (len(where) > 1)}]" for why, where in found.items()]
+
+
+def show_roofs(roofs: Roofs) -> None:
+    """What the machine can do, by thread count."""
+    for (dtype, threads), rate in roofs.peaks.items():
+        words = f"{threads} thread{'s' * (threads != 1)}"
+        print(f"peak {dtype:8} {words:10} {short(rate / 1e9):>6} billion operations a second")
+    for threads, points in roofs.curves.items():
+        line = ", ".join(f"{size_name(p.size)} {short(p.triad / 1e9)} {short(p.reads / 1e9)}" for p in points)
+        print(f"memory on {threads} thread{'s' * (threads != 1)}, GB/s of the triad and of reading alone: {line}")
+
+
+def show_costs(costs: Sequence[Cost]) -> None:
+    """What the project itself costs; a goal that is missed is red."""
+    table = Table(title="what the project itself costs", title_justify="left")
     table.add_column("")
     for heading in ("median", "least", "greatest"):
         table.add_column(heading, justify="right")
     for heading in ("unit", "goal"):
         table.add_column(heading)
     group = ""
-    for row in rows:
-        if row.group != group:
-            group = row.group
+    for cost in costs:
+        if cost.group != group:
+            group = cost.group
             table.add_section()
             table.add_row(f"[bold]{group}[/bold]")
-        colour = {None: "", True: "[green]", False: "[red]"}[row.met]
-        numbers = [_short(v) for v in (row.stats.median, row.stats.least, row.stats.greatest)]
-        table.add_row(f"  {row.name}", colour + numbers[0], *numbers[1:], row.unit, colour + (row.goal or ""))
-    console = Console()
-    console.width = max(console.width, 100)
-    console.print(table, highlight=False)
+        numbers = [short(v) for v in (cost.stats.median, cost.stats.least, cost.stats.greatest)]
+        colour = _COLOURS[cost.met]
+        table.add_row(f"  {cost.name}", colour + numbers[0], *numbers[1:], cost.unit, colour + (cost.goal or ""))
+    _print(table)
 
 
-def write(path: Path, machine: dict[str, str], rows: list[Row]) -> None:
-    """The same numbers for programs."""
-    found = [{**asdict(row), **asdict(row.stats), "met": row.met} for row in rows]
-    for row in found:
-        del row["stats"]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"machine": machine, "rows": found}, indent=1) + "\n")
+def size_name(size: int) -> str:
+    return f"{size >> 20} MB" if size >= 1 << 20 else f"{size >> 10} KB"
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     digits = 0 if value >= 100 else 1 if value >= 10 else 2
     return f"{value:.{digits}f}"
+
+
+def _print(table: Table) -> None:
+    console = Console()
+    console.width = max(console.width, 170)
+    console.print(table, highlight=False)

@@ -3,29 +3,105 @@
 from __future__ import annotations
 
 import argparse
+import re
+import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import builds
 import compiling
 import machine
+import measure
+import peers
+import plot
 import report
-import running
+import rows
+from contest import OURS, Work, WrongResult, check
+from ours import in_words
+from roofline import Roofs
+from threads import counts, quiet, set_threads
+from works import all_works
+
+MINUTES = 18.0  # the whole run, at most: works get less time each when it runs out
 
 
 def main(root: Path) -> int:
     args = _arguments(root)
+    end = time.perf_counter() + 60 * args.minutes
     facts = machine.facts()
     for key, value in facts.items():
         print(f"{key:8} {value}")
-    rows = [*compiling.rows(args.size, args.rounds, root), *running.rows(args.size, args.rounds)]
-    report.show(f"{args.rounds} rounds, contestants in turn", rows)
-    report.write(args.out, facts, rows)
-    print(f"written to {args.out}")
-    return 0
+    roofs = machine.roofs(args.threads)
+    report.show_roofs(roofs)
+    found = _works(args, roofs, end)
+    if args.only.search("build"):
+        found += builds.rows(root)
+    found = rows.with_means(found)
+    report.show(found)
+    details = rows.write(args.out, found, {**facts, **_plain(roofs)})
+    print(f"written to {args.out} and {details}")
+    _draw(args.out.with_suffix(".svg"), found)
+    if args.costs:
+        report.show_costs(compiling.costs(1024, 5, root))
+    wrong = [why for row in found for why in row.missing.values() if why.startswith(WrongResult.__name__)]
+    return 1 if wrong else 0
+
+
+def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]:
+    works = [work for work in all_works(args.threads) if args.only.search(work.name)]
+    found = []
+    for number, work in enumerate(works):
+        share = (end - time.perf_counter()) / (len(works) - number)
+        start = time.perf_counter()
+        found.append(one(work, roofs, min(args.seconds, max(share / 2, 0.1))))
+        took = time.perf_counter() - start
+        print(f"{number + 1}/{len(works)} {work.name}: {took:.1f} s", file=sys.stderr, flush=True)
+    return found
+
+
+def one(work: Work, roofs: Roofs, budget: float) -> rows.Row:
+    """Check every contestant of a work, then time those that are right."""
+    set_threads(work.threads, [peers.set_threads])
+    contest = work.make()
+    for name in list(contest.contestants):
+        try:
+            check(name, contest.contestants[name], contest.expected)
+        except Exception as error:  # noqa: BLE001  # wrong or broken: a line of the report
+            del contest.contestants[name]
+            contest.missing[name] = in_words(error)
+    order = sorted(contest.contestants, key=lambda name: name != OURS)
+    quiet()
+    took = measure.interleaved(
+        {name: contest.contestants[name].call for name in order},
+        budget=budget,
+        before=quiet if work.threads > 1 else None,
+    )
+    return rows.row(work, took, contest.missing, roofs, contest.origin)
+
+
+def _draw(path: Path, found: Sequence[rows.Row]) -> None:
+    why = plot.missing()
+    if why is None:
+        plot.write(path, found)
+    print(why or f"drawn in {path}")
+
+
+def _plain(roofs: Roofs) -> dict[str, object]:
+    """The roofs for JSON."""
+    peaks = {f"{dtype}, {threads}": rate for (dtype, threads), rate in roofs.peaks.items()}
+    return {
+        "peaks": peaks,
+        "bandwidth": {str(t): [point._asdict() for point in points] for t, points in roofs.curves.items()},
+    }
 
 
 def _arguments(root: Path) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench", description="The numbers of the README, on one thread.")
-    parser.add_argument("--size", type=int, default=1024, help="extent of the matrices, a multiple of 16 (1024)")
-    parser.add_argument("--rounds", type=int, default=7, help="how often each thing is measured (7)")
+    parser = argparse.ArgumentParser(prog="bench", description="Ours beside other libraries and the machine's roofs.")
+    parser.add_argument("--only", type=re.compile, default=re.compile(""), help="works whose name has this pattern")
+    parser.add_argument("--threads", type=int, nargs="+", default=counts(), help=f"thread counts ({counts()})")
+    parser.add_argument("--seconds", type=float, default=4.0, help="to measure each work (4)")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help=f"the whole run, about ({MINUTES:.0f})")
+    parser.add_argument("--costs", action="store_true", help="also what the project itself costs")
     parser.add_argument("--out", type=Path, default=root / "build" / "bench.json", help="the JSON file")
     return parser.parse_args()

@@ -1,0 +1,90 @@
+"""Every contestant computes what NumPy does, at sizes that take no time."""
+
+import numpy as np
+import pytest
+
+import external
+import peers
+import run
+from bandwidth import reads, triad
+from contest import OURS, check
+from peak import chains, code
+from roofline import Point, Roofs
+from works import chapter, convolutions, integers, products, rowwise
+
+SMALL = [
+    products.product("nn", (17, 15, 9), 1, ()),
+    products.product("nt", (16, 33, 8), 1, (), trans_b=True),
+    products.product("one row", (1, 16, 40), 1, ()),
+    products.product("double", (5, 16, 7), 1, (), dtype="float64", trans_b=True),
+    integers.product((16, 24, 32), 1),
+    convolutions.layer(3, 4, 9, 3, 2, 1),
+    convolutions.layer(4, 8, 8, 1, 1, 0),
+    rowwise.softmax(4, 17, 1),
+    rowwise.layer_norm(4, 17, 1),
+    rowwise.product_relu(16, 1),
+    rowwise.chain(4, 17, 1),
+    chapter.tensorized(32, "MLIR", ()),
+]
+
+
+@pytest.mark.parametrize("work", SMALL, ids=lambda work: f"{work.work} {work.shape}")
+def test_all_agree_with_numpy(work):
+    contest = work.make()
+    assert OURS in contest.contestants, contest.missing
+    for name, contestant in contest.contestants.items():
+        check(name, contestant, contest.expected)
+    gone = {name: why for name, why in contest.missing.items() if name in peers.ALL and name not in peers.missing()}
+    assert not gone
+
+
+def test_ours_on_two_threads_is_right():
+    for work in (products.product("nt", (64, 48, 32), 2, (), trans_b=True), rowwise.softmax(8, 16, 2)):
+        contest = work.make()
+        check(OURS, contest.contestants[OURS], contest.expected)
+
+
+def test_a_contestant_that_breaks_or_is_wrong_is_a_line_of_the_report(monkeypatch):
+    def breaks(a, b, dtype):
+        raise RuntimeError("no such thing\nat all")
+
+    monkeypatch.setattr(peers.numpy_blas, "product", breaks)
+    if peers.mkl.missing() is None:
+        wrong = peers.mkl.product
+        monkeypatch.setattr(peers.mkl, "product", lambda a, b: wrong(a, 2 * b))
+    roofs = Roofs({("float32", 1): 1e11}, {1: [Point(1024, 1e10, 1e10)]})
+    row = run.one(products.product("nn", (8, 8, 8), 1, ()), roofs, 0.0)
+    assert row.ours is not None and "numpy" not in row.peers and "mkl" not in row.peers
+    assert row.missing["numpy"] == "RuntimeError: no such thing"
+    if peers.mkl.missing() is None:
+        assert row.missing["mkl"].startswith("WrongResult: mkl differs")
+
+
+def test_the_triad_and_the_reads_move_what_they_say(monkeypatch):
+    seen = []
+    real = external.on_all_threads
+
+    def remember(name, text, arrays, numbers):
+        seen.append(arrays)
+        return real(name, text, arrays, numbers)
+
+    monkeypatch.setattr("bandwidth.on_all_threads", remember)
+    monkeypatch.setattr("bandwidth.MOVED", 1)
+    call, moved = triad(1 << 12, 2)
+    a, b, c, result = seen[-1]
+    c *= 3
+    call()
+    assert moved == 3 * a.nbytes and a.shape[0] == 2
+    np.testing.assert_array_equal(a, b)  # the factor is the number of the turn: 0
+    call, moved = reads(1 << 12, 1)
+    call()
+    a, result = seen[-1]
+    assert moved == a.nbytes and result.any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+def test_chains_of_multiply_adds_run(dtype):
+    for chain in chains(dtype):
+        start = np.ones((1, 16), np.float32)
+        external.on_all_threads("chains", code(chain, 4), [start], [3])()
+        assert start[0, 0] == 1  # the factor is still there for the next call

@@ -1,0 +1,99 @@
+"""The rows of bench.json: their form, fractions, goals and means."""
+
+import json
+
+import numpy as np
+import pytest
+
+import report
+import rows
+from contest import Contest, Contestant, Goal, Work, WrongResult, check
+from measure import Stats
+from roofline import Point, Roofs
+from rows import KEYS, Row
+
+ROOFS = Roofs({("float32", 1): 50e9}, {1: [Point(1 << 10, 9e9, 10e9)]})
+
+
+def work(unit="GFLOP/s", goals=(), group=""):
+    return Work("product", "8x8", "float32", 1, unit, 1e9, 600.0, 300.0, lambda: Contest(np.zeros(1)), goals, group)
+
+
+def timed(seconds):
+    return Stats.of([seconds])
+
+
+def test_a_row_has_figures_in_billions_a_second_and_its_share_of_the_roof():
+    row = rows.row(work(), {"ours": timed(0.04), "mkl": timed(0.025)}, {"torch": "not there"}, ROOFS)
+    assert row.ours == pytest.approx(25.0) and row.peers == {"mkl": pytest.approx(40.0)}
+    assert row.peak == pytest.approx(50.0) and row.fraction == pytest.approx(0.5)
+    assert tuple(row.plain()) == KEYS
+
+
+def test_a_row_in_bytes_is_bounded_by_memory():
+    row = rows.row(work("GB/s"), {"ours": timed(1.0)}, {}, Roofs({}, ROOFS.curves))
+    assert row.ours == pytest.approx(900e-9) and row.peak == pytest.approx(9.0)
+
+
+def test_what_is_missing_is_null_for_ours_and_left_out_of_the_peers(tmp_path):
+    row = rows.row(work(), {"mkl": timed(0.02)}, {"ours": "no schedule", "numpy": "gone"}, ROOFS)
+    details = rows.write(tmp_path / "bench.json", [row], {"cpu": "one"})
+    (plain,) = json.loads((tmp_path / "bench.json").read_text())
+    assert plain["ours"] is None and plain["fraction"] is None and plain["peers"] == {"mkl": pytest.approx(50.0)}
+    more = json.loads(details.read_text())
+    assert more["machine"] == {"cpu": "one"} and more["rows"][0]["missing"]["numpy"] == "gone"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ours": 0.0}, "ours is 0"),
+        ({"peers": {"mkl": float("inf")}}, "mkl is inf"),
+        ({"peers": {"mkl": None}}, "left out"),
+        ({"extra": 1}, "has the keys"),
+    ],
+)
+def test_rows_of_another_form_are_not_written(change, message):
+    plain = rows.row(work(), {"ours": timed(0.04)}, {}, ROOFS).plain()
+    rows.check([plain])
+    with pytest.raises(ValueError, match=message):
+        rows.check([{**plain, **change}])
+
+
+def test_a_goal_asks_for_the_fastest_of_its_peers():
+    goal = Goal(0.95, ("mkl", "numpy"))
+    assert goal.met(95.0, {"mkl": 100.0, "numpy": 20.0}) is True
+    assert goal.met(94.0, {"mkl": 100.0, "numpy": 20.0}) is False
+    assert goal.met(94.0, {"torch": 1.0}) is None and goal.met(None, {"mkl": 1.0}) is None
+    assert Goal(100.0, ()).met(101.0, {}) is True
+
+
+def test_a_group_ends_with_its_geometric_mean():
+    def row(ours, mkl):
+        took = {"mkl": timed(1 / mkl)} if ours is None else {"ours": timed(1 / ours), "mkl": timed(1 / mkl)}
+        return rows.row(work(group="layers"), took, {}, ROOFS)
+
+    *_, mean = rows.with_means([row(2.0, 1.0), row(8.0, 1.0)])
+    assert mean.ours == pytest.approx(4.0) and mean.shape == "geometric mean of 2" and mean.peers["mkl"] == 1.0
+    assert rows.with_means([row(2.0, 1.0), row(None, 4.0)])[-1].ours is None
+
+
+def test_a_wrong_result_is_found_and_a_right_one_passes():
+    expected = np.arange(6, dtype=np.float32).reshape(2, 3)
+    result = expected * (1 + 1e-6)
+    check("near", Contestant(lambda: None, lambda: result), expected)
+    with pytest.raises(WrongResult, match="far differs from NumPy by 0.01"):
+        check("far", Contestant(lambda: None, lambda: expected + np.float32(0.01)), expected)
+    with pytest.raises(WrongResult, match=r"gives shape \(3,\)"):
+        check("flat", Contestant(lambda: None, lambda: expected[0]), expected)
+    with pytest.raises(WrongResult, match="differs"):
+        check("nan", Contestant(lambda: None, lambda: expected * np.nan), expected)
+    with pytest.raises(WrongResult, match="differs"):
+        check("off by one", Contestant(lambda: None, lambda: np.array([2])), np.array([1], np.int32))
+
+
+def test_reasons_are_said_once():
+    row = Row("w", "1", "float32", 1, "GB/s", None, {}, None, missing={"tvm": "not there"})
+    other = Row("w", "2", "float32", 1, "GB/s", None, {}, None, missing={"tvm": "not there"})
+    assert report.reasons([row, other]) == ["tvm: not there [w 1 and 1 more]"]
+    assert report.cell(None, 1.0) == "-" and report.cell(50.0, 100.0) == "50.0 (50%)"

@@ -1,0 +1,136 @@
+"""The rate of multiply-adds that the cores really reach: independent chains of the instruction, in registers only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from external import on_all_threads
+from tir_mlir.runtime.host import cpu_features, host
+
+TURNS = 400_000
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One link of a chain: LLVM IR of `%b = link(%a, %x)`, all of one vector type. `{a}`, `{b}` are replaced."""
+
+    name: str
+    vector: str
+    steps: str
+    operations: int  # multiplications and additions of one link
+    declarations: str
+    needs: tuple[str, ...] = ()  # words of the processor's feature line
+
+
+def chains(dtype: str) -> list[Chain]:
+    """The instructions of this machine for a type; int8 means products of int8 summed in int32."""
+    words = set(cpu_features().split())
+    found = _integer() if dtype == "int8" else [_float(dtype)]
+    return [chain for chain in found if words.issuperset(chain.needs)]
+
+
+def peak(dtype: str, threads: int) -> tuple[Callable[[], object], float] | None:
+    """A call that does only multiply-adds on that many threads, and how many operations it does.
+
+    Of several instructions the fastest counts. None where the type has none.
+    """
+    from measure import interleaved
+
+    calls = {chain: _call(chain, threads) for chain in chains(dtype)}
+    if not calls:
+        return None
+    took = interleaved({chain.name: call for chain, call in calls.items()}, rounds=5)
+    work = {chain: float(TURNS * _count() * chain.operations * threads) for chain in calls}
+    best = max(calls, key=lambda chain: took[chain.name].rate(work[chain]).median)
+    return calls[best], work[best]
+
+
+def _float(dtype: str) -> Chain:
+    bits, word = {"float32": (32, "float"), "float64": (64, "double")}[dtype]
+    lanes = host().vector_bits // bits
+    vector, fma = f"<{lanes} x {word}>", f"@llvm.fma.v{lanes}f{bits}"
+    return Chain(
+        f"{dtype} fma", vector, f"{{b}} = call {vector} {fma}({vector} {{a}}, {vector} %x, {vector} %x)", 2 * lanes,
+        f"declare {vector} {fma}({vector}, {vector}, {vector})",
+    )  # fmt: skip
+
+
+def _integer() -> list[Chain]:
+    return [_maddwd(), _maddubs(), *(_vnni(bits, flag) for bits, flag in ((256, "avx_vnni"), (512, "avx512_vnni"))),
+            _sdot()]  # fmt: skip
+
+
+def _maddwd() -> Chain:
+    """Exact for all int8: products of 16-bit numbers, added in pairs, and one addition in 32 bits."""
+    return Chain(
+        "vpmaddwd", "<8 x i32>",
+        "{b}w = bitcast <8 x i32> {a} to <16 x i16>\n"
+        "  {b}y = bitcast <8 x i32> %x to <16 x i16>\n"
+        "  {b}m = call <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16> {b}w, <16 x i16> {b}y)\n"
+        "  {b} = add <8 x i32> {b}m, %x",
+        32, "declare <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16>, <16 x i16>)", ("avx2",),
+    )  # fmt: skip
+
+
+def _maddubs() -> Chain:
+    """What libraries do without VNNI: pairs of products saturate at 16 bits, so one factor must be small."""
+    return Chain(
+        "vpmaddubsw", "<8 x i32>",
+        "{b}w = bitcast <8 x i32> {a} to <32 x i8>\n"
+        "  {b}y = bitcast <8 x i32> %x to <32 x i8>\n"
+        "  {b}z = bitcast <8 x i32> %x to <16 x i16>\n"
+        "  {b}p = call <16 x i16> @llvm.x86.avx2.pmadd.ub.sw(<32 x i8> {b}w, <32 x i8> {b}y)\n"
+        "  {b}m = call <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16> {b}p, <16 x i16> {b}z)\n"
+        "  {b} = add <8 x i32> {b}m, %x",
+        64, "declare <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16>, <16 x i16>)\n"
+        "declare <16 x i16> @llvm.x86.avx2.pmadd.ub.sw(<32 x i8>, <32 x i8>)", ("avx2",),
+    )  # fmt: skip
+
+
+def _vnni(bits: int, flag: str) -> Chain:
+    vector = f"<{bits // 32} x i32>"
+    name = f"@llvm.x86.avx512.vpdpbusd.{bits}"
+    return Chain(
+        f"vpdpbusd, {bits} bits", vector, f"{{b}} = call {vector} {name}({vector} {{a}}, {vector} %x, {vector} %x)",
+        bits // 4, f"declare {vector} {name}({vector}, {vector}, {vector})", (flag,),
+    )  # fmt: skip
+
+
+def _sdot() -> Chain:
+    return Chain(
+        "sdot", "<4 x i32>",
+        "{b}y = bitcast <4 x i32> %x to <16 x i8>\n"
+        "  {b} = call <4 x i32> @llvm.aarch64.neon.sdot.v4i32.v16i8(<4 x i32> {a}, <16 x i8> {b}y, <16 x i8> {b}y)",
+        32, "declare <4 x i32> @llvm.aarch64.neon.sdot.v4i32.v16i8(<4 x i32>, <16 x i8>, <16 x i8>)", ("asimddp",),
+    )  # fmt: skip
+
+
+def _count() -> int:
+    """How many chains run side by side: all registers but the factor, what a link needs, and some for the compiler."""
+    return host().registers - 4
+
+
+def _call(chain: Chain, threads: int) -> Callable[[], object]:
+    # one: a start that no chain leaves, neither overflow nor a denormal number; 64 bytes hold any vector
+    start = np.zeros((threads, 16), np.float32)
+    if "float" in chain.name:
+        start.view(np.dtype(chain.name.split()[0]))[:] = 2.0**-20
+    return on_all_threads("chains", code(chain, _count()), [start], [TURNS])
+
+
+def code(chain: Chain, count: int) -> str:
+    """LLVM IR of `chains(ptr, int turns)`: the factor is read from the pointer, the last links are written there."""
+    vector = chain.vector
+    a, b = [f"%a{c}" for c in range(count)], [f"%b{c}" for c in range(count)]
+    lines = [chain.declarations, "define i32 @chains(ptr %out, i32 %turns) {", "entry:"]
+    lines += [f"  %x = load {vector}, ptr %out, align 4", "  br label %body", "body:"]
+    lines += ["  %t = phi i32 [ 0, %entry ], [ %next, %body ]"]
+    lines += [f"  {a[c]} = phi {vector} [ %x, %entry ], [ {b[c]}, %body ]" for c in range(count)]
+    lines += ["  " + chain.steps.format(a=a[c], b=b[c]) for c in range(count)]
+    lines += ["  %next = add i32 %t, 1", "  %more = icmp slt i32 %next, %turns"]
+    lines += ["  br i1 %more, label %body, label %end", "end:"]
+    lines += [f"  store volatile {vector} {last}, ptr %out, align 4" for last in b]
+    return "\n".join([*lines, f"  store {vector} %x, ptr %out, align 4", "  ret i32 0", "}"])

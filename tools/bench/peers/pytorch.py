@@ -1,0 +1,107 @@
+"""PyTorch, eager, with oneDNN and MKL inside its wheel; results go to tensors that are there already where it can."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from contest import Contestant
+
+
+def missing() -> str | None:
+    return None if importlib.util.find_spec("torch") is not None else "torch is not there: pip install torch"
+
+
+def set_threads(number: int) -> None:
+    _torch().set_num_threads(number)
+
+
+def describe() -> str:
+    return f"PyTorch {_torch().__version__}"
+
+
+def product(a: np.ndarray, b: np.ndarray) -> Contestant:
+    """torch.mm(a, b); a and b may be transposed views."""
+    torch = _torch()
+    x, y = torch.from_numpy(a), torch.from_numpy(b)
+    z = torch.empty(a.shape[0], b.shape[1], dtype=x.dtype)
+    return Contestant(lambda: torch.mm(x, y, out=z), z.numpy)
+
+
+def integer_product(a: np.ndarray, b: np.ndarray) -> Contestant:
+    """oneDNN's product of 8-bit numbers, a as uint8 with zero point 128, b packed ahead of the calls.
+
+    It sums in int32 and gives the sums as float32: exact below 2**24. `torch._int_mm`, which gives int32, is a plain
+    loop on processors without VNNI.
+    """
+    torch = _torch()
+    k, n = b.shape
+    x = torch.from_numpy((a.astype(np.int16) + 128).astype(np.uint8))
+    packed = torch.ops.onednn.qlinear_prepack(torch.from_numpy(np.ascontiguousarray(b.T)), list(x.shape))
+    scales, zeros = torch.ones(n), torch.zeros(n, dtype=torch.int64)
+    last: list[Any] = []
+
+    def call() -> None:
+        last[:] = [
+            torch.ops.onednn.qlinear_pointwise(
+                x, 1.0, 128, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", [], ""
+            )
+        ]
+
+    return Contestant(call, lambda: last[0].numpy().astype(np.int32))
+
+
+def convolution(x: np.ndarray, w: np.ndarray, stride: int, pad: int) -> Contestant:
+    """torch.nn.functional.conv2d of an image in NCHW and weights in OIHW."""
+    torch = _torch()
+    image, weights = torch.from_numpy(x), torch.from_numpy(w)
+    return _last(lambda: torch.nn.functional.conv2d(image, weights, stride=stride, padding=pad))
+
+
+def softmax(x: np.ndarray) -> Contestant:
+    torch = _torch()
+    source, target = torch.from_numpy(x), torch.empty(x.shape)
+    return Contestant(lambda: torch.softmax(source, -1, out=target), target.numpy)
+
+
+def layer_norm(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, epsilon: float) -> Contestant:
+    torch = _torch()
+    source, weight, bias = (torch.from_numpy(v) for v in (x, scale, shift))
+    return _last(lambda: torch.nn.functional.layer_norm(source, x.shape[-1:], weight, bias, epsilon))
+
+
+def product_relu(a: np.ndarray, b: np.ndarray) -> Contestant:
+    torch = _torch()
+    x, y = torch.from_numpy(a), torch.from_numpy(b)
+    z = torch.empty(a.shape[0], b.shape[1])
+    return Contestant(lambda: torch.relu_(torch.mm(x, y, out=z)), z.numpy)
+
+
+def chain(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Contestant:
+    """relu(x * y + z) * x - y, one operator after the other, in place after the first."""
+    torch = _torch()
+    a, b, c = (torch.from_numpy(v) for v in (x, y, z))
+    out = torch.empty(x.shape)
+    return Contestant(lambda: torch.mul(a, b, out=out).add_(c).relu_().mul_(a).sub_(b), out.numpy)
+
+
+def _last(call: Callable[[], Any]) -> Contestant:
+    """For operators that make a new tensor each time."""
+    found: list[Any] = []
+
+    def keep() -> None:
+        found[:] = [call()]
+
+    return Contestant(keep, lambda: found[0].numpy())
+
+
+@functools.cache
+def _torch() -> Any:
+    torch = importlib.import_module("torch")
+    torch.set_grad_enabled(False)
+    return torch

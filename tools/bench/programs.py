@@ -1,0 +1,101 @@
+"""The programs as a user writes them: plain loops, no schedule. Shapes are numbers here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.script import PrimFunc
+
+
+def product(m: int, n: int, k: int, dtype: str = "float32", trans_b: bool = False, relu: bool = False) -> PrimFunc:
+    """C[m, n] = A[m, k] @ B[k, n], or @ B[n, k].T; int8 is summed in int32. `relu`: D = max(C, 0) is the result."""
+    sums = "int32" if dtype == "int8" else dtype
+    a = _input((m, k), dtype, name="A")
+    b = _input((n, k) if trans_b else (k, n), dtype, name="B")
+    r = te.reduce_axis((0, k), name="k")
+
+    def term(i, j):
+        x, y = a[i, r], b[j, r] if trans_b else b[r, j]
+        return x * y if sums == dtype else x.astype(sums) * y.astype(sums)
+
+    c = _compute((m, n), lambda i, j: te.sum(term(i, j), axis=r), name="C")
+    if not relu:
+        return te.create_prim_func([a, b, c])
+    d = _compute((m, n), lambda i, j: te.max(c[i, j], 0.0), name="D")
+    return te.create_prim_func([a, b, d])
+
+
+def convolution(ci: int, co: int, size: int, kernel: int, stride: int, pad: int) -> PrimFunc:
+    """One image in NCHW, weights in OIHW, zeros around the image."""
+    out = (size + 2 * pad - kernel) // stride + 1
+    x = _input((1, ci, size, size), name="X")
+    w = _input((co, ci, kernel, kernel), name="W")
+    source = x
+    if pad:
+        source = _compute(
+            (1, ci, size + 2 * pad, size + 2 * pad),
+            lambda n, c, h, v: te.if_then_else(
+                te.all(h >= pad, h < size + pad, v >= pad, v < size + pad), x[n, c, h - pad, v - pad], 0.0
+            ),
+            name="P",
+        )
+    c, kh, kw = (te.reduce_axis((0, e), name=e_name) for e, e_name in ((ci, "c"), (kernel, "kh"), (kernel, "kw")))
+    y = _compute(
+        (1, co, out, out),
+        lambda n, o, h, v: te.sum(source[n, c, h * stride + kh, v * stride + kw] * w[o, c, kh, kw], axis=[c, kh, kw]),
+        name="Y",
+    )
+    return te.create_prim_func([x, w, y])
+
+
+def softmax(rows: int, columns: int) -> PrimFunc:
+    x = _input((rows, columns), name="X")
+    k, m = te.reduce_axis((0, columns), name="k"), te.reduce_axis((0, columns), name="m")
+    top = _compute((rows,), lambda i: te.max(x[i, k], axis=k), name="top")
+    power = _compute((rows, columns), lambda i, j: te.exp(x[i, j] - top[i]), name="power")
+    total = _compute((rows,), lambda i: te.sum(power[i, m], axis=m), name="total")
+    out = _compute((rows, columns), lambda i, j: power[i, j] / total[i], name="out")
+    return te.create_prim_func([x, out])
+
+
+def layer_norm(rows: int, columns: int, epsilon: float) -> PrimFunc:
+    x = _input((rows, columns), name="X")
+    scale, shift = _input((columns,), name="scale"), _input((columns,), name="shift")
+    k, m = te.reduce_axis((0, columns), name="k"), te.reduce_axis((0, columns), name="m")
+    total = _compute((rows,), lambda i: te.sum(x[i, k], axis=k), name="total")
+    spread = _compute(
+        (rows,),
+        lambda i: te.sum((x[i, m] - total[i] / float(columns)) * (x[i, m] - total[i] / float(columns)), axis=m),
+        name="spread",
+    )
+    out = _compute(
+        (rows, columns),
+        lambda i, j: (
+            (x[i, j] - total[i] / float(columns)) / te.sqrt(spread[i] / float(columns) + epsilon) * scale[j] + shift[j]
+        ),
+        name="out",
+    )
+    return te.create_prim_func([x, scale, shift, out])
+
+
+def chain(rows: int, columns: int) -> PrimFunc:
+    """relu(x * y + z) * x - y, a block an operator."""
+    shape = (rows, columns)
+    x, y, z = (_input(shape, name=name) for name in "XYZ")
+    times = _compute(shape, lambda i, j: x[i, j] * y[i, j], name="times")
+    plus = _compute(shape, lambda i, j: times[i, j] + z[i, j], name="plus")
+    relu = _compute(shape, lambda i, j: te.max(plus[i, j], 0.0), name="relu")
+    again = _compute(shape, lambda i, j: relu[i, j] * x[i, j], name="again")
+    out = _compute(shape, lambda i, j: again[i, j] - y[i, j], name="out")
+    return te.create_prim_func([x, y, z, out])
+
+
+def _input(shape: tuple[int, ...], dtype: str = "float32", *, name: str) -> Any:
+    """A parameter; with all of its indices it is an expression."""
+    return te.placeholder(shape, dtype, name=name)
+
+
+def _compute(shape: tuple[int, ...], value: Callable[..., Any], name: str) -> Any:
+    return te.compute(shape, value, name=name)

@@ -1,0 +1,16 @@
+"""Everything that is measured, one line of the table each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contest import Work
+
+from . import chapter, convolutions, integers, products, rowwise
+
+FAMILIES = (products, integers, convolutions, rowwise, chapter)
+
+
+def all_works(threads: Sequence[int]) -> list[Work]:
+    """In the order of the table."""
+    return [work for family in FAMILIES for work in family.works(threads)]

@@ -1,0 +1,43 @@
+"""Products of int8 summed in int32. B stays in [-64, 63]: beyond it, libraries saturate on processors without VNNI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import byhand
+import peers
+import programs
+from contest import Contest, Goal, Work
+from ours import scheduled
+
+from .entering import contest
+
+
+def works(threads: Sequence[int]) -> list[Work]:
+    return [product((1024, 1024, 1024), t) for t in threads]
+
+
+def product(shape: tuple[int, int, int], threads: int) -> Work:
+    m, n, k = shape
+    return Work(
+        "A @ B, int8 in int32", f"{m}x{n}x{k}", "int8", threads, "GOP/s", 2.0 * m * n * k,
+        float(m * k + k * n), 4.0 * m * n, lambda: _contest(m, n, k, threads), (Goal(1.0, ("torch",)),),
+    )  # fmt: skip
+
+
+def _contest(m: int, n: int, k: int, threads: int) -> Contest:
+    rng = np.random.default_rng(0)
+    a = rng.integers(-128, 128, (m, k)).astype(np.int8)
+    b = rng.integers(-64, 64, (k, n)).astype(np.int8)
+    expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int32)
+
+    program = programs.product(m, n, k, "int8")
+    return contest(
+        expected, [a, b], lambda: scheduled(program, "C", "gemm", threads, byhand.gemm),
+        {
+            "mkl": lambda: peers.mkl.integer_product(a, b),
+            "torch": lambda: peers.pytorch.integer_product(a, b),
+        },
+    )  # fmt: skip
