@@ -114,6 +114,13 @@ def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Ind
         exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel keeps to its window; a gather may be anywhere
     else:
         mins, extents, exact = list(indices), _lanes(op, buffer.rank), True
+    buffer, mins, extents, known = behind(buffer, mins, extents)
+    return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact and known)
+
+
+def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:
+    """A region of a view as one of the buffer behind it, and whether it is that very region (else it is larger)."""
+    exact = True
     while buffer.op is not None and buffer.op.name in _VIEWS:
         source = Buffer(buffer.op.operands[0])
         if buffer.op.name == "memref.subview" and _has_dynamic_stride(buffer.op):
@@ -121,7 +128,32 @@ def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Ind
         elif buffer.op.name == "memref.subview":
             mins, extents = _through_subview(buffer.op, mins, extents)
         buffer = source
-    return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact)
+    return buffer, mins, extents, exact
+
+
+def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tuple[list[Index], list[Index]] | None:
+    """The other way round: a region of what a view shows part of, as a region of the view; None where that has no form.
+
+    Only views with the strides of their source have one.
+    """
+    if view.op is None or view.op.name != "memref.subview":
+        return None
+    offsets, sizes, strides = _subview_parts(view.op)
+    kept = kept_dims(view.shape, [e.as_constant() for e in sizes])
+    if _has_dynamic_stride(view.op) or any(s != 1 for s in strides) or kept is None:
+        return None
+    starts = [(m - o).simplified() for m, o in zip(mins, offsets, strict=True)]
+    if any(starts[d].as_constant() != 0 for d in range(len(starts)) if d not in kept):
+        return None
+    return [starts[d] for d in kept], [extents[d] for d in kept]
+
+
+def memrefs(op: ir.Operation) -> list[ir.Value]:
+    """The buffers and views that an op names in its accesses."""
+    if op.name == "llvm.inttoptr":
+        view = pointed(op) if attrs.ACCESS in op.attributes else None
+        return [] if view is None else [view]
+    return [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
 
 
 def _lanes(op: ir.Operation, rank: int) -> list[Index]:

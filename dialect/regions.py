@@ -15,7 +15,7 @@ from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index, read_map
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, region_map
-from tir_mlir.dialect.views import Block, Buffer, Func, symbols_by_name
+from tir_mlir.dialect.views import Block, Buffer, Func, is_block, symbols_by_name
 from tir_mlir.dialect.walk import home, is_inside, ops, parents
 
 dim_type = isl.dim_type
@@ -127,12 +127,32 @@ def computed(block: Block) -> tuple[list[Region], list[Region]]:
 
 
 def _groups(block: Block) -> tuple[list[list[Access]], list[list[Access]]]:
-    """The accesses of a block by buffer, in order of appearance: reads and writes, its own allocations left out."""
-    own = [o.results[0] for o in ops(block.op) if o.name == "memref.alloc"]
+    """The accesses of a block by buffer, in order of appearance: reads and writes, its own allocations left out.
+
+    A block inside that declares its regions gives their order.
+    """
+    inside = list(ops(block.op))
+    own = [o.results[0] for o in inside if o.name == "memref.alloc"]
     found = [a for a in accesses(block.op) if a.buffer not in own]
     excluded = {a.buffer for a in found if a.is_write} if block.init is not None else set()
-    reads = _by_buffer([a for a in found if a.kind == READ and a.buffer not in excluded])
-    return reads, _by_buffer([a for a in found if a.kind == WRITE])
+    reads = [a for a in found if a.kind == READ and a.buffer not in excluded]
+    writes = [a for a in found if a.kind == WRITE]
+    for inner in reversed([Block(o) for o in inside if is_block(o) and o != block.op]):
+        reads, writes = _as_declared(inner, attrs.READS, reads), _as_declared(inner, attrs.WRITES, writes)
+    return _by_buffer(reads), _by_buffer(writes)
+
+
+def _as_declared(inner: Block, key: str, found: list[Access]) -> list[Access]:
+    """Accesses with those of a block inside in the order in which it declares their buffers."""
+    if key not in inner.op.attributes:
+        return found
+    order = {r.buffer.value: n for n, r in enumerate(declared(inner, key, []))}
+    places = [n for n, a in enumerate(found) if is_inside(a.op, inner.op)]
+    sorted_ = sorted((found[n] for n in places), key=lambda a: order.get(a.buffer, len(order)))
+    result = list(found)
+    for place, access in zip(places, sorted_, strict=True):
+        result[place] = access
+    return result
 
 
 def _by_buffer(found: Sequence[Access]) -> list[list[Access]]:

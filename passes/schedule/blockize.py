@@ -95,7 +95,8 @@ def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep
     target.op.move_before(list(outer.body.operations)[-1])
     if block.init is not None:
         _move_init(outer, block, parts, starts, inside, keep_units)
-    inner_block(Block(walk.find(outer.op, number)), parts, starts, inside, keep_units)  # type: ignore[arg-type]
+    inner = Block(walk.find(outer.op, number))  # type: ignore[arg-type]
+    inner_block(inner, parts, starts, inside, keep_units).give_around(outer)
     return outer
 
 

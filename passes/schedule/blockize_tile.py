@@ -12,6 +12,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import loops_above
 from tir_mlir.passes.schedule.division import Division
+from tir_mlir.passes.schedule.region_order import Signature
 from tir_mlir.passes.schedule.registry import refuse
 
 
@@ -90,10 +91,13 @@ def tile_start(part: Division, starts: dict[str, Index], keep_units: bool) -> In
     return part.iter.min if left_out else starts[part.iter.name]
 
 
-def inner_block(block: Block, parts: Sequence[Division], starts: dict[str, Index], guards, keep_units: bool) -> None:
-    """Give the block its inner iters and express the old ones through them."""
+def inner_block(
+    block: Block, parts: Sequence[Division], starts: dict[str, Index], guards, keep_units: bool
+) -> Signature:
+    """Give the block its inner iters and express the old ones through them; what it declared before is returned."""
     kept = [p for p in parts if p.size != 1]
     loc, number, facts = block.op.location, block.id, block.annotations
+    signature, has_init = Signature.of(block), block.init is not None
     where = block.where
     anchor = where if where is not None else block.op
     with ir.InsertionPoint(anchor), loc:
@@ -117,4 +121,7 @@ def inner_block(block: Block, parts: Sequence[Division], starts: dict[str, Index
     walk.substitute(mapping)
     walk.fold_choices(block.op)
     walk.move_body(block.body, new.body)
+    attrs.put(new.op, attrs.HIDDEN, attrs.get(block.op, attrs.HIDDEN))
+    signature.keep(new, mapping, updates=has_init)
     walk.erase(anchor)
+    return signature

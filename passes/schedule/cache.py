@@ -19,11 +19,13 @@ from tir_mlir.passes.schedule.copy_place import (
 )
 from tir_mlir.passes.schedule.copy_stage import check_redirectable, make_cache, make_copy, redirect, windowed
 from tir_mlir.passes.schedule.held import check_box, check_filled
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import primitive, refuse
 from tir_mlir.passes.schedule.scope import scope_of
 
 
 @primitive("cache_read")
+@keeps_region_order
 def cache_read(
     block: Block, read_buffer_index: int | str, storage_scope: str, consumer_blocks: list[Block] | None = None
 ) -> Block:
@@ -70,6 +72,7 @@ def cache_read(
 
 
 @primitive("cache_write")
+@keeps_region_order
 def cache_write(
     block: Block, write_buffer_index: int | str, storage_scope: str, consumer_blocks: list[Block] | None = None
 ) -> Block:

@@ -17,6 +17,7 @@ from tir_mlir.dialect.walk import access_indices, accessed, child_towards, ops
 from tir_mlir.passes.schedule.buffers import alloc, check_scope_name
 from tir_mlir.passes.schedule.common_terms import canonical, common_terms, holds_any, parts, subtracted, variables
 from tir_mlir.passes.schedule.copy_place import check_child
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive
 from tir_mlir.passes.schedule.scope import Scope, scope_of
 
@@ -37,6 +38,7 @@ class Table:
 
 
 @primitive("cache_index")
+@keeps_region_order
 def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[Block]:
     """Compute the index expressions of a block ahead, into buffers, and let the block look them up.
 

@@ -11,11 +11,13 @@ from tir_mlir.passes.schedule.buffers import alloc, check_scope_name, pick
 from tir_mlir.passes.schedule.copy_place import check_child
 from tir_mlir.passes.schedule.copy_stage import Place, check_redirectable, make_copy, op_after, redirect
 from tir_mlir.passes.schedule.held import touching
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive
 from tir_mlir.passes.schedule.scope import scope_of
 
 
 @primitive("cache_inplace")
+@keeps_region_order
 def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str) -> list[Block]:
     """Let a block that reads and writes a buffer work on a copy in another storage scope.
 

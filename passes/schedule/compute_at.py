@@ -14,6 +14,7 @@ from tir_mlir.passes.schedule.compute_inline import compute_inline
 from tir_mlir.passes.schedule.lasting import check_inputs_last
 from tir_mlir.passes.schedule.marks import Mark, move_to_mark
 from tir_mlir.passes.schedule.reduction_order import check_rising
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import (
     check_complete_or_reduction,
@@ -27,6 +28,7 @@ from tir_mlir.passes.schedule.sharing import sharing
 
 
 @primitive("compute_at")
+@keeps_region_order
 def compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: bool = False, index: int = -1) -> None:
     """Move a producer under a loop of its consumers, and compute there just what they need.
 

@@ -29,12 +29,14 @@ from tir_mlir.passes.schedule.copy_stage import (
     written_region,
 )
 from tir_mlir.passes.schedule.cover import uncovered
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import scope_of
 from tir_mlir.passes.schedule.sharing import sharing
 
 
 @primitive("read_at")
+@keeps_region_order
 def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scope: str) -> Block:
     """Copy, at the start of each iteration of a loop, all that is read of a buffer in it.
 
@@ -81,6 +83,7 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
 
 
 @primitive("write_at")
+@keeps_region_order
 def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_scope: str) -> Block:
     """Let all that is written of a buffer beneath a loop go to a copy, written back in each iteration of the loop.
 

@@ -19,6 +19,7 @@ from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Iter, Loop, symbols_by_name
 from tir_mlir.dialect.walk import access_indices, accessed, loops_above, ops
 from tir_mlir.passes.schedule.domains import set_domain, set_extent
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_complete, children, scope_of
 
@@ -26,6 +27,7 @@ _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
 
 @primitive("decompose_padding")
+@keeps_region_order
 def decompose_padding(block: Block, loop: Loop) -> Block:
     """Split a block that pads into one that writes the pad value everywhere and one that writes the inner box.
 

@@ -10,6 +10,7 @@ from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.dialect.walk import loops_above
+from tir_mlir.passes.schedule.region_order import Signature
 from tir_mlir.passes.schedule.registry import primitive, refuse
 from tir_mlir.passes.schedule.scope import check_reduction, check_starts, writes_of
 from tir_mlir.passes.schedule.starts import check_runs_once
@@ -53,6 +54,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     check_starts(block)
     check_runs_once(block, below)
     conditions = _kept_guards(block, below)
+    signature = Signature.of(block)
 
     spatial = [i for i in block.iters if i.kind == "S"]
     used = [lp for lp in below if any(lp.var in i.binding.values for i in spatial)]
@@ -70,8 +72,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     walk.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, made.iters, strict=True)}, made.op)
     walk.erase(init_op)  # type: ignore[arg-type]
     block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{name}_update")
-    for key in (attrs.READS, attrs.WRITES):
-        attrs.put(block.op, key, None)
+    signature.keep(block, updates=True)
     return made
 
 

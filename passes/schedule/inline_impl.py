@@ -88,8 +88,9 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
             if user.name == "memref.extract_strided_metadata" and attrs.STRIDES in user.attributes:
                 user.attributes[attrs.STRIDES] = attrs.to_attr(_new_names(param))
             follow(user)
-    if root is not None:
-        attrs.put(block.op, attrs.ANNOTATIONS, {**root.annotations, **block.annotations})
+    given = {**impl.annotations, **(root.annotations if root is not None else {})}
+    if given:
+        attrs.put(block.op, attrs.ANNOTATIONS, {**given, **block.annotations})
 
 
 def _copy(op: ir.Operation, block: Block, mapping: dict[ir.Value, ir.Value]) -> None:

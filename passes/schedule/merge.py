@@ -15,6 +15,7 @@ from tir_mlir.dialect.sets import dim_type, question
 from tir_mlir.dialect.touches import Touch, same_element, touches
 from tir_mlir.dialect.views import Loop, is_loop
 from tir_mlir.dialect.walk import parents
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.split import check_plain
 
@@ -22,6 +23,7 @@ Nest = list[Loop]  # from the child of what holds all nests down to the loop tha
 
 
 @primitive("merge")
+@keeps_region_order
 def merge(*loops: Loop) -> Loop:
     """Merge the loops of nests that stand side by side: one nest runs what they held, one after the other.
 

@@ -19,11 +19,13 @@ from tir_mlir.passes.schedule.copy_stage import redirect
 from tir_mlir.passes.schedule.domains import set_domain, set_extent
 from tir_mlir.passes.schedule.held import check_filled
 from tir_mlir.passes.schedule.pad_zero import check_harmless, check_no_traps, zero
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import Scope, check_complete, check_reduction, children, scope_of
 
 
 @primitive("pad_einsum")
+@keeps_region_order
 def pad_einsum(block: Block, padding: list[int]) -> None:
     """Round the extent of each iter up to a multiple, with buffers that have zeros in the added part.
 

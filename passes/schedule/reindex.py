@@ -14,11 +14,13 @@ from tir_mlir.passes.schedule.buffers import BufferChoice, alloc, pick_either
 from tir_mlir.passes.schedule.copy_stage import op_after
 from tir_mlir.passes.schedule.held import check_filled, touching
 from tir_mlir.passes.schedule.point_access import PointAccess, check_same_element, point_access, turn
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import primitive, refuse
 from tir_mlir.passes.schedule.scope import Scope, check_self_contained, children, scope_of
 
 
 @primitive("reindex")
+@keeps_region_order
 def reindex(block: Block, buffer: BufferChoice) -> Block:
     """Let a block access a copy of a buffer at its iters alone, and fill or empty the copy around its loops.
 

@@ -35,6 +35,7 @@ from tir_mlir.passes.schedule.point_access import (
     point_access,
     turn,
 )
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.relayout import Mapped
 from tir_mlir.passes.schedule.scope import Scope, check_self_contained, scope_of
@@ -43,6 +44,7 @@ MapChoice = IndexMap | str
 
 
 @primitive("reindex_cache_read")
+@keeps_region_order
 def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope: str, index_map: MapChoice) -> Block:
     """Copy what a block reads into another storage scope, at the places that a map of its iters gives.
 
@@ -77,6 +79,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
 
 
 @primitive("reindex_cache_write")
+@keeps_region_order
 def reindex_cache_write(block: Block, write_buffer_index: int | str, storage_scope: str, index_map: MapChoice) -> Block:
     """Let a block write into another storage scope, at the places that a map of its iters gives, and copy that back.
 

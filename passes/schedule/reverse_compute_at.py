@@ -18,6 +18,7 @@ from tir_mlir.passes.schedule import relocate
 from tir_mlir.passes.schedule.lasting import check_lasts, shared_loops
 from tir_mlir.passes.schedule.marks import Mark, move_to_mark
 from tir_mlir.passes.schedule.reduction_order import check_rising
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.reverse_compute_inline import reverse_compute_inline
 from tir_mlir.passes.schedule.scope import (
@@ -33,6 +34,7 @@ from tir_mlir.passes.schedule.scope import (
 
 
 @primitive("reverse_compute_at")
+@keeps_region_order
 def reverse_compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: bool = False, index: int = -1) -> None:
     """Move a consumer under a loop of its producers, over just what has been computed there.
 

@@ -14,12 +14,14 @@ from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.passes.schedule.buffers import alloc
 from tir_mlir.passes.schedule.reductions import Reduction, copies, loads, reduction_of
+from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive
 from tir_mlir.passes.schedule.rfactor_nest import Computed, Roles, check_may_run_first, computed_parts, roles_of
 from tir_mlir.passes.schedule.scope import Scope, check_reduction, scope_of
 
 
 @primitive("rfactor")
+@keeps_region_order
 def rfactor(loop: Loop, factor_axis: int) -> Block:
     """Let each iteration of a reduce loop compute a part of the reduction of its own; the parts are combined after.
 

@@ -205,7 +205,8 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: Run, is
         guard = _where(evaluate, header, [s for s, _, _ in specs])
     finally:
         state.scope.in_header = False
-    if name == "root" and is_only and not specs and not guard and not header.annotations and _no_regions(header):
+    if is_only and not specs and not guard and _no_regions(header) and _is_root(evaluate, name, header):
+        _root(header)
         run(header.body)
         return
     with state.source.location(node):
@@ -221,8 +222,24 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: Run, is
         declared.keep(evaluate, block, header.reads, header.writes)
 
 
+def _is_root(evaluate: Evaluator, name: str, header: Header) -> bool:
+    """A block called root, or one without a name that has nothing which a function has not: views, an init."""
+    if name:
+        return name == "root"
+    starts = [s.items[0].context_expr for s in header.body if isinstance(s, ast.With)]
+    values = [s.value for s in header.body if isinstance(s, ast.Assign)]
+    return not any(word_of(evaluate, node) in ("init", "match_buffer") for node in (*starts, *values))
+
+
+def _root(header: Header) -> None:
+    """The block is the function itself, which keeps its annotations."""
+    if header.annotations:
+        func = ir.InsertionPoint.current.block.owner.operation
+        attrs.put(func, attrs.ANNOTATIONS, header.annotations)
+
+
 def _no_regions(header: Header) -> bool:
-    return not any(call is not None and call.args for call in (header.reads, header.writes))
+    return not any(declared.region_nodes(call) for call in (header.reads, header.writes) if call is not None)
 
 
 def _body(evaluate: Evaluator, block: Block, specs: list[Any], header: Header, run: Run) -> None:

@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.regions import Region, computed, declare
+from tir_mlir.dialect.view_regions import resolved
 from tir_mlir.dialect.views import Block, Buffer, symbol_name
 
 from .expr import Evaluator
@@ -23,7 +24,7 @@ def keep(evaluate: Evaluator, block: Block, reads: ast.Call | None, writes: ast.
     for key, call, known in zip((attrs.READS, attrs.WRITES), (reads, writes), computed(block), strict=True):
         if call is None:
             continue
-        wanted = [_as_region(evaluate.region(a)) for a in _region_nodes(call)]
+        wanted = [_as_region(evaluate.region(a)) for a in region_nodes(call)]
         if not opaque and _same(wanted, known):
             continue
         try:
@@ -35,7 +36,7 @@ def keep(evaluate: Evaluator, block: Block, reads: ast.Call | None, writes: ast.
             ) from None
 
 
-def _region_nodes(call: ast.Call) -> list[ast.expr]:
+def region_nodes(call: ast.Call) -> list[ast.expr]:
     """The arguments of T.reads and T.writes; an older program may give them as one list."""
     if len(call.args) == 1 and isinstance(call.args[0], ast.List):
         return list(call.args[0].elts)
@@ -43,11 +44,11 @@ def _region_nodes(call: ast.Call) -> list[ast.expr]:
 
 
 def _as_region(ref: RegionRef) -> Region:
-    return Region(Buffer(ref.buffer.ssa), tuple(ref.mins), tuple(ref.extents))
+    return resolved(Region(Buffer(ref.buffer.ssa), tuple(ref.mins), tuple(ref.extents)))
 
 
 def _same(wanted: list[Region], known: list[Region]) -> bool:
-    return len(wanted) == len(known) and all(any(w.same(k) for k in known) for w in wanted)
+    return len(wanted) == len(known) and all(w.same(k) for w, k in zip(wanted, known, strict=True))
 
 
 def _calls_out(op: ir.Operation) -> bool:

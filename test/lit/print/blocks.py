@@ -125,7 +125,7 @@ def nested(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
 # CHECK-NEXT: for a, b in T.grid(4, 16):
 # CHECK-NEXT: with T.block("inner"):
 # CHECK-NEXT: va, vb = T.axis.remap("SS", [a, b])
-# CHECK-NEXT: T.reads(A[vi * 4 + va, vb])
+# CHECK-NEXT: T.reads(S[va, vb])
 # CHECK-NEXT: T.writes(B[vi * 4 + va, vb])
 # CHECK-NEXT: B[vi * 4 + va, vb] = S[va, vb]
 
@@ -147,3 +147,26 @@ def opaque(A: T.Buffer((16,), "float32")):
 # CHECK-NEXT: T.reads(A[0:16])
 # CHECK-NEXT: T.writes(A[0:16])
 # CHECK-NEXT: T.call_extern("int32", "kernel", T.tvm_access_ptr(T.type_annotation("float32"), A.data, A.elem_offset, 16, 3), 16)
+
+# -----
+
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
+def root_with_facts(A: T.Buffer((8,), "float32")):
+    with T.block():
+        T.block_attr({"parallel": 4})
+        for i in range(8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                A[vi] = T.float32(0)
+
+
+# CHECK-LABEL: def root_with_facts(A: T.Buffer((8,), "float32")):
+# CHECK-NEXT: with T.block("root"):
+# CHECK-NEXT: T.reads()
+# CHECK-NEXT: T.writes()
+# CHECK-NEXT: T.block_attr({"parallel": 4})
+# CHECK-NEXT: for i in range(8):
+# CHECK-NEXT: with T.block("A"):

@@ -84,9 +84,10 @@ class FunctionPrinter:
         """The body: the function is its own root block, shown as a comment."""
         allocs = [o for o in ops if o.name == "memref.alloc"]
         rest = [o for o in ops if o.name != "memref.alloc"]
-        if not self._has_root(rest, bool(allocs)):
+        facts = self.func.annotations
+        if not facts and not self._has_root(rest, bool(allocs)):
             self.statements.body(ops)
-        elif self.options.syntax_sugar:
+        elif self.options.syntax_sugar and not facts:
             self.writer.line(f'# with {self.options.block}("root"):')
             self._contents(allocs, rest)
         else:
@@ -94,6 +95,8 @@ class FunctionPrinter:
             with self.writer.indented():
                 self.writer.line("T.reads()")
                 self.writer.line("T.writes()")
+                if facts:
+                    self.writer.line(f"{self.options.block_attr}({annotation(facts)})")
                 self._contents(allocs, rest)
 
     def _contents(self, allocs: list[ir.Operation], rest: list[ir.Operation]) -> None:

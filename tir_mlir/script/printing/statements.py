@@ -10,7 +10,8 @@ from mlir import ir
 from tir_mlir.dialect import attrs, dtypes, walk
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.regions import Region, regions
+from tir_mlir.dialect.regions import Region
+from tir_mlir.dialect.view_regions import as_written
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, is_block, is_init, is_where
 
 from .buffers import BufferPrinter
@@ -185,7 +186,7 @@ class StatementPrinter:
             self._iters(block)
             for guard in guards:
                 self.writer.line(f"T.where({self.values.condition(guard).text})")
-            reads, writes = regions(block)
+            reads, writes = as_written(block)
             self._regions("T.reads", reads)
             self._regions("T.writes", writes)
             if facts := self._facts(block):
