@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 import islpy as isl
 from mlir import ir
@@ -49,9 +50,15 @@ def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, in
 
 
 def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.AffineExpr:
-    """Rebuild the expression; `x - m * floor(x / m)` comes back as `x mod m` where that has fewer terms."""
+    """Rebuild the expression; `x - m * floor(x / m)` comes back as `x mod m` where that has fewer terms,
+    and `floor(x / a) - b * floor(x / (a * b))`, a digit of x, as `(x mod (a * b)) floordiv a`."""
     plain, divs, constant = _coefficients(aff, dims)
     expr = AffineExpr.get_constant(0)
+    for first, second in _digits(aff, divs, dims):
+        small, large = (aff.get_div(n).get_denominator_val().to_python() for n in (first, second))
+        rest = AffineExpr.get_mod(recover(aff.get_div(first), exprs, dims), large)
+        expr = expr + AffineExpr.get_floor_div(rest, small) * divs[first]
+        divs = {n: f for n, f in divs.items() if n not in (first, second)}
     for number, factor in divs.items():
         argument = aff.get_div(number)
         divisor = argument.get_denominator_val().to_python()
@@ -69,6 +76,18 @@ def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.Affin
     for number, factor in plain.items():
         expr = expr + exprs[number] * factor
     return expr + constant
+
+
+def _digits(aff: isl.Aff, divs: Mapping[int, int], dims: int) -> list[tuple[int, int]]:
+    """Pairs of floor terms that together are a digit: `f * (floor(x / a) - b * floor(x / (a * b)))`."""
+    parts = {n: (aff.get_div(n).get_denominator_val().to_python(), _coefficients(aff.get_div(n), dims)) for n in divs}
+    found: list[tuple[int, int]] = []
+    for first, second in permutations(divs, 2):
+        (small, one), (large, other) = parts[first], parts[second]
+        fits = large % small == 0 and divs[second] == -divs[first] * (large // small) and one == other
+        if fits and not one[1] and not {first, second} & {n for pair in found for n in pair}:
+            found.append((first, second))
+    return found
 
 
 def has_division(expr: ir.AffineExpr) -> bool:

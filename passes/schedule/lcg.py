@@ -24,12 +24,12 @@ class Random:
 
     @staticmethod
     def seeded(seed: int | None) -> Random:
-        """From a seed in [1, 2^31 - 1), or from the system's randomness. Errors: ValueError."""
+        """From a seed in [1, 2^31 - 1], or from the system's randomness. Errors: ValueError."""
         if seed is None:
             return Random(1 + secrets.randbelow(_MODULUS - 1))
-        if not 1 <= seed < _MODULUS:
-            raise ValueError(f"a seed lies in [1, 2**31 - 1), {seed} does not")
-        return Random(seed)
+        if not 1 <= seed <= _MODULUS:
+            raise ValueError(f"a seed lies in [1, 2**31 - 1], {seed} does not")
+        return Random(seed % _MODULUS or 1)  # from 0 only 0 would follow
 
     def next(self) -> int:
         """The next number, in [1, 2^31 - 1)."""

@@ -86,6 +86,9 @@ def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: P
         refuse(block, f"the value of padding is a number or a map of the new indices, not {given!r}")
     except TirError as error:
         refuse(block, f"the value of padding: {error}")
+    dtype = getattr(given, "dtype", None)
+    if isinstance(dtype, str) and dtype != buffer.dtype:
+        refuse(block, f"{buffer.name} holds {buffer.dtype}; {given} as the value of its padding is of type {dtype}")
     if len(map_.terms) != 1:
         refuse(block, f"the value of padding is one expression; {map_} gives {len(map_.terms)}")
     _check_fits(block, buffer, map_)

@@ -61,6 +61,21 @@ def test_the_nest_is_new():
     assert [sch.get(loop).extent for loop in sch.get_loops(block)] == [96, 3, 5]
 
 
+def test_a_digit_is_a_remainder_divided():
+    @T.prim_func
+    def windows(A: T.Buffer((20, 9, 3), "float32"), C: T.Buffer((14,), "float32")):
+        for i, j, k, m in T.grid(14, 7, 3, 3):
+            with T.block("C"):
+                vi, vj, vk, vm = T.axis.remap("SRRR", [i, j, k, m])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi + vj, vk * 2, vm]
+
+    sch = Schedule(windows)
+    sch.transform_block_layout("C", lambda i, j, k, m: (i, j * 9 + k * 3 + m))
+    assert "A[v0 + v1 // 9, v1 % 9 // 3 * 2, v1 % 3]" in sch.mod.script()
+
+
 @T.prim_func
 def rows(a: T.handle, c: T.handle):
     n = T.int32()

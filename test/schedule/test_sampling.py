@@ -26,12 +26,17 @@ def test_the_numbers_are_those_of_the_engine():
     assert Schedule(product(8), seed=1).fork_seed() == 1581695857
 
 
-@pytest.mark.parametrize("seed", [0, -1, 2**31 - 1, 2**40])
+@pytest.mark.parametrize("seed", [0, -1, 2**31, 2**40])
 def test_seeds_have_a_range(seed):
-    with pytest.raises(ValueError, match=r"a seed lies in \[1, 2\*\*31 - 1\)"):
+    with pytest.raises(ValueError, match=r"a seed lies in \[1, 2\*\*31 - 1\]"):
         Schedule(product(8), seed=seed)
     with pytest.raises(ValueError, match="a seed lies in"):
         Schedule(product(8)).seed(seed)
+
+
+def test_the_greatest_seed_draws_numbers():
+    sch = Schedule(product(8), seed=2**31 - 1)
+    assert len({sch.fork_seed() for _ in range(8)}) == 8
 
 
 @pytest.mark.parametrize("seed", [True, 1.0, "1"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import IndexMap, Schedule, build
+from tir_mlir.compat.constants import const
 from tir_mlir.script import tir as T
 from tir_mlir.script.equal import difference
 
@@ -260,3 +261,9 @@ def test_padding_fits_the_type(refused):
     rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
     refused(sch, "0.5 as the value of its padding is a float", lambda: sch.transform_layout("B", "B", rows, 0.5))
     refused(sch, "200 .* does not fit int8", lambda: sch.transform_layout("B", "B", rows, 200))
+    refused(
+        sch,
+        "B holds int8; 0 as the value of its padding is of type int32",
+        lambda: sch.transform_layout("B", "B", rows, const(0, "int32")),
+    )
+    sch.transform_layout("B", "B", rows, const(0, "int8"))

@@ -11,6 +11,7 @@ _ERRORS = "tir_mlir.dialect.errors"
 _CONSTANTS = "tir_mlir.compat.constants"
 _EQUALITY = "tir_mlir.compat.equality"
 _TESTING = "tir_mlir.compat.testing"
+_TRACE = "tir_mlir.compat.trace"
 
 _devices = {"cpu": f"{_NDARRAY}:cpu", "device": f"{_NDARRAY}:device", "Device": f"{_NDARRAY}:Device"}
 _arrays = {
@@ -23,12 +24,12 @@ _arrays = {
 _schedule = {
     "Schedule": "tir_mlir.schedule:Schedule",
     "ScheduleError": f"{_ERRORS}:ScheduleError",
-    "BlockRV": "tir_mlir.schedule:BlockHandle",
-    "SBlockRV": "tir_mlir.schedule:BlockHandle",
-    "LoopRV": "tir_mlir.schedule:LoopHandle",
+    "BlockRV": f"{_TRACE}:BlockRV",
+    "SBlockRV": f"{_TRACE}:BlockRV",
+    "LoopRV": f"{_TRACE}:LoopRV",
     "Trace": "tir_mlir.schedule:Trace",
-    "ExprRV": "tir_mlir.schedule:ExprHandle",
-    "Instruction": "tir_mlir.schedule:Instruction",
+    "ExprRV": f"{_TRACE}:ExprRV",
+    "Instruction": f"{_TRACE}:Instruction",
     "InstructionKind": "tir_mlir.schedule.instruction:InstructionKind",
 }
 _schedule_testing = {
@@ -49,6 +50,10 @@ _te_names = (
     "size_var var"
 ).split()
 _te = {name: f"tir_mlir.te:{name}" for name in _te_names}
+
+_testing_words = (
+    "main parameter parameters fixture requires_llvm requires_gpu requires_package CompareBeforeAfter".split()
+)
 
 _programs = {
     "PrimFunc": "tir_mlir.script.module:PrimFunc",
@@ -120,10 +125,7 @@ MODULES: dict[str, dict[str, str]] = {
     "tvm.target": {"Target": f"{_RUNTIME}:Target"},
     "tvm.testing": {
         "assert_allclose": f"{_RUNTIME}:assert_allclose",
-        "main": f"{_TESTING}:main",
-        "parameter": f"{_TESTING}:parameter",
-        "requires_llvm": f"{_TESTING}:requires_llvm",
-        "requires_gpu": f"{_TESTING}:requires_gpu",
+        **{word: f"{_TESTING}:{word}" for word in _testing_words},
         "requires_cuda": f"{_TESTING}:requires_gpu",
     },
     "tvm.contrib": {},

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from tir_mlir.dialect.errors import TraceError
 from tir_mlir.dialect.views import Func
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.lcg import Random
@@ -42,6 +43,14 @@ class InstructionKind:
     inputs: tuple[str, ...]
     attrs: tuple[str, ...]
     is_pure: bool
+
+    @staticmethod
+    def get(name: str) -> InstructionKind:
+        """The kind of a name, in the old spelling or today's. Errors: TraceError when there is none."""
+        found = kind_named(name)
+        if found is None:
+            raise TraceError(f"there is no kind of step called {name!r}")
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +94,11 @@ class Instruction:
         """The handles among the arguments."""
         for value in self.arguments.values():
             yield from handles_in(value)
+
+    def __str__(self) -> str:
+        from .trace_text import alone
+
+        return alone(self)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from mlir import ir
 
@@ -18,6 +18,11 @@ from .formulas import Formula
 from .handles import Handle
 from .infos import BlockInfo, LoopInfo, info_of
 from .stepping import Stepper
+
+_NO_TREE = (
+    "a schedule here is its module, without a tree beside it: sch.get(handle) tells what a block or loop is now,"
+    " sch.get_loops and sch.get_child_blocks what is around and beneath it"
+)
 
 
 class Schedule(Stepper):
@@ -94,6 +99,15 @@ class Schedule(Stepper):
                 raise ValueError(f"this handle stands for no loop: sample_compute_location chose {view.name.lower()}")
             return view if isinstance(view, int) else info_of(view)
 
+    @property
+    def state(self) -> NoReturn:
+        """TVM's tree of a schedule; there is none here."""
+        raise AttributeError(f"Schedule.state: {_NO_TREE}")
+
+    def get_sref(self, handle: Handle) -> NoReturn:
+        """TVM's place of a block or loop in its tree; there is none here."""
+        raise AttributeError(f"Schedule.get_sref: {_NO_TREE}")
+
     def remove_rv(self, handle: Handle) -> None:
         """Forget a handle. Errors: IndexError when it is not known here."""
         if not isinstance(handle, Handle):
@@ -106,7 +120,7 @@ class Schedule(Stepper):
     # --- chance -------------------------------------------------------------------------------------------------------
 
     def seed(self, seed: int | None) -> None:
-        """Start the random choices anew: from a seed in [1, 2**31 - 1), or (None) from the system's randomness."""
+        """Start the random choices anew: from a seed in [1, 2**31 - 1], or (None) from the system's randomness."""
         self._random = _random(seed)
 
     def fork_seed(self) -> int:

@@ -10,6 +10,7 @@ import inspect
 import json
 import re
 from collections.abc import Mapping, Sequence
+from inspect import Parameter
 from typing import Any, NoReturn, get_args, get_origin
 
 from tir_mlir.dialect.errors import TirError, TraceError
@@ -18,7 +19,7 @@ from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from . import arguments as types
 from .formulas import Formula, parsed
 from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
-from .instruction import DECISION, Instruction, handles_in, kind_named
+from .instruction import DECISION, Instruction, InstructionKind, handles_in, kind_named
 from .trace_text import HandleNames
 
 _HANDLES = {"b": BlockHandle, "l": LoopHandle, "v": ExprHandle}
@@ -57,6 +58,14 @@ def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
     if value is None or isinstance(value, (bool, int, float)):
         return value
     raise TraceError(f"{value!r} ({type(value).__name__}) has no form in JSON")
+
+
+def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]) -> Instruction:
+    """A step written down by hand: its arguments as TVM arranges them, and handles for its results."""
+    reader = _Reader()
+    reader.where = f"the step {kind.name}"
+    arguments = reader.arguments(kind, list(inputs), list(attrs))
+    return Instruction(kind.primitive, arguments, tuple(outputs), _gives_list(PRIMITIVES[kind.primitive]))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -104,11 +113,17 @@ class _Reader:
             self.fail(f"there is no kind of step called {entry[0]!r}")
         self.where += f", {kind.name}"
         primitive = PRIMITIVES[kind.primitive]
-        found = self.arranged(kind.inputs, [self.value(v) for v in entry[1]], "inputs")
-        found |= self.arranged(kind.attrs, [self.attr(v) for v in entry[2]], "attrs")
-        keys = [k for k in primitive.signature.parameters if k in found]
-        arguments = {k: self.typed(primitive, k, found[k]) for k in keys}
+        arguments = self.arguments(kind, [self.value(v) for v in entry[1]], [self.attr(v) for v in entry[2]])
         return Instruction(kind.primitive, arguments, self.outputs(primitive, entry[3]), _gives_list(primitive))
+
+    def arguments(self, kind: InstructionKind, inputs: list[Any], attrs: list[Any]) -> dict[str, Any]:
+        """The arguments of a step by name. Attributes that older traces lack have their defaults."""
+        primitive = PRIMITIVES[kind.primitive]
+        parameters = primitive.signature.parameters
+        later = [parameters[k].default for k in kind.attrs[len(attrs) :] if not k.startswith("*")]
+        attrs = attrs if Parameter.empty in later else [*attrs, *later]
+        found = self.arranged(kind.inputs, inputs, "inputs") | self.arranged(kind.attrs, attrs, "attrs")
+        return {k: self.typed(primitive, k, found[k]) for k in parameters if k in found}
 
     def arranged(self, keys: Sequence[str], values: list[Any], what: str) -> dict[str, Any]:
         """Values by parameter; `*name` takes those that are left over."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from .formulas import Formula
@@ -48,6 +49,13 @@ def python_lines(instructions: Sequence[Instruction], decisions: dict[Instructio
 def python_text(lines: Sequence[str]) -> str:
     """`def apply_trace(sch): ...`, ready to be run."""
     return "\n".join([*HEAD, *(f"  {line}" for line in lines or ["pass"])])
+
+
+def alone(step: Instruction) -> str:
+    """A step without its trace: handles have no names there."""
+    unnamed = HandleNames()
+    call = _statement(replace(step, outputs=()), None, unnamed)
+    return f"{', '.join('_' for _ in step.outputs)} = {call}" if step.outputs else call
 
 
 def _statement(step: Instruction, decision: Any, names: HandleNames) -> str:
