@@ -61,6 +61,10 @@ class ScheduleError(TirError, RuntimeError):
         self.provable = provable
 
 
+class BufferNameError(ScheduleError, AssertionError):
+    """A name that none, or several, of the buffers of a block have. TVM raises an AssertionError here."""
+
+
 class TraceError(TirError, ValueError):
     """A trace that cannot be read, or does not fit the schedule it is applied to. The schedule is as it was."""
 

@@ -9,6 +9,7 @@ from typing import Literal
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create
+from tir_mlir.dialect.errors import BufferNameError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import Region, buffers, declare, declared
 from tir_mlir.dialect.views import Block, Buffer, Func, func_of
@@ -37,11 +38,10 @@ def pick(block: Block, which: int | str, key: str) -> Buffer:
     listed = ", ".join(f"{n}: {b.name}" for n, b in enumerate(found)) or "nothing"
     if isinstance(which, str):
         named = [b for b in found if b.name == which]
-        check(
-            len(named) == 1,
-            block,
-            f'block "{block.name}" {word} {len(named) or "no"} buffers named {which!r}; it {word} {listed}',
-        )
+        if len(named) != 1:
+            many = len(named) or "no"
+            reason = f'block "{block.name}" {word} {many} buffers named {which!r}; it {word} {listed}'
+            raise BufferNameError(reason, block.op)
         return named[0]
     check(
         0 <= which < len(found),
@@ -58,7 +58,8 @@ def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
         key = attrs.READS if which in names else attrs.WRITES
         if key == attrs.WRITES and which not in [b.name for b in buffers(block)[1]]:
             known = ", ".join(dict.fromkeys([*names, *(b.name for b in buffers(block)[1])])) or "no buffer"
-            refuse(block, f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {known}')
+            reason = f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {known}'
+            raise BufferNameError(reason, block.op)
         return pick(block, which, key), key
     key = attrs.READS if which[0] == "read" else attrs.WRITES
     return pick(block, which[1], key), key

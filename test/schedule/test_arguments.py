@@ -230,3 +230,17 @@ def test_a_block_as_it_is():
     assert (buffer.name, buffer.shape, buffer.dtype, buffer.scope()) == ("A", (32, 16), "float32", "global")
     assert [r.extent for r in block.reads[0].region] == [1, 1]
     assert sch.get(sch.get_block("root")).name_hint == "root"
+
+
+def test_a_name_that_no_buffer_has_is_also_an_assertion_error():
+    """TVM looks names up by an assertion; programs written for it expect that."""
+    sch = Schedule(product(8))
+    for step in (
+        lambda: sch.cache_read("C", "Z", "local"),
+        lambda: sch.cache_write("C", "Z", "local"),
+        lambda: sch.reindex("C", "Z"),
+        lambda: sch.transform_layout("C", "Z", lambda i, j: (j, i)),
+    ):
+        with pytest.raises(AssertionError, match="'Z'") as caught:
+            step()
+        assert isinstance(caught.value, ScheduleError) and "in the program before the step" in str(caught.value)

@@ -135,7 +135,8 @@ class Stepper(Methods):
         if culprit is None and isinstance(error, VerifyError):
             culprit = error.op_id
         text = render.refusal(call, reason, self._module, culprit, self._detail, provable)
-        raise ScheduleError(reason, None, provable, text) from (error if self._debug else None)
+        kind = type(error) if isinstance(error, ScheduleError) else ScheduleError
+        raise kind(reason, None, provable, text) from (error if self._debug else None)
 
     # --- arguments ----------------------------------------------------------------------------------------------------
 
