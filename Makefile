@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint format types lit pytest wheel manual entry peers bench clean
+.PHONY: help env demo check lint format types lit pytest wheel manual entry peers bench ladder clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -55,7 +55,10 @@ peers: env  ## the libraries to measure against (MKL, PyTorch) into .venv
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'
 
 bench: env  ## ours beside the peers that are there, and the machine's roofs: table, build/bench.json, a plot
-	$(BIN)/python tools/bench
+	$(BIN)/python tools/bench $(ARGS)
+
+ladder: env  ## a matrix product from the program as written to the top, one primitive at a time
+	$(BIN)/python tools/bench --ladder $(ARGS)
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist *.egg-info

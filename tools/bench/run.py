@@ -11,6 +11,7 @@ from pathlib import Path
 
 import builds
 import compiling
+import ladder
 import machine
 import measure
 import peers
@@ -28,6 +29,8 @@ MINUTES = 18.0  # the whole run, at most: works get less time each when it runs 
 
 def main(root: Path) -> int:
     args = _arguments(root)
+    if args.ladder:
+        return _ladder(args.out.with_name("ladder.json"), max(args.threads))
     end = time.perf_counter() + 60 * args.minutes
     facts = machine.facts()
     for key, value in facts.items():
@@ -46,6 +49,16 @@ def main(root: Path) -> int:
         report.show_costs(compiling.costs(1024, 5, root))
     wrong = [why for row in found for why in row.missing.values() if why.startswith(WrongResult.__name__)]
     return 1 if wrong else 0
+
+
+def _ladder(path: Path, threads: int) -> int:
+    rungs = []
+    for rung in ladder.climb(1024, threads):
+        rungs.append(rung)
+        print(f"{'-' if rung.rate is None else report.short(rung.rate):>6} GFLOP/s  {rung.step} {rung.why}", flush=True)
+    ladder.write(path, rungs)
+    print(f"written to {path}")
+    return 0
 
 
 def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]:
@@ -102,6 +115,7 @@ def _arguments(root: Path) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, nargs="+", default=counts(), help=f"thread counts ({counts()})")
     parser.add_argument("--seconds", type=float, default=4.0, help="to measure each work (4)")
     parser.add_argument("--minutes", type=float, default=MINUTES, help=f"the whole run, about ({MINUTES:.0f})")
+    parser.add_argument("--ladder", action="store_true", help="only the rungs of a product, one primitive at a time")
     parser.add_argument("--costs", action="store_true", help="also what the project itself costs")
     parser.add_argument("--out", type=Path, default=root / "build" / "bench.json", help="the JSON file")
     return parser.parse_args()
