@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 import programs
+
 from contest import check
 from measure import Stats, seconds
 from threads import set_threads

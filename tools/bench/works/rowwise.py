@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import programs
 
 import byhand
 import peers
-import programs
 from contest import Contest, Goal, Work
 from ours import scheduled
 
