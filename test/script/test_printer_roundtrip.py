@@ -1,8 +1,10 @@
 """parse(print(m)) is m, and printing it again gives the same text."""
 
+import re
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 from mlir import ir
 
@@ -203,3 +205,20 @@ def test_the_tensorized_chapter_reads_back():
     again = parse(script(module)).mlir
     # a view that is called A next to a parameter A comes back as A_1: compare structure
     assert script(again) == script(module)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_least_number_of_a_type_prints_as_one_that_the_type_has(dtype):
+    program = f"""
+@T.prim_func
+def main(A: T.Buffer((1,), "{dtype}")):
+    for i in range(1):
+        with T.block("A"):
+            vi = T.axis.spatial(1, i)
+            A[vi] = T.min_value("{dtype}")
+"""
+    text = script(parse(program).mlir)
+    (literal,) = re.findall(rf"T\.{dtype}\((-[\d.e+]+)\)", text)
+    assert abs(float(literal)) <= float(np.finfo(dtype).max)
+    assert np.dtype(dtype).type(literal) == np.finfo(dtype).min
+    assert difference(parse(text).mlir, parse(program).mlir) is None

@@ -40,7 +40,8 @@ def _float(value: float, dtype: str) -> str:
         return f'"{value}"'
     if dtype in ("float32", "float16"):
         short = float(str(np.dtype(dtype).type(value)))
-        return repr(short)
+        # TVM refuses a literal beyond the type's greatest, even one that would be rounded to it
+        return repr(value if abs(short) > float(np.finfo(dtype).max) else short)
     return repr(value)
 
 
