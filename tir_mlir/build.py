@@ -94,7 +94,8 @@ def _in_process(request: _Request, cached: bool) -> Library:
     compiled = jit.compile_program(lowered, request.names, libs, timing.clock, **facts)
     if name:
         with timing.clock("store"):
-            store.save("code", name, compiled.to_bytes())
+            if not key.sources_changed():
+                store.save("code", name, compiled.to_bytes())
     with timing.clock("load"):
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
 

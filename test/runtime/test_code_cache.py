@@ -141,6 +141,14 @@ def test_kernels_in_the_program_and_in_files_count(parse, folder, tmp_path):
         assert filled(lib) == value and lib.timing.cached == known
 
 
+def test_an_edit_of_the_package_under_a_process_keeps_it_from_storing(parse, folder, monkeypatch):
+    from tir_mlir.runtime import key
+
+    assert not key.sources_changed() and "passes/lower/vectorize.py" in key._AT_START
+    monkeypatch.setattr(key, "_AT_START", key._AT_START.replace("vectorize.py", "vectorise.py"))
+    assert key.sources_changed() and doubled(build(parse(TEXT))) and entries(folder) == []
+
+
 DAMAGE = {
     "cut short": lambda data: data[:-1],
     "cut to nothing": lambda data: b"",

@@ -38,17 +38,24 @@ def entry_key() -> str:
     return cache.digest(_FORMAT, _made_by(), host.triple, host.cpu, host.features)
 
 
+def sources_changed() -> bool:
+    """Whether somebody edited this package since this process took it in: what it makes now is of neither state."""
+    return _sources() != _AT_START
+
+
 @functools.cache
 def _made_by() -> str:
     """This package, LLVM and what else lowering asks, as they are installed here."""
-    root = os.path.dirname(os.path.dirname(__file__))
-    found = [sys.version, sys.prefix, sys.base_prefix, llvm_c.identity()]
+    found = [sys.version, sys.prefix, sys.base_prefix, llvm_c.identity(), _AT_START]
     spec = importlib.util.find_spec("islpy")
     if spec is not None and spec.origin:
         found.append(_stamp(spec.origin) + _stamp(os.path.dirname(spec.origin)))
-    for source in SOURCES:
-        found += sorted(_stamps(os.path.join(root, source)))
     return "\n".join(found)
+
+
+def _sources() -> str:
+    root = os.path.dirname(os.path.dirname(__file__))
+    return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(os.path.join(root, source))))
 
 
 def _stamps(path: str) -> Iterator[str]:
@@ -111,3 +118,6 @@ def _own(builder: Callable[[], None]) -> str | None:
 
 def _is_ours(value: Any) -> bool:
     return isinstance(value, FunctionType) and value.__module__.startswith("tir_mlir.")
+
+
+_AT_START = _sources()
