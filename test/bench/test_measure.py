@@ -7,7 +7,7 @@ import pytest
 import measure
 import threads
 from measure import Stats, geometric_mean, interleaved
-from roofline import Point, Roofs
+from roofline import Point, Roofs, settled
 
 
 def test_stats_of_rates_swap_least_and_greatest():
@@ -98,6 +98,12 @@ def test_the_roof_is_the_lower_of_arithmetic_and_memory():
 def test_writing_never_counts_as_less_than_nothing():
     roofs = Roofs({}, {1: [Point(1 << 10, 90.0, 50.0)]})  # a noisy measurement: the triad faster than reading
     assert roofs.memory_seconds(50.0, 100.0, 1) == pytest.approx(1.0)
+
+
+def test_noise_is_taken_out_of_curves():
+    measured = [Point(1, 4.0, 9.0), Point(2, 5.0, 5.0), Point(4, 1.0, 2.0)]
+    assert settled(measured) == [Point(1, 5.0, 9.0), Point(2, 5.0, 5.0), Point(4, 1.0, 2.0)]
+    assert settled(measured, [Point(4, 3.0, 1.0)])[2] == Point(4, 3.0, 2.0)
 
 
 def test_thread_counts_begin_with_one():

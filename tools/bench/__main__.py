@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def main() -> int:
     sys.path.insert(0, str(ROOT))
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # it takes minutes: a file shows how far it is
     import run
 
     return run.main(ROOT)

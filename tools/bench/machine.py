@@ -11,7 +11,7 @@ import bandwidth
 import peers
 from measure import interleaved
 from peak import peak
-from roofline import Roofs
+from roofline import Point, Roofs, settled
 from threads import set_threads
 from tir_mlir.runtime.host import host
 from tir_mlir.runtime.toolchain import versions
@@ -34,14 +34,18 @@ def facts() -> dict[str, str]:
 
 def roofs(threads: Sequence[int]) -> Roofs:
     """Measured: the best of many short rounds, because other work on the machine only takes away from it."""
-    peaks, curves = {}, {}
-    for number in threads:
+    peaks: dict[tuple[str, int], float] = {}
+    curves: dict[int, list[Point]] = {}
+    fewer = 0
+    for number in sorted(threads):
         set_threads(number)
         for dtype in TYPES:
             if (found := peak(dtype, number)) is not None:
                 call, operations = found
-                peaks[dtype, number] = interleaved({"": call}, rounds=51)[""].rate(operations).greatest
-        curves[number] = bandwidth.curve(number)
+                best = interleaved({"": call}, rounds=51)[""].rate(operations).greatest
+                peaks[dtype, number] = max(best, peaks.get((dtype, fewer), 0.0))
+        curves[number] = settled(bandwidth.curve(number), curves.get(fewer, []))
+        fewer = number
     return Roofs(peaks, curves)
 
 

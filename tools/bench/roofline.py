@@ -15,6 +15,17 @@ class Point(NamedTuple):
     reads: float
 
 
+def settled(points: Sequence[Point], fewer: Sequence[Point] = ()) -> list[Point]:
+    """The same without what only a busy machine explains: a small set moves as fast as a large one at least, and many
+    threads move as much as fewer at least."""
+    found: list[Point] = []
+    rest = {point.size: point for point in fewer}
+    for point in sorted(points, reverse=True):
+        known = [point, *found[-1:], *([rest[point.size]] if point.size in rest else [])]
+        found.append(Point(point.size, max(p.triad for p in known), max(p.reads for p in known)))
+    return found[::-1]
+
+
 class Roofs(NamedTuple):
     """Operations a second by (type, threads); rates of memory by threads."""
 

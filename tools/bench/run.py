@@ -13,6 +13,7 @@ import builds
 import compiling
 import ladder
 import machine
+import markdown
 import measure
 import peers
 import plot
@@ -43,7 +44,8 @@ def main(root: Path) -> int:
     found = rows.with_means(found)
     report.show(found)
     details = rows.write(args.out, found, {**facts, **_plain(roofs)})
-    print(f"written to {args.out} and {details}")
+    markdown.write(args.out.with_suffix(".md"), found)
+    print(f"written to {args.out}, {details} and {args.out.with_suffix('.md')}")
     _draw(args.out.with_suffix(".svg"), found)
     if args.costs:
         report.show_costs(compiling.costs(1024, 5, root))
