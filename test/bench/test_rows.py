@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-import markdown
+import readme_table
 import report
 import rows
 from contest import Contest, Contestant, Goal, Work, WrongResult, check
@@ -103,7 +103,7 @@ def test_reasons_are_said_once():
 def test_the_table_of_the_readme_has_the_peers_that_ran_and_means_for_groups():
     one = Row("w", "8x8", "float32", 2, "GFLOP/s", 25.0, {"mkl": 40.0}, 50.0)
     layer = Row("layers", "1", "float32", 1, "GFLOP/s", None, {"torch": 1.0}, None, group="layers")
-    assert markdown.table([one, layer]).splitlines() == [
+    assert readme_table.table([one, layer]).splitlines() == [
         "| What | Size | Threads | ours | mkl | torch | roof | ours / roof | unit |",
         "|---|---|---:|---:|---:|---:|---:|---:|---|",
         "| w | 8 x 8 | 2 | 25.0 | 40.0 |  | 50.0 | 50% | GFLOP/s |",

@@ -13,10 +13,10 @@ import builds
 import compiling
 import ladder
 import machine
-import markdown
 import measure
 import peers
 import plot
+import readme_table
 import report
 import rows
 from contest import OURS, Work, WrongResult, check
@@ -44,7 +44,7 @@ def main(root: Path) -> int:
     found = rows.with_means(found)
     report.show(found)
     details = rows.write(args.out, found, {**facts, **_plain(roofs)})
-    markdown.write(args.out.with_suffix(".md"), found)
+    readme_table.write(args.out.with_suffix(".md"), found)
     print(f"written to {args.out}, {details} and {args.out.with_suffix('.md')}")
     _draw(args.out.with_suffix(".svg"), found)
     if args.costs:
