@@ -59,16 +59,19 @@ def test_short_calls_are_timed_many_at_a_time(clock):
 
 
 def test_a_spent_budget_ends_the_rounds_but_not_before_the_least(clock):
-    found = interleaved({"slow": worker(clock, "", 1.0, [])}, budget=8.5, rounds=100)
-    assert found["slow"].runs == 7  # one call to warm up, one to find the length of a turn
-    assert interleaved({"slow": worker(clock, "", 1.0, [])}, budget=0.0)["slow"].runs == measure.LEAST
+    def runs(budget):
+        return interleaved({"slow": worker(clock, "", 1.0, [])}, budget=budget, rounds=100)["slow"].runs
+
+    assert runs(8.5) == 8  # one call before, to warm up
+    assert runs(3.5) == measure.LEAST
+    assert runs(0.0) == measure.FEWEST
 
 
 def test_before_each_turn_what_sleeps_is_woken(clock):
     log: list[str] = []
     call = worker(clock, "call", 1.0, log)
     interleaved({"x": call}, rounds=2, before=lambda: log.append("before"))
-    assert log[2:] == ["before", "call", "call"] * 2
+    assert log[1:] == ["before", "call", "call"] * 2
 
 
 ROOFS = Roofs(

@@ -12,6 +12,7 @@ from itertools import repeat
 
 TURN = 1e-3  # a turn takes at least this long: the clock and the loop around short calls do not count then
 LEAST = 5  # rounds, whatever they take
+FEWEST = 3  # rounds once the budget is spent twice
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ def interleaved(
     rounds: int = 51,
     before: Callable[[], object] | None = None,
 ) -> dict[str, Stats]:
-    """Time every contestant once a round: a slow moment of the machine hits all. The first round does not count.
+    """Time every contestant once a round, after a call that does not count: a slow moment of the machine hits all.
 
-    Ends after so many rounds, or when the budget of seconds is spent, but not before LEAST rounds. `before` is called
-    ahead of each turn; a call that is not timed then wakes what it put to sleep.
+    Ends after so many rounds, or when the budget of seconds is spent, but not before LEAST rounds, or FEWEST when they
+    are very slow. `before` is called ahead of each turn; a call that is not timed then wakes what it put to sleep.
     """
     start = time.perf_counter()
     calls = {name: _calls(call) for name, call in contestants.items()}
@@ -67,7 +68,8 @@ def interleaved(
     gc.disable()
     try:
         for done in range(rounds):
-            if done >= min(LEAST, rounds) and time.perf_counter() - start > budget:
+            spent = time.perf_counter() - start
+            if spent > budget and done >= (LEAST if spent < 2 * budget else FEWEST):
                 break
             for name, call in contestants.items():
                 if before is not None:
@@ -82,7 +84,8 @@ def interleaved(
 def _calls(call: Callable[[], object]) -> int:
     """How many calls make a turn; it doubles until a turn is long enough, so that first calls, which are slow, do not
     decide."""
-    call()
+    if seconds(call) > 10 * TURN:
+        return 1
     calls = 1
     while (took := seconds(call, calls) * calls) < TURN:
         calls = max(2 * calls, math.ceil(calls * TURN / max(took, 1e-9)) if took > TURN / 8 else 0)
