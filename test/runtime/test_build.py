@@ -74,7 +74,7 @@ def lib(request):
 
     with entered():
         module = ir.Module.parse(PROGRAM)
-    return build(module, driver=request.param)
+    return build(module, driver=request.param, cache=False)
 
 
 def test_numbers(lib):

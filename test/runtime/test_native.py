@@ -202,11 +202,13 @@ def test_references_stay_even(lib):
     main, args = lib["main"], arguments()
     main(*args)
     kept = [*args, main, main._slow, np.dtype("f4"), *([] if sys.version_info >= (3, 12) else [None])]
+    gc.collect()
     counts = [sys.getrefcount(each) for each in kept]
     for _ in range(1000):
         main(*args)
         with pytest.raises(ArgumentError):
             main(args[1], *args[1:])
+    gc.collect()
     for each, before in zip(kept, counts, strict=True):
         assert abs(sys.getrefcount(each) - before) < 100
 

@@ -32,6 +32,7 @@ typedef struct {
   object *none, *yes, *no;
   word none_is_counted;
   object *(*call)(object *, object *const *, address, object *);
+  object *(*names_as_dict)(object *const *, object *); /* what `call` of Python 3.10 wants; else 0 */
   void *(*release)(void);
   void (*acquire)(void *);
   word (*to_int)(object *, int *);
@@ -162,7 +163,8 @@ object *tir_vectorcall(object *self, object *const *args, address flags, object 
   function *f = ((callable *)self)->f;
   const python *py = f->py;
   word values[MAX_ARGS], frame[MAX_WORDS];
-  if ((word)(flags << 1 >> 1) == f->count && !names) {
+  const word count = (word)(flags << 1 >> 1);
+  if (count == f->count && !names) {
     word at = f->last;
     for (word tried = 0; tried < f->plans; ++tried) {
       word *memory = f->memory + at * f->plan_words;
@@ -175,7 +177,13 @@ object *tir_vectorcall(object *self, object *const *args, address flags, object 
       at = at + 1 < f->plans ? at + 1 : 0;
     }
   }
-  return py->call(((callable *)self)->slow, args, flags, names);
+  object *slow = ((callable *)self)->slow;
+  if (!names || !py->names_as_dict) return py->call(slow, args, flags, names);
+  object *options = py->names_as_dict(args + count, names);
+  if (!options) return 0;
+  object *result = py->call(slow, args, flags, options);
+  py->forget(options);
+  return result;
 }
 
 void tir_dealloc(object *self) {

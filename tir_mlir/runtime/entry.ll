@@ -24,503 +24,533 @@ define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %
   %19 = icmp ne i64 %16, %18
   %20 = icmp ne ptr %3, null
   %21 = or i1 %20, %19
-  br i1 %21, label %350, label %22
+  br i1 %21, label %353, label %22
 
 22:                                               ; preds = %4
   %23 = getelementptr inbounds nuw i8, ptr %14, i64 48
   %24 = getelementptr inbounds nuw i8, ptr %14, i64 40
   %25 = load i64, ptr %24, align 8
   %26 = icmp sgt i64 %25, 0
-  br i1 %26, label %27, label %350
+  br i1 %26, label %30, label %27
 
 27:                                               ; preds = %22
-  %28 = load i64, ptr %23, align 8
-  %29 = getelementptr inbounds nuw i8, ptr %14, i64 64
-  %30 = getelementptr inbounds nuw i8, ptr %14, i64 56
-  %31 = getelementptr inbounds nuw i8, ptr %14, i64 72
-  %32 = getelementptr inbounds nuw i8, ptr %14, i64 24
-  br label %33
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %29 = load ptr, ptr %28, align 8
+  br label %360
 
-33:                                               ; preds = %27, %340
-  %34 = phi i64 [ 0, %27 ], [ %345, %340 ]
-  %35 = phi i64 [ %28, %27 ], [ %344, %340 ]
-  %36 = load ptr, ptr %29, align 8
-  %37 = load i64, ptr %30, align 8
-  %38 = mul nsw i64 %37, %35
-  %39 = getelementptr inbounds i64, ptr %36, i64 %38
-  %40 = load ptr, ptr %14, align 8
+30:                                               ; preds = %22
+  %31 = load i64, ptr %23, align 8
+  %32 = getelementptr inbounds nuw i8, ptr %14, i64 64
+  %33 = getelementptr inbounds nuw i8, ptr %14, i64 56
+  %34 = getelementptr inbounds nuw i8, ptr %14, i64 72
+  %35 = getelementptr inbounds nuw i8, ptr %14, i64 24
+  br label %36
+
+36:                                               ; preds = %30, %343
+  %37 = phi i64 [ %31, %30 ], [ %347, %343 ]
+  %38 = phi i64 [ 0, %30 ], [ %348, %343 ]
+  %39 = load ptr, ptr %32, align 8
+  %40 = load i64, ptr %33, align 8
+  %41 = mul nsw i64 %40, %37
+  %42 = getelementptr inbounds i64, ptr %39, i64 %41
+  %43 = load ptr, ptr %14, align 8
   call void @llvm.lifetime.start.p0(ptr nonnull %10) #3
-  %41 = load i64, ptr %17, align 8
-  %42 = icmp sgt i64 %41, 0
-  br i1 %42, label %43, label %248
+  %44 = load i64, ptr %17, align 8
+  %45 = icmp sgt i64 %44, 0
+  br i1 %45, label %46, label %251
 
-43:                                               ; preds = %33
-  %44 = getelementptr inbounds nuw i8, ptr %39, i64 24
-  %45 = getelementptr inbounds nuw i8, ptr %40, i64 16
-  %46 = getelementptr inbounds nuw i8, ptr %40, i64 88
-  %47 = getelementptr inbounds nuw i8, ptr %40, i64 32
-  %48 = getelementptr inbounds nuw i8, ptr %40, i64 40
-  %49 = getelementptr inbounds nuw i8, ptr %40, i64 8
-  %50 = getelementptr inbounds nuw i8, ptr %40, i64 80
-  br label %51
+46:                                               ; preds = %36
+  %47 = getelementptr inbounds nuw i8, ptr %42, i64 24
+  %48 = getelementptr inbounds nuw i8, ptr %43, i64 16
+  %49 = getelementptr inbounds nuw i8, ptr %43, i64 96
+  %50 = getelementptr inbounds nuw i8, ptr %43, i64 32
+  %51 = getelementptr inbounds nuw i8, ptr %43, i64 40
+  %52 = getelementptr inbounds nuw i8, ptr %43, i64 8
+  %53 = getelementptr inbounds nuw i8, ptr %43, i64 88
+  br label %54
 
-51:                                               ; preds = %239, %43
-  %52 = phi ptr [ %44, %43 ], [ %242, %239 ]
-  %53 = phi ptr [ %12, %43 ], [ %241, %239 ]
-  %54 = phi i32 [ 0, %43 ], [ %240, %239 ]
-  %55 = phi i64 [ 0, %43 ], [ %243, %239 ]
-  %56 = getelementptr inbounds nuw %struct.param, ptr %31, i64 %55
-  %57 = load i64, ptr %56, align 8
-  %58 = icmp eq i64 %57, 0
-  %59 = getelementptr inbounds nuw ptr, ptr %1, i64 %55
-  %60 = load ptr, ptr %59, align 8
-  br i1 %58, label %119, label %61
+54:                                               ; preds = %242, %46
+  %55 = phi ptr [ %47, %46 ], [ %245, %242 ]
+  %56 = phi ptr [ %12, %46 ], [ %244, %242 ]
+  %57 = phi i32 [ 0, %46 ], [ %243, %242 ]
+  %58 = phi i64 [ 0, %46 ], [ %246, %242 ]
+  %59 = getelementptr inbounds nuw %struct.param, ptr %34, i64 %58
+  %60 = load i64, ptr %59, align 8
+  %61 = icmp eq i64 %60, 0
+  %62 = getelementptr inbounds nuw ptr, ptr %1, i64 %58
+  %63 = load ptr, ptr %62, align 8
+  br i1 %61, label %122, label %64
 
-61:                                               ; preds = %51
-  %62 = getelementptr inbounds nuw i64, ptr %11, i64 %55
+64:                                               ; preds = %54
+  %65 = getelementptr inbounds nuw i64, ptr %11, i64 %58
   call void @llvm.lifetime.start.p0(ptr nonnull %9) #3
   store i32 0, ptr %9, align 4
-  switch i64 %57, label %86 [
-    i64 5, label %63
-    i64 3, label %67
-    i64 4, label %67
+  switch i64 %60, label %89 [
+    i64 5, label %66
+    i64 3, label %70
+    i64 4, label %70
   ]
 
-63:                                               ; preds = %61
-  %64 = load ptr, ptr %47, align 8
-  %65 = icmp eq ptr %60, %64
-  %66 = zext i1 %65 to i64
-  store i64 %66, ptr %62, align 8
-  br i1 %65, label %106, label %108
+66:                                               ; preds = %64
+  %67 = load ptr, ptr %50, align 8
+  %68 = icmp eq ptr %63, %67
+  %69 = zext i1 %68 to i64
+  store i64 %69, ptr %65, align 8
+  br i1 %68, label %109, label %111
 
-67:                                               ; preds = %61, %61
-  %68 = getelementptr inbounds nuw i8, ptr %60, i64 8
-  %69 = load ptr, ptr %68, align 8
-  %70 = load ptr, ptr %45, align 8
-  %71 = icmp eq ptr %69, %70
-  br i1 %71, label %72, label %105
+70:                                               ; preds = %64, %64
+  %71 = getelementptr inbounds nuw i8, ptr %63, i64 8
+  %72 = load ptr, ptr %71, align 8
+  %73 = load ptr, ptr %48, align 8
+  %74 = icmp eq ptr %72, %73
+  br i1 %74, label %75, label %108
 
-72:                                               ; preds = %67
-  %73 = load ptr, ptr %46, align 8
-  %74 = call double %73(ptr noundef nonnull %60) #4
-  %75 = load i64, ptr %56, align 8
-  %76 = icmp eq i64 %75, 3
-  %77 = fptrunc double %74 to float
-  %78 = bitcast float %77 to i32
-  %79 = bitcast double %74 to i64
-  %80 = trunc i64 %79 to i32
-  %81 = lshr i64 %79, 32
-  %82 = trunc nuw i64 %81 to i32
-  %83 = select i1 %76, i32 %78, i32 %80
-  %84 = select i1 %76, i32 0, i32 %82
-  store i32 %83, ptr %62, align 8
-  %85 = getelementptr inbounds nuw i8, ptr %62, i64 4
-  store i32 %84, ptr %85, align 4
-  br label %106
+75:                                               ; preds = %70
+  %76 = load ptr, ptr %49, align 8
+  %77 = call double %76(ptr noundef nonnull %63) #4
+  %78 = load i64, ptr %59, align 8
+  %79 = icmp eq i64 %78, 3
+  %80 = fptrunc double %77 to float
+  %81 = bitcast float %80 to i32
+  %82 = bitcast double %77 to i64
+  %83 = trunc i64 %82 to i32
+  %84 = lshr i64 %82, 32
+  %85 = trunc nuw i64 %84 to i32
+  %86 = select i1 %79, i32 %81, i32 %83
+  %87 = select i1 %79, i32 0, i32 %85
+  store i32 %86, ptr %65, align 8
+  %88 = getelementptr inbounds nuw i8, ptr %65, i64 4
+  store i32 %87, ptr %88, align 4
+  br label %109
 
-86:                                               ; preds = %61
-  %87 = getelementptr inbounds nuw i8, ptr %60, i64 8
-  %88 = load ptr, ptr %87, align 8
-  %89 = load ptr, ptr %49, align 8
-  %90 = icmp eq ptr %88, %89
-  br i1 %90, label %91, label %105
+89:                                               ; preds = %64
+  %90 = getelementptr inbounds nuw i8, ptr %63, i64 8
+  %91 = load ptr, ptr %90, align 8
+  %92 = load ptr, ptr %52, align 8
+  %93 = icmp eq ptr %91, %92
+  br i1 %93, label %94, label %108
 
-91:                                               ; preds = %86
-  %92 = load ptr, ptr %50, align 8
-  %93 = call i64 %92(ptr noundef nonnull %60, ptr noundef nonnull %9) #4
-  store i64 %93, ptr %62, align 8
-  %94 = load i32, ptr %9, align 4
-  %95 = icmp eq i32 %94, 0
-  br i1 %95, label %96, label %105
+94:                                               ; preds = %89
+  %95 = load ptr, ptr %53, align 8
+  %96 = call i64 %95(ptr noundef nonnull %63, ptr noundef nonnull %9) #4
+  store i64 %96, ptr %65, align 8
+  %97 = load i32, ptr %9, align 4
+  %98 = icmp eq i32 %97, 0
+  br i1 %98, label %99, label %108
 
-96:                                               ; preds = %91
-  %97 = getelementptr inbounds nuw i8, ptr %56, i64 8
-  %98 = load i64, ptr %97, align 8
-  %99 = sub nsw i64 64, %98
-  %100 = shl i64 %93, %99
-  %101 = ashr exact i64 %100, %99
-  %102 = icmp eq i64 %93, %101
+99:                                               ; preds = %94
+  %100 = getelementptr inbounds nuw i8, ptr %59, i64 8
+  %101 = load i64, ptr %100, align 8
+  %102 = sub nsw i64 64, %101
+  %103 = shl i64 %96, %102
+  %104 = ashr exact i64 %103, %102
+  %105 = icmp eq i64 %96, %104
   call void @llvm.lifetime.end.p0(ptr nonnull %9) #3
-  br i1 %102, label %103, label %340
+  br i1 %105, label %106, label %343
 
-103:                                              ; preds = %96
-  %104 = load i64, ptr %56, align 8
-  br label %111
+106:                                              ; preds = %99
+  %107 = load i64, ptr %59, align 8
+  br label %114
 
-105:                                              ; preds = %91, %86, %67
+108:                                              ; preds = %94, %89, %70
   call void @llvm.lifetime.end.p0(ptr nonnull %9) #3
-  br label %340
+  br label %343
 
-106:                                              ; preds = %72, %63
-  %107 = phi i64 [ %75, %72 ], [ 5, %63 ]
+109:                                              ; preds = %75, %66
+  %110 = phi i64 [ %78, %75 ], [ 5, %66 ]
   call void @llvm.lifetime.end.p0(ptr nonnull %9) #3
-  br label %111
+  br label %114
 
-108:                                              ; preds = %63
-  %109 = load ptr, ptr %48, align 8
-  %110 = icmp eq ptr %60, %109
+111:                                              ; preds = %66
+  %112 = load ptr, ptr %51, align 8
+  %113 = icmp eq ptr %63, %112
   call void @llvm.lifetime.end.p0(ptr nonnull %9) #3
-  br i1 %110, label %239, label %340
+  br i1 %113, label %242, label %343
 
-111:                                              ; preds = %103, %106
-  %112 = phi i64 [ %104, %103 ], [ %107, %106 ]
-  %113 = icmp eq i64 %112, 1
-  br i1 %113, label %114, label %239
+114:                                              ; preds = %106, %109
+  %115 = phi i64 [ %107, %106 ], [ %110, %109 ]
+  %116 = icmp eq i64 %115, 1
+  br i1 %116, label %117, label %242
 
-114:                                              ; preds = %111
-  %115 = load i64, ptr %62, align 8
-  %116 = getelementptr inbounds nuw i8, ptr %52, i64 8
-  %117 = load i64, ptr %52, align 8
-  %118 = icmp eq i64 %115, %117
-  br i1 %118, label %239, label %340
+117:                                              ; preds = %114
+  %118 = load i64, ptr %65, align 8
+  %119 = getelementptr inbounds nuw i8, ptr %55, i64 8
+  %120 = load i64, ptr %55, align 8
+  %121 = icmp eq i64 %118, %120
+  br i1 %121, label %242, label %343
 
-119:                                              ; preds = %51
-  %120 = getelementptr inbounds nuw i8, ptr %56, i64 8
-  %121 = load i64, ptr %120, align 8
-  %122 = getelementptr inbounds nuw i8, ptr %52, i64 48
-  %123 = getelementptr inbounds i64, ptr %122, i64 %121
-  %124 = getelementptr inbounds nuw i8, ptr %60, i64 8
-  %125 = load ptr, ptr %124, align 8
-  %126 = load ptr, ptr %40, align 8
-  %127 = icmp eq ptr %125, %126
-  br i1 %127, label %128, label %340
+122:                                              ; preds = %54
+  %123 = getelementptr inbounds nuw i8, ptr %59, i64 8
+  %124 = load i64, ptr %123, align 8
+  %125 = getelementptr inbounds nuw i8, ptr %55, i64 48
+  %126 = getelementptr inbounds i64, ptr %125, i64 %124
+  %127 = getelementptr inbounds nuw i8, ptr %63, i64 8
+  %128 = load ptr, ptr %127, align 8
+  %129 = load ptr, ptr %43, align 8
+  %130 = icmp eq ptr %128, %129
+  br i1 %130, label %131, label %343
 
-128:                                              ; preds = %119
-  %129 = getelementptr inbounds nuw i8, ptr %60, i64 56
-  %130 = load i64, ptr %129, align 8
-  %131 = load i64, ptr %52, align 8
-  %132 = icmp eq i64 %130, %131
-  br i1 %132, label %133, label %340
+131:                                              ; preds = %122
+  %132 = getelementptr inbounds nuw i8, ptr %63, i64 56
+  %133 = load i64, ptr %132, align 8
+  %134 = load i64, ptr %55, align 8
+  %135 = icmp eq i64 %133, %134
+  br i1 %135, label %136, label %343
 
-133:                                              ; preds = %128
-  %134 = getelementptr inbounds nuw i8, ptr %60, i64 24
-  %135 = load i32, ptr %134, align 8
-  %136 = sext i32 %135 to i64
-  %137 = icmp eq i64 %121, %136
-  br i1 %137, label %138, label %340
+136:                                              ; preds = %131
+  %137 = getelementptr inbounds nuw i8, ptr %63, i64 24
+  %138 = load i32, ptr %137, align 8
+  %139 = sext i32 %138 to i64
+  %140 = icmp eq i64 %124, %139
+  br i1 %140, label %141, label %343
 
-138:                                              ; preds = %133
-  %139 = getelementptr inbounds nuw i8, ptr %60, i64 32
-  %140 = getelementptr inbounds nuw i8, ptr %60, i64 40
-  %141 = call i64 @llvm.smax.i64(i64 %121, i64 0)
-  br label %142
+141:                                              ; preds = %136
+  %142 = getelementptr inbounds nuw i8, ptr %63, i64 32
+  %143 = getelementptr inbounds nuw i8, ptr %63, i64 40
+  %144 = call i64 @llvm.smax.i64(i64 %124, i64 0)
+  br label %145
 
-142:                                              ; preds = %153, %138
-  %143 = phi i64 [ %149, %153 ], [ 0, %138 ]
-  %144 = icmp eq i64 %143, %141
-  br i1 %144, label %160, label %145
+145:                                              ; preds = %156, %141
+  %146 = phi i64 [ %152, %156 ], [ 0, %141 ]
+  %147 = icmp eq i64 %146, %144
+  br i1 %147, label %163, label %148
 
-145:                                              ; preds = %142
-  %146 = load ptr, ptr %139, align 8
-  %147 = getelementptr inbounds nuw i64, ptr %146, i64 %143
-  %148 = load i64, ptr %147, align 8
-  %149 = add nuw i64 %143, 1
-  %150 = getelementptr inbounds nuw i64, ptr %123, i64 %149
+148:                                              ; preds = %145
+  %149 = load ptr, ptr %142, align 8
+  %150 = getelementptr inbounds nuw i64, ptr %149, i64 %146
   %151 = load i64, ptr %150, align 8
-  %152 = icmp eq i64 %148, %151
-  br i1 %152, label %153, label %340
+  %152 = add nuw i64 %146, 1
+  %153 = getelementptr inbounds nuw i64, ptr %126, i64 %152
+  %154 = load i64, ptr %153, align 8
+  %155 = icmp eq i64 %151, %154
+  br i1 %155, label %156, label %343
 
-153:                                              ; preds = %145
-  %154 = load ptr, ptr %140, align 8
-  %155 = getelementptr inbounds nuw i64, ptr %154, i64 %143
-  %156 = load i64, ptr %155, align 8
-  %157 = getelementptr inbounds nuw i64, ptr %122, i64 %143
-  %158 = load i64, ptr %157, align 8
-  %159 = icmp eq i64 %156, %158
-  br i1 %159, label %142, label %340, !llvm.loop !5
+156:                                              ; preds = %148
+  %157 = load ptr, ptr %143, align 8
+  %158 = getelementptr inbounds nuw i64, ptr %157, i64 %146
+  %159 = load i64, ptr %158, align 8
+  %160 = getelementptr inbounds nuw i64, ptr %125, i64 %146
+  %161 = load i64, ptr %160, align 8
+  %162 = icmp eq i64 %159, %161
+  br i1 %162, label %145, label %343, !llvm.loop !5
 
-160:                                              ; preds = %142
-  %161 = getelementptr inbounds nuw i8, ptr %60, i64 16
-  %162 = load i64, ptr %161, align 8
-  %163 = getelementptr inbounds nuw i8, ptr %52, i64 8
-  %164 = load i64, ptr %163, align 8
-  %165 = and i64 %164, %162
-  %166 = icmp eq i64 %165, 0
-  br i1 %166, label %167, label %340
+163:                                              ; preds = %145
+  %164 = getelementptr inbounds nuw i8, ptr %63, i64 16
+  %165 = load i64, ptr %164, align 8
+  %166 = getelementptr inbounds nuw i8, ptr %55, i64 8
+  %167 = load i64, ptr %166, align 8
+  %168 = and i64 %167, %165
+  %169 = icmp eq i64 %168, 0
+  br i1 %169, label %170, label %343
 
-167:                                              ; preds = %160
-  %168 = getelementptr inbounds nuw i8, ptr %52, i64 16
-  %169 = load i64, ptr %168, align 8
-  %170 = icmp eq i64 %169, 0
-  br i1 %170, label %176, label %171
+170:                                              ; preds = %163
+  %171 = getelementptr inbounds nuw i8, ptr %55, i64 16
+  %172 = load i64, ptr %171, align 8
+  %173 = icmp eq i64 %172, 0
+  br i1 %173, label %179, label %174
 
-171:                                              ; preds = %167
-  %172 = getelementptr inbounds nuw i8, ptr %60, i64 64
-  %173 = load i32, ptr %172, align 8
-  %174 = and i32 %173, -2147482624
-  %175 = icmp eq i32 %174, 1024
-  br i1 %175, label %176, label %340
+174:                                              ; preds = %170
+  %175 = getelementptr inbounds nuw i8, ptr %63, i64 64
+  %176 = load i32, ptr %175, align 8
+  %177 = and i32 %176, -2147482624
+  %178 = icmp eq i32 %177, 1024
+  br i1 %178, label %179, label %343
 
-176:                                              ; preds = %171, %167
-  %177 = load i64, ptr %32, align 8
-  %178 = icmp eq i64 %177, 0
-  br i1 %178, label %214, label %179
+179:                                              ; preds = %174, %170
+  %180 = load i64, ptr %35, align 8
+  %181 = icmp eq i64 %180, 0
+  br i1 %181, label %217, label %182
 
-179:                                              ; preds = %176
-  %180 = getelementptr inbounds nuw i8, ptr %52, i64 32
-  %181 = load i64, ptr %180, align 8
-  %182 = add i64 %181, %162
-  %183 = getelementptr inbounds nuw i8, ptr %52, i64 40
+182:                                              ; preds = %179
+  %183 = getelementptr inbounds nuw i8, ptr %55, i64 32
   %184 = load i64, ptr %183, align 8
-  %185 = add i64 %184, %162
-  %186 = icmp sgt i32 %54, 0
-  br i1 %186, label %187, label %207
+  %185 = add i64 %184, %165
+  %186 = getelementptr inbounds nuw i8, ptr %55, i64 40
+  %187 = load i64, ptr %186, align 8
+  %188 = add i64 %187, %165
+  %189 = icmp sgt i32 %57, 0
+  br i1 %189, label %190, label %210
 
-187:                                              ; preds = %179
-  %188 = zext nneg i32 %54 to i64
-  br label %189
+190:                                              ; preds = %182
+  %191 = zext nneg i32 %57 to i64
+  br label %192
 
-189:                                              ; preds = %204, %187
-  %190 = phi i64 [ 0, %187 ], [ %205, %204 ]
-  br i1 %170, label %191, label %196
+192:                                              ; preds = %207, %190
+  %193 = phi i64 [ 0, %190 ], [ %208, %207 ]
+  br i1 %173, label %194, label %199
 
-191:                                              ; preds = %189
-  %192 = getelementptr inbounds nuw %struct.anon, ptr %10, i64 %190
-  %193 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %194 = load i64, ptr %193, align 8
-  %195 = icmp eq i64 %194, 0
-  br i1 %195, label %204, label %196
+194:                                              ; preds = %192
+  %195 = getelementptr inbounds nuw %struct.anon, ptr %10, i64 %193
+  %196 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %197 = load i64, ptr %196, align 8
+  %198 = icmp eq i64 %197, 0
+  br i1 %198, label %207, label %199
 
-196:                                              ; preds = %191, %189
-  %197 = getelementptr inbounds nuw %struct.anon, ptr %10, i64 %190
-  %198 = getelementptr inbounds nuw i8, ptr %197, i64 8
-  %199 = load i64, ptr %198, align 8
-  %200 = icmp ugt i64 %199, %182
-  br i1 %200, label %201, label %204
+199:                                              ; preds = %194, %192
+  %200 = getelementptr inbounds nuw %struct.anon, ptr %10, i64 %193
+  %201 = getelementptr inbounds nuw i8, ptr %200, i64 8
+  %202 = load i64, ptr %201, align 8
+  %203 = icmp ugt i64 %202, %185
+  br i1 %203, label %204, label %207
 
-201:                                              ; preds = %196
-  %202 = load i64, ptr %197, align 8
-  %203 = icmp ugt i64 %185, %202
-  br i1 %203, label %340, label %204
+204:                                              ; preds = %199
+  %205 = load i64, ptr %200, align 8
+  %206 = icmp ugt i64 %188, %205
+  br i1 %206, label %343, label %207
 
-204:                                              ; preds = %201, %196, %191
-  %205 = add nuw nsw i64 %190, 1
-  %206 = icmp eq i64 %205, %188
-  br i1 %206, label %207, label %189, !llvm.loop !8
+207:                                              ; preds = %204, %199, %194
+  %208 = add nuw nsw i64 %193, 1
+  %209 = icmp eq i64 %208, %191
+  br i1 %209, label %210, label %192, !llvm.loop !8
 
-207:                                              ; preds = %204, %179
-  %208 = sext i32 %54 to i64
-  %209 = getelementptr inbounds %struct.anon, ptr %10, i64 %208
-  store i64 %182, ptr %209, align 8
-  %210 = getelementptr inbounds nuw i8, ptr %209, i64 8
-  store i64 %185, ptr %210, align 8
-  %211 = load i64, ptr %168, align 8
-  %212 = getelementptr inbounds nuw i8, ptr %209, i64 16
-  store i64 %211, ptr %212, align 8
-  %213 = add nsw i32 %54, 1
-  br label %214
+210:                                              ; preds = %207, %182
+  %211 = sext i32 %57 to i64
+  %212 = getelementptr inbounds %struct.anon, ptr %10, i64 %211
+  store i64 %185, ptr %212, align 8
+  %213 = getelementptr inbounds nuw i8, ptr %212, i64 8
+  store i64 %188, ptr %213, align 8
+  %214 = load i64, ptr %171, align 8
+  %215 = getelementptr inbounds nuw i8, ptr %212, i64 16
+  store i64 %214, ptr %215, align 8
+  %216 = add nsw i32 %57, 1
+  br label %217
 
-214:                                              ; preds = %207, %176
-  %215 = phi i32 [ %213, %207 ], [ %54, %176 ]
-  %216 = ptrtoint ptr %53 to i64
-  %217 = getelementptr inbounds nuw i64, ptr %11, i64 %55
-  store i64 %216, ptr %217, align 8
-  %218 = getelementptr inbounds nuw i8, ptr %52, i64 24
-  %219 = load i64, ptr %218, align 8
-  %220 = sub i64 %162, %219
-  %221 = getelementptr inbounds nuw i8, ptr %53, i64 8
-  store i64 %220, ptr %53, align 8
-  %222 = load i64, ptr %218, align 8
-  %223 = sub i64 %162, %222
-  %224 = getelementptr inbounds nuw i8, ptr %53, i64 16
-  store i64 %223, ptr %221, align 8
-  %225 = shl nsw i64 %121, 1
-  %226 = icmp slt i64 %121, 0
-  br i1 %226, label %227, label %231
+217:                                              ; preds = %210, %179
+  %218 = phi i32 [ %216, %210 ], [ %57, %179 ]
+  %219 = ptrtoint ptr %56 to i64
+  %220 = getelementptr inbounds nuw i64, ptr %11, i64 %58
+  store i64 %219, ptr %220, align 8
+  %221 = getelementptr inbounds nuw i8, ptr %55, i64 24
+  %222 = load i64, ptr %221, align 8
+  %223 = sub i64 %165, %222
+  %224 = getelementptr inbounds nuw i8, ptr %56, i64 8
+  store i64 %223, ptr %56, align 8
+  %225 = load i64, ptr %221, align 8
+  %226 = sub i64 %165, %225
+  %227 = getelementptr inbounds nuw i8, ptr %56, i64 16
+  store i64 %226, ptr %224, align 8
+  %228 = shl nsw i64 %124, 1
+  %229 = icmp slt i64 %124, 0
+  br i1 %229, label %230, label %234
 
-227:                                              ; preds = %231, %214
-  %228 = phi ptr [ %224, %214 ], [ %236, %231 ]
-  %229 = getelementptr inbounds i64, ptr %123, i64 %225
-  %230 = getelementptr inbounds nuw i8, ptr %229, i64 8
-  br label %239
+230:                                              ; preds = %234, %217
+  %231 = phi ptr [ %227, %217 ], [ %239, %234 ]
+  %232 = getelementptr inbounds i64, ptr %126, i64 %228
+  %233 = getelementptr inbounds nuw i8, ptr %232, i64 8
+  br label %242
 
-231:                                              ; preds = %214, %231
-  %232 = phi i64 [ %237, %231 ], [ 0, %214 ]
-  %233 = phi ptr [ %236, %231 ], [ %224, %214 ]
-  %234 = getelementptr inbounds nuw i64, ptr %123, i64 %232
-  %235 = load i64, ptr %234, align 8
-  %236 = getelementptr inbounds nuw i8, ptr %233, i64 8
-  store i64 %235, ptr %233, align 8
-  %237 = add nuw nsw i64 %232, 1
-  %238 = icmp eq i64 %232, %225
-  br i1 %238, label %227, label %231, !llvm.loop !9
+234:                                              ; preds = %217, %234
+  %235 = phi i64 [ %240, %234 ], [ 0, %217 ]
+  %236 = phi ptr [ %239, %234 ], [ %227, %217 ]
+  %237 = getelementptr inbounds nuw i64, ptr %126, i64 %235
+  %238 = load i64, ptr %237, align 8
+  %239 = getelementptr inbounds nuw i8, ptr %236, i64 8
+  store i64 %238, ptr %236, align 8
+  %240 = add nuw nsw i64 %235, 1
+  %241 = icmp eq i64 %235, %228
+  br i1 %241, label %230, label %234, !llvm.loop !9
 
-239:                                              ; preds = %108, %227, %114, %111
-  %240 = phi i32 [ %54, %111 ], [ %215, %227 ], [ %54, %114 ], [ %54, %108 ]
-  %241 = phi ptr [ %53, %111 ], [ %228, %227 ], [ %53, %114 ], [ %53, %108 ]
-  %242 = phi ptr [ %52, %111 ], [ %230, %227 ], [ %116, %114 ], [ %52, %108 ]
-  %243 = add nuw nsw i64 %55, 1
-  %244 = load i64, ptr %17, align 8
-  %245 = icmp slt i64 %243, %244
-  br i1 %245, label %51, label %246, !llvm.loop !10
+242:                                              ; preds = %111, %230, %117, %114
+  %243 = phi i32 [ %57, %114 ], [ %218, %230 ], [ %57, %117 ], [ %57, %111 ]
+  %244 = phi ptr [ %56, %114 ], [ %231, %230 ], [ %56, %117 ], [ %56, %111 ]
+  %245 = phi ptr [ %55, %114 ], [ %233, %230 ], [ %119, %117 ], [ %55, %111 ]
+  %246 = add nuw nsw i64 %58, 1
+  %247 = load i64, ptr %17, align 8
+  %248 = icmp slt i64 %246, %247
+  br i1 %248, label %54, label %249, !llvm.loop !10
 
-246:                                              ; preds = %239
-  %247 = load ptr, ptr %14, align 8
-  br label %248
+249:                                              ; preds = %242
+  %250 = load ptr, ptr %14, align 8
+  br label %251
 
-248:                                              ; preds = %33, %246
-  %249 = phi ptr [ %247, %246 ], [ %40, %33 ]
+251:                                              ; preds = %36, %249
+  %252 = phi ptr [ %250, %249 ], [ %43, %36 ]
   call void @llvm.lifetime.end.p0(ptr nonnull %10) #3
-  store i64 %35, ptr %23, align 8
-  %250 = load i64, ptr %39, align 8
-  %251 = icmp eq i64 %250, 0
-  br i1 %251, label %286, label %252
+  store i64 %37, ptr %23, align 8
+  %253 = load i64, ptr %42, align 8
+  %254 = icmp eq i64 %253, 0
+  br i1 %254, label %289, label %255
 
-252:                                              ; preds = %248
-  %253 = getelementptr inbounds nuw i8, ptr %39, i64 16
-  %254 = load i64, ptr %253, align 8
-  %255 = add nsw i64 %254, 1
-  store i64 %255, ptr %253, align 8
-  %256 = and i64 %255, 63
-  %257 = icmp eq i64 %256, 0
-  br i1 %257, label %261, label %258
+255:                                              ; preds = %251
+  %256 = getelementptr inbounds nuw i8, ptr %42, i64 16
+  %257 = load i64, ptr %256, align 8
+  %258 = add nsw i64 %257, 1
+  store i64 %258, ptr %256, align 8
+  %259 = and i64 %258, 63
+  %260 = icmp eq i64 %259, 0
+  br i1 %260, label %264, label %261
 
-258:                                              ; preds = %252
-  %259 = getelementptr inbounds nuw i8, ptr %14, i64 8
-  %260 = load ptr, ptr %259, align 8
-  call void %260(ptr noundef nonnull %11) #4
-  br label %331
-
-261:                                              ; preds = %252
-  call void @llvm.lifetime.start.p0(ptr nonnull %8) #3
-  %262 = getelementptr inbounds nuw i8, ptr %249, i64 112
+261:                                              ; preds = %255
+  %262 = getelementptr inbounds nuw i8, ptr %14, i64 8
   %263 = load ptr, ptr %262, align 8
-  %264 = getelementptr inbounds nuw i8, ptr %249, i64 120
-  %265 = load i64, ptr %264, align 8
-  %266 = trunc i64 %265 to i32
-  %267 = call i32 %263(i32 noundef %266, ptr noundef nonnull %8) #4
-  %268 = load i64, ptr %8, align 8
-  %269 = getelementptr inbounds nuw i8, ptr %8, i64 8
-  %270 = load i64, ptr %269, align 8
+  call void %263(ptr noundef nonnull %11) #4
+  br label %334
+
+264:                                              ; preds = %255
+  call void @llvm.lifetime.start.p0(ptr nonnull %8) #3
+  %265 = getelementptr inbounds nuw i8, ptr %252, i64 120
+  %266 = load ptr, ptr %265, align 8
+  %267 = getelementptr inbounds nuw i8, ptr %252, i64 128
+  %268 = load i64, ptr %267, align 8
+  %269 = trunc i64 %268 to i32
+  %270 = call i32 %266(i32 noundef %269, ptr noundef nonnull %8) #4
+  %271 = load i64, ptr %8, align 8
+  %272 = getelementptr inbounds nuw i8, ptr %8, i64 8
+  %273 = load i64, ptr %272, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %8) #3
-  %271 = getelementptr inbounds nuw i8, ptr %14, i64 8
-  %272 = load ptr, ptr %271, align 8
-  call void %272(ptr noundef nonnull %11) #4
+  %274 = getelementptr inbounds nuw i8, ptr %14, i64 8
+  %275 = load ptr, ptr %274, align 8
+  call void %275(ptr noundef nonnull %11) #4
   call void @llvm.lifetime.start.p0(ptr nonnull %7) #3
-  %273 = load ptr, ptr %262, align 8
-  %274 = load i64, ptr %264, align 8
-  %275 = trunc i64 %274 to i32
-  %276 = call i32 %273(i32 noundef %275, ptr noundef nonnull %7) #4
-  %277 = load i64, ptr %7, align 8
-  %278 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %279 = load i64, ptr %278, align 8
+  %276 = load ptr, ptr %265, align 8
+  %277 = load i64, ptr %267, align 8
+  %278 = trunc i64 %277 to i32
+  %279 = call i32 %276(i32 noundef %278, ptr noundef nonnull %7) #4
+  %280 = load i64, ptr %7, align 8
+  %281 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %282 = load i64, ptr %281, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %7) #3
-  %280 = sub i64 %277, %268
-  %281 = mul i64 %280, 1000000000
-  %282 = sub i64 %279, %270
-  %283 = add i64 %282, %281
-  %284 = icmp sgt i64 %283, 20000
-  br i1 %284, label %285, label %331
+  %283 = sub i64 %280, %271
+  %284 = mul i64 %283, 1000000000
+  %285 = sub i64 %282, %273
+  %286 = add i64 %285, %284
+  %287 = icmp sgt i64 %286, 20000
+  br i1 %287, label %288, label %334
 
-285:                                              ; preds = %261
-  store i64 0, ptr %39, align 8
-  br label %331
+288:                                              ; preds = %264
+  store i64 0, ptr %42, align 8
+  br label %334
 
-286:                                              ; preds = %248
-  %287 = getelementptr inbounds nuw i8, ptr %14, i64 32
-  %288 = load i64, ptr %287, align 8
-  %289 = icmp eq i64 %288, 0
-  %290 = getelementptr inbounds nuw i8, ptr %39, i64 8
+289:                                              ; preds = %251
+  %290 = getelementptr inbounds nuw i8, ptr %14, i64 32
   %291 = load i64, ptr %290, align 8
-  %292 = icmp slt i64 %291, 8
-  %293 = select i1 %289, i1 %292, i1 false
-  %294 = zext i1 %293 to i64
-  %295 = add nsw i64 %291, %294
-  store i64 %295, ptr %290, align 8
-  %296 = getelementptr inbounds nuw i8, ptr %249, i64 64
-  %297 = load ptr, ptr %296, align 8
-  %298 = call ptr %297() #4
-  br i1 %293, label %299, label %325
+  %292 = icmp eq i64 %291, 0
+  %293 = getelementptr inbounds nuw i8, ptr %42, i64 8
+  %294 = load i64, ptr %293, align 8
+  %295 = icmp slt i64 %294, 8
+  %296 = select i1 %292, i1 %295, i1 false
+  %297 = zext i1 %296 to i64
+  %298 = add nsw i64 %294, %297
+  store i64 %298, ptr %293, align 8
+  %299 = getelementptr inbounds nuw i8, ptr %252, i64 72
+  %300 = load ptr, ptr %299, align 8
+  %301 = call ptr %300() #4
+  br i1 %296, label %302, label %328
 
-299:                                              ; preds = %286
+302:                                              ; preds = %289
   call void @llvm.lifetime.start.p0(ptr nonnull %6) #3
-  %300 = getelementptr inbounds nuw i8, ptr %249, i64 112
-  %301 = load ptr, ptr %300, align 8
-  %302 = getelementptr inbounds nuw i8, ptr %249, i64 120
-  %303 = load i64, ptr %302, align 8
-  %304 = trunc i64 %303 to i32
-  %305 = call i32 %301(i32 noundef %304, ptr noundef nonnull %6) #4
-  %306 = load i64, ptr %6, align 8
-  %307 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %308 = load i64, ptr %307, align 8
+  %303 = getelementptr inbounds nuw i8, ptr %252, i64 120
+  %304 = load ptr, ptr %303, align 8
+  %305 = getelementptr inbounds nuw i8, ptr %252, i64 128
+  %306 = load i64, ptr %305, align 8
+  %307 = trunc i64 %306 to i32
+  %308 = call i32 %304(i32 noundef %307, ptr noundef nonnull %6) #4
+  %309 = load i64, ptr %6, align 8
+  %310 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %311 = load i64, ptr %310, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #3
-  %309 = getelementptr inbounds nuw i8, ptr %14, i64 8
-  %310 = load ptr, ptr %309, align 8
-  call void %310(ptr noundef nonnull %11) #4
+  %312 = getelementptr inbounds nuw i8, ptr %14, i64 8
+  %313 = load ptr, ptr %312, align 8
+  call void %313(ptr noundef nonnull %11) #4
   call void @llvm.lifetime.start.p0(ptr nonnull %5) #3
-  %311 = load ptr, ptr %300, align 8
-  %312 = load i64, ptr %302, align 8
-  %313 = trunc i64 %312 to i32
-  %314 = call i32 %311(i32 noundef %313, ptr noundef nonnull %5) #4
-  %315 = load i64, ptr %5, align 8
-  %316 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %317 = load i64, ptr %316, align 8
+  %314 = load ptr, ptr %303, align 8
+  %315 = load i64, ptr %305, align 8
+  %316 = trunc i64 %315 to i32
+  %317 = call i32 %314(i32 noundef %316, ptr noundef nonnull %5) #4
+  %318 = load i64, ptr %5, align 8
+  %319 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %320 = load i64, ptr %319, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %5) #3
-  %318 = sub i64 %315, %306
-  %319 = mul i64 %318, 1000000000
-  %320 = sub i64 %317, %308
-  %321 = add i64 %320, %319
-  %322 = icmp slt i64 %321, 20000
-  %323 = getelementptr inbounds nuw i8, ptr %249, i64 72
-  %324 = load ptr, ptr %323, align 8
-  call void %324(ptr noundef %298) #4
-  br i1 %322, label %330, label %331
-
-325:                                              ; preds = %286
-  %326 = getelementptr inbounds nuw i8, ptr %14, i64 8
+  %321 = sub i64 %318, %309
+  %322 = mul i64 %321, 1000000000
+  %323 = sub i64 %320, %311
+  %324 = add i64 %323, %322
+  %325 = icmp slt i64 %324, 20000
+  %326 = getelementptr inbounds nuw i8, ptr %252, i64 80
   %327 = load ptr, ptr %326, align 8
-  call void %327(ptr noundef nonnull %11) #4
-  %328 = getelementptr inbounds nuw i8, ptr %249, i64 72
-  %329 = load ptr, ptr %328, align 8
-  call void %329(ptr noundef %298) #4
-  br label %331
+  call void %327(ptr noundef %301) #4
+  br i1 %325, label %333, label %334
 
-330:                                              ; preds = %299
-  store i64 1, ptr %39, align 8
-  br label %331
+328:                                              ; preds = %289
+  %329 = getelementptr inbounds nuw i8, ptr %14, i64 8
+  %330 = load ptr, ptr %329, align 8
+  call void %330(ptr noundef nonnull %11) #4
+  %331 = getelementptr inbounds nuw i8, ptr %252, i64 80
+  %332 = load ptr, ptr %331, align 8
+  call void %332(ptr noundef %301) #4
+  br label %334
 
-331:                                              ; preds = %258, %261, %285, %299, %325, %330
-  %332 = getelementptr inbounds nuw i8, ptr %15, i64 48
-  %333 = load i64, ptr %332, align 8
-  %334 = icmp eq i64 %333, 0
-  br i1 %334, label %347, label %335
+333:                                              ; preds = %302
+  store i64 1, ptr %42, align 8
+  br label %334
 
-335:                                              ; preds = %331
-  %336 = getelementptr inbounds nuw i8, ptr %15, i64 24
-  %337 = load ptr, ptr %336, align 8
-  %338 = load i64, ptr %337, align 8
-  %339 = add nsw i64 %338, 1
-  store i64 %339, ptr %337, align 8
-  br label %347
+334:                                              ; preds = %261, %264, %288, %302, %328, %333
+  %335 = getelementptr inbounds nuw i8, ptr %15, i64 48
+  %336 = load i64, ptr %335, align 8
+  %337 = icmp eq i64 %336, 0
+  br i1 %337, label %350, label %338
 
-340:                                              ; preds = %96, %108, %114, %160, %171, %119, %133, %128, %145, %153, %201, %105
+338:                                              ; preds = %334
+  %339 = getelementptr inbounds nuw i8, ptr %15, i64 24
+  %340 = load ptr, ptr %339, align 8
+  %341 = load i64, ptr %340, align 8
+  %342 = add nsw i64 %341, 1
+  store i64 %342, ptr %340, align 8
+  br label %350
+
+343:                                              ; preds = %99, %111, %117, %163, %174, %122, %136, %131, %148, %156, %204, %108
   call void @llvm.lifetime.end.p0(ptr nonnull %10) #3
-  %341 = add nsw i64 %35, 1
-  %342 = load i64, ptr %24, align 8
-  %343 = icmp slt i64 %341, %342
-  %344 = select i1 %343, i64 %341, i64 0
-  %345 = add nuw nsw i64 %34, 1
-  %346 = icmp slt i64 %345, %342
-  br i1 %346, label %33, label %350, !llvm.loop !11
+  %344 = add nsw i64 %37, 1
+  %345 = load i64, ptr %24, align 8
+  %346 = icmp slt i64 %344, %345
+  %347 = select i1 %346, i64 %344, i64 0
+  %348 = add nuw nsw i64 %38, 1
+  %349 = icmp slt i64 %348, %345
+  br i1 %349, label %36, label %353, !llvm.loop !11
 
-347:                                              ; preds = %335, %331
-  %348 = getelementptr inbounds nuw i8, ptr %15, i64 24
-  %349 = load ptr, ptr %348, align 8
-  br label %356
-
-350:                                              ; preds = %340, %22, %4
-  %351 = getelementptr inbounds nuw i8, ptr %15, i64 56
+350:                                              ; preds = %338, %334
+  %351 = getelementptr inbounds nuw i8, ptr %15, i64 24
   %352 = load ptr, ptr %351, align 8
-  %353 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %354 = load ptr, ptr %353, align 8
-  %355 = call ptr %352(ptr noundef %354, ptr noundef %1, i64 noundef %2, ptr noundef %3) #4
-  br label %356
+  br label %375
 
-356:                                              ; preds = %347, %350
-  %357 = phi ptr [ %355, %350 ], [ %349, %347 ]
+353:                                              ; preds = %343, %4
+  %354 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %355 = load ptr, ptr %354, align 8
+  br i1 %20, label %356, label %360
+
+356:                                              ; preds = %353
+  %357 = getelementptr inbounds nuw i8, ptr %15, i64 64
+  %358 = load ptr, ptr %357, align 8
+  %359 = icmp eq ptr %358, null
+  br i1 %359, label %360, label %365
+
+360:                                              ; preds = %27, %356, %353
+  %361 = phi ptr [ %29, %27 ], [ %355, %356 ], [ %355, %353 ]
+  %362 = getelementptr inbounds nuw i8, ptr %15, i64 56
+  %363 = load ptr, ptr %362, align 8
+  %364 = call ptr %363(ptr noundef %361, ptr noundef %1, i64 noundef %2, ptr noundef %3) #4
+  br label %375
+
+365:                                              ; preds = %356
+  %366 = getelementptr inbounds nuw ptr, ptr %1, i64 %16
+  %367 = call ptr %358(ptr noundef %366, ptr noundef nonnull %3) #4
+  %368 = icmp eq ptr %367, null
+  br i1 %368, label %375, label %369
+
+369:                                              ; preds = %365
+  %370 = getelementptr inbounds nuw i8, ptr %15, i64 56
+  %371 = load ptr, ptr %370, align 8
+  %372 = call ptr %371(ptr noundef %355, ptr noundef %1, i64 noundef %2, ptr noundef nonnull %367) #4
+  %373 = getelementptr inbounds nuw i8, ptr %15, i64 104
+  %374 = load ptr, ptr %373, align 8
+  call void %374(ptr noundef nonnull %367) #4
+  br label %375
+
+375:                                              ; preds = %350, %360, %365, %369
+  %376 = phi ptr [ %352, %350 ], [ %364, %360 ], [ %372, %369 ], [ null, %365 ]
   call void @llvm.lifetime.end.p0(ptr nonnull %12) #3
   call void @llvm.lifetime.end.p0(ptr nonnull %11) #3
-  ret ptr %357
+  ret ptr %376
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
@@ -538,10 +568,10 @@ define void @tir_dealloc(ptr noundef %0) local_unnamed_addr #0 {
   %6 = load ptr, ptr %5, align 8
   %7 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %8 = load ptr, ptr %7, align 8
-  %9 = getelementptr inbounds nuw i8, ptr %4, i64 104
+  %9 = getelementptr inbounds nuw i8, ptr %4, i64 112
   %10 = load ptr, ptr %9, align 8
   tail call void %10(ptr noundef %0) #4
-  %11 = getelementptr inbounds nuw i8, ptr %4, i64 96
+  %11 = getelementptr inbounds nuw i8, ptr %4, i64 104
   %12 = load ptr, ptr %11, align 8
   tail call void %12(ptr noundef %6) #4
   %13 = load ptr, ptr %11, align 8

@@ -13,6 +13,7 @@ from mlir import ir
 
 from tir_mlir.runtime.llvm_flags import turn_off_slp
 
+_API = ctypes.PyDLL(None)  # Python itself; prototypes set in ctypes.pythonapi would be seen by everybody
 _P, _S = c_void_p, c_char_p
 _OUT = POINTER(c_void_p)
 
@@ -134,7 +135,7 @@ def identity() -> str:
 def address_of(op: ir.Operation) -> int:
     """Where the C++ object behind an operation lies."""
     capsule = ctypes.py_object(op._CAPIPtr)  # pyright: ignore[reportAttributeAccessIssue]
-    name, pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    name, pointer = _API.PyCapsule_GetName, _API.PyCapsule_GetPointer
     name.restype, name.argtypes = c_char_p, (ctypes.py_object,)
     pointer.restype, pointer.argtypes = c_void_p, (ctypes.py_object, c_char_p)
     return pointer(capsule, name(capsule))

@@ -24,6 +24,7 @@ from tir_mlir.runtime import cache, key, llvm_c, loader, machine
 from tir_mlir.runtime.arrays import Packed
 from tir_mlir.runtime.signature import BufferParam, ScalarParam, Signature
 
+_API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are seen by everybody
 PLANS = 32  # a function remembers so many combinations of shapes; the oldest makes room
 _MAX_ARGS, _MAX_WORDS = 64, 768  # as in entry.c
 _KINDS = {"float32": (3, 32), "float64": (4, 64), "bool": (5, 1)}
@@ -55,21 +56,21 @@ def entry() -> Entry | None:
     """The entry, made once a process; None where calls cannot go by it."""
     with _lock:
         if not _made:
-            code = _code() if _as_expected() and llvm_c.llvm() is not None else None
-            _made.append(code and Entry(code, code.address("tir_vectorcall"), _type(code), _python()))
+            try:
+                _made.append(_make() if _as_expected() and llvm_c.llvm() is not None else None)
+            except (BuildError, AttributeError):  # AttributeError: this Python has not all that entry.c calls
+                _made.append(None)
     return _made[0]
 
 
-def _code() -> loader.Code | None:
-    try:
-        name = key.entry_key()
-        data = cache.load("entry", name)
-        if data is None:
-            data = machine.compile_text(Path(__file__).with_name("entry.ll").read_text())
-            cache.save("entry", name, data)
-        return loader.Code(data).keep()  # objects of the type may be the last to go
-    except BuildError:
-        return None
+def _make() -> Entry:
+    name = key.entry_key()
+    data = cache.load("entry", name)
+    if data is None:
+        data = machine.compile_text(Path(__file__).with_name("entry.ll").read_text())
+        cache.save("entry", name, data)
+    code = loader.Code(data).keep()  # objects of the type may be the last to go
+    return Entry(code, code.address("tir_vectorcall"), _type(code), _python())
 
 
 def _as_expected() -> bool:
@@ -146,17 +147,16 @@ _members = (_Member * 3)(
 
 def _type(code: loader.Code) -> Any:
     """The type of what `callable_for` gives: all but the call it leaves to its Python function."""
-    api = ctypes.pythonapi
     slots = (_Slot * 4)(
-        _Slot(_TP_CALL, _address(api.PyVectorcall_Call)),
+        _Slot(_TP_CALL, _address(_API.PyVectorcall_Call)),
         _Slot(_TP_DEALLOC, code.address("tir_dealloc")),
         _Slot(_TP_MEMBERS, ctypes.addressof(_members)),
     )
     _kept.append(slots)
     spec = _Spec(b"tir_mlir.runtime.native.Function", _SIZE, 0, _FLAGS, slots)
     _kept.append(spec)
-    api.PyType_FromSpec.restype, api.PyType_FromSpec.argtypes = ctypes.py_object, (ctypes.POINTER(_Spec),)
-    made = api.PyType_FromSpec(ctypes.byref(spec))
+    _API.PyType_FromSpec.restype, _API.PyType_FromSpec.argtypes = ctypes.py_object, (ctypes.POINTER(_Spec),)
+    made = _API.PyType_FromSpec(ctypes.byref(spec))
     made.__getattr__ = lambda self, name: getattr(self._slow, name)
     made.__repr__ = lambda self: repr(self._slow)
     made.__doc__ = property(lambda self: self._slow.__doc__)
@@ -177,11 +177,11 @@ def callable_for(function: Any, signature: Signature, run: int, always_release: 
     if by is None:
         return function
     function._plans = plans = Plans(signature, run, always_release, by)
-    make = ctypes.pythonapi.PyType_GenericAlloc
+    make = _API.PyType_GenericAlloc
     make.restype, make.argtypes = ctypes.py_object, (ctypes.py_object, c_ssize_t)
     made = make(by.type, 0)
     c_int64.from_address(id(made) + _FUNCTION).value = plans.address
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(function))
+    _API.Py_IncRef(ctypes.py_object(function))
     c_int64.from_address(id(made) + _SLOW).value = id(function)
     c_int64.from_address(id(made) + _VECTORCALL).value = by.call
     return made
@@ -253,15 +253,21 @@ def _kind(param: BufferParam | ScalarParam) -> tuple[int, int]:
 
 def _python() -> Any:
     """struct python of entry.c."""
-    api = ctypes.pythonapi
     objects = (np.ndarray, int, float, None, True, False)
     calls = (
-        api.PyObject_Vectorcall, api.PyEval_SaveThread, api.PyEval_RestoreThread,
-        api.PyLong_AsLongLongAndOverflow, api.PyFloat_AsDouble, api.Py_DecRef, api.PyObject_Free,
+        *_calls(), _API.PyEval_SaveThread, _API.PyEval_RestoreThread,
+        _API.PyLong_AsLongLongAndOverflow, _API.PyFloat_AsDouble, _API.Py_DecRef, _API.PyObject_Free,
         ctypes.CDLL(None).clock_gettime,
     )  # fmt: skip
     words = [*map(id, objects), int(not _is_immortal()), *map(_address, calls), time.CLOCK_MONOTONIC]
     return (c_int64 * len(words))(*words)
+
+
+def _calls() -> tuple[Any, Any]:
+    """Python's own vectorcall, and what makes its names a dictionary where it wants one: 3.10 has the other inline."""
+    if sys.version_info >= (3, 11):
+        return _API.PyObject_Vectorcall, None
+    return _API.PyObject_VectorcallDict, _API._PyStack_AsDict
 
 
 def _address(function: Any) -> int:
