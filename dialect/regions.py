@@ -15,7 +15,7 @@ from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index, read_map
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, region_map
-from tir_mlir.dialect.views import Block, Buffer, Func, is_block, symbols_by_name
+from tir_mlir.dialect.views import Block, Buffer, Func, is_block, symbol_name, symbols_by_name
 from tir_mlir.dialect.walk import home, is_inside, ops, parents
 
 dim_type = isl.dim_type
@@ -71,7 +71,7 @@ def outer_iters(block: Block) -> list[ir.Value]:
 def declare(block: Block, key: str, found: Sequence[Region]) -> None:
     """Keep regions as an attribute of the block (they differ from the computed ones, or cannot be computed)."""
     dims = [i.var for i in block.iters] + outer_iters(block)
-    symbols = block.symbols
+    symbols = _symbols_for(block, found, dims)
     swap = {v: ir.AffineExpr.get_dim(i) for i, v in enumerate(dims)}
     swap |= {v: ir.AffineExpr.get_symbol(i) for i, v in enumerate(symbols)}
 
@@ -93,6 +93,31 @@ def declare(block: Block, key: str, found: Sequence[Region]) -> None:
         for r in found
     ]
     block.op.attributes[key] = ir.ArrayAttr.get(entries)
+
+
+def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]) -> list[ir.Value]:
+    """The sizes that a block names, and those that only some regions use: the block names these too from now on."""
+    known = block.symbols
+    used = dict.fromkeys(v for r in found for index in (*r.mins, *r.extents) for v in index.values)
+    new = [v for v in used if v not in known and v not in dims]
+    if not new:
+        return known
+    facts = block.op.attributes
+    for key in (attrs.MIN, attrs.EXTENT):
+        facts[key] = _wider(facts[key], len(new))
+    for key in (attrs.READS, attrs.WRITES):
+        if key in facts:
+            entries = [{n.name: n.attr for n in ir.DictAttr(e)} for e in ir.ArrayAttr(facts[key])]
+            wide = [e | {k: _wider(e[k], len(new)) for k in ("min", "extent")} for e in entries]
+            facts[key] = ir.ArrayAttr.get([ir.DictAttr.get(e) for e in wide])
+    facts[attrs.SYMS] = attrs.to_attr([*attrs.get(block.op, attrs.SYMS, []), *map(symbol_name, new)])
+    return [*known, *new]
+
+
+def _wider(attr: ir.Attribute, count: int) -> ir.Attribute:
+    """A map over more symbols, which it does not use."""
+    map_ = ir.AffineMapAttr(attr).value
+    return ir.AffineMapAttr.get(ir.AffineMap.get(map_.n_dims, map_.n_symbols + count, list(map_.results)))
 
 
 def visible_buffers(op: ir.Operation) -> list[Buffer]:

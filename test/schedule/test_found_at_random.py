@@ -183,6 +183,50 @@ def main(A: T.Buffer((5,), "float32"), P: T.Buffer((3,), "int32"), C: T.Buffer((
     assert "C[vi] = B[0, P[vi]]" in reads_back(sch)
 
 
+def test_a_declared_region_over_a_size_that_the_iters_do_not_have():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,))
+    C = T.match_buffer(c, (n,))
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = A[vi] + 1.0
+""")
+    )
+    outer = sch.blockize(sch.get_loops("C")[0], preserve_unit_iters=False)
+    sch.annotate_buffer_access(outer, 0, "read", "lambda v: [(0, 1)]")
+    assert "T.reads(A[0])" in reads_back(sch)
+    sch.annotate_buffer_access(outer, 0, "write", "lambda v: [(0, 2)]")
+    assert "T.writes(C[0:2])" in reads_back(sch)
+
+
+def test_a_declared_region_keeps_other_regions_over_sizes():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,))
+    B = T.match_buffer(b, (n,))
+    C = T.match_buffer(c, (n,))
+    with T.block("o"):
+        T.reads(A[0:n], B[0:n])
+        T.writes(C[0:n])
+        for i in range(n):
+            with T.block("C"):
+                vi = T.axis.spatial(n, i)
+                C[vi] = A[vi] + B[vi]
+""")
+    )
+    sch.annotate_buffer_access("o", 0, "read", "lambda: [(0, 1)]")
+    text = reads_back(sch)
+    assert "T.reads(A[0], B[0:n])" in text and "T.writes(C[0:n])" in text
+
+
 def test_what_a_view_stands_for_is_not_turned(refused):
     sch = Schedule(
         parse("""
