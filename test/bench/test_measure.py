@@ -74,6 +74,11 @@ def test_before_each_turn_what_sleeps_is_woken(clock):
     assert log[1:] == ["before", "call", "call"] * 2
 
 
+def test_another_clock_may_count():
+    ticks = iter(range(100))
+    assert measure.seconds(lambda: None, 2, clock=lambda: next(ticks)) == 0.5
+
+
 ROOFS = Roofs(
     {("float32", 1): 100.0},
     {1: [Point(1 << 10, 64.0, 80.0), Point(1 << 20, 4.0, 5.0)]},

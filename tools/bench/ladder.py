@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import programs
 
 from contest import check
 from measure import Stats, seconds
+from report import short
 from threads import set_threads
 from tir_mlir import Schedule, schedules
 from tir_mlir.schedule.trace_text import python_lines
@@ -36,7 +38,7 @@ class Rung:
     why: str = ""
 
 
-def climb(n: int, threads: int) -> Iterator[Rung]:
+def climb(n: int, threads: int, shared: bool = False) -> Iterator[Rung]:
     """The rungs of A @ B.T, n x n x n in float32; each result is compared with NumPy's before it is timed."""
     set_threads(threads)
     rng = np.random.default_rng(0)
@@ -49,9 +51,10 @@ def climb(n: int, threads: int) -> Iterator[Rung]:
         except Exception as error:  # noqa: BLE001  # a stage on the way may be more than the lowering takes
             yield Rung(step, None, f"{type(error).__name__}: {error}".splitlines()[0])
             continue
-        took = [seconds(ours.call)]
+        clock = time.thread_time if shared and threads == 1 else None
+        took = [seconds(ours.call, clock=clock)]
         while len(took) < CALLS and sum(took) < BUDGET:
-            took.append(seconds(ours.call))
+            took.append(seconds(ours.call, clock=clock))
         yield Rung(step, Stats.of(took).rate(2e-9 * n**3).median)
 
 
@@ -84,3 +87,5 @@ def _readable(line: str, sch: Schedule, names: dict[str, Any]) -> str:
 def write(path: Path, rungs: list[Rung]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([asdict(rung) for rung in rungs], indent=1) + "\n")
+    lines = [f"| `{rung.step}` | {'' if rung.rate is None else short(rung.rate)} |" for rung in rungs]
+    path.with_suffix(".md").write_text("\n".join(["| Step | GFLOP/s |", "|---|---:|", *lines]) + "\n")

@@ -41,12 +41,13 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
-def seconds(call: Callable[[], object], calls: int = 1) -> float:
+def seconds(call: Callable[[], object], calls: int = 1, clock: Callable[[], float] | None = None) -> float:
     """The time of one call, over that many in a row."""
-    start = time.perf_counter()
+    clock = clock or time.perf_counter
+    start = clock()
     for _ in repeat(None, calls):
         call()
-    return (time.perf_counter() - start) / calls
+    return (clock() - start) / calls
 
 
 def interleaved(
@@ -55,11 +56,13 @@ def interleaved(
     budget: float = math.inf,
     rounds: int = 51,
     before: Callable[[], object] | None = None,
+    clock: Callable[[], float] | None = None,
 ) -> dict[str, Stats]:
     """Time every contestant once a round, after a call that does not count: a slow moment of the machine hits all.
 
     Ends after so many rounds, or when the budget of seconds is spent, but not before LEAST rounds, or FEWEST when they
     are very slow. `before` is called ahead of each turn; a call that is not timed then wakes what it put to sleep.
+    `clock`: of wall time when left out.
     """
     start = time.perf_counter()
     calls = {name: _calls(call) for name, call in contestants.items()}
@@ -75,7 +78,7 @@ def interleaved(
                 if before is not None:
                     before()
                     call()
-                found[name].append(seconds(call, calls[name]))
+                found[name].append(seconds(call, calls[name], clock))
     finally:
         gc.enable()
     return {name: Stats.of(values) for name, values in found.items()}

@@ -20,11 +20,11 @@ def missing() -> str | None:
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
-    """A bar for each contestant of each row, as a share of the roof of the row."""
+    """A bar for each contestant of each row, as a share of the roof of the row; of a group its mean only."""
     importlib.import_module("matplotlib").use("svg")
     pyplot = importlib.import_module("matplotlib.pyplot")
 
-    shown = [row for row in rows if row.peak and (row.ours or row.peers)]
+    shown = [row for row in rows if row.peak and (row.ours or row.peers) and not row.group]
     figure, axes = pyplot.subplots(figsize=(9, 1 + 0.55 * len(shown)))
     _bars(axes, shown)
     figure.tight_layout()

@@ -31,9 +31,9 @@ MINUTES = 18.0  # the whole run, at most: works get less time each when it runs 
 def main(root: Path) -> int:
     args = _arguments(root)
     if args.ladder:
-        return _ladder(args.out.with_name("ladder.json"), max(args.threads))
+        return _ladder(args.out.with_name("ladder.json"), max(args.threads), args.shared)
     end = time.perf_counter() + 60 * args.minutes
-    facts = machine.facts()
+    facts = {**machine.facts(), "clock": "processor time on one thread" if args.shared else "wall time"}
     for key, value in facts.items():
         print(f"{key:8} {value}")
     roofs = machine.roofs(args.threads)
@@ -53,9 +53,9 @@ def main(root: Path) -> int:
     return 1 if wrong else 0
 
 
-def _ladder(path: Path, threads: int) -> int:
+def _ladder(path: Path, threads: int, shared: bool) -> int:
     rungs = []
-    for rung in ladder.climb(1024, threads):
+    for rung in ladder.climb(1024, threads, shared):
         rungs.append(rung)
         print(f"{'-' if rung.rate is None else report.short(rung.rate):>6} GFLOP/s  {rung.step} {rung.why}", flush=True)
     ladder.write(path, rungs)
@@ -69,14 +69,17 @@ def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]
     for number, work in enumerate(works):
         share = (end - time.perf_counter()) / (len(works) - number)
         start = time.perf_counter()
-        found.append(one(work, roofs, min(args.seconds, max(share / 2, 0.1))))
+        found.append(one(work, roofs, min(args.seconds, max(share / 2, 0.1)), args.shared))
         took = time.perf_counter() - start
         print(f"{number + 1}/{len(works)} {work.name}: {took:.1f} s", file=sys.stderr, flush=True)
     return found
 
 
-def one(work: Work, roofs: Roofs, budget: float) -> rows.Row:
-    """Check every contestant of a work, then time those that are right."""
+def one(work: Work, roofs: Roofs, budget: float, shared: bool = False) -> rows.Row:
+    """Check every contestant of a work, then time those that are right.
+
+    On one thread all is done by the thread that calls: on a shared machine its processor time is what counts.
+    """
     set_threads(work.threads, [peers.set_threads])
     contest = work.make()
     for name in list(contest.contestants):
@@ -91,6 +94,7 @@ def one(work: Work, roofs: Roofs, budget: float) -> rows.Row:
         {name: contest.contestants[name].call for name in order},
         budget=budget,
         before=quiet if work.threads > 1 else None,
+        clock=time.thread_time if shared and work.threads == 1 else None,
     )
     return rows.row(work, took, contest.missing, roofs, contest.origin)
 
@@ -117,6 +121,7 @@ def _arguments(root: Path) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, nargs="+", default=counts(), help=f"thread counts ({counts()})")
     parser.add_argument("--seconds", type=float, default=4.0, help="to measure each work (4)")
     parser.add_argument("--minutes", type=float, default=MINUTES, help=f"the whole run, about ({MINUTES:.0f})")
+    parser.add_argument("--shared", action="store_true", help="other work runs too: processor time where threads = 1")
     parser.add_argument("--ladder", action="store_true", help="only the rungs of a product, one primitive at a time")
     parser.add_argument("--costs", action="store_true", help="also what the project itself costs")
     parser.add_argument("--out", type=Path, default=root / "build" / "bench.json", help="the JSON file")
