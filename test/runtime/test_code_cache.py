@@ -149,6 +149,22 @@ def test_an_edit_of_the_package_under_a_process_keeps_it_from_storing(parse, fol
     assert key.sources_changed() and doubled(build(parse(TEXT))) and entries(folder) == []
 
 
+def test_all_that_takes_part_in_a_build_is_in_the_key():
+    code = (
+        "import sys\nfrom mlir import ir\nfrom tir_mlir import build\nfrom tir_mlir.dialect.context import entered\n"
+        f"with entered(): module = ir.Module.parse({TEXT!r})\n"
+        "build(module, cache=False)\nprint(*[m.__file__ for n, m in sys.modules.items() if n.startswith('tir_mlir')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ROOT}, check=True
+    )
+    from tir_mlir.runtime import key
+
+    root = os.path.join(ROOT, "tir_mlir")
+    used = {os.path.relpath(file, root) for file in done.stdout.split()} - {"__init__.py", "passes/__init__.py"}
+    assert len(used) > 50 and not {f for f in used if not f.startswith(key.SOURCES)}
+
+
 DAMAGE = {
     "cut short": lambda data: data[:-1],
     "cut to nothing": lambda data: b"",

@@ -4,6 +4,7 @@ import copy
 import gc
 import importlib.util
 import platform
+import subprocess
 import sys
 import threading
 import time
@@ -321,6 +322,15 @@ def test_without_an_entry_python_serves(monkeypatch):
     for call in (lib, lib["main"], lib.main):
         call(*args)
     assert (args[2] == 3).all()
+
+
+def test_a_fork_while_the_entry_is_made():
+    code = (
+        "import os\nfrom tir_mlir.runtime import native\nnative._lock.acquire()\npid = os.fork()\n"
+        "if not pid: os._exit(0 if native.entry() else 1)\nprint(os.waitpid(pid, 0)[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0\n", done.stderr
 
 
 @pytest.mark.parametrize("field", ["_SHAPE", "_DESCR", "_DATA", "_RANK", "_TYPE", "_WRITEABLE"])

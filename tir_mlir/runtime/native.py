@@ -8,6 +8,7 @@ laid out in another way than `entry.c` says, there is none, and the Python objec
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 import time
@@ -44,6 +45,15 @@ class Entry:
 
 _lock = threading.Lock()
 _made: list[Entry | None] = []  # one, once it is known
+
+
+def _unlock() -> None:
+    """A forked process does not have the thread that may hold the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_unlock)
 
 
 def prepare() -> None:
