@@ -17,6 +17,8 @@ from tir_mlir.passes.lower.facts import dense, map_of, zeros
 from tir_mlir.passes.lower.lanes import Lanes, NotVector, analyse, can_mask, contiguous, step
 from tir_mlir.passes.lower.registry import lowering, programs
 
+MOST_PIECES = 2
+"""Vectors of less than a register that are as quick as one that is masked."""
 WIDEST = 64
 """Lanes in one vector value; a longer loop runs in chunks."""
 REGISTER_BITS = 512
@@ -82,7 +84,7 @@ def _pieces(lanes: Lanes, base: Index, count: int) -> None:
         base, count = base + count // width * width, count % width
     while count:
         size = 1 << (count.bit_length() - 1)
-        if size < width and size != count and can_mask(lanes):
+        if size < width and count.bit_count() > MOST_PIECES and can_mask(lanes):
             Emitter(lanes, base, size * 2, [Index.constant(count)]).run()
             return
         size = count if size < width and not can_mask(lanes) else size
