@@ -18,6 +18,8 @@ from mlir import ir
 
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
+from tir_mlir.passes.lower.threads import HEARD
 from tir_mlir.runtime import cache as store
 from tir_mlir.runtime import jit, key, link, llvm_c, native
 from tir_mlir.runtime.aot import Aot
@@ -108,8 +110,6 @@ def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Mo
     except BuildError:
         return None
     if compiled.warned:
-        from tir_mlir.passes.lower import LoweringWarning
-
         for text in compiled.warned:
             warnings.warn(text, LoweringWarning, stacklevel=4)
     return library
@@ -132,9 +132,6 @@ def _library(request: _Request, driver: jit.Jit | Aot | Engine, lowered: Callabl
 
 def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     """The program in the llvm dialect, its kernels in it; whether it calls other code, and what the lowering said."""
-    from tir_mlir.passes.lower import lower_to_llvm
-    from tir_mlir.passes.lower.threads import HEARD
-
     timing, warned = request.timing, []
     with timing.clock("link"):
         module = clone(request.original)
