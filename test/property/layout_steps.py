@@ -163,7 +163,8 @@ def annotate_buffer_access(c: Choice) -> Arguments:
 def rolling_buffer(c: Choice) -> Arguments:
     """Of a block that shares a loop with its consumers."""
     shared = []
-    for block in c.blocks:
+    results = c.sch.get_output_blocks("root")
+    for block in (b for b in c.blocks if b not in results):
         users = [set(c.loops(user)) for user in c.sch.get_consumers(block)]
         if users and set(c.loops(block)).intersection(*users):
             shared.append(block)

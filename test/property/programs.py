@@ -56,7 +56,8 @@ class Maker(WideStages, Stages):
         "elementwise", "elementwise", "elementwise", "transpose", "flip", "stride", "stencil", "stencil", "padded",
         "reduce", "reduce", "reduce", "matmul", "matmul", "conv", "broadcast", "flatten", "fold", "update", "overwrite",
         "halves", "scan", "scratch", "together", "argmax", "triangle", "below", "mirrored", "frame", "numbered",
-        "gathered", "chosen", "twins", "cast", "tiled", "softmax", "scattered", "named", "clipped", "shifted",
+        "gathered", "chosen", "twins", "cast", "tiled", "softmax", "scattered", "named", "clipped", "shifted", "rolled",
+        "rolled",
     )  # fmt: skip
 
     def sample(self, stages: int) -> Sample:

@@ -238,6 +238,33 @@ class WideStages(Making):
         self.buffers.append(top)
         self.done(made, step)
 
+    def rolled(self) -> None:
+        """A stencil whose inputs are computed just before, most of them once more: what rolling_buffer is for."""
+        a = self.source(self.random.choice([1, 2]))
+        size, reach = a.shape[0], self.random.choice([1, 2])
+        if not isinstance(size, int) or size <= reach:
+            return
+        rest = a.shape[1:]
+        part, made = self.target(a.shape, a), self.target((size - reach, *rest), a)
+        part.inner = True
+        i, k, j = (f"{x}{self.count}" for x in "ikj")
+        own, at = [("vj", "S", s, j) for s in rest], "".join(", vj" for _ in rest)
+        self._line(1, f"for {i} in range({size - reach}):")
+        for block, low, bound in ((part, f"for {k} in range({reach + 1}):", f"{i} + {k}"), (made, "", i)):
+            depth = self._line(2, low) if low else 2
+            for extent in rest:
+                depth = self._line(depth, f"for {j} in range({extent}):")
+            terms = " + ".join(f"{part.name}[vi + {d}{at}]" for d in range(reach + 1))
+            value = f"{a.name}[vi{at}] + {self.number(1, a)}" if block is part else terms
+            axes = [("vi", "S", block.shape[0], bound), *own]
+            self.block(depth, block.name, axes, [f"{block.name}[vi{at}] = {value}"])
+
+        def step(held: Held) -> None:
+            held[part.name] = held[a.name] + 1
+            held[made.name] = sum(held[part.name][d : d + size - reach] for d in range(reach + 1))  # type: ignore[assignment]
+
+        self.done(made, step)
+
     def named(self) -> None:
         """A value with a name, used twice."""
         a = self.source(1)

@@ -143,6 +143,12 @@ def test_a_constant_in_another_type_is_one():
     assert "B[vi] = T.int8(2)" in reads_back(sch)
 
 
+def test_a_constant_that_another_type_cannot_hold_is_converted_where_it_runs():
+    sch = Schedule(parse(FILLED.replace("= 2.0", '= T.min_value("float32")')))
+    sch.unsafe_set_dtype("B", 0, "int32")
+    assert 'B[vi] = T.Cast("int32", T.float32(' in reads_back(sch)
+
+
 def test_a_position_that_is_one_number_reads_back():
     sch = Schedule(
         parse("""

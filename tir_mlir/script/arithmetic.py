@@ -112,6 +112,12 @@ def check_range(number: int, dtype: str) -> None:
         raise Refused(f"the constant {number} does not fit type {dtype}")
 
 
+def holds(dtype: str, number: bool | int | float) -> bool:
+    """Whether an integer type can hold a number, its fraction cut off."""
+    limit = 1 << (dtypes.bits(dtype) - 1)
+    return -limit - 1 < number < limit
+
+
 def _mlir(dtype: str) -> ir.Type:
     try:
         return mlir_type(dtype)

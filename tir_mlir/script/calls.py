@@ -149,7 +149,7 @@ def _dtype(evaluate: Evaluator, callee: DType, node: ast.Call) -> Any:
 
 
 def convert(item: Any, dtype: str) -> Expr:
-    """`item` as `dtype`; a constant is converted exactly, an index that is already int32 stays an index."""
+    """`item` as `dtype`; a constant that fits is converted exactly, an index that is already int32 stays an index."""
     if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
         raise Refused(f"dtype {dtype} is not supported; use one of {', '.join(dtypes.NAMES)}")
     if isinstance(item, str) and dtypes.is_float(dtype):
@@ -163,6 +163,8 @@ def convert(item: Any, dtype: str) -> Expr:
             return Const(float(item.value), dtype)
         if dtype == "bool":
             return Const(bool(item.value), dtype)
+        if item.dtype and not arithmetic.holds(dtype, item.value):  # the machine converts it as it does
+            return arithmetic.cast(Value(arithmetic.constant(item.value, item.dtype), item.dtype), dtype)
         arithmetic.check_range(int(item.value), dtype)
         return Const(int(item.value), dtype)
     if isinstance(item, Index) and dtype == "int32":
