@@ -24,6 +24,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir.script": ("tir_mlir.dialect", "tir_mlir.passes.linalg", "tir_mlir.runtime.toolchain"),
     "tir_mlir.te": ("tir_mlir.dialect", "tir_mlir.script"),
     "tir_mlir.schedule": ("tir_mlir.dialect", "tir_mlir.passes.schedule", "tir_mlir.script"),
+    "tir_mlir.target": ("tir_mlir.runtime.host",),
+    "tir_mlir.schedules": ("tir_mlir.dialect", "tir_mlir.schedule", "tir_mlir.target"),
     "tir_mlir.runtime": ("tir_mlir.dialect", "tir_mlir.intrin.kernels"),
     "tir_mlir.intrin.kernels": ("tir_mlir.dialect", "tir_mlir.runtime.host"),
     "tir_mlir.intrin": ("tir_mlir.dialect", "tir_mlir.script", "tir_mlir.runtime.host"),
@@ -41,7 +43,13 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tir_mlir.script.linalg",
     ),
 }
-TOP = ("tir_mlir.compat", "tir_mlir.optdriver", "tir_mlir.opt", "tir_mlir.examples")  # nothing below imports these
+TOP = (
+    "tir_mlir.compat",
+    "tir_mlir.optdriver",
+    "tir_mlir.opt",
+    "tir_mlir.examples",
+    "tir_mlir.schedules",
+)  # nothing below imports these
 
 
 def sources() -> list[Path]:

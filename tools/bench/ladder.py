@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import programs
 
+import tensor_programs
 from contest import check
 from measure import Stats, seconds
 from report import short
@@ -60,7 +60,7 @@ def climb(n: int, threads: int, shared: bool = False) -> Iterator[Rung]:
 
 def stages(n: int, threads: int) -> Iterator[tuple[str, Schedule]]:
     """The program as written, then after each step of the library's schedule that changes it."""
-    program = programs.product(n, n, n, trans_b=True)
+    program = tensor_programs.product(n, n, n, trans_b=True)
     whole = Schedule(program)
     schedules.gemm(whole, "C", threads=threads)
     sch = Schedule(program)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import programs
 
 import byhand
 import peers
+import tensor_programs
 from contest import Contest, Goal, Work
 from ours import scheduled
 
@@ -46,7 +46,7 @@ def _contest(ci: int, co: int, size: int, kernel: int, stride: int, pad: int) ->
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (1, ci, size, size)).astype(np.float32)
     w = rng.uniform(-1, 1, (co, ci, kernel, kernel)).astype(np.float32)
-    program = programs.convolution(ci, co, size, kernel, stride, pad)
+    program = tensor_programs.convolution(ci, co, size, kernel, stride, pad)
     return contest(
         convolved(x, w, stride, pad), [x, w],
         lambda: scheduled(program, "Y", "conv2d", 1, byhand.conv2d),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import programs
 
 import byhand
 import peers
+import tensor_programs
 from contest import Contest, Goal, Work
 from ours import scheduled
 
@@ -33,7 +33,7 @@ def _contest(m: int, n: int, k: int, threads: int) -> Contest:
     b = rng.integers(-64, 64, (k, n)).astype(np.int8)
     expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int32)
 
-    program = programs.product(m, n, k, "int8")
+    program = tensor_programs.product(m, n, k, "int8")
     return contest(
         expected, [a, b], lambda: scheduled(program, "C", "gemm", threads, byhand.gemm),
         {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import programs
 
 import byhand
 import peers
+import tensor_programs
 from contest import Contest, Goal, Work
 from ours import scheduled
 
@@ -53,7 +53,7 @@ def _contest(m: int, n: int, k: int, dtype: str, trans_b: bool, threads: int) ->
     b = rng.uniform(-1, 1, (n, k) if trans_b else (k, n)).astype(dtype)
     seen = b.T if trans_b else b
 
-    program = programs.product(m, n, k, dtype, trans_b)
+    program = tensor_programs.product(m, n, k, dtype, trans_b)
     return contest(
         a @ seen, [a, b], lambda: scheduled(program, "C", "gemm", threads, byhand.gemm),
         {

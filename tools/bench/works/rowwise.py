@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import programs
 
 import byhand
 import peers
+import tensor_programs
 from contest import Contest, Goal, Work
 from ours import scheduled
 
@@ -32,7 +32,7 @@ def softmax(rows: int, columns: int, threads: int) -> Work:
         power = np.exp(x - x.max(1, keepdims=True))
         return contest(
             power / power.sum(1, keepdims=True), [x],
-            lambda: scheduled(programs.softmax(rows, columns), "out", "softmax", threads, byhand.by_row),
+            lambda: scheduled(tensor_programs.softmax(rows, columns), "out", "softmax", threads, byhand.by_row),
             {"torch": lambda: peers.pytorch.softmax(x)},
         )  # fmt: skip
 
@@ -46,7 +46,7 @@ def softmax(rows: int, columns: int, threads: int) -> Work:
 def layer_norm(rows: int, columns: int, threads: int) -> Work:
     def make() -> Contest:
         x, scale, shift = _random(rows, columns), _random(columns), _random(columns)
-        program = programs.layer_norm(rows, columns, EPSILON)
+        program = tensor_programs.layer_norm(rows, columns, EPSILON)
         middle, spread = x.mean(1, keepdims=True), x.var(1, keepdims=True)
         return contest(
             (x - middle) / np.sqrt(spread + np.float32(EPSILON)) * scale + shift, [x, scale, shift],
@@ -64,7 +64,7 @@ def layer_norm(rows: int, columns: int, threads: int) -> Work:
 def product_relu(n: int, threads: int) -> Work:
     def make() -> Contest:
         a, b = _random(n, n), _random(n, n)
-        program = programs.product(n, n, n, relu=True)
+        program = tensor_programs.product(n, n, n, relu=True)
         return contest(
             np.maximum(a @ b, 0), [a, b], lambda: scheduled(program, "C", "gemm", threads, byhand.gemm),
             {"torch": lambda: peers.pytorch.product_relu(a, b)},
@@ -80,7 +80,7 @@ def chain(rows: int, columns: int, threads: int) -> Work:
         x, y, z = (_random(rows, columns) for _ in range(3))
         return contest(
             np.maximum(x * y + z, 0) * x - y, [x, y, z],
-            lambda: scheduled(programs.chain(rows, columns), "out", "elementwise", threads, byhand.chain),
+            lambda: scheduled(tensor_programs.chain(rows, columns), "out", "elementwise", threads, byhand.chain),
             {"torch": lambda: peers.pytorch.chain(x, y, z)},
         )  # fmt: skip
 
