@@ -14,7 +14,9 @@ from contest import Contestant
 
 
 def missing() -> str | None:
-    found = importlib.util.find_spec("tvm") is not None
+    found = importlib.util.find_spec("tvm")
+    if found is not None and found.origin == "tir_mlir.compat":
+        return "the name tvm stands for tir_mlir in this process"
     return None if found else "TVM is not there: pip install apache-tvm"
 
 
