@@ -37,7 +37,7 @@ def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target
     lanes, size = target.lanes(bits), max(1, bits // 8)
     mr, vectors = min(_candidates(target), key=lambda c: _cost(*c, m, n, lanes))
     nr = vectors * lanes
-    kc = _even(k, max(16, target.l1 // 2 // (nr * size)))
+    kc = _even(k, max(16, target.l1 * 2 // 3 // (nr * size)))  # a panel in L1, with room for the rows of the left
     mc = _even(m, max(mr, min(target.l2 // 2 // (kc * size), ceil(m / threads))), mr)
     nc = _even(n, max(nr, target.l3 // 2 // (kc * size)), nr)
     return Tiles(mr, nr, kc, mc, nc)
