@@ -11,7 +11,6 @@ from mlir import ir
 from tir_mlir.dialect.errors import NotAffine
 
 AffineExpr = ir.AffineExpr
-IndexLike = "Index | int"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Every IR edit goes through here or `create`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from mlir import ir
@@ -210,17 +210,21 @@ def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Op
         map_, used = emit_map([change(i) for i in indices])
         return rebuild(op, operands[:start] + used, {"map": _map(map_)})
     if op.name == "affine.for":
-        loop = Loop(op)
-        low, low_used = emit_map([change(i) for i in loop.lowers])
-        high, high_used = emit_map([change(i) for i in loop.uppers])
-        sizes = _segments(len(low_used), len(high_used), 0)
-        changes = {"lowerBoundMap": _map(low), "upperBoundMap": _map(high), "operandSegmentSizes": sizes}
-        return rebuild(op, low_used + high_used, changes)
+        return set_bounds(op, [change(i) for i in Loop(op).lowers], [change(i) for i in Loop(op).uppers])
     if op.name == "affine.parallel":
         return rebind(op, [change(i) for i in _raw_bindings(op)])
     if op.name == "affine.if":
         return rebuild_guard(op, [Constraint(change(c.index), c.is_eq) for c in constraints(op)])
     raise ValueError(f"{op.name} has no index expressions")
+
+
+def set_bounds(op: ir.Operation, lowers: Sequence[Index], uppers: Sequence[Index]) -> ir.Operation:
+    """Give a loop other bounds; what it carries from iteration to iteration stays."""
+    (low, low_used), (high, high_used) = emit_map(lowers), emit_map(uppers)
+    carried = list(op.operands)[len(op.operands) - len(op.results) :]
+    sizes = _segments(len(low_used), len(high_used), len(carried))
+    changes = {"lowerBoundMap": _map(low), "upperBoundMap": _map(high), "operandSegmentSizes": sizes}
+    return rebuild(op, [*low_used, *high_used, *carried], changes)
 
 
 def _raw_bindings(op: ir.Operation) -> list[Index]:
@@ -389,9 +393,3 @@ def rebased(op: ir.Operation) -> list[ir.Value]:
             if home not in inside:
                 outer[value] = None
     return list(outer)
-
-
-def uses_any(op: ir.Operation, values: Iterable[ir.Value]) -> bool:
-    """Whether anything beneath `op` uses one of the values directly."""
-    wanted = set(values)
-    return any(v in wanted for o in ops(op) for v in o.operands)

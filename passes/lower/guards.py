@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect import create, ranges, walk
 from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index, emit_map
+from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop, is_loop
 from tir_mlir.passes.lower.lanes import step
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -95,20 +95,7 @@ def upper_bound(constraint: Constraint, var: ir.Value) -> Index | None:
 
 def set_uppers(op: ir.Operation, uppers: Sequence[Index]) -> ir.Operation:
     """Give a loop other upper bounds, those left out that another one or the ranges around make pointless."""
-    return set_bounds(op, Loop(op).lowers, least(uppers, ranges.around(op)))
-
-
-def set_bounds(op: ir.Operation, lowers: Sequence[Index], uppers: Sequence[Index]) -> ir.Operation:
-    """Give a loop other bounds."""
-    low, low_used = emit_map(lowers)
-    high, high_used = emit_map(uppers)
-    passed = list(op.operands)[len(op.operands) - len(op.results) :]
-    changes: dict[str, ir.Attribute] = {
-        "lowerBoundMap": ir.AffineMapAttr.get(low),
-        "upperBoundMap": ir.AffineMapAttr.get(high),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(low_used), len(high_used), len(passed)]),
-    }
-    return walk.rebuild(op, [*low_used, *high_used, *passed], changes)
+    return walk.set_bounds(op, Loop(op).lowers, least(uppers, ranges.around(op)))
 
 
 def least(bounds: Sequence[Index], box: ranges.Box) -> list[Index]:

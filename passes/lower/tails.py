@@ -10,7 +10,7 @@ from tir_mlir.dialect import create, ranges, sets, walk
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop, is_loop
-from tir_mlir.passes.lower.guards import greatest, inline, is_plain_if, least, set_bounds, set_uppers
+from tir_mlir.passes.lower.guards import greatest, inline, is_plain_if, least, set_uppers
 from tir_mlir.passes.lower.lanes import step
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -159,7 +159,7 @@ def _cut_at(loop: Loop, at: Index) -> list[ir.Operation]:
     op = loop.op
     first = set_uppers(walk.clone(op, ir.InsertionPoint(op)), [at, *loop.uppers])
     lowers = greatest([*loop.lowers, at], ranges.around(op))
-    rest = set_bounds(op, lowers, loop.uppers)
+    rest = walk.set_bounds(op, lowers, loop.uppers)
     return [*settle(first), *settle(rest)]
 
 
@@ -205,7 +205,7 @@ def _settle_loop(op: ir.Operation) -> list[ir.Operation]:
         op.erase()
         return []
     if len(lowers) < len(loop.lowers) or len(uppers) < len(loop.uppers):
-        op = set_bounds(op, lowers, uppers)
+        op = walk.set_bounds(op, lowers, uppers)
     loop = Loop(op)
     only = ranges.within(op).get(loop.var, (None, None))
     if only[0] is not None and only[0] == only[1]:

@@ -8,7 +8,6 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.passes.schedule.registry import refuse
 
-DYNAMIC_SIZE = ir.ShapedType.get_dynamic_size()
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 _FOLLOW = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.extract_strided_metadata")
 _INDIFFERENT = (

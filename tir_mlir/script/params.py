@@ -15,7 +15,6 @@ from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.index import Index
 
 from .scope import MISSING, Owner, State
-from .source import Refused
 from .values import BufferRef, Unbound, Value
 
 Dim = int | str | ast.expr  # a number, the name of a variable, or an expression of such
@@ -178,7 +177,3 @@ def size_name(state: State, node: ast.expr) -> str | None:
         return node.id if isinstance(binding.item, Unbound | ScalarSpec) else None
     value = state.scope.python_value(node.id)
     return node.id if value is MISSING or type(value).__name__ == "Var" else None
-
-
-def unresolved(item: Any, name: str) -> Refused:
-    return Refused(f"{name} is no number and no variable: {item!r}")

@@ -1,0 +1,31 @@
+"""Bounds of loops change, what the loops carry does not."""
+
+from __future__ import annotations
+
+from tir_mlir.dialect import walk
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Loop, is_loop
+from tir_mlir.dialect.walk import ops
+
+
+def test_a_loop_that_carries_a_sum_gets_other_bounds(parse):
+    module = parse("""func.func @main(%A: memref<8x8xf32>, %s: f32) -> f32 {
+      %all = affine.for %i = 0 to 8 iter_args(%b = %s) -> (f32) {
+        %row = affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) iter_args(%c = %b) -> (f32) {
+          %a = affine.load %A[%i, %j] : memref<8x8xf32>
+          %d = arith.addf %c, %a : f32
+          affine.yield %d : f32
+        }
+        affine.yield %row : f32
+      }
+      return %all : f32
+    }""")
+    with entered():
+        outer, inner = (Loop(o) for o in ops(module.operation) if is_loop(o))
+        walk.rewrite_indices(inner.op, lambda i: i.substitute({outer.var: Index.constant(3)}))
+        walk.set_bounds(outer.op, [Index.constant(2)], outer.uppers)
+        assert module.operation.verify()
+    text = str(module)
+    assert "%arg2 = 2 to 8 iter_args(%arg3 = %arg1)" in text
+    assert "%arg4 = 0 to 4 iter_args(%arg5 = %arg3)" in text
