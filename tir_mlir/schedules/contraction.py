@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tir_mlir.dialect.dtypes import bits
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.infos import BlockInfo, RegionInfo
@@ -21,14 +22,14 @@ class Operand:
 
 @dataclass(frozen=True)
 class Contraction:
-    """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: names of iters, their extents (None: symbolic)."""
+    """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: names of iters, their extents (None: symbolic), the
+    operand that has the columns."""
 
     batch: tuple[str, ...]
     m: str
     n: str
     k: str
     extents: dict[str, int | None]
-    left: Operand
     right: Operand
     bits: int
 
@@ -54,15 +55,10 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
         raise _no_product(info, "each operand needs the sum and one of two further axes of the result")
     m, n = single
     order = [0, 1] if m in axes[0] else [1, 0]
-    left, right = (Operand(str(inputs[i]), axes[i], element_bits(inputs[i].buffer.dtype)) for i in order)
+    left, right = (Operand(str(inputs[i]), axes[i], bits(inputs[i].buffer.dtype)) for i in order)
     if m not in left.axes or n not in right.axes or n in left.axes:
         raise _no_product(info, "one operand must have the rows, the other the columns of the result")
-    return Contraction(tuple(batch), m, n, sums[0], dict(extents), left, right, element_bits(out.buffer.dtype))
-
-
-def element_bits(dtype: str) -> int:
-    """Bits of an element."""
-    return int("".join(c for c in dtype if c.isdigit()))
+    return Contraction(tuple(batch), m, n, sums[0], extents, right, bits(out.buffer.dtype))
 
 
 def _axes(region: RegionInfo, info: BlockInfo) -> tuple[str, ...]:
