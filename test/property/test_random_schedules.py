@@ -12,7 +12,7 @@ from checking import tell
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-COUNT = int(os.environ.get("TIR_FUZZ", "40"))
+COUNT = int(os.environ.get("TIR_FUZZ", "60"))
 SETTINGS = settings(
     max_examples=COUNT,
     deadline=None,
