@@ -1,0 +1,105 @@
+"""Writing arithmetic on floats of one type, scalars or vectors, and on their bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import arith
+
+_CONTRACT = "#arith.fastmath<contract>"
+
+
+class Floats:
+    """Makes ops on values of one type at the ambient insertion point; products may go into fused multiply-adds."""
+
+    def __init__(self, type_: ir.Type):
+        self.type = type_
+        self.element = ir.FloatType(type_.element_type if isinstance(type_, ir.VectorType) else type_)
+        self.bits = self.element.width
+        self.whole = self._shaped(ir.IntegerType.get_signless(self.bits))
+        self._contract = ir.Attribute.parse(_CONTRACT)
+
+    def _shaped(self, element: ir.Type) -> ir.Type:
+        if isinstance(self.type, ir.VectorType):
+            return ir.VectorType.get(self.type.shape, element, scalable=self.type.scalable_dims)
+        return element
+
+    def constant(self, value: float) -> ir.Value:
+        return self._splat(self.type, ir.FloatAttr.get(self.element, value))
+
+    def integer(self, value: int) -> ir.Value:
+        """A constant of as many bits."""
+        return self._splat(self.whole, ir.IntegerAttr.get(ir.IntegerType.get_signless(self.bits), value))
+
+    def _splat(self, type_: ir.Type, value: ir.Attribute) -> ir.Value:
+        shaped = isinstance(type_, ir.VectorType)
+        return arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, value) if shaped else value)
+
+    def value(self, x: ir.Value | float) -> ir.Value:
+        return self.constant(x) if isinstance(x, int | float) else x
+
+    def _make(self, name: str, type_: ir.Type, *operands: ir.Value, **attributes: ir.Attribute) -> ir.Value:
+        return ir.Operation.create(name, [type_], list(operands), attributes).results[0]
+
+    # --- floats ------------------------------------------------------------------------------------------------------
+
+    def add(self, x: Any, y: Any) -> ir.Value:
+        return self._make("arith.addf", self.type, self.value(x), self.value(y), fastmath=self._contract)
+
+    def sub(self, x: Any, y: Any) -> ir.Value:
+        return self._make("arith.subf", self.type, self.value(x), self.value(y), fastmath=self._contract)
+
+    def mul(self, x: Any, y: Any) -> ir.Value:
+        return self._make("arith.mulf", self.type, self.value(x), self.value(y), fastmath=self._contract)
+
+    def div(self, x: Any, y: Any) -> ir.Value:
+        return self._make("arith.divf", self.type, self.value(x), self.value(y))
+
+    def fma(self, x: Any, y: Any, z: Any) -> ir.Value:
+        """x * y + z, in one instruction where the CPU has it."""
+        return self.add(self.mul(x, y), z)
+
+    def polynomial(self, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
+        """By Horner's rule, the coefficient of the highest power first."""
+        value = self.constant(coefficients[0])
+        for c in coefficients[1:]:
+            value = self.fma(value, x, c)
+        return value
+
+    def compare(self, x: Any, predicate: str, y: Any) -> ir.Value:
+        """An ordered comparison (`une`: unordered), false where one is NaN."""
+        code = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "une": 13}[predicate]
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), code)
+        bits = self._shaped(ir.IntegerType.get_signless(1))
+        return self._make("arith.cmpf", bits, self.value(x), self.value(y), predicate=number)
+
+    def select(self, which: ir.Value, x: Any, y: Any) -> ir.Value:
+        return self._make("arith.select", self.type, which, self.value(x), self.value(y))
+
+    def between(self, x: ir.Value, low: float, high: float) -> ir.Value:
+        """x, or the nearer end where it is outside; NaN stays."""
+        x = self.select(self.compare(high, "olt", x), high, x)
+        return self.select(self.compare(low, "ogt", x), low, x)
+
+    # --- their bits --------------------------------------------------------------------------------------------------
+
+    def to_bits(self, x: ir.Value) -> ir.Value:
+        return self._make("arith.bitcast", self.whole, x)
+
+    def from_bits(self, i: ir.Value) -> ir.Value:
+        return self._make("arith.bitcast", self.type, i)
+
+    def from_integer(self, i: ir.Value) -> ir.Value:
+        return self._make("arith.sitofp", self.type, i)
+
+    def whole_op(self, name: str, i: ir.Value, j: ir.Value | int) -> ir.Value:
+        """An integer op of arith: addi, subi, andi, ori, shli, shrui, shrsi."""
+        return self._make(f"arith.{name}", self.whole, i, self.integer(j) if isinstance(j, int) else j)
+
+    def magnitude(self, x: ir.Value) -> ir.Value:
+        return self._make("math.absf", self.type, x)
+
+    def with_sign(self, x: ir.Value, of: ir.Value) -> ir.Value:
+        return self._make("math.copysign", self.type, x, of)

@@ -1,0 +1,37 @@
+// RUN: tir-opt %s --split-input-file -p tir-lower-math | FileCheck %s
+
+// The nearest multiple of ln 2, a polynomial, a power of two in two steps: no call, no conversion of a NaN.
+// CHECK-LABEL: func.func @exp
+// CHECK-NOT: math.exp
+// CHECK: arith.mulf {{.*}} fastmath<contract> : vector<8xf32>
+// CHECK-NOT: arith.fptosi
+// CHECK-COUNT-2: arith.shli {{.*}} : vector<8xi32>
+// CHECK: return
+func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// -----
+
+// A scalar goes the same way.
+// CHECK-LABEL: func.func @scalar
+// CHECK-NOT: math.tanh
+// CHECK: math.copysign {{.*}} : f32
+// CHECK: arith.select {{.*}} : f32
+func.func @scalar(%x: f32) -> f32 {
+  %y = math.tanh %x : f32
+  return %y : f32
+}
+
+// -----
+
+// What has no polynomial here is left to the C library.
+// CHECK-LABEL: func.func @left
+// CHECK: math.log {{.*}} : f64
+// CHECK: math.sin {{.*}} : vector<4xf32>
+func.func @left(%x: f64, %v: vector<4xf32>) -> (f64, vector<4xf32>) {
+  %y = math.log %x : f64
+  %s = math.sin %v : vector<4xf32>
+  return %y, %s : f64, vector<4xf32>
+}
