@@ -14,6 +14,7 @@ OURS = (
     "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations
     "tir-lower-guards",
     "tir-lower-tails",  # after compact: buffers of a tile are private to it still
+    "tir-lower-prefetch",  # loops are cut: each piece asks for its own
     "tir-lower-races",
     "tir-lower-bools",  # before vectors: a vector of bits is packed
     "tir-lower-transposed",

@@ -55,6 +55,7 @@ def test_a_batch():
     check(batched(3, 17, 18, 19), [(3, 17, 19), (3, 19, 18), (3, 17, 18)], target=SMALL, threads=1)
 
 
+@pytest.mark.filterwarnings("error")
 def test_sizes_known_when_it_runs():
     program = product("m", "n", "k")
     sch = Schedule(program)

@@ -30,7 +30,9 @@ class Contraction:
     n: str
     k: str
     extents: dict[str, int | None]
+    left: Operand
     right: Operand
+    out: str
     bits: int
 
     def extent(self, axis: str) -> int | None:
@@ -58,7 +60,7 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     left, right = (Operand(str(inputs[i]), axes[i], bits(inputs[i].buffer.dtype)) for i in order)
     if m not in left.axes or n not in right.axes or n in left.axes:
         raise _no_product(info, "one operand must have the rows, the other the columns of the result")
-    return Contraction(tuple(batch), m, n, sums[0], extents, right, bits(out.buffer.dtype))
+    return Contraction(tuple(batch), m, n, sums[0], extents, left, right, out.buffer.name, bits(out.buffer.dtype))
 
 
 def _axes(region: RegionInfo, info: BlockInfo) -> tuple[str, ...]:

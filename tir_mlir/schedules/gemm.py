@@ -7,11 +7,10 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.contraction import Contraction, contraction
+from tir_mlir.schedules.packing import far_result, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.tiles import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
 
-SQUARE = 8
-"""Side of the squares in which an operand is turned while it is packed."""
 THREAD_WORK = 1 << 20
 """Multiply-adds that pay for waking a thread."""
 
@@ -43,7 +42,7 @@ class Gemm:
         self.m, self.n, self.k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
 
     def run(self) -> None:
-        sch, plan = self.sch, self.plan
+        sch, plan, what = self.sch, self.plan, self.what
         batch, i, j, k = self._loops(self.block)
         k_0 = None
         if plan.kc < self.k:
@@ -57,14 +56,18 @@ class Gemm:
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
         sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
-        if self._packs_right():
-            self._pack_right(parts, k_0 or j_0)
+        if packs_right(what, plan, self.target):
+            pack_right(sch, what, plan, parts, k_0 or j_0, self.threads)
+        if packs_left(what, plan, self.target):
+            pack_left(sch, what, plan, parts, i_0, self.target.lanes(what.left.bits))
         sch.unroll(i_2)
         sch.vectorize(j_2)
         sch.decompose_reduction(parts, k)
         *_, rows, columns = sch.get_loops(write_back)
         sch.unroll(rows)
         sch.vectorize(columns)
+        if far_result(what, self.target):
+            sch.annotate(i_1, "prefetch", what.out)
         if self.threads > 1:
             sch.parallel(i_0)
 
@@ -78,37 +81,3 @@ class Gemm:
     def _nest(self, parts: Any) -> tuple[list, Any, Any, Any, Any]:
         *batch, i, j, k_0, k = self.sch.get_loops(parts)
         return batch, i, j, k_0, k
-
-    def _packs_right(self) -> bool:
-        """Whether the right operand is read often enough, from far enough, to be worth a copy in the order of use.
-
-        Where its columns are not neighbours, vectors need one.
-        """
-        what, plan = self.what, self.plan
-        if what.right.axes[-1] != what.n:
-            return True
-        return self.k * self.n * what.right.bits // 8 > self.target.l2 and self.m > 2 * plan.mr
-
-    def _pack_right(self, parts: Any, at: Any) -> None:
-        """The right operand, panel by panel of nr columns, each a row of the sum after the other."""
-        sch, what, nr = self.sch, self.what, self.plan.nr
-        packed = sch.cache_read(parts, what.right.name, "global")
-        sch.compute_at(packed, at)
-        axes = what.right.axes
-        k, n = axes.index(what.k), axes.index(what.n)
-        rest = [a for a in range(len(axes)) if a not in (k, n)]
-
-        def panels(*index: Any) -> tuple:
-            return (*(index[a] for a in rest), index[n] // nr, index[k], index[n] % nr)
-
-        sch.transform_layout(packed, ("write", 0), panels, assume_injective_transform=True)
-        loops = sch.get_loops(packed)[-len(axes) :]
-        n_0, lanes = sch.split(loops[n], [None, nr])
-        sch.vectorize(lanes)
-        if self.threads > 1:
-            sch.reorder(n_0, *(x for x in loops if x is not loops[n]), lanes)
-            sch.parallel(n_0)
-        if axes[-1] != what.n:  # rows and columns change places: squares that are turned in registers
-            k_0, k_1 = sch.split(loops[k], [None, SQUARE])
-            sch.reorder(n_0, k_0, k_1, lanes)
-            sch.unroll(k_1)

@@ -1,0 +1,38 @@
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-prefetch' | FileCheck %s
+
+
+# What the loop writes of C is asked for when an iteration starts: both ends, for 16 floats may lie in two lines.
+# CHECK-LABEL: func.func @row
+# CHECK: affine.for %[[I:.*]] = 0 to 8
+# CHECK-NEXT: affine.prefetch %arg1[%[[I]], 0], write, locality<3>, data : memref<8x16xf32>
+# CHECK-NEXT: affine.prefetch %arg1[%[[I]], 15], write
+# CHECK-NEXT: affine.for
+@T.prim_func
+def row(A: T.Buffer((16,), "float32"), C: T.Buffer((8, 16), "float32")):
+    for i in T.serial(8, annotations={"prefetch": "C"}):
+        for j in range(16):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[vj]
+
+
+# -----
+
+
+# Iterations ahead, as long as there are any; an index that falls begins at its end.
+# CHECK-LABEL: func.func @ahead
+# CHECK: affine.for %[[I:.*]] = 0 to 8
+# CHECK-NEXT: affine.if affine_set<(d0) : (-d0 + 5 >= 0)>(%[[I]])
+# CHECK-NEXT: affine.prefetch %arg0[%[[I]] * 2 + 4, 0], read
+# CHECK-NEXT: affine.prefetch %arg0[%[[I]] * 2 + 4, 3], read
+# CHECK-NEXT: affine.prefetch %arg0[%[[I]] * 2 + 5, 0], read
+# CHECK-NEXT: affine.prefetch %arg0[%[[I]] * 2 + 5, 3], read
+# CHECK-NOT: affine.prefetch
+@T.prim_func
+def ahead(A: T.Buffer((16, 4), "float32"), C: T.Buffer((16, 4), "float32")):
+    for i in T.serial(8, annotations={"prefetch": {"A": 2}}):
+        for k, j in T.grid(2, 4):
+            with T.block("C"):
+                vi = T.axis.spatial(16, i * 2 + k)
+                vj = T.axis.spatial(4, j)
+                C[vi, vj] = A[vi, 3 - vj]

@@ -1,0 +1,63 @@
+"""The annotation `prefetch`: what it changes of a result (nothing), and what it refuses."""
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build
+from tir_mlir.passes.lower import LoweringWarning
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
+def scaled(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 33), "float32")
+    C = T.match_buffer(c, (n, 33), "float32")
+    for i, j in T.grid(n, 33):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj] * T.float32(2)
+
+
+def asked(value):
+    sch = Schedule(scaled)
+    i, j = sch.get_loops("C")
+    _, lanes = sch.split(j, [None, 8])
+    sch.vectorize(lanes)
+    sch.annotate(i, "prefetch", value)
+    return sch
+
+
+@pytest.mark.parametrize("value", ["A", ["A", "C"], {"A": 3, "C": 0}])
+@pytest.mark.parametrize("rows", [1, 2, 17])
+def test_the_result_is_the_same(value, rows):
+    lib = build(asked(value))
+    a = np.random.default_rng(0).random((rows, 33), dtype=np.float32)
+    c = np.empty_like(a)
+    lib["main"](a, c)
+    np.testing.assert_array_equal(c, a * 2)
+    assert "prefetch" in lib.assembly
+
+
+@pytest.mark.parametrize("value", [7, {"A": -1}, {"A": "far"}, [3]])
+def test_a_value_of_another_form_is_refused(value):
+    with pytest.raises(Exception, match="needed are names of buffers, or a dictionary from names"):
+        build(asked(value))
+
+
+def test_an_unknown_buffer_is_refused():
+    with pytest.raises(Exception, match='loop i is to prefetch "B", which the program does not access; it has A, C'):
+        build(asked("B"))
+
+
+def test_too_many_lines_are_left_out_with_a_warning():
+    @T.prim_func
+    def long(A: T.Buffer((4, 8192), "float32"), C: T.Buffer((4, 8192), "float32")):
+        for i in T.serial(4, annotations={"prefetch": "A"}):
+            for j in range(8192):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = A[vi, vj]
+
+    with pytest.warns(LoweringWarning, match='loop i does not prefetch "A": 513 lines an iteration, at most 64'):
+        build(long)
