@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tir_mlir.schedules.conv2d import conv2d
 from tir_mlir.schedules.gemm import gemm
 
-__all__ = ["gemm"]
+__all__ = ["conv2d", "gemm"]

@@ -1,0 +1,107 @@
+"""What kind of convolution a block is: which iters are rows and columns of the product behind it, which are sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tir_mlir.dialect.dtypes import bits
+from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.infos import BlockInfo, LoopInfo, RegionInfo
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """`Y[.. rows .. columns] += left[rows, sums] * right[columns, sums]`, where an index of an operand may be any
+    expression of several iters.
+
+    The columns are the last axes of the result, in memory one after the other: pixels in NCHW, channels in NHWC; the
+    right operand is the one that has them. `outer`: what is neither; sums in the order in which the left operand has
+    them; `extents`: None where symbolic.
+    """
+
+    outer: tuple[str, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    sums: tuple[str, ...]
+    result: tuple[str, ...]
+    right: str
+    extents: dict[str, int | None]
+    bits: int
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (*self.outer, *self.rows, *self.columns, *self.sums)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether there are rows and columns; a depthwise convolution has none that only one operand has."""
+        return bool(self.rows and self.columns)
+
+
+def block_info(sch: Schedule, block: Any) -> BlockInfo:
+    """What a block is now."""
+    info = sch.get(block)
+    if not isinstance(info, BlockInfo):
+        raise ScheduleError(f"{block} is no block")
+    return info
+
+
+def extent_of(sch: Schedule, loop: Any) -> int | None:
+    """How often a loop runs; None where symbolic."""
+    info = sch.get(loop)
+    return info.extent if isinstance(info, LoopInfo) else None
+
+
+def convolution(sch: Schedule, block: Any) -> Convolution:
+    """Read a block as a convolution, in any order of axes. Raises ScheduleError where it is none."""
+    info = block_info(sch, block)
+    (out, *more), inputs = info.writes, [r for r in info.reads if str(r) not in map(str, info.writes)]
+    kinds = {i.name: i.kind for i in info.iter_vars}
+    sums = [n for n, kind in kinds.items() if kind == "R"]
+    if more or len(inputs) != 2 or not sums:
+        raise _none(info, "one result, two operands and a sum are needed")
+    extents = {i.name: i.dom.extent for i in info.iter_vars}
+    result = [a[0] for a in out.axes if len(a) == 1]
+    if any(len(a) > 1 for a in out.axes) or len(set(result)) < len(result):
+        raise _none(info, f"each dimension of {out} must be indexed by one iter")
+    used = [{name for a in r.axes for name in a} for r in inputs]
+    single = [a for a in result if sum(a in u for u in used) == 1]
+    right = 0 if single and single[-1] in used[0] else 1
+    left_axes = _axes(inputs[1 - right])
+    columns = _run(result, [a for a in single if a in used[right]], extents, last=True)
+    rows = _run(result, [a for a in single if a in used[1 - right]], extents)
+    inner = {*rows, *columns, *sums}
+    sums = sorted(sums, key=lambda a: left_axes.index(a) if a in left_axes else -1)
+    return Convolution(
+        tuple(a for a in kinds if a not in inner), rows, columns, tuple(sums), tuple(result), str(inputs[right]),
+        extents, bits(out.buffer.dtype),
+    )  # fmt: skip
+
+
+def _run(
+    result: Sequence[str], chosen: Sequence[str], extents: dict[str, int | None], last: bool = False
+) -> tuple[str, ...]:
+    """The last of the chosen axes and those before it that are its neighbours in the result, two at most; symbolic
+    extents only in front. `last`: it must be the last of the result."""
+    if not chosen or (last and _wide(result, extents)[-1:] != [chosen[-1]]):
+        return ()
+    end = result.index(chosen[-1])
+    before = result[end - 1] if end else None
+    if before in chosen and extents[result[end]] is not None:
+        return (result[end - 1], result[end])
+    return (result[end],)
+
+
+def _wide(axes: Sequence[str], extents: dict[str, int | None]) -> list[str]:
+    return [a for a in axes if extents[a] != 1] or list(axes)
+
+
+def _axes(region: RegionInfo) -> list[str]:
+    return [name for axis in region.axes for name in axis]
+
+
+def _none(info: BlockInfo, why: str) -> ScheduleError:
+    return ScheduleError(f'block "{info.name}" is no convolution: {why}')
