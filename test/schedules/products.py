@@ -47,3 +47,24 @@ def main(a: T.handle, b: T.handle, c: T.handle):
             C[vh, vi, vj] = C[vh, vi, vj] + A[vh, vi, vk] * B[vh, vk, vj]
 """
     )
+
+
+def matrix_vector(n, k, dtype: str = "float32", turned: bool = False):
+    """C = A x, or A.T x; extents are numbers or names."""
+    names = [x for x in dict.fromkeys((n, k)) if isinstance(x, str)]
+    sizes = "".join(f"    {x} = T.int32()\n" for x in names)
+    return parse(
+        f"""
+@T.prim_func
+def main(a: T.handle, x: T.handle, c: T.handle):
+{sizes}    A = T.match_buffer(a, {f"({k}, {n})" if turned else f"({n}, {k})"}, "{dtype}")
+    X = T.match_buffer(x, ({k},), "{dtype}")
+    C = T.match_buffer(c, ({n},), "{dtype}")
+    for i, k_ in T.grid({n}, {k}):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k_])
+            with T.init():
+                C[vi] = T.{dtype}(0)
+            C[vi] = C[vi] + A[{"vk, vi" if turned else "vi, vk"}] * X[vk]
+"""
+    )

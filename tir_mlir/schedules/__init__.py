@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from tir_mlir.schedules.conv2d import conv2d
 from tir_mlir.schedules.gemm import gemm
+from tir_mlir.schedules.gemv import gemv
 
-__all__ = ["conv2d", "gemm"]
+__all__ = ["conv2d", "gemm", "gemv"]

@@ -13,7 +13,7 @@ from tir_mlir.schedule.infos import BlockInfo, RegionInfo
 
 @dataclass(frozen=True)
 class Operand:
-    """One factor: its buffer, and the iter that indexes each dimension of it."""
+    """One factor: its region, and the iter that indexes each dimension of it."""
 
     name: str
     axes: tuple[str, ...]
@@ -22,8 +22,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Contraction:
-    """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: names of iters, their extents (None: symbolic), the
-    operand that has the columns."""
+    """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: names of iters, their extents (None: symbolic)."""
 
     batch: tuple[str, ...]
     m: str
@@ -39,28 +38,64 @@ class Contraction:
         return self.extents[axis]
 
 
+@dataclass(frozen=True)
+class MatVec:
+    """`C[.. n ..] += matrix[.. n, k ..] * vector[.. k ..]`: `around` are batches and axes of one element."""
+
+    around: tuple[str, ...]
+    n: str
+    k: str
+    extents: dict[str, int | None]
+    matrix: Operand
+    bits: int
+
+    def extent(self, axis: str) -> int | None:
+        return self.extents[axis]
+
+
 def contraction(sch: Schedule, block: Any) -> Contraction:
-    """Read a block as a product of two operands. Raises ScheduleError where it is none."""
+    """Read a block as a product of two matrices, or a batch of them. Raises ScheduleError where it is none."""
+    info, extents, k, operands = _product(sch, block)
+    result = _axes(info.writes[0], info)
+    batch = [a for a in result if all(a in x.axes for x in operands)]
+    single = [a for a in result if a not in batch]
+    if len(single) != 2:
+        raise _no_product(info, "each operand needs the sum and one of two further axes of the result")
+    m, n = single
+    left, right = operands if m in operands[0].axes else operands[::-1]
+    if m not in left.axes or n not in right.axes or n in left.axes:
+        raise _no_product(info, "one operand must have the rows, the other the columns of the result")
+    out = info.writes[0].buffer
+    return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, bits(out.dtype))
+
+
+def matrix_vector(sch: Schedule, block: Any) -> MatVec:
+    """Read a block as a product of a matrix and a vector, or a batch of them. Raises ScheduleError where it is none."""
+    info, extents, k, operands = _product(sch, block)
+    result = _axes(info.writes[0], info)
+    around = [a for a in result if all(a in x.axes for x in operands) or extents[a] == 1]
+    along = [a for a in result if a not in around] or around[-1:]
+    matrix = [x for x in operands if along and along[0] in x.axes]
+    if len(along) != 1 or not matrix:
+        raise _no_product(info, "the result needs one axis beside those of one element", "matrix-vector")
+    around = tuple(a for a in result if a != along[0])
+    return MatVec(around, along[0], k, extents, matrix[0], bits(info.writes[0].buffer.dtype))
+
+
+def _product(sch: Schedule, block: Any) -> tuple[BlockInfo, dict[str, int | None], str, list[Operand]]:
+    """A block that sums products: what it is, its extents, its sum, its two operands."""
     info = sch.get(sch.get_block(block) if isinstance(block, str) else block)
     if not isinstance(info, BlockInfo):
         raise ScheduleError(f"{block} is no block")
-    kinds = {i.name: i.kind for i in info.iter_vars}
     extents = {i.name: i.dom.extent for i in info.iter_vars}
-    (out, *more), inputs = info.writes, [r for r in info.reads if str(r) not in map(str, info.writes)]
-    sums = [n for n, kind in kinds.items() if kind == "R"]
-    if more or len(inputs) != 2 or len(sums) != 1:
+    sums = [i.name for i in info.iter_vars if i.kind == "R"]
+    inputs = [r for r in info.reads if str(r) not in map(str, info.writes)]
+    if len(info.writes) != 1 or len(inputs) != 2 or len(sums) != 1:
         raise _no_product(info, "one result, two operands and one sum are needed")
-    result, axes = _axes(out, info), [_axes(r, info) for r in inputs]
-    batch = [a for a in result if all(a in x for x in axes)]
-    single = [a for a in result if a not in batch]
-    if len(single) != 2 or not all(sums[0] in x for x in axes):
-        raise _no_product(info, "each operand needs the sum and one of two further axes of the result")
-    m, n = single
-    order = [0, 1] if m in axes[0] else [1, 0]
-    left, right = (Operand(str(inputs[i]), axes[i], bits(inputs[i].buffer.dtype)) for i in order)
-    if m not in left.axes or n not in right.axes or n in left.axes:
-        raise _no_product(info, "one operand must have the rows, the other the columns of the result")
-    return Contraction(tuple(batch), m, n, sums[0], extents, left, right, out.buffer.name, bits(out.buffer.dtype))
+    operands = [Operand(str(r), _axes(r, info), bits(r.buffer.dtype)) for r in inputs]
+    if not all(sums[0] in x.axes for x in operands):
+        raise _no_product(info, "each operand needs the sum")
+    return info, extents, sums[0], operands
 
 
 def _axes(region: RegionInfo, info: BlockInfo) -> tuple[str, ...]:
@@ -69,5 +104,5 @@ def _axes(region: RegionInfo, info: BlockInfo) -> tuple[str, ...]:
     return tuple(a[0] for a in region.axes)
 
 
-def _no_product(info: BlockInfo, why: str) -> ScheduleError:
-    return ScheduleError(f'block "{info.name}" is no matrix product: {why}')
+def _no_product(info: BlockInfo, why: str, kind: str = "matrix") -> ScheduleError:
+    return ScheduleError(f'block "{info.name}" is no {kind} product: {why}')

@@ -7,6 +7,7 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.contraction import Contraction, contraction
+from tir_mlir.schedules.gemv import gemv
 from tir_mlir.schedules.packing import far_result, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.tiles import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
@@ -28,6 +29,9 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
     """
     target = target or host()
     what = contraction(sch, block)
+    if 1 in (what.extent(what.m), what.extent(what.n)):
+        gemv(sch, block, target, threads)
+        return
     work = prod(what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     threads = min(threads or target.cores, max(1, work // THREAD_WORK))
     plan = tiles(what.extent(what.m), what.extent(what.n), what.extent(what.k), what.bits, target, threads)

@@ -37,9 +37,9 @@ def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target
     lanes, size = target.lanes(bits), max(1, bits // 8)
     mr, vectors = min(_candidates(target), key=lambda c: _cost(*c, m, n, lanes))
     nr = vectors * lanes
-    kc = _even(k, max(16, target.l1 * 2 // 3 // (nr * size)))  # a panel in L1, with room for the rows of the left
-    mc = _even(m, max(mr, target.l2 // 2 // (kc * size)), mr, threads)
-    nc = _even(n, max(nr, target.l3 // 2 // (kc * size)), nr)
+    kc = even(k, max(16, target.l1 * 2 // 3 // (nr * size)))  # a panel in L1, with room for the rows of the left
+    mc = even(m, max(mr, target.l2 // 2 // (kc * size)), mr, threads)
+    nc = even(n, max(nr, target.l3 // 2 // (kc * size)), nr)
     return Tiles(mr, nr, kc, mc, nc)
 
 
@@ -61,7 +61,7 @@ def _cost(rows: int, vectors: int, m: int, n: int, lanes: int) -> tuple[float, i
     return full * (STEP + max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2)), -rows * vectors
 
 
-def _even(extent: int, most: int, unit: int = 1, workers: int = 1) -> int:
+def even(extent: int, most: int, unit: int = 1, workers: int = 1) -> int:
     """A step that cuts an extent into equal parts of at most `most`, a multiple of `unit`; as many for each worker."""
     parts = ceil(extent / (most * workers)) * workers if extent < LARGE else 1
     step = ceil(extent / parts) if extent < LARGE else most
