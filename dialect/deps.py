@@ -44,13 +44,16 @@ class Conflict:
 def carried(loop: Loop, kind: str | None = None) -> Conflict | None:
     """A conflict between two iterations of a loop (same outer iterations), or None: then they may run at the same time.
 
-    `kind`: what the loop is to be, when it is not that yet. Threads of one block (`threadIdx`) may sum up together.
+    `kind`: what the loop is to be, when it is not that yet. Threads of one block (`threadIdx`) and lanes of a
+    vector may sum up together.
 
     Buffers allocated inside the loop have one copy an iteration. So has, in effect, a buffer used nowhere else that
     every iteration writes before it reads: lowering places it inside (see `is_private`).
     """
     depth = len([p for p in parents(loop.op) if is_loop(p)])
-    together = (kind or loop.kind).startswith("threadIdx.")
+    kind = kind or loop.kind
+    lanes = kind == "vectorized"
+    together = kind.startswith("threadIdx.")
     for group in written_groups(loop.op):
         buffer = group[0].access.buffer
         home = Buffer(buffer).op
@@ -58,6 +61,8 @@ def carried(loop: Loop, kind: str | None = None) -> Conflict | None:
             continue
         for a, b in conflicting(group):
             if together and is_one_sum(a, b):
+                continue
+            if lanes and (is_one_sum(a, b) or is_reduction_pair(a, b)) and _stays(a, depth) and _stays(b, depth):
                 continue
             with question(f"whether iterations of {loop.name} are independent"):
                 clash = same_element(a, b)
@@ -68,6 +73,11 @@ def carried(loop: Loop, kind: str | None = None) -> Conflict | None:
             if not empty and not is_private(buffer, loop.op):
                 return witness(a, b, clash)
     return None
+
+
+def _stays(touch: Touch, level: int) -> bool:
+    """Whether a touch is of one element in all iterations of the loop at a level."""
+    return touch.relation.project_out(dim_type.in_, level, 1).is_single_valued()
 
 
 def witness(a: Touch, b: Touch, clash: isl.Map) -> Conflict:

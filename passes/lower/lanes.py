@@ -11,6 +11,7 @@ from tir_mlir.dialect import dtypes, walk
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, Loop
 from tir_mlir.passes.lower import align
+from tir_mlir.passes.lower.sums import Sum, find
 
 LOADS = ("affine.load", "memref.load")
 ELEMENTWISE = ("arith", "math")
@@ -26,9 +27,10 @@ class NotVector(Exception):
 @dataclass
 class Lanes:
     """A loop whose body can be run for all values of its variable at once; `varying` values differ between lanes,
-    `stored` buffers are written."""
+    `stored` buffers are written, `sums` run over the lanes."""
 
     loop: Loop
+    sums: list[Sum] = field(default_factory=list)
     varying: set[ir.Value] = field(default_factory=set)
     stored: set[ir.Value] = field(default_factory=set)
 
@@ -50,7 +52,8 @@ def step(index: Index, var: ir.Value) -> int | None:
 
 def analyse(loop: Loop) -> Lanes:
     """Check that op by op for all lanes computes what lane by lane does. NotVector says what stands against it."""
-    lanes = Lanes(loop, {loop.var})
+    sums = find(loop)
+    lanes = Lanes(loop, sums, {loop.var, *(s.load.results[0] for s in sums)})
     inner = walk.ops(loop.op)[1:]
     for op in inner:
         _check_op(op, lanes)
@@ -87,9 +90,10 @@ def _check_type(type_: ir.Type) -> None:
 def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
     """A buffer that is written must be split among the lanes: each lane has its own part of one dimension."""
     stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name == "affine.store"}
+    shared = [op for s in lanes.sums for op in (s.load, s.store)]
     own: dict[ir.Value, list[list[Index]]] = {}
     for op in inner:
-        if op.name not in ("affine.store", *LOADS):
+        if op.name not in ("affine.store", *LOADS) or op in shared:
             continue
         memref = walk.accessed(op)
         root = Buffer(memref).root.value
@@ -126,7 +130,10 @@ def contiguous(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> bool
 def can_mask(lanes: Lanes) -> bool:
     """Whether lanes may be left out: all that differs between them is in vectors that a CPU can mask, and nothing fails
     on the zeros in the lanes left out."""
+    shared = [op for s in lanes.sums for op in (s.load, s.store)]
     for op in walk.ops(lanes.loop.op)[1:]:
+        if op in shared:
+            continue
         varies = any(r in lanes.varying for r in op.results)
         if op.name == "affine.store" or (op.name == "affine.load" and varies):
             memref = walk.accessed(op)

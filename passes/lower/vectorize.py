@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 from mlir import ir
-from mlir.dialects import arith, vector
 
 from tir_mlir.dialect import attrs, ranges, walk
-from tir_mlir.dialect.create import apply, at_end
+from tir_mlir.dialect.create import at_end
 from tir_mlir.dialect.create import loop as make_loop
-from tir_mlir.dialect.index import Index, emit_map, read_map
-from tir_mlir.dialect.views import Buffer, Loop, is_loop
-from tir_mlir.passes.lower.facts import dense, map_of, zeros
-from tir_mlir.passes.lower.lanes import Lanes, NotVector, analyse, can_mask, contiguous, step
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Loop, is_loop
+from tir_mlir.passes.lower.lane_code import Emitter
+from tir_mlir.passes.lower.lanes import Lanes, NotVector, analyse, can_mask
+from tir_mlir.passes.lower.parts import Parts
 from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.starts import may_start, take_out_starts
 
 MOST_PIECES = 2
 """Vectors of less than a register that are as quick as one that is masked."""
@@ -23,6 +21,10 @@ WIDEST = 64
 """Lanes in one vector value; a longer loop runs in chunks."""
 REGISTER_BITS = 512
 """Bits in a chunk's vector: one register of a wide machine; LLVM splits it on others."""
+MOST_ROWS = 4
+"""Chunks of a sum that are added up beside each other."""
+LONG = ("math.exp", "math.exp2", "math.log", "math.tanh", "math.erf", "math.powf", "math.sin", "math.cos")
+"""Functions that take so long that a sum of them does not wait for its additions."""
 
 
 @lowering("tir-lower-vectorized", "turn vectorized loops into vector operations where the body allows it")
@@ -36,9 +38,10 @@ def run(module: ir.Module) -> None:
         } {tir.kind = "vectorized"}
 
     Extents over 64 run in chunks of a 512-bit register. What is left of a chunk, and a bound that is not constant, is a
-    vector of which a mask takes part. Strided and gathered elements are loaded and stored one by one. A loop that has
-    no such form (a condition or a call inside, lanes that depend on each other) becomes a serial loop. Requires blocks
-    to be removed.
+    vector of which a mask takes part, or, where a CPU has no masks, a shorter vector or a loop. Strided and gathered
+    elements are loaded and stored one by one. An update `C[i] = C[i] + a` of a declared reduction is summed up in each
+    lane, and over the lanes at the end. A loop that has no such form (a condition or a call inside, lanes that depend
+    on each other) becomes a serial loop. Requires blocks to be removed.
     """
     for func in programs(module):
         _vectorize_below(func.op)
@@ -61,10 +64,13 @@ def vectorize(loop: Loop) -> str | None:
     """Vectorise one loop; None when done, else why it stays scalar."""
     if len(loop.lowers) != 1 or loop.const_extent in (0, 1):
         return "it does not run more than once from one start"
+    take_out_starts(loop)
     try:
         lanes = analyse(loop)
         with ir.InsertionPoint(loop.op), loop.op.location:
-            if loop.const_extent is None:
+            if lanes.sums:
+                _sums(lanes)
+            elif loop.const_extent is None:
                 _open_end(lanes)
             else:
                 _pieces(lanes, loop.lower, loop.const_extent)
@@ -95,11 +101,9 @@ def _pieces(lanes: Lanes, base: Index, count: int) -> None:
 def _open_end(lanes: Lanes) -> None:
     """A number of lanes that is known when the program runs: whole vectors, and a part of one."""
     loop = lanes.loop
-    if not can_mask(lanes):
-        raise NotVector("its extent is not a constant, and a part of its vectors cannot be masked")
     extents = [(u - loop.lower).simplified() for u in loop.uppers]
     whole = [n for e in extents if (n := e.as_constant()) is not None and n <= WIDEST]
-    if whole:
+    if whole and can_mask(lanes):
         Emitter(lanes, loop.lower, 1 << (whole[0] - 1).bit_length(), extents).run()
         return
     if len(extents) > 1 or not ranges.at_least_zero(extents[0], ranges.around(loop.op)):
@@ -109,24 +113,67 @@ def _open_end(lanes: Lanes) -> None:
     with at_end(chunk.body):
         Emitter(lanes, loop.lower + Index.of(chunk.var) * width, width).run()
     done = extents[0] // width * width
-    Emitter(lanes, loop.lower + done, width, [extents[0] - done]).run()
+    if can_mask(lanes):
+        Emitter(lanes, loop.lower + done, width, [extents[0] - done]).run()
+    else:
+        _one_by_one(loop, loop.lower + done)
 
 
-def _mask(loop: Loop, type_: ir.VectorType, counts: Sequence[Index]) -> ir.Value:
-    """The first lanes, as many as the least of some counts; made as far out as these are known."""
-    place = loop.op
-    used = [walk.home(v) for c in counts for v in c.values]
-    for parent in walk.parents(loop.op):
-        if not is_loop(parent) or any(walk.is_inside(home, parent) for home in used):
-            break
-        place = parent
-    with ir.InsertionPoint(place):
-        if len(counts) == 1:
-            count = apply(counts[0])
+def _sums(lanes: Lanes) -> None:
+    """Several rows of lanes in turn, so that an addition need not wait for the one before; then rows one by one, and a
+    part of a row."""
+    loop = lanes.loop
+    extents = [(u - loop.lower).simplified() for u in loop.uppers]
+    if len(extents) > 1 or not may_start(loop):
+        raise NotVector("its extent is the least of several, or it may not run")
+    count, width = extents[0].as_constant(), _register(loop)
+    if count is not None:
+        width = min(width, 1 << ((count - 1).bit_length() if can_mask(lanes) else count.bit_length() - 1))
+    rows = _rows(lanes)
+    while count is not None and rows > 1 and rows * width > count:
+        rows //= 2
+    parts = [Parts(s, loop, width, rows) for s in lanes.sums]
+
+    def row(base: Index, number: int, counts: list[Index] | None = None) -> None:
+        places = {op: p.place(number) for p in parts for op in (p.sum.load, p.sum.store)}
+        Emitter(lanes, loop.lower + base, width, counts or [], places).run()
+
+    def runs(start: Index, end: Index, together: int) -> Index:
+        """As many iterations of so many rows as there are between two places; where they end."""
+        times = (end - start).simplified() // (width * together)
+        if times.as_constant() == 0:
+            return start
+        body = make_loop(loop.name, 0, times)
+        with at_end(body.body):
+            for number in range(together):
+                row(start + Index.of(body.var) * (width * together) + number * width, number)
+        return (start + times * (width * together)).simplified()
+
+    done = runs(Index.constant(0), extents[0], rows)
+    if rows > 1:
+        done = runs(done, extents[0], 1)
+    left = (extents[0] - done).simplified()
+    if left.as_constant() != 0:
+        if can_mask(lanes):
+            row(done, 0, [left])
         else:
-            map_, values = emit_map(counts)
-            count = ir.Operation.create("affine.min", [ir.IndexType.get()], values, {"map": _attr(map_)}).results[0]
-        return vector.create_mask(type_, [count])
+            _one_by_one(loop, loop.lower + done)
+    for part in parts:
+        part.finish()
+
+
+def _rows(lanes: Lanes) -> int:
+    """Rows of lanes that are summed up beside each other: the less there is to do for one, the more hide its wait."""
+    names = [op.name for op in walk.ops(lanes.loop.op)[1:]]
+    if any(is_loop(op) for op in walk.ops(lanes.loop.op)[1:]) or any(n in LONG for n in names):
+        return 1
+    return max(1, MOST_ROWS // max(1, sum(n.startswith(("arith.", "math.")) for n in names) // 2))
+
+
+def _one_by_one(loop: Loop, start: Index) -> None:
+    """What is left, without vectors."""
+    rest = walk.set_bounds(walk.clone(loop.op, ir.InsertionPoint.current), [start], loop.uppers)
+    attrs.put(rest, attrs.KIND, None)
 
 
 def _register(loop: Loop) -> int:
@@ -141,174 +188,3 @@ def _widest_element(loop: Loop) -> int:
             type_ = result.type
             widths.append(64 if isinstance(type_, ir.IndexType) else getattr(type_, "width", 8))
     return max(widths)
-
-
-class Emitter:
-    """Writes the body of a loop for `width` lanes from `base` on, at the insertion point; `counts`: for the first ones
-    only, as many as the least of these."""
-
-    def __init__(self, lanes: Lanes, base: Index, width: int, counts: Sequence[Index] = ()):
-        self.lanes = lanes
-        self.base = base
-        self.width = width
-        bits = self._type(ir.IntegerType.get_signless(1))
-        self.mask = _mask(lanes.loop, bits, counts) if counts else None
-        self.scalars: dict[ir.Value, Index] = {}  # index values that are the same in all lanes
-        self.values: dict[ir.Value, ir.Value] = {}  # copies: vectors of varying values, scalars of the others
-
-    def run(self) -> None:
-        self.body(self.lanes.loop.body)
-
-    def body(self, block: ir.Block) -> None:
-        for op in list(block.operations)[:-1]:
-            with op.location:
-                self.emit(op.operation)
-
-    def emit(self, op: ir.Operation) -> None:
-        if op.name in ("affine.for", "affine.if"):
-            self.nested(op)
-        elif op.name == "affine.store":
-            self.store(op)
-        elif not any(r in self.lanes.varying for r in op.results):
-            self.uniform(op)
-        elif op.name == "affine.load":
-            self.load(op)
-        elif op.name == "affine.apply":
-            index = read_map(map_of(op), list(op.operands))[0]
-            self.values[op.results[0]] = self.spread(index)
-        elif op.name == "memref.load":
-            self.gather(op)
-        else:
-            operands = [self.vector(v) for v in op.operands]
-            made = self._like(op, operands, [self._type(r.type) for r in op.results])
-            self.values |= dict(zip(op.results, made.results, strict=True))
-
-    # --- operands ----------------------------------------------------------------------------------------------------
-
-    def at(self, index: Index, lane: int = 0) -> Index:
-        """An index expression in one lane."""
-        return index.substitute({self.lanes.var: self.base + lane, **self.scalars}).simplified()
-
-    def vector(self, value: ir.Value) -> ir.Value:
-        """A value as a vector, broadcast when it is the same in all lanes."""
-        if value == self.lanes.var:
-            return self.spread(Index.of(value))
-        if value in self.lanes.varying:
-            return self.values[value]
-        return vector.broadcast(self._type(value.type), self.scalar(value))
-
-    def scalar(self, value: ir.Value) -> ir.Value:
-        if value in self.scalars:
-            return apply(self.scalars[value])
-        return self.values.get(value, value)
-
-    def spread(self, index: Index) -> ir.Value:
-        """The values of an index expression in the lanes, as a vector of index."""
-        type_ = self._type(ir.IndexType.get())
-        grows = step(index, self.lanes.var)
-        if grows is None:
-            return vector.from_elements(type_, [apply(self.at(index, lane)) for lane in range(self.width)])
-        numbers = np.arange(self.width, dtype=np.int64) * grows
-        steps = arith.constant(type_, dense(numbers, type_))
-        return arith.addi(vector.broadcast(type_, apply(self.at(index))), steps)
-
-    # --- ops ---------------------------------------------------------------------------------------------------------
-
-    def uniform(self, op: ir.Operation) -> None:
-        if op.name in walk.AFFINE_OPS:
-            start = 1 if op.name == "affine.load" else 0
-            operands = list(op.operands)
-            map_, used = emit_map([self.at(i) for i in read_map(map_of(op), operands[start:])])
-            made = self._like(op, operands[:start] + used, [r.type for r in op.results], map_)
-        else:
-            made = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
-        self.values |= dict(zip(op.results, made.results, strict=True))
-        if op.name == "affine.apply":
-            index = read_map(map_of(op), list(op.operands))[0]
-            self.scalars[op.results[0]] = self.at(index)
-
-    def load(self, op: ir.Operation) -> None:
-        memref, indices = op.operands[0], walk.access_indices(op)
-        type_ = self._type(op.results[0].type)
-        if not contiguous(self.lanes, memref, indices):
-            made = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
-        elif self.mask is None or self._may_read_all(memref, indices):
-            map_, used = emit_map([self.at(i) for i in indices])
-            made = ir.Operation.create("affine.vector_load", [type_], [memref, *used], {"map": _attr(map_)}).results[0]
-        else:
-            places = [apply(self.at(i)) for i in indices]
-            made = vector.maskedload(type_, memref, places, self.mask, zeros(type_))
-        self.values[op.results[0]] = made
-
-    def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
-        """Whether lanes that the mask leaves out are elements of the buffer still, and not written here."""
-        last = ir.MemRefType(memref.type).shape[-1]
-        if last == ir.ShapedType.get_dynamic_size() or Buffer(memref).root.value in self.lanes.stored:
-            return False
-        box = ranges.within(ir.InsertionPoint.current.block.owner.operation)
-        return ranges.at_least_zero(Index.constant(last - self.width) - self.at(indices[-1]), box)
-
-    def _load_one(self, memref: ir.Value, indices: Sequence[Index], lane: int) -> ir.Value:
-        map_, used = emit_map([self.at(i, lane) for i in indices])
-        element = ir.MemRefType(memref.type).element_type
-        return ir.Operation.create("affine.load", [element], [memref, *used], {"map": _attr(map_)}).results[0]
-
-    def gather(self, op: ir.Operation) -> None:
-        memref, *indices = list(op.operands)
-        columns = [self.vector(i) for i in indices]
-        elements = []
-        for lane in range(self.width):
-            where = [vector.extract(c, [], [lane]) for c in columns]
-            elements.append(self._like(op, [memref, *where], [op.results[0].type]).results[0])
-        self.values[op.results[0]] = vector.from_elements(self._type(op.results[0].type), elements)
-
-    def store(self, op: ir.Operation) -> None:
-        value, memref, indices = self.vector(op.operands[0]), op.operands[1], walk.access_indices(op)
-        if self.mask is not None:
-            vector.maskedstore(memref, [apply(self.at(i)) for i in indices], self.mask, value)
-            return
-        if contiguous(self.lanes, memref, indices):
-            map_, used = emit_map([self.at(i) for i in indices])
-            ir.Operation.create("affine.vector_store", [], [value, memref, *used], {"map": _attr(map_)})
-            return
-        for lane in range(self.width):
-            map_, used = emit_map([self.at(i, lane) for i in indices])
-            element = vector.extract(value, [], [lane])
-            ir.Operation.create("affine.store", [], [element, memref, *used], {"map": _attr(map_)})
-
-    def nested(self, op: ir.Operation) -> None:
-        """A loop or condition that all lanes go through together."""
-        shell = op.clone().operation
-        for region in shell.regions:
-            for block in region.blocks:
-                for inner in reversed(list(block.operations)[:-1]):
-                    inner.operation.erase()
-        mapping = {self.lanes.var: self.base, **self.scalars}
-        if any(v in mapping for v in shell.operands):
-            shell = walk.rewrite_indices(shell, lambda i: i.substitute(mapping).simplified())
-        for old_region, new_region in zip(op.regions, shell.regions, strict=True):
-            for old, new in zip(old_region.blocks, new_region.blocks, strict=True):
-                self.scalars |= {a: Index.of(b) for a, b in zip(old.arguments, new.arguments, strict=True)}
-                with at_end(new):
-                    self.body(old)
-
-    # --- making ------------------------------------------------------------------------------------------------------
-
-    def _type(self, element: ir.Type) -> ir.VectorType:
-        return ir.VectorType.get([self.width], element)
-
-    def _like(
-        self,
-        op: ir.Operation,
-        operands: Sequence[ir.Value],
-        results: Sequence[ir.Type],
-        map_: ir.AffineMap | None = None,
-    ) -> ir.Operation:
-        attributes = {n: op.attributes[n] for n in op.attributes}
-        if map_ is not None:
-            attributes["map"] = _attr(map_)
-        return ir.Operation.create(op.name, list(results), list(operands), attributes)
-
-
-def _attr(map_: ir.AffineMap) -> ir.Attribute:
-    return ir.AffineMapAttr.get(map_)

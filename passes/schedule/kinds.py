@@ -32,13 +32,11 @@ def vectorize(loop: Loop) -> None:
 
         for i in range(n):  ->  for i in T.vectorized(n):
 
-    Requires: as `parallel`; the loop has a constant extent.
+    A reduction over the loop becomes a sum (or product, maximum, ...) in each lane, and one over the lanes at the end.
+    Of a long loop, or of one whose extent is a size, each vector takes a part; what is left is masked.
+
+    Requires: as `parallel`, but for updates `X[f] = X[f] op value` of a declared reduction.
     """
-    check(
-        loop.const_extent is not None,
-        loop,
-        f"loop {loop.name} has a symbolic extent; split it by the vector width first",
-    )
     _concurrent(loop, "vectorized")
 
 

@@ -186,11 +186,11 @@ def test_a_race_of_the_user_is_not_the_fault_of_a_step():
 # --- what they refuse -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["parallel", "vectorize", "bind"])
+@pytest.mark.parametrize("kind", ["parallel", "bind"])
 def test_a_reduction_is_refused(kind, refused):
     sch = Schedule(matmul(4, 5, 6))
     k = sch.get_loops("C")[2]
-    words = {"parallel": "parallel", "vectorize": "vectorized", "bind": "bound to blockIdx.x"}
+    words = {"parallel": "parallel", "bind": "bound to blockIdx.x"}
     args = ("blockIdx.x",) if kind == "bind" else ()
     message = rf"loop kk cannot be {words[kind]}: .*C\(i=0, j=0, kk=0\) and C\(i=0, j=0, kk=1\) touch C\[0, 0\]"
     refused(sch, message, lambda: getattr(sch, kind)(k, *args))
@@ -209,11 +209,43 @@ def test_threads_of_a_block_sum_up_together(same_result, refused):
     refused(sch, "depend on each other", lambda: sch.bind(sch.get_loops("C_update")[2], "threadIdx.x"))
 
 
+@pytest.mark.parametrize("k_extent", [1, 15, 16, 17, 127])
+@pytest.mark.parametrize("decomposed", [False, True])
+def test_lanes_sum_up_together(k_extent, decomposed, same_result):
+    shapes = ((4, k_extent), "float32"), ((5, k_extent), "float32"), ((4, 5), "float32")
+    sch = Schedule(matmul(4, 5, k_extent))
+    k = sch.get_loops("C")[2]
+    if decomposed:
+        sch.decompose_reduction("C", k)
+    sch.vectorize(k)
+    assert f"T.vectorized({k_extent})" in sch.mod.script()
+    same_result(sch, matmul(4, 5, k_extent), *shapes)
+
+
+def test_lanes_may_not_show_parts_of_a_sum(refused):
+    @I.ir_module
+    class Running:
+        @T.prim_func
+        def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
+            for i, k in T.grid(4, 8):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+                with T.block("B"):
+                    vi, vk = T.axis.remap("SS", [i, k])
+                    B[vi, vk] = C[vi]
+
+    sch = Schedule(Running)
+    refused(sch, "depend on each other", lambda: sch.vectorize(sch.get_loops("C")[1]))
+
+
 def test_a_part_of_a_reduction_is_refused(refused):
     sch = Schedule(matmul(4, 5, 16))
     k_0, k_1 = sch.split(sch.get_loops("C")[2], [None, 4])
     refused(sch, "depend on each other", lambda: sch.parallel(k_0))
-    refused(sch, "depend on each other", lambda: sch.vectorize(k_1))
+    refused(sch, "depend on each other", lambda: sch.bind(k_1, "blockIdx.x"))
     fused = sch.fuse(*sch.get_loops("C")[:2])
     sch.parallel(fused)
 
@@ -360,9 +392,11 @@ def test_the_halo_of_a_parallel_tile(same_result):
     same_result(sch, Blur, ((18,), "float32"), ((16,), "float32"))
 
 
-def test_vectors_need_a_constant_length(refused):
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 127])
+def test_vectors_of_a_size_known_when_it_runs(n, same_result):
     sch = Schedule(Symbolic)
-    refused(sch, "loop i has a symbolic extent; split it", lambda: sch.vectorize(sch.get_loops("B")[0]))
+    sch.vectorize(sch.get_loops("B")[0])
+    same_result(sch, Symbolic, *square(n, 8))
 
 
 def test_unknown_thread_axes(refused):

@@ -95,9 +95,11 @@ def test_fuse_over_a_symbolic_inner_extent_is_refused(refused):
     )
 
 
-def test_vectorize_wants_lanes(refused):
+def test_vectorize_a_symbolic_loop(right_at, body):
     sch = Schedule(Twice)
-    refused(sch, "symbolic extent; split it by the vector width", lambda: sch.vectorize(sch.get_loops("C")[0]))
+    sch.vectorize(sch.get_loops("C")[0])
+    assert "T.vectorized(n)" in body(sch)
+    right_at(sch, twice_shapes, lambda a: (a + 1) * 2)
 
 
 def test_bind_a_symbolic_loop(right_at, body):

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-vectorized' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-fastmath,tir-lower-blocks,tir-lower-conditions,tir-lower-vectorized' | FileCheck %s
 
 
 # What does not depend on the lane is broadcast.
@@ -103,3 +103,87 @@ def division(A: T.Buffer((7,), "int32"), B: T.Buffer((7,), "int32")):
         with T.block("B"):
             vj = T.axis.spatial(7, j)
             B[vj] = T.floordiv(100, A[vj])
+
+
+# -----
+
+
+# Four rows of lanes beside each other; what is left by one row, and a part of a row under a mask.
+# CHECK-LABEL: func.func @total
+# CHECK: affine.store %{{.*}}, %arg1[%[[I:.*]]] : memref<4xf32>
+# CHECK: %[[P:.*]] = memref.alloc() {{.*}} : memref<64xf32>
+# CHECK: affine.for %{{.*}} = 0 to 15 {
+# CHECK-COUNT-4: arith.addf {{.*}} fastmath<reassoc,contract> : vector<16xf32>
+# CHECK: affine.for %{{.*}} = 0 to 2 {
+# CHECK: vector.maskedload
+# CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+# CHECK: vector.extract_strided_slice {{.*}} sizes = [8]
+# CHECK: affine.load %arg1[%[[I]]] : memref<4xf32>
+# CHECK: affine.store %{{.*}}, %arg1[%[[I]]] : memref<4xf32>
+@T.prim_func
+def total(A: T.Buffer((4, 1000), "float32"), C: T.Buffer((4,), "float32")):
+    for i in range(4):
+        for k in T.vectorized(1000):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+
+
+# -----
+
+
+# Over all loops of the sum the parts stay in the lanes.
+# CHECK-LABEL: func.func @all
+# CHECK: affine.vector_store
+# CHECK: affine.for %{{.*}} = 0 to 100 {
+# CHECK: arith.maximumf {{.*}} : vector<16xf32>
+# CHECK-NOT: vector.extract
+# CHECK: }
+# CHECK: vector.extract_strided_slice
+@T.prim_func
+def all(A: T.Buffer((100, 16), "float32"), C: T.Buffer((), "float32")):
+    for i in range(100):
+        for k in T.vectorized(16):
+            with T.block("C"):
+                vi, vk = T.axis.remap("RR", [i, k])
+                C[()] = T.max(C[()], A[vi, vk])
+
+
+# -----
+
+
+# Nobody said that the order of this sum is free.
+# CHECK-LABEL: func.func @in_order
+# CHECK-NOT: vector
+# CHECK: return
+@T.prim_func
+def in_order(A: T.Buffer((16,), "float32"), C: T.Buffer((1,), "float32")):
+    for k in T.vectorized(16):
+        with T.block("C"):
+            vk = T.axis.opaque(16, k)
+            T.reads(A[vk], C[0])
+            T.writes(C[0])
+            C[0] = C[0] + A[vk]
+
+
+# -----
+
+
+# Half floats have no masks: what is left goes one by one.
+# CHECK-LABEL: func.func @halves
+# CHECK: affine.for %{{.*}} = 0 to affine_map<()[s0] -> (s0 floordiv 32)>()[
+# CHECK: vector<32xf16>
+# CHECK-NOT: mask
+# CHECK: affine.for %{{.*}} = affine_map<()[s0] -> ((s0 floordiv 32) * 32)>()[%{{.*}}] to %
+# CHECK: arith.mulf {{.*}} : f16
+@T.prim_func
+def halves(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float16")
+    B = T.match_buffer(b, (n,), "float16")
+    for k in T.vectorized(n):
+        with T.block("B"):
+            v = T.axis.spatial(n, k)
+            B[v] = A[v] * A[v]

@@ -15,15 +15,32 @@ def lanes(A: T.Buffer((8, 16), "float32"), B: T.Buffer((8, 16), "float32")):
 # -----
 
 
+# CHECK-LABEL: def symbolic(
 @T.prim_func
 def symbolic(b: T.handle):
     n = T.int32()
     B = T.match_buffer(b, (n,), "float32")
-    # expected-error @below {{loop j has a symbolic extent; split it by the vector width first}}
+    # CHECK: for j in T.vectorized(n):
     for j in range(n):
         with T.block("B"):
             vj = T.axis.spatial(n, j)
             B[vj] = T.float32(0)
+
+
+# -----
+
+
+# Lanes may sum up together.
+# CHECK-LABEL: def total(
+@T.prim_func
+def total(A: T.Buffer((16,), "float32"), C: T.Buffer((), "float32")):
+    # CHECK: for j in T.vectorized(16):
+    for j in range(16):
+        with T.block("C"):
+            vj = T.axis.reduce(16, j)
+            with T.init():
+                C[()] = T.float32(0)
+            C[()] = C[()] + A[vj]
 
 
 # -----
