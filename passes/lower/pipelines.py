@@ -10,6 +10,7 @@ OURS = (
     "tir-lower-fastmath",  # needs the reduce iters
     "tir-lower-align",  # before blocks go: they carry the wish
     "tir-lower-blocks",
+    "tir-lower-collapsed",  # before loops are cut: few accesses still
     "tir-lower-conditions",
     "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations
     "tir-lower-guards",
@@ -18,6 +19,7 @@ OURS = (
     "tir-lower-races",
     "tir-lower-bools",  # before vectors: a vector of bits is packed
     "tir-lower-transposed",
+    "tir-lower-runs",  # before vectors: whole copies are taken
     "tir-lower-vectorized",  # before unrolling copies the loops
     "tir-lower-unrolled",
     "tir-lower-registers",  # blocks of straight code now
