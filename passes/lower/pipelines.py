@@ -59,6 +59,7 @@ LLVM = (
     "convert-math-to-libm",  # after, for what LLVM has no intrinsic for (first, it would ask libm for rsqrt)
     "convert-to-llvm",
     "reconcile-unrealized-casts",
+    "tir-lower-pointers",  # views are sums now
 )
 
 
@@ -77,7 +78,7 @@ def stages(parallel: bool) -> list[tuple[str, ...]]:
             upstream = []
         else:
             upstream.append(name)
-    return [*runs, tuple(upstream)]
+    return [run for run in (*runs, tuple(upstream)) if run]
 
 
 def text(passes: tuple[str, ...]) -> str:

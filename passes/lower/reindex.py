@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.create import apply
 from tir_mlir.dialect.index import Index, emit_map
+from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.passes.lower.blocks import Simplifier
 from tir_mlir.passes.lower.facts import index_of, numbers
 
@@ -31,8 +32,7 @@ def _can_retype(view: ir.Operation) -> bool:
     """Whether the users of a view take any strides."""
     if any(s == DYNAMIC for s in numbers(view, "static_strides")):
         return False
-    source, result = ir.MemRefType(view.operands[0].type), ir.MemRefType(view.results[0].type)
-    if source.rank != result.rank:
+    if _kept(view) is None:
         return False
     for use in view.results[0].uses:
         name = use.owner.name
@@ -41,6 +41,11 @@ def _can_retype(view: ir.Operation) -> bool:
         if name == "memref.subview" and not _can_retype(use.owner.operation):
             return False
     return True
+
+
+def _kept(view: ir.Operation) -> list[int] | None:
+    """The dimensions of the source that a view keeps; None where that is not clear."""
+    return kept_dims(ir.MemRefType(view.results[0].type).shape, numbers(view, "static_sizes"))
 
 
 def reindex(old: ir.Value, new: ir.Value, mins: Sequence[Index]) -> None:
@@ -97,6 +102,7 @@ def _view_type(view: ir.Operation, source: ir.MemRefType, offsets: Sequence[int]
     offset = start + sum(o * s for o, s in zip(offsets, strides, strict=True)) if known else DYNAMIC
     factors = numbers(view, "static_strides")
     steps = [DYNAMIC if s == DYNAMIC else s * t for s, t in zip(strides, factors, strict=True)]
+    steps = [steps[d] for d in _kept(view) or []]
     return ir.MemRefType.get(old.shape, old.element_type, ir.StridedLayoutAttr.get(offset, steps), source.memory_space)
 
 
