@@ -14,6 +14,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 LOADS = ("affine.load", "memref.load")
 STORES = ("affine.store", "memref.store")
+WIDENINGS = ("arith.extsi", "arith.extf")
 _NOT_EQUAL = {True: 13, False: 1}  # of floats: unordered or unequal; of integers: unequal
 
 
@@ -25,8 +26,10 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
         Y[vi] = x                           ->      Y[vi] = T.Cast("float16", x)
         ... Y[vi] ...                               ... T.Cast("float32", Y[vi]) ...
 
-    The name stays. Unsafe: values are rounded to the new type, so the program may compute something else, and a sum
-    that is rounded at every step has no free order any more.
+    The name stays. Where the new type holds every value of the old one, what widens a loaded value widens it from the
+    new type: of int8 kept as int16, `T.Cast("int32", Y[vi])` stays as it is written. Unsafe: values are rounded to the
+    new type, so the program may compute something else, and a sum that is rounded at every step has no free order any
+    more.
 
     Requires: the program allocates the buffer, and all its users are plain loads and stores. `buffer_index` counts the
     buffers as `T.writes` prints them, or is a name.
@@ -69,9 +72,24 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
     uses = [(use.owner.operation, use.operand_number) for use in value.uses]
     value.set_type(dtypes.to_mlir(new))
     with ir.InsertionPoint.after(op), op.location:
-        back = convert(value, new, old)
+        if _holds(new, old):
+            widened = [owner for owner, _ in uses if owner.name in WIDENINGS]
+            uses = [use for use in uses if use[0] not in widened]
+            for owner in widened:
+                wanted = dtypes.to_name(owner.results[0].type)
+                made = value if wanted == new else convert(value, new, wanted)
+                owner.results[0].replace_all_uses_with(made)
+                owner.erase()
+        back = convert(value, new, old) if uses else None
     for owner, number in uses:
         owner.operands[number] = back
+
+
+def _holds(wide: str, narrow: str) -> bool:
+    """Whether a type has every value of another that is narrower, and widens it by the same op."""
+    if "bool" in (wide, narrow) or dtypes.is_float(wide) != dtypes.is_float(narrow):
+        return False
+    return dtypes.bits(wide) > dtypes.bits(narrow)
 
 
 def convert(value: ir.Value, source: str, target: str) -> ir.Value:

@@ -90,6 +90,45 @@ def test_values_are_rounded():
     assert (a != b).any()
 
 
+WIDENED = [
+    ("int8", "int16", "int32"),
+    ("int8", "int32", "int32"),
+    ("int8", "int32", "int16"),
+    ("float16", "float32", "float64"),
+    ("bfloat16", "float32", "float32"),
+]
+
+
+@pytest.mark.parametrize(("kept", "cached", "wide"), WIDENED)
+def test_what_widens_a_value_takes_it_from_a_wider_type(kept, cached, wide):
+    program = f"""
+@T.prim_func
+def main(A: T.Buffer((16,), "{kept}"), B: T.Buffer((16,), "{wide}"), C: T.Buffer((16,), "{kept}")):
+    Y = T.alloc_buffer((16,), "{kept}")
+    for i in range(16):
+        with T.block("Y"):
+            vi = T.axis.spatial(16, i)
+            Y[vi] = A[vi]
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = T.Cast("{wide}", Y[vi])
+            C[vi] = Y[vi]
+"""
+    sch = Schedule(parse(program))
+    sch.unsafe_set_dtype("Y", 0, cached)
+    text = sch.mod.script()
+    value = "Y[vi]" if cached == wide else f'T.Cast("{wide}", Y[vi])'
+    assert f"B[vi] = {value}\n" in text
+    assert f'C[vi] = T.Cast("{kept}", Y[vi])' in text
+    bits = np.arange(-8, 8).astype(kept) if kept != "bfloat16" else np.arange(16).astype("uint16")
+    outs = [[np.zeros(16, wide), np.zeros_like(bits)] for _ in range(2)]
+    for mod, (b, c) in zip((sch, Schedule(parse(program))), outs, strict=True):
+        build(mod)(bits, b, c)
+    np.testing.assert_array_equal(*[b for b, _ in outs])
+    np.testing.assert_array_equal(*[c for _, c in outs])
+
+
 def test_a_sum_keeps_its_order_once_it_is_rounded():
     program = parse("""
 @T.prim_func
