@@ -1,4 +1,4 @@
-"""What schedules must know of the CPU they are made for."""
+"""What schedules and code generation must know of the CPU that a program is made for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from tir_mlir.runtime.host import architecture
+from tir_mlir.runtime.host import features as features_of_host
 from tir_mlir.runtime.host import host as registers_of_host
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -14,7 +16,11 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 @dataclass(frozen=True)
 class Target:
-    """A CPU: its vector registers (width in bits, number), bytes of cache a core can use at each level, and cores."""
+    """A CPU: its vector registers (width in bits, number), bytes of cache a core can use at each level, and cores.
+
+    `arch` and `features` (instruction sets) are LLVM's words and choose instructions; without them schedules keep to
+    what every CPU has. `triple` and `cpu` are what LLVM makes code for (`build(sch, target=...)`); "": this machine.
+    """
 
     vector_bits: int
     registers: int
@@ -22,10 +28,43 @@ class Target:
     l2: int = 512 << 10
     l3: int = 8 << 20
     cores: int = 1
+    arch: str = ""
+    features: frozenset[str] = frozenset()
+    triple: str = ""
+    cpu: str = ""
 
     def lanes(self, bits: int) -> int:
         """Elements of so many bits in a register."""
         return max(1, self.vector_bits // bits)
+
+    def has(self, *features: str) -> bool:
+        """Whether it has all of these instruction sets."""
+        return self.features.issuperset(features)
+
+
+def _x86(cpu: str, bits: int, registers: int, l2: int, *features: str) -> Target:
+    return Target(
+        bits, registers, l2=l2, arch="x86_64", features=frozenset(features), triple="x86_64-unknown-linux-gnu", cpu=cpu
+    )
+
+
+def _arm(*features: str) -> Target:
+    return Target(
+        128, 32, l1=64 << 10, arch="aarch64", features=frozenset(features), triple="aarch64-unknown-linux-gnu",
+        cpu="generic",
+    )  # fmt: skip
+
+
+_V3 = ("sse2", "avx", "avx2", "fma", "f16c")
+_V4 = (*_V3, "avx512f", "avx512bw", "avx512dq", "avx512vl")
+
+SSE2 = _x86("x86-64", 128, 16, 256 << 10, "sse2")
+AVX2 = _x86("x86-64-v3", 256, 16, 256 << 10, *_V3)
+AVX512 = _x86("x86-64-v4", 512, 32, 1 << 20, *_V4)
+AVX512_VNNI = _x86("x86-64-v4", 512, 32, 1 << 20, *_V4, "avx512vnni")
+NEON = _arm("neon")
+NEON_DOTPROD = _arm("neon", "dotprod")
+"""CPUs by their instruction sets, with usual caches: Linux, one core."""
 
 
 @functools.cache
@@ -41,6 +80,8 @@ def host() -> Target:
         sizes.get(2, plain.l2),
         sizes.get(3, plain.l3),
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        architecture(),
+        features_of_host(),
     )
 
 

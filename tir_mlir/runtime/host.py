@@ -1,4 +1,4 @@
-"""What the builders of kernels must know of the CPU they run on."""
+"""What the builders of kernels, and schedules, must know of the CPU they run on."""
 
 from __future__ import annotations
 
@@ -25,12 +25,28 @@ def cpu_features() -> str:
     return next((line for line in lines if line.startswith(("flags", "Features"))), platform.machine())
 
 
+_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+_LLVM_WORDS = {"avx512_vnni": "avx512vnni", "avx_vnni": "avxvnni", "asimd": "neon", "asimddp": "dotprod"}
+"""Instruction sets of which Linux and LLVM have different names."""
+
+
+def architecture() -> str:
+    """LLVM's name of this kind of CPU."""
+    name = platform.machine().lower()
+    return _ARCHITECTURES.get(name, name)
+
+
+@functools.cache
+def features() -> frozenset[str]:
+    """The instruction sets of this machine, by LLVM's names where they differ."""
+    return frozenset(_LLVM_WORDS.get(word, word) for word in cpu_features().split(":")[-1].split())
+
+
 @functools.cache
 def host() -> Host:
     """This machine. A guess that is too wide is slower, never wrong: LLVM splits vectors that do not fit."""
-    if platform.machine().lower() in ("x86_64", "amd64"):
-        words = set(cpu_features().split())
-        if "avx512f" in words:
+    if architecture() == "x86_64":
+        if "avx512f" in features():
             return Host(512, 32)
-        return Host(256 if "avx2" in words else 128, 16)
+        return Host(256 if "avx2" in features() else 128, 16)
     return Host(128, 32)

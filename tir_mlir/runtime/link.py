@@ -15,10 +15,11 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.intrin.kernels import Builder, find_kernel, known_kernels
+from tir_mlir.intrin.kernels import Builder, find_kernel, known_kernels, needed_by
 from tir_mlir.runtime import symbols, toolchain
 from tir_mlir.runtime.cache import cached
 from tir_mlir.runtime.clang import without_target
+from tir_mlir.runtime.host import features
 
 PRAGMA = "pragma_import_llvm"
 
@@ -129,6 +130,12 @@ def _registered(symbol: str, libs: Sequence[str]) -> Kernel | None:
     builder = find_kernel(symbol)
     if builder is None or any(symbols.has(lib, symbol) for lib in libs):
         return None
+    missing = [f for f in needed_by(symbol) if f not in features()]
+    if missing:
+        raise BuildError(
+            f"the kernel of {symbol!r} is made of {', '.join(missing)}, which this machine has not; "
+            "schedule for this machine (tir_mlir.target.host()), or give the kernel's symbol other code"
+        )
     module = _built(builder)
     if _find(module, symbol) is None:
         made = ", ".join(_name(op) for op in module.body.operations if "sym_name" in op.attributes) or "nothing"
