@@ -68,3 +68,35 @@ def main(a: T.handle, x: T.handle, c: T.handle):
             C[vi] = C[vi] + A[{"vk, vi" if turned else "vi, vk"}] * X[vk]
 """
     )
+
+
+def widened(
+    m, n, k, dtype: str = "int8", sums: str = "int32", left_turned=False, right_turned=False, batch=None, promise=""
+):
+    """C = op(A) op(B), each element in the wider type of the sums before it is multiplied."""
+    left = f"({k}, {m})" if left_turned else f"({m}, {k})"
+    right = f"({n}, {k})" if right_turned else f"({k}, {n})"
+    names = [x for x in dict.fromkeys((m, n, k)) if isinstance(x, str)]
+    sizes = "".join(f"    {x} = T.int32()\n" for x in names)
+    at_a, at_b = INDEX[left_turned, right_turned].split("] * B[")
+    head, kinds, loops, iters, grid = "", "SSR", "i, j, k_", "vi, vj, vk", f"{m}, {n}, {k}"
+    if batch:
+        left, right = f"({batch}, {left[1:]}", f"({batch}, {right[1:]}"
+        head, kinds, loops, iters, grid = "vh, ", "SSSR", "h, i, j, k_", "vh, vi, vj, vk", f"{batch}, {grid}"
+    shape = f"({batch}, {m}, {n})" if batch else f"({m}, {n})"
+    return parse(
+        f"""
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+{sizes}    A = T.match_buffer(a, {left}, "{dtype}")
+    B = T.match_buffer(b, {right}, "{dtype}")
+    C = T.match_buffer(c, {shape}, "{sums}")
+    {promise}
+    for {loops} in T.grid({grid}):
+        with T.block("C"):
+            {iters} = T.axis.remap("{kinds}", [{loops}])
+            with T.init():
+                C[{head}vi, vj] = T.{sums}(0)
+            C[{head}vi, vj] = C[{head}vi, vj] + T.Cast("{sums}", A[{head}{at_a}]) * T.Cast("{sums}", B[{head}{at_b}])
+"""
+    )

@@ -13,11 +13,16 @@ from tir_mlir.schedule.infos import BlockInfo, RegionInfo
 
 @dataclass(frozen=True)
 class Operand:
-    """One factor: its region, and the iter that indexes each dimension of it."""
+    """One factor: its region, the iter that indexes each dimension of it, its type, its place among what is read."""
 
     name: str
     axes: tuple[str, ...]
-    bits: int
+    dtype: str
+    place: int
+
+    @property
+    def bits(self) -> int:
+        return bits(self.dtype)
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,11 @@ class Contraction:
     left: Operand
     right: Operand
     out: str
-    bits: int
+    dtype: str
+
+    @property
+    def bits(self) -> int:
+        return bits(self.dtype)
 
     def extent(self, axis: str) -> int | None:
         return self.extents[axis]
@@ -66,7 +75,7 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     if m not in left.axes or n not in right.axes or n in left.axes:
         raise _no_product(info, "one operand must have the rows, the other the columns of the result")
     out = info.writes[0].buffer
-    return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, bits(out.dtype))
+    return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, out.dtype)
 
 
 def matrix_vector(sch: Schedule, block: Any) -> MatVec:
@@ -89,10 +98,10 @@ def _product(sch: Schedule, block: Any) -> tuple[BlockInfo, dict[str, int | None
         raise ScheduleError(f"{block} is no block")
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     sums = [i.name for i in info.iter_vars if i.kind == "R"]
-    inputs = [r for r in info.reads if str(r) not in map(str, info.writes)]
+    inputs = [(n, r) for n, r in enumerate(info.reads) if str(r) not in map(str, info.writes)]
     if len(info.writes) != 1 or len(inputs) != 2 or len(sums) != 1:
         raise _no_product(info, "one result, two operands and one sum are needed")
-    operands = [Operand(str(r), _axes(r, info), bits(r.buffer.dtype)) for r in inputs]
+    operands = [Operand(str(r), _axes(r, info), r.buffer.dtype, n) for n, r in inputs]
     if not all(sums[0] in x.axes for x in operands):
         raise _no_product(info, "each operand needs the sum")
     return info, extents, sums[0], operands

@@ -8,6 +8,7 @@ from typing import Any
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.contraction import Contraction, contraction
 from tir_mlir.schedules.gemv import gemv
+from tir_mlir.schedules.integer import dot_for, integer_gemm
 from tir_mlir.schedules.packing import far_result, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.tiles import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
@@ -34,6 +35,9 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
         return
     work = prod(what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     threads = min(threads or target.cores, max(1, work // THREAD_WORK))
+    dot = dot_for(what, target)
+    if dot and integer_gemm(sch, block, what, dot, target, threads):
+        return
     plan = tiles(what.extent(what.m), what.extent(what.n), what.extent(what.k), what.bits, target, threads)
     Gemm(sch, block, what, plan, target, threads).run()
 
