@@ -1,0 +1,106 @@
+"""Blocks that work row by row: all of them for one row, then the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.family import Member, family, row_axes
+from tir_mlir.schedules.nest import along_memory, extents, iters, last_axis, nest, size, widest
+from tir_mlir.schedules.sharing import inline, share
+from tir_mlir.target import Target, host
+
+VECTORS = 4
+"""Registers side by side where lanes are rows."""
+ROW_WORK = 1 << 14
+"""Elements that pay for waking a thread."""
+
+
+def rowwise(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+    """Schedule a block and all that it needs, where reductions run along its rows (softmax, norms).
+
+        for i, k: top[i] = max(top[i], X[i, k])          for i (parallel):
+        for i, j: e[i, j] = exp(X[i, j] - top[i])   ->       for k: top = max(...), by vectors
+        for i, k: sum[i] += e[i, k]                          for j: e[j] = exp(...), by vectors
+        for i, j: Y[i, j] = e[i, j] / sum[i]                 for k: sum += e[k] ; for j: Y[i, j] = ...
+
+    `block` is the last one; each iter of every block bound to a loop of its own. A row may have several axes. Where the
+    last axis of the result is one of rows, a vector is of several rows. Any extents, symbolic ones too. `target`: this
+    machine when left out; `threads`: its cores. Raises ScheduleError where nothing is reduced along rows.
+    """
+    target = target or host()
+    if isinstance(block, str):
+        block = sch.get_block(block)
+    rows = row_axes(family(sch, block))
+    _inline(sch, block, rows)
+    members = family(sch, block)
+    work = sum(size(m.info) for m in members)
+    threads = min(threads or target.cores, max(1, work // ROW_WORK))
+    outer = Rows(sch, members, rows, target).run()
+    share(sch, outer, threads)
+
+
+def _inline(sch: Schedule, block: Any, rows: list[str]) -> None:
+    """What is computed for each element of a row and read by one block is computed there."""
+    for member in reversed(family(sch, block)[:-1]):
+        whole = member.own(rows)
+        if not member.reduces and member.readers == 1 and whole and len(whole) < len(member.info.iter_vars):
+            inline(sch, member.block)
+
+
+class Rows:
+    """One family on its way."""
+
+    def __init__(self, sch: Schedule, members: list[Member], rows: list[str], target: Target):
+        self.sch, self.members, self.rows = sch, members, rows
+        self.last = members[-1]
+        info = self.last.info
+        lane = last_axis(info)
+        tiled = lane in rows and (extents(info)[lane] or 0) > 1
+        self.lane = lane if tiled else None
+        self.width = VECTORS * target.lanes(max(widest(m.info) for m in members))
+
+    def run(self) -> list[Any]:
+        """The loops over rows, outer to inner."""
+        sch = self.sch
+        loops = nest(sch, self.last.block)
+        outer = [loops[a] for a in self.rows if a != self.lane]
+        inner = [loops[a] for a in loops if a not in self.rows]
+        if self.lane is not None:
+            lane_0, lane_1 = sch.split(loops[self.lane], [None, self.width])
+            outer, inner = [*outer, lane_0], [*inner, lane_1]
+        if len(outer) + len(inner) > 1:
+            sch.reorder(*outer, *inner)
+        for member in reversed(self.members[:-1]):
+            self._place(member, outer)
+        self._lanes(self.last, inner)
+        return outer
+
+    def _place(self, member: Member, outer: list[Any]) -> None:
+        """Beneath the loops over rows where it goes along them; its lanes."""
+        sch = self.sch
+        loops = nest(sch, member.block)
+        if outer and member.own(self.rows) is not None:
+            sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
+            own = sch.get_loops(member.block)[len(outer) :]
+            loops = dict(zip(loops, own, strict=True))
+        order = list(loops)
+        if self.lane is not None and (mine := member.own([self.lane])) is not None:
+            order = [*(a for a in order if a != mine[0]), mine[0]]
+        elif member.reduces:
+            sums = along_memory(member.info, iters(member.info, "R"))
+            order = [*(a for a in order if a not in sums), *sums]
+        if len(order) > 1 and order != list(loops):
+            sch.reorder(*(loops[a] for a in order))
+        self._lanes(member, [loops[a] for a in order])
+
+    def _lanes(self, member: Member, inner: list[Any]) -> None:
+        """The innermost loop by vectors: several elements of a sum, or several sums."""
+        if not inner or len(member.info.writes) != 1:
+            return
+        sch = self.sch
+        sch.vectorize(inner[-1])
+        if self.lane is not None and member.own([self.lane]) is not None and member.reduces:
+            first = next(x for x in inner if x is not inner[-1])
+            init = sch.decompose_reduction(member.block, first)
+            sch.vectorize(sch.get_loops(init)[-1])
