@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 
+from tir_mlir.schedules.convolution import Convolution
 from tir_mlir.schedules.tiles import LARGE, LATENCY, STEP
 from tir_mlir.target import Target
 
 STREAMS = 8
 """Rows of the left operand that are read side by side, as it lies in memory: they may meet in one set of the cache."""
+FEWEST = 4
+"""Panels that each thread must get, for threads to share the panels."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +26,16 @@ class ConvTiles:
     panels: int
 
 
-def conv_tiles(m: int | None, n: int | None, deep: int | None, window: int, bits: int, target: Target) -> ConvTiles:
-    """The tiles for m rows, n columns and a sum of `deep` times `window` steps (None: not known yet)."""
-    lanes, size = target.lanes(bits), max(1, bits // 8)
+def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles:
+    """The tiles of a convolution; blocks of panels are as many for each thread, where there are enough."""
+    m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
+    lanes, size = target.lanes(what.bits), max(1, what.bits // 8)
+    window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
     mr, vectors = min(_candidates(target), key=lambda c: _cost(*c, m or LARGE, n or LARGE, lanes))
     nr = vectors * lanes
-    depth = even(deep, max(1, target.l1 * 2 // 3 // (nr * size * window)))  # a panel in L1
-    panels = even(None if n is None else ceil(n / nr), max(1, target.l2 // 2 // (depth * window * nr * size)))
-    return ConvTiles(mr, nr, depth, panels)
+    step = nr * size * window  # bytes of a panel for one step of the longest sum
+    depth = _even(deep, max(1, target.l1 * 2 // 3 // step))
+    return ConvTiles(mr, nr, depth, _even(n and ceil(n / nr), max(1, target.l2 // 2 // (depth * step)), threads))
 
 
 def _candidates(target: Target) -> list[tuple[int, int]]:
@@ -56,6 +61,9 @@ def _tile(rows: int, vectors: int) -> float:
     return STEP + max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2) if rows and vectors else 0
 
 
-def even(extent: int | None, most: int) -> int:
-    """A step that cuts an extent into equal parts of at most `most`."""
-    return most if extent is None else ceil(extent / ceil(extent / most))
+def _even(extent: int | None, most: int, workers: int = 1) -> int:
+    """A step that cuts an extent into equal parts of at most `most`, as many for each worker if it is long enough."""
+    if extent is None:
+        return most
+    parts = ceil(extent / most)
+    return ceil(extent / (ceil(parts / workers) * workers if extent >= FEWEST * workers else parts))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from tir_mlir.dialect.dtypes import bits
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.infos import BlockInfo, LoopInfo, RegionInfo
+from tir_mlir.schedules.tiles import LARGE
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,14 @@ class Convolution:
     bits: int
 
     @property
-    def order(self) -> tuple[str, ...]:
-        return (*self.outer, *self.rows, *self.columns, *self.sums)
+    def deep(self) -> str:
+        """The longest sum."""
+        return max(self.sums, key=lambda a: self.extents[a] or LARGE)
+
+    def size(self, axes: Sequence[str]) -> int | None:
+        """The product of extents; None where it is symbolic."""
+        extents = [self.extents[a] for a in axes]
+        return None if None in extents else prod(e for e in extents if e)
 
     @property
     def is_product(self) -> bool:

@@ -9,14 +9,15 @@ from tir_mlir.schedules.convolution import Convolution, block_info, extent_of
 
 
 def pads(sch: Schedule, block: Any, what: Convolution) -> list[Any]:
-    """The producers of a block that pad. The rows of an image whose pixels are columns become one dimension: what a
-    pixel reads is at a multiple of its number then, but for the gaps between rows."""
+    """The producers of a block that pad. The rows of such an image become one dimension: what a pixel reads is at a
+    multiple of its number then, but for the gaps between rows."""
     found = [p for p in sch.get_producers(block) if sch.can_decompose_padding(p, sch.get_loops(p)[0])]
     for producer in found:
         (image,) = block_info(sch, producer).writes
-        if str(image) == what.right and len(what.columns) > 1:
-            region = next(r for r in block_info(sch, block).reads if str(r) == what.right)
-            first, last = (next(d for d, axis in enumerate(region.axes) if a in axis) for a in what.columns)
+        pixels = what.columns if str(image) == what.right else what.rows
+        if len(pixels) > 1:
+            region = next(r for r in block_info(sch, block).reads if str(r) == str(image))
+            first, last = (next(d for d, axis in enumerate(region.axes) if a in axis) for a in pixels)
             width = image.buffer.shape[last]
             if last == first + 1 and width is not None:
                 sch.transform_layout(producer, ("write", 0), _joined(first, width))
