@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
 
 from mlir import ir
 
@@ -13,10 +13,12 @@ from tir_mlir.dialect.views import Loop, is_loop
 from tir_mlir.passes.lower.guards import greatest, inline, is_plain_if, least, set_uppers
 from tir_mlir.passes.lower.lanes import step
 from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.whole import FAST, Condition, Point, conditions, corner
 
-FAST = ("vectorized", "unrolled")
 LIMIT = 6000
 """Ops that a function may have after its loops were cut, so that guards in many dimensions do not fill the code."""
+
+HARMLESS = ("affine.yield", "memref.alloc")
 
 
 @lowering("tir-lower-tails", "run full tiles without the guards and bounds that only the last tile needs")
@@ -42,7 +44,7 @@ def _cut_in(body: ir.Block, func: ir.Operation) -> None:
     pending = [op.operation for op in body.operations]
     while pending:
         op = pending.pop(0)
-        pieces = _cut(Loop(op), func) if is_loop(op) and not len(op.results) else None
+        pieces = _cut(Loop(op), func) if is_loop(op) else None
         if pieces is not None:
             pending = [*pieces, *pending]
             continue
@@ -53,50 +55,60 @@ def _cut_in(body: ir.Block, func: ir.Operation) -> None:
 
 def _cut(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
     """Cut one loop once; the ops that stand in its place, None when there is nothing to cut."""
-    if loop.kind in FAST or loop.is_thread or len(loop.lowers) != 1:
+    if not _is_cut(loop.op):
         return None
-    found = list(_conditions(loop))
+    found = [c for c in conditions(loop) if not _is_for_deeper(loop, c)]
     if not found or len(walk.ops(func)) + len(walk.ops(loop.op)) > LIMIT:
         return None
-    if len(loop.uppers) == 1 and loop.const_extent is not None:
+    at = point = None
+    if (corner_ := _corner_cut(loop, found)) is not None:
+        at, point = corner_
+    elif len(loop.uppers) == 1 and loop.const_extent is not None:
         at = _constant_cut(loop, found)
     else:
         at = _symbolic_cut(loop, found)
     if at is None:
         return None
+    if point is not None:
+        return _cut_off(loop, at, point)
     return _cut_at(_inside(loop), at) if loop.kind == "parallel" else _cut_at(loop, at)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
 
 
-def _conditions(loop: Loop) -> Iterator[tuple[Index, ranges.Box]]:
-    """Expressions that are at least 0 where a fast loop beneath is whole, with what the variables around it range
-    over; only those in which the loop's variable occurs."""
-    for op in walk.ops(loop.op)[1:]:
-        found: list[Index] = []
-        if is_loop(op) and Loop(op).kind in FAST:
-            found = _wholeness(Loop(op))
-        elif is_plain_if(op) and _near_fast(op, loop):
-            found = [c.index for c in walk.constraints(op) if not c.is_eq]
-        if any(loop.var in f.values for f in found):
-            box = ranges.around(op)
-            yield from ((f.simplified(), box) for f in found if loop.var in f.values)
+def _is_for_deeper(loop: Loop, condition: Condition) -> bool:
+    """Whether a loop further in can set the one iteration apart that is not whole: less is copied there."""
+    for op in itertools.takewhile(lambda p: p != loop.op, walk.parents(condition.op)):
+        if is_loop(op) and Loop(op).var in condition.index.values and _is_cut(op):
+            inner = Loop(op)
+            return _corner_cut(inner, [c for c in conditions(inner) if not _is_for_deeper(inner, c)]) is not None
+    return False
 
 
-def _wholeness(inner: Loop) -> list[Index]:
-    """What is at least 0 where a loop has its constant bound, or runs at all when it has none."""
-    whole = next((u for u in inner.uppers if u.as_constant() is not None), None)
-    if whole is None:
-        return [u - inner.lower - 1 for u in inner.uppers]
-    return [u - whole for u in inner.uppers if u is not whole]
+def _is_cut(op: ir.Operation) -> bool:
+    """Whether a loop is one of those that are cut."""
+    loop = Loop(op)
+    return not (loop.kind in FAST or loop.is_thread or len(loop.lowers) != 1 or len(op.results))
 
 
-def _near_fast(op: ir.Operation, loop: Loop) -> bool:
-    """Whether a fast loop stands beneath a guard, or around it inside the loop."""
-    around = walk.parents(op)
-    between = around[: around.index(loop.op)]
-    return any(is_loop(o) and Loop(o).kind in FAST for o in [*between, *walk.ops(op)])
+def _corner_cut(loop: Loop, found: list[Condition]) -> tuple[Index, Point] | None:
+    """The end of the whole iterations, and the one iteration of this loop and those around it that is not, but runs;
+    None where conditions differ about it."""
+    if loop.kind == "parallel":
+        return None
+    points = [corner(loop, c) for c in found]
+    at = _symbolic_cut(loop, found)
+    if not points or at is None or any(p != points[0] for p in points) or not _is_all(loop, found):
+        return None
+    return None if points[0] is None else (at, points[0])
+
+
+def _is_all(loop: Loop, found: list[Condition]) -> bool:
+    """Whether a loop does nothing where none of these runs."""
+    deciding = {c.op for c in found}
+    acting = [op for op in walk.ops(loop.op)[1:] if not len(op.regions) and not walk.is_pure(op)]
+    return all(op.name in HARMLESS or any(p in deciding for p in walk.parents(op)) for op in acting)
 
 
 def _ends(loop: Loop, index: Index, box: ranges.Box, most: bool) -> Index | None:
@@ -118,14 +130,14 @@ def _ends(loop: Loop, index: Index, box: ranges.Box, most: bool) -> Index | None
     return None if loop.var in rest.values else ((rest - falls) // -falls).simplified()
 
 
-def _constant_cut(loop: Loop, found: list[tuple[Index, ranges.Box]]) -> Index | None:
+def _constant_cut(loop: Loop, found: list[Condition]) -> Index | None:
     """The first cut inside the range: where the first guard starts to matter, else where the last one lets nothing
     through."""
     low, high = loop.lower.as_constant(), loop.upper.as_constant()
     if low is None or high is None:
         return _symbolic_cut(loop, found)
     for most in (False, True):
-        ends = [_ends(loop, index, box, most) for index, box in found]
+        ends = [_ends(loop, c.index, c.box, most) for c in found]
         values = [e.as_constant() for e in ends if e is not None]
         inside = [v for v in values if v is not None and low < v < high]
         if inside:
@@ -133,9 +145,9 @@ def _constant_cut(loop: Loop, found: list[tuple[Index, ranges.Box]]) -> Index | 
     return None
 
 
-def _symbolic_cut(loop: Loop, found: list[tuple[Index, ranges.Box]]) -> Index | None:
+def _symbolic_cut(loop: Loop, found: list[Condition]) -> Index | None:
     """The one place where all guards start to matter; None when there are several, or when it is an end of the loop."""
-    ends = [e for index, box in found if (e := _ends(loop, index, box, most=False)) is not None]
+    ends = [e for c in found if (e := _ends(loop, c.index, c.box, most=False)) is not None]
     if not ends or loop.var in ends[0].values:
         return None
     least_ = ends[0]
@@ -161,6 +173,20 @@ def _cut_at(loop: Loop, at: Index) -> list[ir.Operation]:
     lowers = greatest([*loop.lowers, at], ranges.around(op))
     rest = walk.set_bounds(op, lowers, loop.uppers)
     return [*settle(first), *settle(rest)]
+
+
+def _cut_off(loop: Loop, at: Index, point: Point) -> list[ir.Operation]:
+    """The whole iterations of a loop, and one body more where the loops around are at the point that has a rest."""
+    op, number = loop.op, point[loop.var]
+    outer = {v: Index.constant(n) for v, n in point.items() if v != loop.var}
+    with ir.InsertionPoint.after(op), op.location:
+        rest = create.guard([create.Constraint((Index.of(v) - n).simplified(), is_eq=True) for v, n in outer.items()])
+    last = walk.clone(op, create.at_end(rest.regions[0].blocks[0]))
+    first = set_uppers(op, [at, *loop.uppers])
+    last = walk.set_bounds(last, [Index.constant(number)], [Index.constant(number + 1)])
+    walk.substitute(outer, last)
+    settle(last)
+    return [*settle(first), rest]
 
 
 def _inside(loop: Loop) -> Loop:

@@ -22,19 +22,47 @@ def rows(A: T.Buffer((100,), "float32")):
 # -----
 
 
-# Two levels of tiles: the last outer one is cut again, and what would run nothing is left out.
+# Two levels of tiles: the one tile that is not whole, and runs, stands behind the loop that ends before it.
 # CHECK-LABEL: func.func @levels
-# CHECK: affine.for %{{.*}} = 0 to 2 {
-# CHECK-NEXT: affine.for %{{.*}} = 0 to 4 {
+# CHECK: affine.for %[[I:.*]] = 0 to 3 {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to min affine_map<(d0) -> (d0 * -4 + 9, 4)>(%[[I]]) {
 # CHECK-NEXT: affine.for %{{.*}} = 0 to 6 {
-# CHECK: affine.for %[[F:.*]] = 0 to 6 {
-# CHECK: affine.store %{{.*}}, %arg0[%[[F]] + 48]
-# CHECK: affine.for %[[R:.*]] = 0 to 2 {
+# CHECK: affine.if affine_set<(d0) : (d0 - 2 == 0)>(%[[I]]) {
+# CHECK-NEXT: affine.for %[[R:.*]] = 0 to 2 {
 # CHECK: affine.store %{{.*}}, %arg0[%[[R]] + 54]
 # CHECK-NOT: affine.for
 @T.prim_func
 def levels(A: T.Buffer((56,), "float32")):
     for i, j in T.grid(3, 4):
+        for k in T.unroll(6):
+            with T.block("A"):
+                vi = T.axis.spatial(56, i * 24 + j * 6 + k)
+                T.where(i * 24 + j * 6 + k < 56)
+                A[vi] = T.float32(0)
+
+
+# -----
+
+
+# Tiles that are empty still run what has no bound: the outer loop is cut.
+# CHECK-LABEL: func.func @beside
+# CHECK: affine.for %{{.*}} = 0 to 2 {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 4 {
+# CHECK: affine.for %{{.*}} = 0 to 6 {
+# CHECK: affine.for %{{.*}} = 0 to 6 {
+# CHECK: affine.for %{{.*}} = 0 to 2 {
+# CHECK: affine.for %{{.*}} = 2 to 4 {
+# CHECK-NOT: affine.for
+# CHECK: affine.store %{{.*}}, %arg1[0]
+# CHECK-NOT: affine.for
+@T.prim_func
+def beside(A: T.Buffer((56,), "float32"), B: T.Buffer((1,), "float32")):
+    for i, j in T.grid(3, 4):
+        with T.block("B"):
+            vi = T.axis.reduce(12, i * 4 + j)
+            with T.init():
+                B[0] = T.float32(0)
+            B[0] = B[0] + T.float32(1)
         for k in T.unroll(6):
             with T.block("A"):
                 vi = T.axis.spatial(56, i * 24 + j * 6 + k)
