@@ -15,6 +15,8 @@ from tir_mlir.passes.lower.registry import lowering, programs
 
 SIDES = (8, 4, 2)
 """Sides of the squares that are turned in registers, the best first."""
+CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.sitofp", "arith.fptosi")
+"""What may be done to an element on its way."""
 
 
 @lowering("tir-lower-transposed", "turn tiles in registers where a copy reads rows and writes columns")
@@ -28,8 +30,9 @@ def run(module: ir.Module) -> None:
           }                                                       ...
         }
 
-    Where the one loop holds just the other and that just the copy, their extents are multiples of 2, 4 or 8, and rows
-    and columns are contiguous: three rounds of two-operand shuffles for eight rows (a butterfly), in place of 64 loads.
+    Where the one loop holds just the other and that just the copy (to another type, too), their extents are multiples
+    of 2, 4 or 8, and rows and columns are contiguous: three rounds of two-operand shuffles for eight rows (a
+    butterfly), in place of 64 loads.
     Requires `tir-lower-tails`; loops not to be vectorized yet.
     """
     for func in programs(module):
@@ -44,22 +47,36 @@ def turn(rows: Loop) -> bool:
         return False
     columns = Loop(inner[0])
     body = columns.body_ops()
-    if [op.name for op in body] != ["affine.load", "affine.store"] or body[1].operands[0] != body[0].results[0]:
+    if len(body) < 2:
         return False
-    load, store = body
+    load, *casts, store = body
+    if load.name != "affine.load" or store.name != "affine.store" or any(op.name not in CASTS for op in casts):
+        return False
+    if any(first.results[0] != then.operands[0] for first, then in zip(body, body[1:], strict=False)):
+        return False
     side = _side(rows, columns)
     source, target = (walk.access_indices(op) for op in (load, store))
     reads, writes = Lanes(rows), Lanes(columns)
     if side is None or not contiguous(reads, load.operands[0], source):
         return False
-    if not contiguous(writes, store.operands[1], target) or Buffer(load.operands[0]).dtype == "bool":
+    if not contiguous(writes, store.operands[1], target) or "bool" in (
+        Buffer(load.operands[0]).dtype,
+        Buffer(store.operands[1]).dtype,
+    ):
         return False
     if Buffer(load.operands[0]).root == Buffer(store.operands[1]).root:
         return False
     with ir.InsertionPoint(rows.op), rows.op.location:
         for i in range(0, rows.const_extent or 0, side):
             for j in range(0, columns.const_extent or 0, side):
-                _square(load, store, {rows.var: rows.lower + i, columns.var: columns.lower + j}, (rows, columns), side)
+                _square(
+                    load,
+                    casts,
+                    store,
+                    {rows.var: rows.lower + i, columns.var: columns.lower + j},
+                    (rows, columns),
+                    side,
+                )
     rows.op.erase()
     return True
 
@@ -72,18 +89,26 @@ def _side(rows: Loop, columns: Loop) -> int | None:
     return next((s for s in SIDES if all(e and e % s == 0 for e in extents)), None)
 
 
-def _square(load: ir.Operation, store: ir.Operation, at: dict[ir.Value, Index], loops: tuple[Loop, Loop], side: int):
+def _square(
+    load: ir.Operation,
+    casts: Sequence[ir.Operation],
+    store: ir.Operation,
+    at: dict[ir.Value, Index],
+    loops: tuple[Loop, Loop],
+    side: int,
+) -> None:
     """Copy one square whose corner is `at`."""
     rows, columns = loops
-    element = load.results[0].type
-    type_ = ir.VectorType.get([side], element)
+    type_ = ir.VectorType.get([side], load.results[0].type)
     values = []
     for k in range(side):
         map_, used = emit_map(_shifted(walk.access_indices(load), at, columns.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}
-        values.append(
-            ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *used], attributes).results[0]
-        )
+        row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *used], attributes).results[0]
+        for op in casts:
+            made = ir.VectorType.get([side], op.results[0].type)
+            row = ir.Operation.create(op.name, [made], [row], {n: op.attributes[n] for n in op.attributes}).results[0]
+        values.append(row)
     for k, value in enumerate(transposed(values)):
         map_, used = emit_map(_shifted(walk.access_indices(store), at, rows.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}

@@ -22,16 +22,18 @@ WAYS = 8
 def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
     """Whether a panel of the right operand is read often enough, and lies badly enough for L1, to be copied.
 
-    Where its columns are not neighbours, vectors need a copy.
+    Where its columns are not neighbours, vectors need a copy; a narrower type is widened once, in the copy.
     """
-    if what.right.axes[-1] != what.n:
+    if what.right.axes[-1] != what.n or what.right.dtype != what.dtype:
         return True
     often = _size(what, what.m) >= REUSE * plan.mr
     return often and not _fits(plan.kc, plan.nr, _size(what, what.n), what.right.bits // 8, target)
 
 
 def packs_left(what: Contraction, plan: Tiles, target: Target) -> bool:
-    """Whether rows of the left operand are read from far enough, and often enough."""
+    """Whether rows of the left operand are read from far enough, and often enough, or are of a narrower type."""
+    if what.left.dtype != what.dtype:
+        return True
     far = _size(what, what.m) * _size(what, what.k) * what.left.bits // 8 > target.l2
     return far and _size(what, what.n) >= REUSE * REUSE * plan.nr
 
@@ -43,26 +45,26 @@ def far_result(what: Contraction, target: Target) -> bool:
 
 def pack_right(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any, threads: int) -> None:
     """The right operand, panel by panel of nr columns, each a row of the sum after the other."""
-    pack(sch, what.right, what.n, what.k, plan.nr, block, at, threads)
+    pack(sch, what, what.right, what.n, plan.nr, block, at, threads)
 
 
 def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any, lanes: int) -> None:
     """The left operand: rows as they lie, closer together; where they lie as columns, panels of mr rows."""
     if what.left.axes[-1] != what.k:
-        return pack(sch, what.left, what.m, what.k, plan.mr, block, at, 1)
-    packed = sch.cache_read(block, what.left.name, "global")
-    sch.compute_at(packed, at)
+        return pack(sch, what, what.left, what.m, plan.mr, block, at, 1)
+    packed = _copy(sch, what, what.left, block, at)
     _, inner = sch.split(sch.get_loops(packed)[-1], [None, lanes])
     sch.vectorize(inner)
     return None
 
 
-def pack(sch: Schedule, operand: Operand, along: str, sum_: str, width: int, block: Any, at: Any, threads: int) -> None:
+def pack(
+    sch: Schedule, what: Contraction, operand: Operand, along: str, width: int, block: Any, at: Any, threads: int
+) -> None:
     """An operand copied at the loop `at`: panels of `width` of one axis, in each one row of the sum after the other."""
-    packed = sch.cache_read(block, operand.name, "global")
-    sch.compute_at(packed, at)
+    packed = _copy(sch, what, operand, block, at)
     axes = operand.axes
-    k, n = axes.index(sum_), axes.index(along)
+    k, n = axes.index(what.k), axes.index(along)
     rest = [a for a in range(len(axes)) if a not in (k, n)]
 
     def panels(*index: Any) -> tuple:
@@ -79,6 +81,15 @@ def pack(sch: Schedule, operand: Operand, along: str, sum_: str, width: int, blo
         k_0, k_1 = sch.split(loops[k], [None, SQUARE])
         sch.reorder(n_0, k_0, k_1, lanes)
         sch.unroll(k_1)
+
+
+def _copy(sch: Schedule, what: Contraction, operand: Operand, block: Any, at: Any) -> Any:
+    """The block that copies what a loop reads of an operand, in the type of the sums."""
+    packed = sch.cache_read(block, operand.name, "global")
+    if operand.dtype != what.dtype:
+        sch.unsafe_set_dtype(packed, 0, what.dtype)  # wider: it holds every value
+    sch.compute_at(packed, at)
+    return packed
 
 
 def _fits(rows: int, columns: int, row: int, size: int, target: Target) -> bool:

@@ -8,10 +8,13 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.script import PrimFunc
 
+SUMS = {"int8": "int32", "float16": "float32", "bfloat16": "float32"}
+"""Types whose products are summed in another."""
+
 
 def product(m: int, n: int, k: int, dtype: str = "float32", trans_b: bool = False, relu: bool = False) -> PrimFunc:
-    """C[m, n] = A[m, k] @ B[k, n], or @ B[n, k].T; int8 is summed in int32. `relu`: D = max(C, 0) is the result."""
-    sums = "int32" if dtype == "int8" else dtype
+    """C[m, n] = A[m, k] @ B[k, n], or @ B[n, k].T; narrow types are summed in wide ones. `relu`: gives max(C, 0)."""
+    sums = SUMS.get(dtype, dtype)
     a = _input((m, k), dtype, name="A")
     b = _input((n, k) if trans_b else (k, n), dtype, name="B")
     r = te.reduce_axis((0, k), name="k")

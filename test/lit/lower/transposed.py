@@ -47,3 +47,22 @@ def straight(A: T.Buffer((4, 4), "float32"), B: T.Buffer((4, 4), "float32")):
             with T.block("B"):
                 vk, vj = T.axis.remap("SS", [k, j])
                 B[vk, vj] = A[vk, vj]
+
+
+# -----
+
+
+# A copy to another type: each row is converted, then turned.
+# CHECK-LABEL: func.func @widened
+# CHECK: %[[ROW:.*]] = affine.vector_load %arg0[0, 0] : memref<4x4xf16>, vector<4xf16>
+# CHECK: arith.extf %[[ROW]] : vector<4xf16> to vector<4xf32>
+# CHECK: vector.shuffle {{.*}} : vector<4xf32>, vector<4xf32>
+# CHECK: affine.vector_store %{{.*}}, %arg1[3, 0] : memref<4x4xf32>, vector<4xf32>
+# CHECK-NOT: affine.for
+@T.prim_func
+def widened(A: T.Buffer((4, 4), "float16"), B: T.Buffer((4, 4), "float32")):
+    for k in T.unroll(4):
+        for j in T.vectorized(4):
+            with T.block("B"):
+                vk, vj = T.axis.remap("SS", [k, j])
+                B[vk, vj] = T.Cast("float32", A[vj, vk])

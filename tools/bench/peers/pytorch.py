@@ -56,6 +56,18 @@ def integer_product(a: np.ndarray, b: np.ndarray) -> Contestant:
     return Contestant(call, lambda: last[0].numpy().astype(np.int32))
 
 
+def half_product(a: np.ndarray, b: np.ndarray) -> Contestant:
+    """torch.mm of float16, or of bfloat16 given by its bits; the result is rounded to the same type."""
+    torch = _torch()
+    x, y = (torch.from_numpy(v.view(np.int16)).view(_half(v)) for v in (a, b))
+    z = torch.empty(a.shape[0], b.shape[1], dtype=x.dtype)
+    return Contestant(lambda: torch.mm(x, y, out=z), lambda: z.float().numpy())
+
+
+def _half(array: np.ndarray) -> Any:
+    return _torch().float16 if array.dtype == np.float16 else _torch().bfloat16
+
+
 def convolution(x: np.ndarray, w: np.ndarray, stride: int, pad: int) -> Contestant:
     """torch.nn.functional.conv2d of an image in NCHW and weights in OIHW."""
     torch = _torch()
