@@ -2,7 +2,7 @@
 
 Measured against exact values, over all floats for float32: exp and exp2 within 1.1 ulp, log 1, tanh and erf 1.5; exp of
 float64 1.1. Reduction of arguments: Cody and Waite, Software Manual for the Elementary Functions (1980). Coefficients:
-S. Moshier, Cephes (expf, logf, tanhf); those of erf by Remez's method, for this file.
+S. Moshier, Cephes (logf, tanhf); those of exp and erf by Remez's method, for this file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tir_mlir.dialect import walk
 from tir_mlir.passes.lower.floats import Floats
 from tir_mlir.passes.lower.registry import lowering
 
-_EXP_32 = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+_EXP_32 = (1.3814584931e-3, 8.36872393155e-3, 4.16683887154e-2, 1.66665205736e-1, 4.99999934439e-1)
 _EXP_64 = tuple(1 / factorial(k) for k in range(13, 1, -1))  # Taylor: what is left out is below 2**-57 of the value
 _LOG_32 = (
     7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
