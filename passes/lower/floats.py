@@ -73,8 +73,8 @@ class Floats:
         return value
 
     def compare(self, x: Any, predicate: str, y: Any) -> ir.Value:
-        """An ordered comparison (`une`: unordered), false where one is NaN."""
-        code = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "une": 13}[predicate]
+        """A comparison, false where one is NaN; `uno` is true there."""
+        code = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "uno": 14}[predicate]
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), code)
         bits = self._shaped(ir.IntegerType.get_signless(1))
         return self._make("arith.cmpf", bits, self.value(x), self.value(y), predicate=number)

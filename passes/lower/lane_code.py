@@ -13,8 +13,9 @@ from tir_mlir.dialect.create import apply, at_end
 from tir_mlir.dialect.index import Index, emit_map, read_map
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
 from tir_mlir.passes.lower.facts import dense, map_of, zeros
-from tir_mlir.passes.lower.lanes import Lanes, contiguous, step
+from tir_mlir.passes.lower.lanes import Lanes, contiguous, step, strided
 from tir_mlir.passes.lower.parts import Place
+from tir_mlir.passes.lower.spaced import MOST_STRIDE, spaced
 
 
 class Emitter:
@@ -114,15 +115,23 @@ class Emitter:
     def load(self, op: ir.Operation) -> None:
         memref, indices = op.operands[0], walk.access_indices(op)
         type_ = self._type(op.results[0].type)
-        if not contiguous(self.lanes, memref, indices):
+        stride = None if self.mask is not None else strided(self.lanes, memref, indices)
+        if stride is not None and abs(stride) <= MOST_STRIDE and self.width > 1:
+            first = [self.at(i, 0 if stride > 0 else self.width - 1) for i in indices]
+            made = spaced(lambda start: self._load_row(memref, [*first[:-1], first[-1] + start]), self.width, stride)
+        elif not contiguous(self.lanes, memref, indices):
             made = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
         elif self.mask is None or self._may_read_all(memref, indices):
-            map_, used = emit_map([self.at(i) for i in indices])
-            made = ir.Operation.create("affine.vector_load", [type_], [memref, *used], {"map": _attr(map_)}).results[0]
+            made = self._load_row(memref, [self.at(i) for i in indices])
         else:
             places = [apply(self.at(i)) for i in indices]
             made = vector.maskedload(type_, memref, places, self.mask, zeros(type_))
         self.values[op.results[0]] = made
+
+    def _load_row(self, memref: ir.Value, indices: Sequence[Index]) -> ir.Value:
+        map_, used = emit_map(indices)
+        type_ = self._type(ir.MemRefType(memref.type).element_type)
+        return ir.Operation.create("affine.vector_load", [type_], [memref, *used], {"map": _attr(map_)}).results[0]
 
     def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
         """Whether lanes that the mask leaves out are elements of the buffer still, and not written here."""

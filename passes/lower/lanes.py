@@ -127,6 +127,15 @@ def contiguous(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> bool
     return bool(steps) and strides[-1] == 1 and steps[-1] == 1 and not any(steps[:-1]) and None not in steps
 
 
+def strided(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> int | None:
+    """How many elements of one row lie from lane to lane, where that is not 0 or 1; None for all else."""
+    strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
+    steps = [lanes.step(i) for i in indices]
+    if not steps or strides[-1] != 1 or align.padded(memref) or None in steps or any(steps[:-1]) or steps[-1] in (0, 1):
+        return None
+    return steps[-1]
+
+
 def can_mask(lanes: Lanes) -> bool:
     """Whether lanes may be left out: all that differs between them is in vectors that a CPU can mask, and nothing fails
     on the zeros in the lanes left out."""

@@ -45,6 +45,7 @@ ARITH = (
     "math-extend-to-supported-types{target-type=f32}",  # exp of f16: no such function, so by f32
     "tir-lower-math",  # with vectors made, and f16 out of the way
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
+    "tir-lower-bf16",
     "arith-expand{include-bf16=true}",  # floordivsi and friends; bf16 without a support library
 )
 

@@ -38,10 +38,11 @@ def run(module: ir.Module) -> None:
         } {tir.kind = "vectorized"}
 
     Extents over 64 run in chunks of a 512-bit register. What is left of a chunk, and a bound that is not constant, is a
-    vector of which a mask takes part, or, where a CPU has no masks, a shorter vector or a loop. Strided and gathered
-    elements are loaded and stored one by one. An update `C[i] = C[i] + a` of a declared reduction is summed up in each
-    lane, and over the lanes at the end. A loop that has no such form (a condition or a call inside, lanes that depend
-    on each other) becomes a serial loop. Requires blocks to be removed.
+    vector of which a mask takes part, or, where a CPU has no masks, a shorter vector or a loop. Elements up to four
+    apart are picked out of whole vectors; others, gathered ones, and what is stored apart go one by one. An update
+    `C[i] = C[i] + a` of a declared reduction is summed up in each lane, and over the lanes at the end. A loop that has
+    no such form (a condition or a call inside, lanes that depend on each other) becomes a serial loop. Requires blocks
+    to be removed.
     """
     for func in programs(module):
         _vectorize_below(func.op)

@@ -69,3 +69,25 @@ def test_exp_in_float64():
 def test_float16_goes_by_float32():
     x = np.linspace(-12, 11, 1000).astype(np.float16)
     np.testing.assert_array_equal(results("exp", "f16", x), np.exp(x.astype(np.float32)).astype(np.float16))
+
+
+def test_bfloat16_is_rounded_to_nearest_even():
+    x = np.linspace(0, 2**32 - 1, N).astype(np.uint32)
+    x[:6] = 0x3F808000, 0x3F818000, 0x7F7FFFFF, 0x7F800001, 0xFFC00000, 0x80000001
+    y = np.zeros(N, np.uint16)
+    run(
+        f"""func.func @main(%X: memref<{N}xf32>, %Y: memref<{N}xbf16>) attributes {{tir.id = 0 : i64}} {{
+    affine.for %i = 0 to {N} {{
+      %x = affine.load %X[%i] : memref<{N}xf32>
+      %y = arith.truncf %x : f32 to bf16
+      affine.store %y, %Y[%i] : memref<{N}xbf16>
+    }} {{tir.kind = "vectorized"}}
+    return
+  }}""",
+        x.view(np.float32),
+        y,
+    )
+    is_nan = np.isnan(x.view(np.float32))
+    wide = x.astype(np.uint64)
+    np.testing.assert_array_equal(y[~is_nan], ((wide + 0x7FFF + (wide >> 16 & 1)) >> 16)[~is_nan].astype(np.uint16))
+    assert np.isnan((y.astype(np.uint32) << 16).view(np.float32)[is_nan]).all()

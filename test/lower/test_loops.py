@@ -66,6 +66,27 @@ def test_vectors_of_any_width(n, index):
         np.testing.assert_array_equal(y, want)
 
 
+@pytest.mark.parametrize("stride", [-4, -3, -2, -1, 2, 3, 4, 5])
+@pytest.mark.parametrize(
+    ("type_", "dtype"), [("f32", np.float32), ("f64", np.float64), ("i8", np.int8), ("bf16", np.int16)]
+)
+def test_elements_some_way_apart(stride, type_, dtype):
+    n, size = 23, 23 * 5
+    first = size - 1 if stride < 0 else 0
+    source = func(
+        f"%X: memref<{size}x{type_}>, %Y: memref<{n}x{type_}>",
+        f"""affine.for %j = 0 to {n} {{
+      %x = affine.load %X[%j * {stride} + {first}] : memref<{size}x{type_}>
+      affine.store %x, %Y[%j] : memref<{n}x{type_}>
+    }} {{tir.kind = "vectorized"}}""",
+    )
+    text = passed(source, *VECTOR)
+    assert ("vector.shuffle" in text) == (abs(stride) < 5) and "affine.for" not in text
+    x, y = RNG.integers(-100, 100, size).astype(dtype), np.zeros(n, dtype)
+    run(source, x, y)
+    np.testing.assert_array_equal(y, x[first::stride][:n])
+
+
 def test_contiguous_is_one_vector_operation():
     text = passed(scale(16, "%j + 3"), *VECTOR)
     assert "affine.vector_load %arg0[3] : memref<64xf32>, vector<16xf32>" in text
