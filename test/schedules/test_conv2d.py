@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from convolutions import Conv, convolved, program
 
-from tir_mlir import Schedule, build, schedules
+from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import tir as T
 from tir_mlir.target import Target
@@ -52,6 +52,13 @@ LAYERS = {
 @pytest.mark.parametrize("name", LAYERS)
 def test_windows(name):
     check(LAYERS[name], target=SMALL, threads=1)
+
+
+def test_a_window_of_one_has_no_loops():
+    sch = Schedule(program(Conv(70, 15, (7, 7), (1, 1))))
+    schedules.conv2d(sch, "Y", target=SMALL, threads=1)
+    assert "unroll(1)" not in sch.mod.script()
+    assert "vectorized(1)" not in sch.mod.script()
 
 
 @pytest.mark.parametrize("name", ["3x3", "1x1, stride", "images"])
@@ -111,6 +118,25 @@ def test_depthwise():
     y = np.empty((1, 5, 9, 9), "float32")
     build(sch)["main"](x, w, y)
     np.testing.assert_array_equal(y, convolved(x, w[:, None], Conv(5, 5, (11, 11)), groups=5))
+
+
+@pytest.mark.parametrize("kernel", [(1, 3), (3, 1)])
+def test_depthwise_by_one_channel_a_group(kernel):
+    """Weights with a dimension of extent 1, as deep learning frameworks have them."""
+    x = te.placeholder((1, 5, 11, 11), "float32", name="X")
+    w = te.placeholder((5, 1, *kernel), "float32", name="W")
+    c, kh, kw = (te.reduce_axis((0, e), name=name) for e, name in zip((1, *kernel), ("c", "kh", "kw"), strict=True))
+    conv = Conv(5, 5, (11, 11), kernel)
+
+    def point(n, o, i, j):
+        return te.sum(x[n, o + c, i + kh, j + kw] * w[o, c, kh, kw], axis=[c, kh, kw])
+
+    sch = Schedule(te.create_prim_func([x, w, te.compute((1, 5, *conv.out), point, name="Y")]))
+    schedules.conv2d(sch, "Y", target=SMALL, threads=1)
+    a, b = (RNG.integers(-4, 5, s).astype("float32") for s in ((1, 5, 11, 11), (5, 1, *kernel)))
+    y = np.empty((1, 5, *conv.out), "float32")
+    build(sch)["main"](a, b, y)
+    np.testing.assert_array_equal(y, convolved(a, b, conv, groups=5))
 
 
 def test_groups():

@@ -21,7 +21,7 @@ class Convolution:
 
     The columns are the last axes of the result, in memory one after the other: pixels in NCHW, channels in NHWC; the
     right operand is the one that has them. `outer`: what is neither; sums in the order in which the left operand has
-    them; `extents`: None where symbolic.
+    them; both without those of extent 1. `extents`: of all iters, None where symbolic.
     """
 
     outer: tuple[str, ...]
@@ -81,10 +81,11 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     left_axes = _axes(inputs[1 - right])
     columns = _run(result, [a for a in single if a in used[right]], extents, last=True)
     rows = _run(result, [a for a in single if a in used[1 - right]], extents)
-    inner = {*rows, *columns, *sums}
-    sums = sorted(sums, key=lambda a: left_axes.index(a) if a in left_axes else -1)
+    sums = [a for a in sums if extents[a] != 1] or sums[:1]
+    sums.sort(key=lambda a: left_axes.index(a) if a in left_axes else -1)
+    outer = [a for a in result if a not in (*rows, *columns) and extents[a] != 1]
     return Convolution(
-        tuple(a for a in kinds if a not in inner), rows, columns, tuple(sums), tuple(result), str(inputs[right]),
+        tuple(outer), rows, columns, tuple(sums), tuple(result), str(inputs[right]),
         extents, bits(out.buffer.dtype),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ def plain(sch: Schedule, block: Any, what: Convolution, target: Target, threads:
     wide = [a for a in what.result if what.extents[a] != 1] or list(what.result)
     lane = by_name[wide[-1]]
     outer = [by_name[a] for a in what.result if a != wide[-1]]
-    sums = [by_name[a] for a in what.sums]
+    sums = [by_name[a] for a in what.extents if a not in what.result]
     lane_0, lane_1 = sch.split(lane, [None, target.lanes(what.bits)])
     sch.reorder(*outer, lane_0, *sums, lane_1)
     write_back = sch.cache_write(block, 0, "local")
