@@ -116,12 +116,18 @@ def _place(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
         return None
     for slot in slots:
         gaps = [(a - b).simplified().as_constant() for a, b in zip(new.indices, slot.indices, strict=True)]
-        if slot.type == new.type and slot.mask == new.mask and all(g == 0 for g in gaps):
+        if slot.type == new.type and _same_lanes(slot, new) and all(g == 0 for g in gaps):
             return slot
         if not _apart(gaps, _lanes(slot.type), _lanes(new.type)):
             return None
     slots.append(new)
     return new
+
+
+def _same_lanes(a: Slot, b: Slot) -> bool:
+    if a.mask is None or b.mask is None:
+        return a.mask is b.mask
+    return a.mask == b.mask
 
 
 def _apart(gaps: list[int | None], first: int, second: int) -> bool:

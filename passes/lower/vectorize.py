@@ -24,7 +24,7 @@ REGISTER_BITS = 512
 MOST_ROWS = 4
 """Chunks of a sum that are added up beside each other."""
 LONG = ("math.exp", "math.exp2", "math.log", "math.tanh", "math.erf", "math.powf", "math.sin", "math.cos")
-"""Functions that take so long that a sum of them does not wait for its additions."""
+"""Functions that take so long that a sum of them does not wait for its additions, and need all registers."""
 
 
 @lowering("tir-lower-vectorized", "turn vectorized loops into vector operations where the body allows it")
@@ -84,7 +84,7 @@ def vectorize(loop: Loop) -> str | None:
 def _pieces(lanes: Lanes, base: Index, count: int) -> None:
     """Vectors of powers of two for a constant number of lanes, the last one in part where that is quicker."""
     width = _register(lanes.loop)
-    if count > WIDEST:
+    if count > (width if _is_long(lanes) else WIDEST):
         chunk = make_loop(lanes.loop.name, 0, count // width)
         with at_end(chunk.body):
             Emitter(lanes, base + Index.of(chunk.var) * width, width).run()
@@ -166,9 +166,14 @@ def _sums(lanes: Lanes) -> None:
 def _rows(lanes: Lanes) -> int:
     """Rows of lanes that are summed up beside each other: the less there is to do for one, the more hide its wait."""
     names = [op.name for op in walk.ops(lanes.loop.op)[1:]]
-    if any(is_loop(op) for op in walk.ops(lanes.loop.op)[1:]) or any(n in LONG for n in names):
+    if "affine.for" in names or _is_long(lanes):
         return 1
     return max(1, MOST_ROWS // max(1, sum(n.startswith(("arith.", "math.")) for n in names) // 2))
+
+
+def _is_long(lanes: Lanes) -> bool:
+    """Whether the body takes many registers and much time for each lane."""
+    return any(op.name in LONG for op in walk.ops(lanes.loop.op))
 
 
 def _one_by_one(loop: Loop, start: Index) -> None:

@@ -35,7 +35,7 @@ def test_softmax_of_ragged_rows(rows, columns):
     check_softmax((rows, columns), threads=1)
 
 
-@pytest.mark.parametrize(("shape", "axis"), [((3, 17, 5), 2), ((3, 17, 5), 1), ((19, 37), 0), ((33,), 0)])
+@pytest.mark.parametrize(("shape", "axis"), [((3, 17, 5), 2), ((3, 17, 5), 1), ((19, 37), 0), ((9, 63), 0), ((33,), 0)])
 def test_softmax_along_any_axis(shape, axis):
     check_softmax(shape, axis, threads=1)
     check_softmax(shape, axis, target=SMALL, threads=1)

@@ -10,7 +10,7 @@ from tir_mlir.schedules.nest import along_memory, extents, iters, last_axis, nes
 from tir_mlir.schedules.sharing import inline, share
 from tir_mlir.target import Target, host
 
-VECTORS = 4
+VECTORS = 8
 """Registers side by side where lanes are rows."""
 ROW_WORK = 1 << 14
 """Elements that pay for waking a thread."""
