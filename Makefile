@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint format types lit pytest wheel manual entry peers bench ladder clean
+.PHONY: help env demo check lint format types lit pytest targets wheel manual entry peers bench ladder clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -41,6 +41,9 @@ lit: env  ## FileCheck tests
 
 pytest: env  ## Python tests
 	$(BIN)/python -X faulthandler -m pytest
+
+targets: env  ## code for other CPUs: its instructions, and its results under QEMU where qemu-user is there
+	$(BIN)/python -m pytest -rs test/targets
 
 wheel: env  ## the built wheel holds every source file
 	$(BIN)/python tools/check_wheel.py

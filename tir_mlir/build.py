@@ -21,13 +21,15 @@ from tir_mlir.dialect.errors import BuildError
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.threads import HEARD
 from tir_mlir.runtime import cache as store
-from tir_mlir.runtime import jit, key, link, llvm_c, native
+from tir_mlir.runtime import jit, key, link, llvm_c, machine, native
 from tir_mlir.runtime.aot import Aot
+from tir_mlir.runtime.cross import Cross
 from tir_mlir.runtime.engine import Engine
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.modules import clone
 from tir_mlir.runtime.signature import Signature, signatures
 from tir_mlir.runtime.timing import Timing
+from tir_mlir.target import Target
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools")
@@ -43,6 +45,7 @@ class _Request:
     target: str
     libs: list[str]
     timing: Timing
+    wanted: Target | None = None
 
     @property
     def names(self) -> list[str]:
@@ -50,16 +53,25 @@ class _Request:
 
 
 def build(
-    mod: Any, target: str = "llvm", *, driver: str = "jit", libs: Sequence[str | Path] = (), cache: bool = True
+    mod: Any,
+    target: str | Target = "llvm",
+    *,
+    driver: str = "jit",
+    libs: Sequence[str | Path] = (),
+    cache: bool = True,
 ) -> Library:
     """Compile a program: an IRModule, a PrimFunc, a Schedule or an ir.Module, left as it is.
 
+    `target`: "llvm" is this machine; one of `tir_mlir.target` with a triple is that CPU. Its code runs here where this
+    machine has all of its instruction sets; where not, `lib.export("f.o")` writes it.
     `libs` are shared objects for external functions. `cache`: take code of the driver "jit" from the user's cache, and
     leave it there (the variables TIR_CACHE_DIR and TIR_CACHE_SIZE say where and how much). Raises BuildError (unknown
     target, missing or unfit kernel) and LoweringError.
     """
+    wanted = target if isinstance(target, Target) and target.triple else None
+    target = "llvm" if isinstance(target, Target) else target
     if target not in TARGETS:
-        raise BuildError(f"unknown target {target!r}; known: {', '.join(map(repr, TARGETS))}")
+        raise BuildError(f"unknown target {target!r}; known: {', '.join(map(repr, TARGETS))}, and a Target")
     if driver not in DRIVERS:
         raise BuildError(f"unknown driver {driver!r}; known: {', '.join(map(repr, DRIVERS))}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or Path(lib).exists() else str(lib) for lib in libs]
@@ -72,7 +84,9 @@ def build(
             found = list(signatures(original).values())
         if not found:
             raise BuildError("the module has no public function with a body")
-        request = _Request(original, source, found, target, paths, timing)
+        request = _Request(original, source, found, target, paths, timing, wanted)
+        if wanted is not None:
+            return _for_target(request, wanted, driver)
         if driver == "jit" and llvm_c.llvm() is not None:
             return _in_process(request, cache)
         return _by_driver(request, driver)
@@ -102,6 +116,21 @@ def _in_process(request: _Request, cached: bool) -> Library:
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
 
 
+def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
+    """Code for a CPU that is named: run here if it can be, else an object file."""
+    if driver != "jit" or llvm_c.llvm() is None:
+        raise BuildError('a Target with a triple wants driver="jit", and MLIR\'s own LLVM in this process')
+    words = ",".join(f"+{name}" for name in sorted(wanted.features))
+    code = machine.Target(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
+    lowered, facts = _lower(request)
+    clock = request.timing.clock
+    if wanted.runs_here:
+        libs = jit.needed_libraries(lowered, request.libs, "f16" in request.source)
+        compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
+        return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
+    return _library(request, Cross(lowered, request.found, code, clock), lambda: lowered)
+
+
 def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Module]) -> Library | None:
     """A library of kept code; None where it does not load here: the long way then says why, or makes it anew."""
     try:
@@ -126,7 +155,7 @@ def _by_driver(request: _Request, driver: str) -> Library:
         return _library(request, code, lambda: lowered)
 
 
-def _library(request: _Request, driver: jit.Jit | Aot | Engine, lowered: Callable[[], ir.Module]) -> Library:
+def _library(request: _Request, driver: jit.Jit | Aot | Engine | Cross, lowered: Callable[[], ir.Module]) -> Library:
     return Library(request.source, lowered, driver, driver.functions(request.found), request.timing)
 
 
@@ -135,7 +164,9 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     timing, warned = request.timing, []
     with timing.clock("link"):
         module = clone(request.original)
-        kernels, elsewhere = link.resolve(module, request.libs)
+        wanted = request.wanted
+        given = {} if wanted is None else {"has": wanted.features, "elsewhere": not wanted.runs_here}
+        kernels, elsewhere = link.resolve(module, request.libs, **given)
     token = HEARD.set(warned)
     try:
         with timing.clock("lower"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,12 @@ class Target:
     def lanes(self, bits: int) -> int:
         """Elements of so many bits in a register."""
         return max(1, self.vector_bits // bits)
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether code for it runs on this machine."""
+        here = self.arch == architecture() and self.features <= features_of_host()
+        return not self.triple or (here and "linux" in self.triple and sys.platform.startswith("linux"))
 
     def has(self, *features: str) -> bool:
         """Whether it has all of these instruction sets."""

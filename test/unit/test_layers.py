@@ -29,7 +29,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir.runtime": ("tir_mlir.dialect", "tir_mlir.intrin.kernels"),
     "tir_mlir.intrin.kernels": ("tir_mlir.dialect", "tir_mlir.runtime.host"),
     "tir_mlir.intrin": ("tir_mlir.dialect", "tir_mlir.script", "tir_mlir.runtime.host", "tir_mlir.target"),
-    "tir_mlir.build": ("tir_mlir.dialect", "tir_mlir.passes.lower", "tir_mlir.runtime"),
+    "tir_mlir.build": ("tir_mlir.dialect", "tir_mlir.passes.lower", "tir_mlir.runtime", "tir_mlir.target"),
     "tir_mlir.compat": ("tir_mlir",),
     "tir_mlir.optdriver": ("tir_mlir",),
     "tir_mlir.opt": ("tir_mlir",),

@@ -44,11 +44,16 @@ class Compiled:
 
 
 def compile_program(
-    lowered: ir.Module, names: Sequence[str], libs: Sequence[str], clock: Callable[[str], Any], **facts: Any
+    lowered: ir.Module,
+    names: Sequence[str],
+    libs: Sequence[str],
+    clock: Callable[[str], Any],
+    wanted: machine.Target | None = None,
+    **facts: Any,
 ) -> Compiled:
     """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there."""
     extra = thunks.text(thunks.c_types(lowered, names), declare=True)
-    return Compiled(machine.compile_module(lowered, extra, clock), list(libs), **facts)
+    return Compiled(machine.compile_module(lowered, extra, clock, wanted), list(libs), **facts)
 
 
 def needed_libraries(lowered: ir.Module, libs: Sequence[str], low_precision: bool) -> list[str]:

@@ -18,7 +18,7 @@ from tir_mlir.runtime import cache, link, llvm_c, machine
 
 _FORMAT = "1"
 # what takes part between a program and its code, relative to the package
-SOURCES = ("build.py", "dialect", "intrin", "passes/lower", "runtime")
+SOURCES = ("build.py", "dialect", "intrin", "passes/lower", "runtime", "target.py")
 _PATH = re.compile(rf'{link.PRAGMA} = "((?:[^"\\]|\\.)*)"')
 
 

@@ -12,6 +12,7 @@ from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[rep
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.runtime.aot import Aot
+from tir_mlir.runtime.cross import Cross
 from tir_mlir.runtime.timing import Timing
 
 
@@ -81,11 +82,13 @@ class Library(_Functions):
         return self._driver.assembly()
 
     def export(self, path: str | Path) -> list[Path]:
-        """Write a shared object to `path` (.so), with an object file and a C header beside it.
+        """Write a shared object to `path` (.so), with an object file and a C header beside it; for a CPU that this
+        machine is not, the object file (.o) and the header.
 
-        The library loads without this package; with parallel loops it needs the OpenMP runtime it was linked to.
+        The library loads without this package; with parallel loops it needs the OpenMP runtime it was linked to. An
+        object file for another CPU wants what it calls (the math library, an OpenMP runtime) from whoever links it.
         """
-        if not isinstance(self._driver, Aot):
+        if not isinstance(self._driver, (Aot, Cross)):
             raise BuildError('export needs the tool driver: build(..., driver="tools").export(path)')
         return self._driver.export(path)
 

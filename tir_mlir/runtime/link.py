@@ -7,7 +7,7 @@ process itself has (the C library). `define` puts the code into the lowered modu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,27 +33,30 @@ class Kernel:
     origin: str
 
 
-def resolve(module: ir.Module, libs: Sequence[str] = ()) -> tuple[dict[str, Kernel], list[str]]:
+def resolve(
+    module: ir.Module, libs: Sequence[str] = (), has: Collection[str] | None = None, elsewhere: bool = False
+) -> tuple[dict[str, Kernel], list[str]]:
     """The kernels to link into what becomes of `module`, and the symbols that stay in the libraries or the process.
 
-    The import annotations of `module` are removed (their text is long).
+    The import annotations of `module` are removed (their text is long). `has`: the instruction sets of the CPU, else
+    those of this machine. `elsewhere`: it will not run in this process, other symbols are somebody else's to provide.
 
     Raises BuildError for a symbol without definition and for a definition of another signature.
     """
     imported = [import_llvm(text) for text in _take_annotations(module)]
     kernels: dict[str, Kernel] = {}
-    elsewhere: list[str] = []
+    others: list[str] = []
     for declaration in _declarations(module):
         symbol = _name(declaration)
-        kernel = _imported(symbol, imported) or _registered(symbol, libs)
+        kernel = _imported(symbol, imported) or _registered(symbol, libs, features() if has is None else has)
         if kernel is not None:
             _check_signature(declaration, kernel)
             kernels[symbol] = kernel
-        elif not symbols.provided(symbol, libs):
+        elif not elsewhere and not symbols.provided(symbol, libs):
             raise BuildError(_undefined(declaration, imported))
         else:
-            elsewhere.append(symbol)
-    return kernels, elsewhere
+            others.append(symbol)
+    return kernels, others
 
 
 def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
@@ -126,15 +129,15 @@ def _imported(symbol: str, modules: Sequence[ir.Module]) -> Kernel | None:
     return None
 
 
-def _registered(symbol: str, libs: Sequence[str]) -> Kernel | None:
+def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kernel | None:
     builder = find_kernel(symbol)
     if builder is None or any(symbols.has(lib, symbol) for lib in libs):
         return None
-    missing = [f for f in needed_by(symbol) if f not in features()]
+    missing = [f for f in needed_by(symbol) if f not in has]
     if missing:
         raise BuildError(
-            f"the kernel of {symbol!r} is made of {', '.join(missing)}, which this machine has not; "
-            "schedule for this machine (tir_mlir.target.host()), or give the kernel's symbol other code"
+            f"the kernel of {symbol!r} is made of {', '.join(missing)}, which the CPU that it is built for has not; "
+            "schedule and build for one and the same target"
         )
     module = _built(builder)
     if _find(module, symbol) is None:

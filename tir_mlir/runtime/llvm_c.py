@@ -98,12 +98,26 @@ def llvm() -> Any:
         library = ctypes.CDLL(path)
         for name in ("mlirTranslateModuleToLLVMIR", "LLVMOrcCreateLLJIT"):
             getattr(library, name)
-        for part in _PARTS:
-            getattr(library, f"LLVMInitialize{architecture}{part}")()
+        _initialise(library, architecture)
         turn_off_slp(library)
     except (OSError, AttributeError):
         return None
     return _Functions(library)
+
+
+def _initialise(library: ctypes.CDLL, architecture: str) -> None:
+    for part in _PARTS:
+        getattr(library, f"LLVMInitialize{architecture}{part}")()
+
+
+def set_up(architecture: str) -> None:
+    """Have LLVM know a kind of CPU, where its build does. The host's it knows already. Requires `llvm()`."""
+    known = _ARCHITECTURES.get(architecture.lower())
+    if known and known != _ARCHITECTURES.get(platform.machine().lower()):
+        try:
+            _initialise(ctypes.CDLL(_bindings()), known)
+        except AttributeError:
+            pass  # left out of this build: nothing is found for its triple then
 
 
 def _bindings() -> str | None:

@@ -1,4 +1,4 @@
-"""Machine code for this CPU: a module in the llvm dialect, or LLVM IR text -> an object file, in memory."""
+"""Machine code for this CPU or another: a module in the llvm dialect, or LLVM IR text -> an object file, in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime.llvm_c import address_of, error, llvm, message
+from tir_mlir.runtime.llvm_c import address_of, error, llvm, message, set_up
 
 _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 3, 2, 0, 1, 2
 OPTIMISE = b"always-inline,globaldce,default<O3>"  # a kernel is inlined first, not optimised alone before
@@ -22,7 +22,7 @@ _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 @dataclass(frozen=True)
 class Target:
-    """What code is made for: LLVM's own words for this machine."""
+    """What code is made for, in LLVM's own words."""
 
     triple: bytes
     cpu: bytes
@@ -36,8 +36,9 @@ def target() -> Target:
     return Target(*(message(getattr(llvm(), name)()).encode() for name in names))
 
 
-def compile_module(module: ir.Module, extra: str, clock: Callable[[str], Any]) -> bytes:
-    """A module in the llvm dialect, and LLVM IR that calls it -> an object file. Raises BuildError."""
+def compile_module(module: ir.Module, extra: str, clock: Callable[[str], Any], wanted: Target | None = None) -> bytes:
+    """A module in the llvm dialect, and LLVM IR that calls it -> an object file, for this machine unless another is
+    wanted. Raises BuildError."""
     with _context() as context:
         with clock("translate"):
             made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), context)
@@ -46,13 +47,13 @@ def compile_module(module: ir.Module, extra: str, clock: Callable[[str], Any]) -
             if llvm().LLVMLinkModules2(made, _parse(context, extra)):
                 raise BuildError("the entries of the functions cannot be linked to the lowered module")
         with clock("compile"):
-            return _compile(made, OPTIMISE)
+            return _compile(made, OPTIMISE, wanted or target())
 
 
 def compile_text(text: str, passes: bytes = AS_IT_IS) -> bytes:
     """LLVM IR -> an object file."""
     with _context() as context:
-        return _compile(_parse(context, text), passes)
+        return _compile(_parse(context, text), passes, target())
 
 
 @contextmanager
@@ -84,13 +85,13 @@ def _parse(context: int, text: str) -> ctypes.c_void_p:
     return made
 
 
-def _compile(made: int | ctypes.c_void_p, passes: bytes) -> bytes:
-    machine = _machine()
+def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: Target) -> bytes:
+    machine = _machine(wanted)
     with ExitStack() as after:
         after.callback(llvm().LLVMDisposeTargetMachine, machine)
         layout = llvm().LLVMCreateTargetDataLayout(machine)
         after.callback(llvm().LLVMDisposeTargetData, layout)
-        llvm().LLVMSetTarget(made, target().triple)
+        llvm().LLVMSetTarget(made, wanted.triple)
         llvm().LLVMSetModuleDataLayout(made, layout)
         why = ctypes.c_void_p()
         if llvm().LLVMVerifyModule(made, _RETURN_STATUS, ctypes.byref(why)):
@@ -115,10 +116,11 @@ def _optimise(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
         raise BuildError(f"LLVM's passes failed: {failed}")
 
 
-def _machine() -> int:
-    found, why, host = ctypes.c_void_p(), ctypes.c_void_p(), target()
-    if llvm().LLVMGetTargetFromTriple(host.triple, ctypes.byref(found), ctypes.byref(why)):
-        raise BuildError(f"LLVM has no code generator for {host.triple.decode()}: {message(why.value)}")
+def _machine(wanted: Target) -> int:
+    found, why = ctypes.c_void_p(), ctypes.c_void_p()
+    set_up(wanted.triple.decode().split("-")[0])
+    if llvm().LLVMGetTargetFromTriple(wanted.triple, ctypes.byref(found), ctypes.byref(why)):
+        raise BuildError(f"LLVM has no code generator for {wanted.triple.decode()}: {message(why.value)}")
     return llvm().LLVMCreateTargetMachine(
-        found, host.triple, host.cpu, host.features, _AGGRESSIVE, _PIC, _DEFAULT_MODEL
+        found, wanted.triple, wanted.cpu, wanted.features, _AGGRESSIVE, _PIC, _DEFAULT_MODEL
     )
