@@ -67,6 +67,35 @@ def main(a: T.handle, b: T.handle):
         np.testing.assert_array_equal(b, 2 * a.T)
 
 
+def test_short_rows_become_one_loop():
+    sch = check((40, 3, 2), (1,), threads=1)
+    assert len(sch.get_loops("out")) == 1
+    sch = check((40, 15), (15,), threads=1)  # the row is read again for each line
+    assert len(sch.get_loops("out")) == 2
+
+
+def test_short_rows_of_a_size_known_when_it_runs():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    m = T.int32()
+    A = T.match_buffer(a, (m, 3), "float32")
+    B = T.match_buffer(b, (m, 3), "float32")
+    for i, j in T.grid(m, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+""")
+    )
+    schedules.elementwise(sch, "B", threads=2)
+    run = build(sch)["main"]
+    for m in (1, 5, 17, 127):
+        a, b = RNG.random((m, 3), np.float32), np.zeros((m, 3), np.float32)
+        run(a, b)
+        np.testing.assert_array_equal(b, 2 * a)
+
+
 def test_a_reduction_is_refused():
     with pytest.raises(ScheduleError, match='block "C" reduces; use tir_mlir.schedules.reduction for it'):
         schedules.elementwise(Schedule(reduced((4, 4), (1,))), "C")

@@ -7,12 +7,15 @@ from typing import Any
 
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.convolution import block_info
-from tir_mlir.schedules.nest import extents, iters, nest, size
+from tir_mlir.schedule.infos import BlockInfo
+from tir_mlir.schedules.convolution import block_info, extent_of
+from tir_mlir.schedules.nest import extents, iters, nest, size, widest
 from tir_mlir.schedules.sharing import inline, share
 from tir_mlir.schedules.tiles import LARGE
 from tir_mlir.target import Target, host
 
+VECTORS = 8
+"""Registers that an innermost loop should fill."""
 THREAD_WORK = 1 << 15
 """Elements that pay for waking a thread."""
 
@@ -42,13 +45,36 @@ def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads
     if order != list(loops):
         sch.reorder(*(loops[n] for n in order))
     threads = min(threads or target.cores, max(1, size(info) // THREAD_WORK))
-    *outer, inner = (loops[n] for n in order)
+    few = _short(info, order, target.lanes(widest(info)))
+    *outer, inner = (loops[n] for n in order[: len(order) - few + 1])
+    if few > 1:
+        inner = sch.fuse(*(loops[n] for n in order[-few:]))
     if threads > 1 and not outer:
-        piece = ceil((extents(info)[order[-1]] or LARGE) / threads)
+        piece = ceil((extent_of(sch, inner) or LARGE) / threads)
         first, inner = sch.split(inner, [None, min(piece, target.l1)])
         outer = [first]
     sch.vectorize(inner)
     share(sch, outer, threads)
+
+
+def _short(info: BlockInfo, order: list[str], lanes: int) -> int:
+    """How many of the last loops become one, so that it has enough iterations for vectors: only where whatever has all
+    of their axes has them in this order, as neighbours in memory. What has some of them is then loaded element by
+    element: fewer iterations are enough."""
+    known, count, times = extents(info), 1, extents(info)[order[-1]]
+    while count < len(order) and times is not None:
+        axes = order[-count - 1 :]
+        regions = [(r, [a[0] for a in r.axes if len(a) == 1]) for r in (*info.reads, *info.writes)]
+        whole = [(r, used) for r, used in regions if all(a in used for a in axes)]
+        if any(used[-count - 1 :] != axes or len(used) < len(r.axes) for r, used in whole):
+            break
+        part = any(a in used for r, used in regions if (r, used) not in whole for a in axes)
+        more = known[order[-count - 1]]
+        inside = count + 1 < len(order)
+        if (more is None and inside) or times >= lanes * (1 if part else VECTORS):
+            break
+        count, times = count + 1, None if more is None else times * more
+    return count
 
 
 def _inline_before(sch: Schedule, block: Any) -> None:
