@@ -55,6 +55,9 @@ def _along(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], targe
 def _across(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int) -> None:
     """Rows of the matrix lie along the sum: for each row a vector of partial sums."""
     if what.extent(what.k) is None:  # may be 0: no part of the sum would be there
+        sch.vectorize(loops[what.k])
+        if threads > 1:
+            sch.parallel(loops[what.n])
         return
     k_0, k_1 = sch.split(loops[what.k], [None, target.lanes(what.bits)])
     parts = sch.rfactor(k_1, len(what.around) + 1)
