@@ -1,4 +1,4 @@
-"""Reading attributes of ops as Python values."""
+"""What ops say: their attributes as Python values, and what holds wherever they stand."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect import ranges, sets
+from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index, read_map
 
 
@@ -52,3 +54,15 @@ def zeros(type_: ir.Type) -> ir.Value:
     element = ir.VectorType(type_).element_type
     zero = ir.FloatAttr.get(element, 0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
     return arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, zero))
+
+
+def always(op: ir.Operation, index: Index) -> bool:
+    """Whether `index >= 0` in every iteration of the loops around an op: by ranges, else by isl."""
+    if ranges.at_least_zero(index, ranges.around(op)):
+        return True
+    try:
+        domain = sets.domain(op, extra=[index])
+        with sets.question("a bound"):
+            return sets.holds(domain, index)
+    except (NotProvable, KeyError):  # a value that isl does not know
+        return False

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import vector
 
-from tir_mlir.dialect import ranges, walk
+from tir_mlir.dialect import walk
 from tir_mlir.dialect.create import apply
 from tir_mlir.dialect.index import Index, emit_map
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
-from tir_mlir.passes.lower.facts import index_of, map_of, zeros
+from tir_mlir.passes.lower.facts import always, index_of, map_of, zeros
 from tir_mlir.passes.lower.registry import lowering, programs
 
 LOADS = ("affine.load", "affine.vector_load", "vector.maskedload")
@@ -72,17 +72,16 @@ class Slot:
 def promote(op: ir.Operation) -> None:
     """Carry what one loop updates."""
     loop = Loop(op)
-    if loop.kind not in ("serial",) or len(op.results) or not _runs(loop):
+    if loop.kind != "serial" or len(op.results):
         return
     found = [s for slots in _slots(loop).values() if slots for s in slots if s.written]
-    if found and len(found) <= MOST:
+    if found and len(found) <= MOST and _runs(loop):
         _carry(loop, found)
 
 
 def _runs(loop: Loop) -> bool:
     """Whether the loop runs at least once: what it touches exists then."""
-    box = ranges.around(loop.op)
-    return all(ranges.at_least_zero(u - low - 1, box) for u in loop.uppers for low in loop.lowers)
+    return all(always(loop.op, u - low - 1) for u in loop.uppers for low in loop.lowers)
 
 
 # --- what can be carried ----------------------------------------------------------------------------------------------

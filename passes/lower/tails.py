@@ -6,10 +6,10 @@ import itertools
 
 from mlir import ir
 
-from tir_mlir.dialect import create, ranges, sets, walk
-from tir_mlir.dialect.errors import NotProvable
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect import create, ranges, walk
+from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.views import Loop, is_loop
+from tir_mlir.passes.lower.facts import always
 from tir_mlir.passes.lower.guards import greatest, inline, is_plain_if, least, set_uppers
 from tir_mlir.passes.lower.lanes import step
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -60,28 +60,26 @@ def _cut(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
     found = [c for c in conditions(loop) if not _is_for_deeper(loop, c)]
     if not found or len(walk.ops(func)) + len(walk.ops(loop.op)) > LIMIT:
         return None
-    at = point = None
     if (corner_ := _corner_cut(loop, found)) is not None:
-        at, point = corner_
-    elif len(loop.uppers) == 1 and loop.const_extent is not None:
-        at = _constant_cut(loop, found)
-    else:
-        at = _symbolic_cut(loop, found)
+        return _cut_off(loop, *corner_)
+    at, end = _constant_cut(loop, found), None
+    if at is None:
+        at, end = _symbolic_cut(loop, found), _end(loop, found)
     if at is None:
         return None
-    if point is not None:
-        return _cut_off(loop, at, point)
-    return _cut_at(_inside(loop), at) if loop.kind == "parallel" else _cut_at(loop, at)
+    return _cut_at(_inside(loop) if loop.kind == "parallel" else loop, at, end)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
 
 
 def _is_for_deeper(loop: Loop, condition: Condition) -> bool:
-    """Whether a loop further in can set the one iteration apart that is not whole: less is copied there."""
+    """Whether a loop further in can set apart what is not whole: less is copied there."""
     for op in itertools.takewhile(lambda p: p != loop.op, walk.parents(condition.op)):
         if is_loop(op) and Loop(op).var in condition.index.values and _is_cut(op):
             inner = Loop(op)
+            if any(is_symbol(v) for v in condition.index.values):
+                return _ends(inner, condition.index, condition.box, most=False) is not None
             return _corner_cut(inner, [c for c in conditions(inner) if not _is_for_deeper(inner, c)]) is not None
     return False
 
@@ -134,8 +132,8 @@ def _constant_cut(loop: Loop, found: list[Condition]) -> Index | None:
     """The first cut inside the range: where the first guard starts to matter, else where the last one lets nothing
     through."""
     low, high = loop.lower.as_constant(), loop.upper.as_constant()
-    if low is None or high is None:
-        return _symbolic_cut(loop, found)
+    if low is None or high is None or len(loop.uppers) > 1:
+        return None
     for most in (False, True):
         ends = [_ends(loop, c.index, c.box, most) for c in found]
         values = [e.as_constant() for e in ends if e is not None]
@@ -163,15 +161,25 @@ def _symbolic_cut(loop: Loop, found: list[Condition]) -> Index | None:
     return None if pointless or ranges.at_least_zero(loop.lower - least_, box) else least_
 
 
+def _end(loop: Loop, found: list[Condition]) -> Index | None:
+    """Where a loop does nothing any more; None where conditions differ about it, or it does more than they decide."""
+    ends = [_ends(loop, c.runs, c.box, most=True) for c in found]
+    if not _is_all(loop, found) or ends[0] is None or any(e is None or not ends[0].same(e) for e in ends):
+        return None
+    return ends[0]
+
+
 # --- the cut ----------------------------------------------------------------------------------------------------------
 
 
-def _cut_at(loop: Loop, at: Index) -> list[ir.Operation]:
-    """`for [low, high)` as `for [low, at)` and `for [at, high)`; what is left of them once they are settled."""
+def _cut_at(loop: Loop, at: Index, end: Index | None = None) -> list[ir.Operation]:
+    """`for [low, high)` as `for [low, at)` and `for [at, high)`, or up to `end`; what is left of them once they are
+    settled."""
     op = loop.op
     first = set_uppers(walk.clone(op, ir.InsertionPoint(op)), [at, *loop.uppers])
     lowers = greatest([*loop.lowers, at], ranges.around(op))
-    rest = walk.set_bounds(op, lowers, loop.uppers)
+    uppers = loop.uppers if end is None else least([*loop.uppers, end], ranges.around(op))
+    rest = walk.set_bounds(op, lowers, uppers)
     return [*settle(first), *settle(rest)]
 
 
@@ -251,14 +259,9 @@ def _settle_loop(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _without_open(op: ir.Operation, uppers: list[Index]) -> list[Index]:
-    """The constant bound alone, where isl shows that it is the least: sizes and loops around may be related."""
+    """The constant bound alone, where it is the least: sizes and loops around may be related."""
     whole = [u for u in uppers if u.as_constant() is not None]
-    try:
-        domain = sets.domain(op, extra=uppers)
-        with sets.question("a bound"):
-            return whole if whole and all(sets.holds(domain, u - whole[0]) for u in uppers) else uppers
-    except (NotProvable, KeyError):  # a value that isl does not know
-        return uppers
+    return whole if whole and all(always(op, u - whole[0]) for u in uppers) else uppers
 
 
 def _settle_guard(op: ir.Operation) -> list[ir.Operation]:

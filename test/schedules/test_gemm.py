@@ -87,3 +87,14 @@ def test_no_product():
 
     with pytest.raises(ScheduleError, match='block "C" is no matrix product: one result, two operands'):
         schedules.gemm(Schedule(main), "C")
+
+
+def test_one_program_for_all_sizes_keeps_its_tiles():
+    """Tiles in registers and whole vectors, whatever the sizes turn out to be."""
+    sch = Schedule(product("m", "n", "k"))
+    schedules.gemm(sch, "C", target=Target(vector_bits=128, registers=16), threads=1)
+    lib = build(sch)
+    for m, n, k in ((6, 8, 700), (127, 129, 15), (300, 17, 341)):
+        a, b, c = (RNG.integers(-4, 5, s).astype("float32") for s in ((m, k), (k, n), (m, n)))
+        lib["main"](a, b, c)
+        np.testing.assert_array_equal(c, a @ b)

@@ -127,3 +127,26 @@ def serial(A: T.Buffer((100,), "float32")):
             vi = T.axis.spatial(100, i * 16 + j)
             T.where(i * 16 + j < 100)
             A[vi] = T.float32(0)
+
+
+# -----
+
+
+# Two levels, symbolic: the inner loop ends where tiles stop being whole, what is left runs behind it and no further.
+# CHECK-LABEL: func.func @symbolic_levels
+# CHECK: affine.for %[[I:.*]] = 0 to affine_map<()[s0] -> ((s0 + 63) floordiv 64)>
+# CHECK-NEXT: affine.for %{{.*}} = 0 to min affine_map<(d0)[s0] -> (d0 * -4 + s0 floordiv 16, 4)>(%[[I]])
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 16 {
+# CHECK: affine.for %[[R:.*]] = max affine_map<(d0)[s0] -> (0, d0 * -4 + s0 floordiv 16)>(%[[I]]){{.*}} to min affine_map<(d0)[s0] -> (4, (d0 * -64 + s0 + 15) floordiv 16)>
+# CHECK-NEXT: affine.for %{{.*}} = 0 to min affine_map<(d0, d1)[s0] -> (16, d0 * -64 - d1 * 16 + s0)>(%[[I]], %[[R]])
+# CHECK-NOT: affine.for
+@T.prim_func
+def symbolic_levels(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    for i, j in T.grid((n + 63) // 64, 4):
+        for k in T.vectorized(16):
+            with T.block("A"):
+                vi = T.axis.spatial(n, i * 64 + j * 16 + k)
+                T.where(i * 64 + j * 16 + k < n)
+                A[vi] = T.float32(0)
