@@ -171,9 +171,27 @@ class Layout:
             if len(pieces) == 1:
                 expr = recover(_whole(pieces[0][1]), _dims(rank + len(self.box.params)), rank)
                 forms.append(simple(expr, rank + len(self.box.params)))
+        forms = forms or self._digit(number)
         if not forms:
             raise NotProvable(f"the inverse of the map has no single expression for dimension {number}")
         return min(forms, key=cost)
+
+    def _digit(self, number: int) -> list[ir.AffineExpr]:
+        """One coordinate as a digit of a place: isl makes a piece of each value of one in the middle."""
+        extent = self.box.extents[number]
+        for place, expr in enumerate(self.exprs):
+            found = ranges.terms(expr)
+            weight = found[0].get(number, 0) if found else 0
+            if weight <= 0 or not isinstance(extent, ir.AffineConstantExpr):
+                continue
+            digit, here = (
+                AffineExpr.get_mod(AffineExpr.get_floor_div(e, weight), extent.value)
+                for e in (AffineExpr.get_dim(place), expr)
+            )
+            same = self.box.aff(here - AffineExpr.get_dim(number)).zero_basic_set()
+            if self.box.points.is_subset(same.to_set()):
+                return [digit]
+        return []
 
     # --- what no point goes to ----------------------------------------------------------------------------------------
 

@@ -76,6 +76,21 @@ def test_a_digit_is_a_remainder_divided():
     assert "A[v0 + v1 // 9, v1 % 9 // 3 * 2, v1 % 3]" in sch.mod.script()
 
 
+def test_any_number_of_digits():
+    @T.prim_func
+    def box(A: T.Buffer((8, 3, 3, 3), "float32"), C: T.Buffer((1,), "float32")):
+        for i, j, k, m in T.grid(8, 3, 3, 3):
+            with T.block("C"):
+                vi, vj, vk, vm = T.axis.remap("RRRR", [i, j, k, m])
+                with T.init():
+                    C[0] = 0.0
+                C[0] += A[vi, vj, vk, vm]
+
+    sch = Schedule(box)
+    sch.transform_block_layout("C", lambda i, j, k, m: ((i * 3 + j) * 9 + k * 3 + m,))
+    assert "A[v0 // 27, v0 % 27 // 9, v0 // 3 % 3, v0 % 3]" in sch.mod.script()
+
+
 @T.prim_func
 def rows(a: T.handle, c: T.handle):
     n = T.int32()

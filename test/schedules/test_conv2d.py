@@ -44,6 +44,7 @@ LAYERS = {
     "1x1, stride": Conv(6, 9, (8, 8), (1, 1), stride=2),
     "dilation": Conv(3, 5, (12, 12), dilation=2, pad=2),
     "7x7": Conv(3, 8, (15, 15), (7, 7), stride=2, pad=3),
+    "one of all": Conv(1, 3, (5, 5), (1, 1), pad=2),
     "5x3": Conv(3, 5, (10, 8), (5, 3)),
     "images": Conv(4, 6, (6, 6), pad=1, batch=3),
 }
@@ -61,7 +62,7 @@ def test_a_window_of_one_has_no_loops():
     assert "vectorized(1)" not in sch.mod.script()
 
 
-@pytest.mark.parametrize("name", ["3x3", "1x1, stride", "images"])
+@pytest.mark.parametrize("name", ["3x3", "one of all", "1x1, stride", "images"])
 def test_channels_last(name):
     check(LAYERS[name], "NHWC", target=SMALL, threads=1)
 
@@ -97,6 +98,23 @@ def test_the_trace_is_the_schedule():
     schedules.conv2d(sch, "Y", target=SMALL, threads=2)
     sch.trace.apply_to_schedule(again, remove_postproc=False)
     assert again.mod.script() == sch.mod.script()
+
+
+def test_three_dimensions():
+    x = te.placeholder((1, 5, 4, 5, 6), "float32", name="X")
+    w = te.placeholder((7, 5, 2, 2, 3), "float32", name="W")
+    c, a, b, d = (te.reduce_axis((0, e), name=n) for e, n in zip((5, 2, 2, 3), "cabd", strict=True))
+
+    def point(n, o, i, j, k):
+        return te.sum(x[n, c, i + a, j + b, k + d] * w[o, c, a, b, d], axis=[c, a, b, d])
+
+    sch = Schedule(te.create_prim_func([x, w, te.compute((1, 7, 3, 4, 4), point, name="Y")]))
+    schedules.conv2d(sch, "Y", target=SMALL, threads=1)
+    data, weights = (RNG.integers(-4, 5, s).astype("float32") for s in ((1, 5, 4, 5, 6), (7, 5, 2, 2, 3)))
+    y = np.empty((1, 7, 3, 4, 4), "float32")
+    build(sch)["main"](data, weights, y)
+    windows = np.lib.stride_tricks.sliding_window_view(data, (2, 2, 3), axis=(2, 3, 4))
+    np.testing.assert_array_equal(y, np.einsum("ncijkabd,ocabd->noijk", windows, weights))
 
 
 def test_depthwise():

@@ -53,6 +53,8 @@ class Conv2d:
 
     def __init__(self, sch: Schedule, block: Any, what: Convolution, plan: ConvTiles, threads: int):
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
+        whole = (what.extents[what.deep] or LARGE) % plan.depth == 0
+        self.sums = (what.sums,) if what.as_one and whole else tuple((a,) for a in what.sums)
 
     def run(self) -> None:
         """Iters and loops are in the order outer, row, column, sums from the first step on."""
@@ -61,14 +63,14 @@ class Conv2d:
         kept, packed = self._packed()
         parts, write_back, passes = self._passes()
         loops = sch.get_loops(parts)
-        outer, sums = loops[: len(what.outer)], loops[-len(what.sums) :]
+        outer, sums = loops[: len(what.outer)], loops[-len(self.sums) :]
         row, column = loops[len(outer) : len(outer) + 2]
         i_0, i_1 = sch.split(row, [None, plan.mr])
         j_0, j_1, j_2 = sch.split(column, [None, plan.panels, plan.nr])
         first = [x for n, x in enumerate(outer) if n in kept]
         sch.reorder(*first, j_0, *passes, *[x for x in outer if x not in first], i_0, j_1, *sums, i_1, j_2)
         sch.reverse_compute_at(write_back, j_1, preserve_unit_loops=True)
-        panel = self._pack(packed, passes[0] if passes else j_0, sum(n < len(outer) for n in kept))
+        panel = self._pack(packed, passes[0] if passes else j_0, kept)
         self._unroll(sums)
         sch.unroll(i_1)
         sch.vectorize(j_2)
@@ -97,11 +99,12 @@ class Conv2d:
     # --- the product --------------------------------------------------------------------------------------------------
 
     def _in_order(self, *iters: Any) -> tuple:
-        """The iters as one row, one column and sums; pixels are counted through the rows of the image."""
+        """The iters as one row, one column and sums; pixels are counted through the rows of the image, steps of the sum
+        through the window."""
         what = self.what
         at = dict(zip(what.extents, iters, strict=True))
         row, column = (self._fused(axes, at) for axes in (what.rows, what.columns))
-        return (*(at[a] for a in what.outer), row, column, *(at[a] for a in what.sums))
+        return (*(at[a] for a in what.outer), row, column, *(self._fused(group, at) for group in self.sums))
 
     def _fused(self, axes: Sequence[str], at: dict[str, Any]) -> Any:
         first, *rest = axes
@@ -114,10 +117,11 @@ class Conv2d:
         """The block that computes a part, the one that adds it to the result, the loop over parts if there is one."""
         sch, what = self.sch, self.what
         loops = sch.get_loops(self.block)
-        sums = loops[-len(what.sums) :]
+        sums = loops[-len(self.sums) :]
         if self.plan.depth < (what.extents[what.deep] or LARGE):
-            deep = sums[what.sums.index(what.deep)]
-            k_0, _ = sch.split(deep, [None, self.plan.depth])
+            place = next(n for n, group in enumerate(self.sums) if what.deep in group)
+            deep, (_, *inner) = sums[place], self.sums[place]
+            k_0, _ = sch.split(deep, [None, self.plan.depth * (what.size(inner) or 1)])
             sch.reorder(k_0, *[s for s in sums if s is not deep])
             parts = sch.rfactor(k_0, 0)
             self._join_axes(parts)
@@ -160,12 +164,17 @@ class Conv2d:
 
         return kept, sch.reindex_cache_read(self.block, what.right, "global", panels)
 
-    def _pack(self, packed: Any, at: Any, column: int) -> Any:
-        """Fill the panels that a pass needs at its start; the loop over them. `column`: which iter counts columns."""
-        sch = self.sch
+    def _pack(self, packed: Any, at: Any, kept: Sequence[int]) -> Any:
+        """Fill the panels that a pass needs at its start; the loop over them. `kept`: the iters of the block that the
+        copy has."""
+        sch, column = self.sch, sum(n < len(self.what.outer) for n in kept)
         sch.compute_at(packed, at, preserve_unit_loops=True)
         loops = sch.get_loops(packed)[-len(block_info(sch, packed).iters) :]
         panel, lanes = sch.split(loops[column], [None, self.plan.nr])
-        sch.reorder(panel, *loops[column + 1 :], lanes)
+        groups = [self.sums[n - len(self.what.outer) - 2] for n in kept if n > len(self.what.outer) + 1]
+        steps = []
+        for loop, (_, *inner) in zip(loops[column + 1 :], groups, strict=True):
+            steps += sch.split(loop, [None, *(self.what.extents[a] for a in inner)]) if inner else [loop]
+        sch.reorder(panel, *steps, lanes)
         sch.vectorize(lanes)
         return panel

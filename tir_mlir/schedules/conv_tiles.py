@@ -34,7 +34,7 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     mr, vectors = min(_candidates(target), key=lambda c: _cost(*c, m or LARGE, n or LARGE, lanes))
     nr = vectors * lanes
     step = nr * size * window  # bytes of a panel for one step of the longest sum
-    depth = _even(deep, max(1, target.l1 * 2 // 3 // step))
+    depth = _divisor(deep, max(1, target.l1 * 2 // 3 // step))
     return ConvTiles(mr, nr, depth, _even(n and ceil(n / nr), max(1, target.l2 // 2 // (depth * step)), threads))
 
 
@@ -67,3 +67,9 @@ def _even(extent: int | None, most: int, workers: int = 1) -> int:
         return most
     parts = ceil(extent / most)
     return ceil(extent / (ceil(parts / workers) * workers if extent >= FEWEST * workers else parts))
+
+
+def _divisor(extent: int | None, most: int) -> int:
+    """A step of at most `most` that leaves nothing over, if one is not much smaller; else one of equal parts."""
+    whole = [step for step in range(1, most + 1) if extent is not None and extent % step == 0]
+    return whole[-1] if whole and 2 * whole[-1] > min(most, extent or most) else _even(extent, most)

@@ -20,14 +20,16 @@ class Convolution:
     expression of several iters.
 
     The columns are the last axes of the result, in memory one after the other: pixels in NCHW, channels in NHWC; the
-    right operand is the one that has them. `outer`: what is neither; sums in the order in which the left operand has
-    them; both without those of extent 1. `extents`: of all iters, None where symbolic.
+    right operand is the one that has them. `outer`: what is neither; `sums`: in the order in which the left operand has
+    them; both without those of extent 1. `as_one`: whether it has the sums one after the other, the longest first.
+    `extents`: of all iters, None where symbolic.
     """
 
     outer: tuple[str, ...]
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     sums: tuple[str, ...]
+    as_one: bool
     result: tuple[str, ...]
     right: str
     extents: dict[str, int | None]
@@ -36,7 +38,7 @@ class Convolution:
     @property
     def deep(self) -> str:
         """The longest sum."""
-        return max(self.sums, key=lambda a: self.extents[a] or LARGE)
+        return _longest(self.sums, self.extents)
 
     def size(self, axes: Sequence[str]) -> int | None:
         """The product of extents; None where it is symbolic."""
@@ -85,8 +87,8 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     sums.sort(key=lambda a: left_axes.index(a) if a in left_axes else -1)
     outer = [a for a in result if a not in (*rows, *columns) and extents[a] != 1]
     return Convolution(
-        tuple(outer), rows, columns, tuple(sums), tuple(result), str(inputs[right]),
-        extents, bits(out.buffer.dtype),
+        tuple(outer), rows, columns, tuple(sums), _as_one(inputs[1 - right], sums, extents),
+        tuple(result), str(inputs[right]), extents, bits(out.buffer.dtype),
     )  # fmt: skip
 
 
@@ -102,6 +104,18 @@ def _run(
     if before in chosen and extents[result[end]] is not None:
         return (result[end - 1], result[end])
     return (result[end],)
+
+
+def _as_one(left: RegionInfo, sums: list[str], extents: dict[str, int | None]) -> bool:
+    """Whether all sums can be counted as one: the left operand has them one after the other, the longest first."""
+    places = [n for n, axis in enumerate(left.axes) if any(a in axis for a in sums)]
+    alone = [left.axes[n] for n in places] == [(a,) for a in sums]
+    beside = alone and places[-1] - places[0] + 1 == len(places)
+    return beside and None not in [extents[a] for a in sums[1:]] and sums[0] == _longest(sums, extents)
+
+
+def _longest(axes: Sequence[str], extents: dict[str, int | None]) -> str:
+    return max(axes, key=lambda a: extents[a] or LARGE)
 
 
 def _wide(axes: Sequence[str], extents: dict[str, int | None]) -> list[str]:
