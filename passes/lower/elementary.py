@@ -60,15 +60,27 @@ def _bits(op: ir.Operation) -> int:
 
 def _exp(f: Floats, x: ir.Value) -> ir.Value:
     """exp(x) = 2**n * exp(r) with r = x - n ln 2, |r| <= ln 2 / 2."""
+    low, high = (-110.0, 100.0) if f.bits == 32 else (-760.0, 720.0)
+    shifted, value = _exp_parts(f, f.at_least(f.at_most(x, high), low), 2)
+    return _scaled(f, value, shifted)
+
+
+def _exp_middle(f: Floats, x: ir.Value) -> ir.Value:
+    """exp(x) where 2**n is a normal number for sure: |x| < 80."""
+    shifted, value = _exp_parts(f, x, 1)
+    return f.mul(value, f.from_bits(f.whole_op("shli", f.to_bits(shifted), _mantissa(f)[0])))
+
+
+def _exp_parts(f: Floats, x: ir.Value, biases: int) -> tuple[ir.Value, ir.Value]:
+    """n + so many times the bias in low bits, and exp(r)."""
     high, low = (0.693359375, -2.12194440e-4) if f.bits == 32 else (6.93145751953125e-1, 1.42860682030941723212e-6)
-    x = f.between(x, *((-110.0, 100.0) if f.bits == 32 else (-760.0, 720.0)))
-    shifted, n = _nearest(f, x, 1 / log(2))
-    return _scaled(f, _exp_small(f, f.sub(f.sub(x, f.mul(n, high)), f.mul(n, low))), shifted)
+    shifted, n = _nearest(f, x, 1 / log(2), biases)
+    return shifted, _exp_small(f, f.sub(f.sub(x, f.mul(n, high)), f.mul(n, low)))
 
 
 def _exp2(f: Floats, x: ir.Value) -> ir.Value:
-    x = f.between(x, -155.0, 140.0)
-    shifted, n = _nearest(f, x, 1.0)
+    x = f.at_least(f.at_most(x, 140.0), -155.0)
+    shifted, n = _nearest(f, x, 1.0, 2)
     return _scaled(f, _exp_small(f, f.mul(f.sub(x, n), log(2))), shifted)
 
 
@@ -83,13 +95,13 @@ def _mantissa(f: Floats) -> tuple[int, int]:
     return (23, 127) if f.bits == 32 else (52, 1023)
 
 
-def _nearest(f: Floats, x: ir.Value, factor: float) -> tuple[ir.Value, ir.Value]:
-    """The integer n nearest to factor * x: n + 2 * bias in the low bits of a float, and as a float.
+def _nearest(f: Floats, x: ir.Value, factor: float, biases: int) -> tuple[ir.Value, ir.Value]:
+    """The integer n nearest to factor * x: n + biases * bias in the low bits of a float, and as a float.
 
     Added to 1.5 * 2**mantissa, the digits behind the point fall away. Unlike a conversion it does no harm to NaN.
     """
     mantissa, bias = _mantissa(f)
-    large = 1.5 * 2**mantissa + 2 * bias
+    large = 1.5 * 2**mantissa + biases * bias
     shifted = f.fma(x, factor, large)
     return shifted, f.sub(shifted, large)
 
@@ -128,16 +140,16 @@ def _tanh(f: Floats, x: ir.Value) -> ir.Value:
     size = f.magnitude(x)
     square = f.mul(x, x)
     near = f.fma(f.mul(f.polynomial(square, _TANH_32), square), x, x)
-    power = _exp(f, f.mul(size, 2.0))
+    power = _exp_middle(f, f.mul(f.at_most(size, 10.0), 2.0))
     far = f.with_sign(f.sub(1.0, f.div(f.constant(2.0), f.add(power, 1.0))), x)
     return f.select(f.compare(size, "olt", 0.625), near, far)
 
 
 def _erf(f: Floats, x: ir.Value) -> ir.Value:
     """x + x * P(x**2) for |x| < 1; 1 - exp(Q(|x|)) further out: Q is the logarithm of erfc."""
-    size = f.between(f.magnitude(x), 0.0, 4.0)
+    size = f.at_most(f.magnitude(x), 4.0)
     near = f.fma(f.polynomial(f.mul(x, x), _ERF_32), x, x)
-    far = f.with_sign(f.sub(1.0, _exp(f, f.polynomial(size, _LOG_ERFC_32))), x)
+    far = f.with_sign(f.sub(1.0, _exp_middle(f, f.polynomial(size, _LOG_ERFC_32))), x)
     return f.select(f.compare(size, "olt", 1.0), near, far)
 
 

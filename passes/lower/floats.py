@@ -82,9 +82,11 @@ class Floats:
     def select(self, which: ir.Value, x: Any, y: Any) -> ir.Value:
         return self._make("arith.select", self.type, which, self.value(x), self.value(y))
 
-    def between(self, x: ir.Value, low: float, high: float) -> ir.Value:
-        """x, or the nearer end where it is outside; NaN stays."""
-        x = self.select(self.compare(high, "olt", x), high, x)
+    def at_most(self, x: ir.Value, high: float) -> ir.Value:
+        """The lesser of two; NaN stays."""
+        return self.select(self.compare(high, "olt", x), high, x)
+
+    def at_least(self, x: ir.Value, low: float) -> ir.Value:
         return self.select(self.compare(low, "ogt", x), low, x)
 
     # --- their bits --------------------------------------------------------------------------------------------------
