@@ -12,10 +12,12 @@ from tir_mlir.dialect import ranges, walk
 from tir_mlir.dialect.create import apply, at_end
 from tir_mlir.dialect.index import Index, emit_map, read_map
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
-from tir_mlir.passes.lower.facts import dense, map_of, zeros
+from tir_mlir.passes.lower.facts import dense, maker, map_of, zeros
 from tir_mlir.passes.lower.lanes import Lanes, contiguous, step, strided
 from tir_mlir.passes.lower.parts import Place
 from tir_mlir.passes.lower.spaced import MOST_STRIDE, spaced
+
+CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 
 
 class Emitter:
@@ -148,12 +150,31 @@ class Emitter:
 
     def gather(self, op: ir.Operation) -> None:
         memref, *indices = list(op.operands)
-        columns = [self.vector(i) for i in indices]
         elements = []
         for lane in range(self.width):
-            where = [vector.extract(c, [], [lane]) for c in columns]
+            where = [self.one(i, lane) for i in indices]
             elements.append(self._like(op, [memref, *where], [op.results[0].type]).results[0])
         self.values[op.results[0]] = vector.from_elements(self._type(op.results[0].type), elements)
+
+    def one(self, value: ir.Value, lane: int) -> ir.Value:
+        """A value in one lane: an index that was loaded is loaded alone, which is quicker than to take it from a
+        vector."""
+        if value == self.lanes.var:
+            return apply(self.at(Index.of(value), lane))
+        op = maker(value)
+        if value not in self.lanes.varying or op is None:
+            return self.scalar(value)
+        if op.name in CASTS:
+            return self._like(op, [self.one(op.operands[0], lane)], [op.results[0].type]).results[0]
+        if op.name == "affine.load" and self._is_input(op):
+            return self._load_one(op.operands[0], walk.access_indices(op), lane)
+        if op.name == "affine.apply":
+            return apply(self.at(read_map(map_of(op), list(op.operands))[0], lane))
+        return vector.extract(self.vector(value), [], [lane])
+
+    def _is_input(self, load: ir.Operation) -> bool:
+        """Whether what an op loads is not written here."""
+        return Buffer(load.operands[0]).root.value not in self.lanes.stored
 
     def store(self, op: ir.Operation) -> None:
         value, memref, indices = self.vector(op.operands[0]), op.operands[1], walk.access_indices(op)

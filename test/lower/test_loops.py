@@ -87,6 +87,33 @@ def test_elements_some_way_apart(stride, type_, dtype):
     np.testing.assert_array_equal(y, x[first::stride][:n])
 
 
+@pytest.mark.parametrize("n", [2, 16, 19])
+def test_gathered_elements(n):
+    source = func(
+        f"%X: memref<9x50xf32>, %R: memref<3xi32>, %C: memref<{n}xi32>, %Y: memref<3x{n}xf32>",
+        f"""affine.for %i = 0 to 3 {{ affine.for %j = 0 to {n} {{
+      %r = affine.load %R[%i] : memref<3xi32>
+      %row = arith.index_cast %r : i32 to index
+      %c = affine.load %C[%j] : memref<{n}xi32>
+      %one = arith.constant 1 : i32
+      %d = arith.addi %c, %one : i32
+      %column = arith.index_cast %d : i32 to index
+      %next = arith.index_cast %c : i32 to index
+      %x = memref.load %X[%row, %column] : memref<9x50xf32>
+      %y = memref.load %X[%i, %next] : memref<9x50xf32>
+      %z = memref.load %X[%row, %j] : memref<9x50xf32>
+      %s = arith.addf %x, %y : f32
+      %t = arith.addf %s, %z : f32
+      affine.store %t, %Y[%i, %j] : memref<3x{n}xf32>
+    }} {{tir.kind = "vectorized"}} }}""",
+    )
+    assert "vector.from_elements" in passed(source, *VECTOR)
+    x, r, c = RNG.random((9, 50), np.float32), np.array([8, 0, 3], np.int32), RNG.integers(0, 49, n).astype(np.int32)
+    y = np.zeros((3, n), np.float32)
+    run(source, x, r, c, y)
+    np.testing.assert_array_equal(y, x[r][:, c + 1] + x[:3][:, c] + x[r][:, :n])
+
+
 def test_contiguous_is_one_vector_operation():
     text = passed(scale(16, "%j + 3"), *VECTOR)
     assert "affine.vector_load %arg0[3] : memref<64xf32>, vector<16xf32>" in text
