@@ -29,7 +29,7 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.modules import clone
 from tir_mlir.runtime.signature import Signature, signatures
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import Target
+from tir_mlir.target import Target, host
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools")
@@ -170,7 +170,9 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     token = HEARD.set(warned)
     try:
         with timing.clock("lower"):
-            lower_to_llvm(module, target=request.target, timing=timing.passes)
+            cpu = wanted or host()
+            registers = cpu.vector_bits, cpu.registers
+            lower_to_llvm(module, target=request.target, timing=timing.passes, registers=registers)
     finally:
         HEARD.reset(token)
     with timing.clock("link"):

@@ -9,25 +9,34 @@ from typing import Any
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from tir_mlir.dialect import attrs
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import LoweringError
-from tir_mlir.passes.lower import abi, pipelines
+from tir_mlir.passes.lower import abi, pipelines, pressure
 from tir_mlir.passes.lower.registry import LOWERINGS, place
 
 CPU_TARGETS = ("llvm", "cpu")
 
 
-def lower_to_llvm(module: ir.Module, *, target: str | None = None, timing: dict[str, float] | None = None) -> None:
+def lower_to_llvm(
+    module: ir.Module,
+    *,
+    target: str | None = None,
+    timing: dict[str, float] | None = None,
+    registers: tuple[int, int] | None = None,
+) -> None:
     """Lower a module in place: our mapping -> LLVM dialect, ready for ExecutionEngine and mlir-translate.
 
     Public functions get a C interface (`_mlir_ciface_NAME`, one pointer to a descriptor an argument). `timing` collects
-    seconds by pass. Raises LoweringError for a target that is not the CPU, and where an op has no way to LLVM.
+    seconds by pass; `registers` (bits of a vector register, how many) lets a LoweringWarning tell of tiles that do not
+    fit. Raises LoweringError for a target that is not the CPU, and where an op has no way to LLVM.
     """
     if (target or "llvm").split()[0] not in CPU_TARGETS:
         raise LoweringError(f'target "{target}" is not supported by this lowering; use "llvm" (the CPU)')
     clock = Clock(timing)
     with entered():
         promised = abi.promises(module)
+        attrs.put(module.operation, pressure.REGISTERS, registers)
         parallel = False
         for name in pipelines.OURS:
             answer = clock.run(name, lambda name=name: LOWERINGS[name].run(module))

@@ -11,6 +11,7 @@ from tir_mlir.dialect import walk
 from tir_mlir.dialect.create import apply
 from tir_mlir.dialect.index import Index, emit_map
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
+from tir_mlir.passes.lower import pressure
 from tir_mlir.passes.lower.facts import always, index_of, map_of, zeros
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -32,7 +33,7 @@ def run(module: ir.Module) -> None:
 
     For elements and vectors of allocated buffers at places that do not change in the loop, of which nothing else
     beneath the loop touches a part. From the inside out, so that a sum over several loops stays in registers in all.
-    Requires loops to be vectorized and unrolled.
+    Requires loops to be vectorized and unrolled. `pressure.py` warns where the CPU's registers do not suffice.
     """
     for func in programs(module):
         for op in reversed([o for o in walk.ops(func.op) if is_loop(o)]):
@@ -75,7 +76,10 @@ def promote(op: ir.Operation) -> None:
     if loop.kind != "serial" or len(op.results):
         return
     found = [s for slots in _slots(loop).values() if slots for s in slots if s.written]
-    if found and len(found) <= MOST and _runs(loop):
+    if not found or not _runs(loop):
+        return
+    pressure.check(loop, [s.type for s in found])
+    if len(found) <= MOST:
         _carry(loop, found)
 
 
