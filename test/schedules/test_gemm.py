@@ -55,6 +55,11 @@ def test_a_batch():
     check(batched(3, 17, 18, 19), [(3, 17, 19), (3, 19, 18), (3, 17, 18)], target=SMALL, threads=1)
 
 
+def test_threads_take_whole_products_of_a_batch():
+    sch = check(batched(6, 70, 80, 90), [(6, 70, 90), (6, 90, 80), (6, 70, 80)], target=SMALL, threads=2)
+    assert "for h in T.parallel(6)" in sch.mod.script()
+
+
 @pytest.mark.filterwarnings("error")
 def test_sizes_known_when_it_runs():
     program = product("m", "n", "k")

@@ -10,6 +10,7 @@ from tir_mlir.schedules.contraction import Contraction, contraction
 from tir_mlir.schedules.gemv import gemv
 from tir_mlir.schedules.integer import dot_for, integer_gemm
 from tir_mlir.schedules.packing import far_result, pack_left, pack_right, packs_left, packs_right
+from tir_mlir.schedules.sharing import SHARES, share
 from tir_mlir.schedules.tiles import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
 
@@ -25,6 +26,7 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
                                                                  for k_1: a tile of C in registers += A * B
                                                                  C tile += registers
 
+    Threads take whole products where a batch has enough of them, else rows of tiles.
     `block` is the product, each iter bound to a loop of its own. Any extents, symbolic ones too. `target`: this machine
     when left out; `threads`: its cores. Raises ScheduleError where the block is no product.
     """
@@ -34,12 +36,22 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
         gemv(sch, block, target, threads)
         return
     work = prod(what.extent(a) or LARGE for a in (what.m, what.n, what.k))
-    threads = min(threads or target.cores, max(1, work // THREAD_WORK))
+    products = prod(what.extent(a) or LARGE for a in what.batch)
+    threads = min(threads or target.cores, max(1, work * products // THREAD_WORK))
+    if threads > 1 and _even_shares(products, threads):
+        gemm(sch, block, target, threads=1)
+        share(sch, sch.get_loops(block)[: len(what.batch)], threads)
+        return
     dot = dot_for(what, target)
     if dot and integer_gemm(sch, block, what, dot, target, threads):
         return
     plan = tiles(what.extent(what.m), what.extent(what.n), what.extent(what.k), what.bits, target, threads)
     Gemm(sch, block, what, plan, target, threads).run()
+
+
+def _even_shares(products: int, threads: int) -> bool:
+    """Whether threads can take whole products of a batch, about as many each."""
+    return products < LARGE and (products % threads == 0 or products >= SHARES * threads)
 
 
 class Gemm:
