@@ -19,6 +19,7 @@ OURS = (
     "tir-lower-races",
     "tir-lower-bools",  # before vectors: a vector of bits is packed
     "tir-lower-transposed",
+    "tir-lower-interleaved",
     "tir-lower-runs",  # before vectors: whole copies are taken
     "tir-lower-vectorized",  # before unrolling copies the loops
     "tir-lower-unrolled",

@@ -144,6 +144,8 @@ def _pack_right(sch: Schedule, packed: Any, what: Contraction, width: int, group
     j_0, j_1 = sch.split(loops[n], [None, width])
     k_0, k_1 = sch.split(loops[k], [None, group])
     sch.reorder(j_0, k_0, k_1, j_1)
+    sch.unroll(k_1)  # a group of rows that are interleaved in registers
+    sch.vectorize(j_1)
     if threads > 1:
         sch.parallel(j_0)
 

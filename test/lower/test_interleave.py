@@ -1,0 +1,41 @@
+"""Copies that interleave rows: the same elements in the same places, in every type and for any number of columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build
+from tir_mlir.script.parser import parse
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127, "n"])
+@pytest.mark.parametrize(
+    ("dtype", "wide", "group"), [("int8", "int16", 2), ("int8", "int8", 4), ("float32", "float64", 2)]
+)
+def test_panels(n, dtype, wide, group):
+    symbolic = "    n = T.int32()\n" if n == "n" else ""
+    sch = Schedule(
+        parse(f"""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+{symbolic}    A = T.match_buffer(a, ({3 * group}, {n}), "{dtype}")
+    B = T.match_buffer(b, (3, {n}, {group}), "{wide}")
+    for k, j in T.grid({3 * group}, {n}):
+        with T.block("B"):
+            vk, vj = T.axis.remap("SS", [k, j])
+            B[vk // {group}, vj, vk % {group}] = T.Cast("{wide}", A[vk, vj])
+""")
+    )
+    k, j = sch.get_loops("B")
+    k_0, k_1 = sch.split(k, [None, group])
+    j_0, j_1 = sch.split(j, [None, 16])
+    sch.reorder(j_0, k_0, k_1, j_1)
+    sch.unroll(k_1)
+    sch.vectorize(j_1)
+    lib = build(sch)
+    for size in (n,) if n != "n" else (1, 16, 33):
+        a = np.random.default_rng(size).integers(-128, 128, (3 * group, size)).astype(dtype)
+        b = np.zeros((3, size, group), wide)
+        lib(a, b)
+        np.testing.assert_array_equal(b, a.reshape(3, group, size).swapaxes(1, 2))
