@@ -6,8 +6,9 @@ from mlir import ir
 
 from tir_mlir.dialect import ranges, walk
 from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.index import is_symbol
 from tir_mlir.dialect.views import Buffer, Loop
+from tir_mlir.passes.lower.lanes import step
 from tir_mlir.passes.lower.sums import users
 
 
@@ -42,16 +43,24 @@ def may_start(loop: Loop) -> bool:
 
 
 def _of_first(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
-    """What is left of a condition that holds in the first iteration only; None for any other."""
-    first = Index.of(loop.var) - loop.lower
+    """What is left of a condition that holds in the first iteration only; None for any other.
+
+    `16 * %o + %k == 0` is one: with %o >= 0 it holds at %k = 0 alone, and asks for %o = 0.
+    """
     rest, only = [], False
     for c in walk.constraints(op):
-        if c.is_eq and (c.index.same(first) or c.index.same(-first)):
-            only = True
-        elif loop.var in c.index.values:
-            return None
-        else:
+        if loop.var not in c.index.values:
             rest.append(c)
+            continue
+        grows = step(c.index, loop.var)
+        if not c.is_eq or not grows:
+            return None
+        first = c.index.substitute({loop.var: loop.lower}).simplified()
+        if not ranges.at_least_zero(first if grows > 0 else -first, ranges.around(loop.op)):
+            return None
+        only = True
+        if first.as_constant() != 0:
+            rest.append(Constraint(first, True))
     return rest if only else None
 
 

@@ -65,7 +65,8 @@ def vectorize(loop: Loop) -> str | None:
     """Vectorise one loop; None when done, else why it stays scalar."""
     if len(loop.lowers) != 1 or loop.const_extent in (0, 1):
         return "it does not run more than once from one start"
-    take_out_starts(loop)
+    for inner in reversed([o for o in walk.ops(loop.op) if is_loop(o)]):
+        take_out_starts(Loop(inner))
     try:
         lanes = analyse(loop)
         with ir.InsertionPoint(loop.op), loop.op.location:

@@ -62,6 +62,30 @@ def test_any_combiner(op):
         np.testing.assert_array_equal(c, want(np.concatenate([np.full((3, 1), first), a], 1), axis=1).astype(a.dtype))
 
 
+@pytest.mark.parametrize("order", ["o, k", "k, o"])
+def test_a_part_of_a_sum_over_two_loops(order):
+    first, second = order.split(", ")
+    sizes, kinds = {"o": 5, "k": 16}, {"o": "", "k": '{tir.kind = "vectorized"}'}
+    source = f"""func.func @main(%A: memref<3x80xf32>, %C: memref<3xf32>) attributes {{tir.id = 0 : i64}} {{
+    %start = arith.constant 2.0 : f32
+    affine.for %i = 0 to 3 {{
+    affine.for %{first} = 0 to {sizes[first]} {{
+    affine.for %{second} = 0 to {sizes[second]} {{
+      affine.if affine_set<(d0, d1) : (d0 * 16 + d1 == 0)>(%o, %k) {{ affine.store %start, %C[%i] : memref<3xf32> }}
+      %a = affine.load %A[%i, %o * 16 + %k] : memref<3x80xf32>
+      %c = affine.load %C[%i] : memref<3xf32>
+      %s = arith.addf %c, %a fastmath<reassoc> : f32
+      affine.store %s, %C[%i] : memref<3xf32>
+    }} {kinds[second]} }} {kinds[first]} }}
+    return
+  }}"""
+    text = passed(source, "tir-lower-vectorized")
+    assert text.count("arith.addf") == 6 and "affine.if" not in text  # one in the loop, the rest over the lanes
+    a, c = RNG.integers(-4, 5, (3, 80)).astype(np.float32), np.zeros(3, np.float32)
+    run(source, a, c)
+    np.testing.assert_array_equal(c, a.sum(1) + 2)
+
+
 def test_a_nan_is_not_lost():
     for place in (0, 40, 66):
         a = RNG.random((3, 67), np.float32)
