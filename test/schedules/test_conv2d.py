@@ -43,6 +43,7 @@ LAYERS = {
     "1x1": Conv(17, 15, (7, 7), (1, 1)),
     "1x1, stride": Conv(6, 9, (8, 8), (1, 1), stride=2),
     "dilation": Conv(3, 5, (12, 12), dilation=2, pad=2),
+    "stride and dilation": Conv(1, 8, (16, 5), (2, 3), stride=3, pad=2, dilation=2),
     "7x7": Conv(3, 8, (15, 15), (7, 7), stride=2, pad=3),
     "one of all": Conv(1, 3, (5, 5), (1, 1), pad=2),
     "5x3": Conv(3, 5, (10, 8), (5, 3)),
@@ -190,3 +191,18 @@ def test_no_convolution():
 
     with pytest.raises(ScheduleError, match='block "C" is no convolution: one result, two operands and a sum'):
         schedules.conv2d(Schedule(main), "C")
+
+
+def test_padding_in_the_block_itself():
+    x = te.placeholder((1, 3, 8, 8), "float32", name="X")
+    w = te.placeholder((4, 3, 3, 3), "float32", name="W")
+    c, kh, kw = (te.reduce_axis((0, 3), name=name) for name in ("c", "kh", "kw"))
+
+    def point(n, o, i, j):
+        row, column = i + kh - 1, j + kw - 1
+        inside = te.all(row >= 0, row < 8, column >= 0, column < 8)
+        return te.sum(te.if_then_else(inside, x[n, c, row, column], 0.0) * w[o, c, kh, kw], axis=[c, kh, kw])
+
+    sch = Schedule(te.create_prim_func([x, w, te.compute((1, 4, 8, 8), point, name="Y")]))
+    with pytest.raises(ScheduleError, match='block "Y" reads X .* let a block before it pad'):
+        schedules.conv2d(sch, "Y")

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.conv_tiles import ConvTiles, conv_tiles
 from tir_mlir.schedules.convolution import Convolution, block_info, convolution, extent_of
 from tir_mlir.schedules.gemm import THREAD_WORK
-from tir_mlir.schedules.padded import pads, unpad
+from tir_mlir.schedules.padded import Pad, join_rows, pads, unpad
 from tir_mlir.schedules.plain import plain
 from tir_mlir.schedules.tiles import LARGE
 from tir_mlir.target import Target, host
@@ -29,10 +30,10 @@ def conv2d(sch: Schedule, block: Any, target: Target | None = None, threads: int
 
     The pixels of an image, its rows one after the other, are the columns of a matrix product (its rows, where channels
     are last); what they read of the image is packed in the order of use, for as many pixels as stay in L2. A block
-    before that pads the image becomes a fill and a copy. `block` is the convolution, each iter bound to a loop of its
-    own; the extents of channels, batches and the height may be symbolic. Depthwise and grouped convolutions get a plain
-    loop over vectors. `target`: this machine when left out; `threads`: its cores. Raises ScheduleError where the block
-    is no convolution.
+    before that pads the image becomes a fill and a copy; one that pads in its own body is refused. `block` is the
+    convolution, each iter bound to a loop of its own; the extents of channels, batches and the height may be symbolic.
+    Depthwise and grouped convolutions get a plain loop over vectors. `target`: this machine when left out; `threads`:
+    its cores. Raises ScheduleError where the block is no convolution.
     """
     target = target or host()
     block = sch.get_block(block) if isinstance(block, str) else block
@@ -41,11 +42,11 @@ def conv2d(sch: Schedule, block: Any, target: Target | None = None, threads: int
     padding = pads(sch, block, what)
     if what.is_product:
         plan = conv_tiles(what, target, threads)
-        Conv2d(sch, block, what, plan, threads).run()
+        Conv2d(sch, block, what, plan, threads).run(padding)
     else:
         plain(sch, block, what, target, threads)
-    for producer in padding:
-        unpad(sch, producer, target.lanes(what.bits), threads)
+    for pad in padding:
+        unpad(sch, pad, target.lanes(what.bits), threads)
 
 
 class Conv2d:
@@ -56,11 +57,13 @@ class Conv2d:
         whole = (what.extents[what.deep] or LARGE) % plan.depth == 0
         self.sums = (what.sums,) if what.as_one and whole else tuple((a,) for a in what.sums)
 
-    def run(self) -> None:
+    def run(self, padding: Sequence[Pad]) -> None:
         """Iters and loops are in the order outer, row, column, sums from the first step on."""
         sch, plan, what = self.sch, self.plan, self.what
         sch.transform_block_layout(self.block, lambda *iters: self._in_order(*iters))
         kept, packed = self._packed()
+        for pad in padding:
+            join_rows(sch, pad)
         parts, write_back, passes = self._passes()
         loops = sch.get_loops(parts)
         outer, sums = loops[: len(what.outer)], loops[-len(self.sums) :]
@@ -162,7 +165,14 @@ class Conv2d:
         def panels(*i: Any) -> tuple:
             return (*(i[n] for n in before), i[column] // nr, *(i[n] for n in after), i[column] % nr)
 
-        return kept, sch.reindex_cache_read(self.block, what.right, "global", panels)
+        try:
+            return kept, sch.reindex_cache_read(self.block, what.right, "global", panels)
+        except ScheduleError as error:
+            why = str(error).splitlines()[0]
+            raise ScheduleError(
+                f'block "{info.name}" reads {what.right} in a way that cannot be packed; if it pads in its own body,'
+                f" let a block before it pad: {why}"
+            ) from error
 
     def _pack(self, packed: Any, at: Any, kept: Sequence[int]) -> Any:
         """Fill the panels that a pass needs at its start; the loop over them. `kept`: the iters of the block that the
