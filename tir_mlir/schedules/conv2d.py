@@ -73,7 +73,7 @@ class Conv2d:
         first = [x for n, x in enumerate(outer) if n in kept]
         sch.reorder(*first, j_0, *passes, *[x for x in outer if x not in first], i_0, j_1, *sums, i_1, j_2)
         sch.reverse_compute_at(write_back, j_1, preserve_unit_loops=True)
-        panel = self._pack(packed, passes[0] if passes else j_0, kept)
+        copy = self._pack(packed, passes[0] if passes else j_0, kept)
         self._unroll(sums)
         sch.unroll(i_1)
         sch.vectorize(j_2)
@@ -82,7 +82,7 @@ class Conv2d:
         sch.unroll(rows)
         sch.vectorize(columns)
         if self.threads > 1:
-            self._share([*first, j_0], [i_0, panel])
+            self._share([*first, j_0], [i_0, copy])
 
     def _share(self, outer: Sequence[Any], inner: Sequence[Any]) -> None:
         """Give each thread iterations of an outer loop where there are enough, else of each inner one."""
@@ -175,8 +175,8 @@ class Conv2d:
             ) from error
 
     def _pack(self, packed: Any, at: Any, kept: Sequence[int]) -> Any:
-        """Fill the panels that a pass needs at its start; the loop over them. `kept`: the iters of the block that the
-        copy has."""
+        """Fill the panels that a pass needs at its start; the outermost loop of that. `kept`: the iters of the block
+        that the copy has. Channels are read step by step, as they lie; pixels panel by panel, for the sake of masks."""
         sch, column = self.sch, sum(n < len(self.what.outer) for n in kept)
         sch.compute_at(packed, at, preserve_unit_loops=True)
         loops = sch.get_loops(packed)[-len(block_info(sch, packed).iters) :]
@@ -185,6 +185,7 @@ class Conv2d:
         steps = []
         for loop, (_, *inner) in zip(loops[column + 1 :], groups, strict=True):
             steps += sch.split(loop, [None, *(self.what.extents[a] for a in inner)]) if inner else [loop]
-        sch.reorder(panel, *steps, lanes)
+        order = [panel, *steps, lanes] if len(self.what.columns) > 1 else [*steps, panel, lanes]
+        sch.reorder(*order)
         sch.vectorize(lanes)
-        return panel
+        return order[0]
