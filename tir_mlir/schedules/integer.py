@@ -11,7 +11,7 @@ from tir_mlir.intrin.dots import Dot, dot_product
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.infos import BlockInfo
 from tir_mlir.schedules.contraction import Contraction, Operand
-from tir_mlir.schedules.packing import far_result
+from tir_mlir.schedules.packing import SQUARE, far_result
 from tir_mlir.target import Target
 
 TYPICAL = 1 << 10
@@ -65,7 +65,7 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
     sch.compute_at(left, i_0)
     if batch:
         sch.compute_at(right, batch[-1])
-    _lay_out(sch, left, what.left, what, lambda at: (at(what.m), at(what.k)))
+    _pack_left(sch, left, what)
     _pack_right(sch, right, what, plan.vectors * dot.lanes, dot.group, threads)
     sch.unroll(i_2)
     sch.unroll(j_1)
@@ -96,8 +96,8 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
         if rows * vectors + vectors + 1 + dot.spare <= target.registers
     ]
     rows, vectors = min(fits, key=lambda f: cycles(*f))
-    most = max(rows, min(target.l2 // 2 // (k * 2), ceil(m / threads)))
-    block = ceil(m / ceil(m / most))
+    most = max(rows, target.l2 // 2 // (k * 2))
+    block = ceil(m / (ceil(m / (most * threads)) * threads))  # as many blocks for each thread
     return Tile(rows, vectors, ceil(block / rows) * rows)
 
 
@@ -132,6 +132,17 @@ def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -
     k_0, k_1 = sch.split(by_name[what.k], [None, dot.group])
     sch.reorder(*batch, i_0, j_0, i_1, k_0, i_2, j_1, j_2, k_1)
     return batch, i_0, i_1, i_2, j_1, j_2, k_0
+
+
+def _pack_left(sch: Schedule, packed: Any, what: Contraction) -> None:
+    """Rows with the sum last; where they lie as columns, by squares that are turned in registers."""
+    _lay_out(sch, packed, what.left, what, lambda at: (at(what.m), at(what.k)))
+    if what.left.axes[-1] != what.k:
+        loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
+        (i_0, i_1), (k_0, k_1) = (sch.split(loops[a], [None, SQUARE]) for a in (what.m, what.k))
+        sch.reorder(i_0, k_0, i_1, k_1)
+        sch.unroll(i_1)
+        sch.vectorize(k_1)
 
 
 def _pack_right(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
