@@ -18,6 +18,8 @@ TYPICAL = 1 << 10
 """Stands for an extent that is known when the program runs."""
 FEW_ROWS = 4
 """Rows from which on copies in the order of use pay."""
+REUSE = 16
+"""Tiles at least that a panel of the right operand serves when it has come to a core."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
         if rows * vectors + vectors + 1 + dot.spare <= target.registers
     ]
     rows, vectors = min(fits, key=lambda f: cycles(*f))
-    most = max(rows, target.l2 // 2 // (k * 2))
+    most = max(rows * REUSE, target.l2 // 2 // (k * 2))
     block = ceil(m / (ceil(m / (most * threads)) * threads))  # as many blocks for each thread
     return Tile(rows, vectors, ceil(block / rows) * rows)
 
