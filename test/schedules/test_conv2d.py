@@ -101,6 +101,24 @@ def test_the_trace_is_the_schedule():
     assert again.mod.script() == sch.mod.script()
 
 
+def test_weights_in_another_order():
+    """IOHW, as transposed convolutions have them: the sum is not counted as one."""
+    conv = Conv(6, 7, (9, 9))
+    x = te.placeholder((1, 6, 9, 9), "float32", name="X")
+    w = te.placeholder((6, 7, 3, 3), "float32", name="W")
+    c, kh, kw = (te.reduce_axis((0, e), name=name) for e, name in zip((6, 3, 3), ("c", "kh", "kw"), strict=True))
+
+    def point(n, o, i, j):
+        return te.sum(x[n, c, i + kh, j + kw] * w[c, o, kh, kw], axis=[c, kh, kw])
+
+    sch = Schedule(te.create_prim_func([x, w, te.compute((1, 7, 7, 7), point, name="Y")]))
+    schedules.conv2d(sch, "Y", target=SMALL, threads=1)
+    data, weights = (RNG.integers(-4, 5, s).astype("float32") for s in ((1, 6, 9, 9), (6, 7, 3, 3)))
+    y = np.empty((1, 7, 7, 7), "float32")
+    build(sch)["main"](data, weights, y)
+    np.testing.assert_array_equal(y, convolved(data, weights.transpose(1, 0, 2, 3), conv))
+
+
 def test_three_dimensions():
     x = te.placeholder((1, 5, 4, 5, 6), "float32", name="X")
     w = te.placeholder((7, 5, 2, 2, 3), "float32", name="W")
