@@ -23,18 +23,18 @@ def check(shape, row, dtype="float32", **options):
     return sch
 
 
-@pytest.mark.parametrize("shape", [(1,), (15,), (127,), (3, 17), (2, 3, 16), (4, 5, 3), (1, 1, 1), (7, 1)])
+@pytest.mark.parametrize("shape", [(1,), (127,), (3, 17), (4, 5, 3), (7, 1)])
 def test_any_shape(shape):
     sch = check(shape, shape[-1:], threads=1)
     assert len(sch.get_child_blocks(sch.get_block("root"))) == 1
 
 
-@pytest.mark.parametrize(("shape", "row"), [((3, 4, 33), (4, 1)), ((6, 50), (1, 1)), ((6, 50), (6, 1))])
+@pytest.mark.parametrize(("shape", "row"), [((3, 4, 33), (4, 1)), ((6, 50), (1, 1))])
 def test_broadcasts(shape, row):
     check(shape, row, threads=1)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int8"])
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int8"])
 def test_element_types(dtype):
     check((3, 37), (37,), dtype, threads=1)
 
