@@ -7,7 +7,7 @@ are kept as text and parsed where they are used, so nothing of them outlives a c
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -21,6 +21,13 @@ from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.views import Buffer, Func, funcs
 
 _known: dict[str, TensorIntrin] = {}
+_providers: list[Callable[[str], None]] = []
+
+
+def provide(register: Callable[[str], None]) -> Callable[[str], None]:
+    """Have `register(name)` called for a name that is asked for and unknown; it registers what it knows."""
+    _providers.append(register)
+    return register
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,9 @@ class TensorIntrin:
     @staticmethod
     def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
         """The intrinsic of a name; unknown: None with `allow_missing`, else IntrinError with the nearest names."""
+        if name not in _known and isinstance(name, str):
+            for register in _providers:
+                register(name)
         if name in _known or allow_missing:
             return _known.get(name)
         near = difflib.get_close_matches(str(name), _known, n=3, cutoff=0.5)

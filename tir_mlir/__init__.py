@@ -37,6 +37,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'tir_mlir' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
     value = getattr(importlib.import_module(_HOME[name]), name)
+    if name == "Schedule":
+        importlib.import_module("tir_mlir.intrin")  # its steps may name what the project brings
     globals()[name] = value
     return value
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from products import widened
@@ -125,3 +129,24 @@ def test_code_for_another_cpu_is_refused():
     schedules.gemm(sch, "C", target=NEON_DOTPROD, threads=1)
     with pytest.raises(BuildError, match="is made of dotprod, which the CPU that it is built for has not"):
         build(sch)
+
+
+def test_another_process_knows_the_instruction():
+    """A trace names it, and so does the printed program: neither needs this module."""
+    sch = Schedule(widened(16, 16, 16))
+    schedules.gemm(sch, "C", threads=1)
+    code = f"""
+import json, sys
+import numpy as np
+from tir_mlir import Schedule, build
+from tir_mlir.script.parser import parse
+sch = Schedule(parse({widened(16, 16, 16).script()!r}))
+{sch.trace}
+apply_trace(sch)
+a, b, c = np.full((16, 16), -128, "int8"), np.full((16, 16), -128, "int8"), np.zeros((16, 16), "int32")
+for mod in (sch, parse({sch.mod.script()!r})):
+    c[:] = 0
+    build(mod)(a, b, c)
+    assert (c == 16 * 128 * 128).all()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})

@@ -1,5 +1,16 @@
 """Tensor intrinsics: what an instruction computes, the program that stands for it, and the kernels behind it."""
 
-from tir_mlir.dialect.intrinsics import TensorIntrin
+from __future__ import annotations
+
+from tir_mlir.dialect.intrinsics import TensorIntrin, provide
 
 __all__ = ["TensorIntrin"]
+
+
+@provide
+def _built_in(name: str) -> None:
+    """Register an intrinsic of the project when somebody asks for it: a trace may name one."""
+    if name.startswith("dot_"):
+        from tir_mlir.intrin import dots
+
+        dots.register(name)

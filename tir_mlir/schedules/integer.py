@@ -72,7 +72,7 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
     sch.unroll(i_2)
     sch.unroll(j_1)
     start = sch.decompose_reduction(block, k_0)
-    sch.tensorize(j_2, dot.register())
+    sch.tensorize(j_2, dot.name)
     _by_vectors(sch, sch.get_loops(start)[-3:])
     *_, rows, row = sch.get_loops(write_back)
     _by_vectors(sch, [rows, *sch.split(row, [None, dot.lanes])])

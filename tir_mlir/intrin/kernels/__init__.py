@@ -46,4 +46,5 @@ def emit(text: str) -> None:
         point.insert(op)
 
 
-from tir_mlir.intrin.kernels import tmm16 as _tmm16  # noqa: E402, F401 - registers itself
+from tir_mlir.intrin.kernels import dots as _dots  # noqa: E402, F401 - these register themselves
+from tir_mlir.intrin.kernels import tmm16 as _tmm16  # noqa: E402, F401
