@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from tir_mlir.schedules.convolution import Convolution
-from tir_mlir.schedules.tiles import LARGE, LATENCY, STEP
+from tir_mlir.schedules.tiles import register_tile
 from tir_mlir.target import Target
 
-STREAMS = 8
-"""Rows of the left operand that are read side by side, as it lies in memory: they may meet in one set of the cache."""
 FEWEST = 4
 """Panels that each thread must get, for threads to share the panels."""
 
@@ -31,34 +29,11 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
     lanes, size = target.lanes(what.bits), max(1, what.bits // 8)
     window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
-    mr, vectors = min(_candidates(target), key=lambda c: _cost(*c, m or LARGE, n or LARGE, lanes))
+    mr, vectors = register_tile(m, n, lanes, target)
     nr = vectors * lanes
     step = nr * size * window  # bytes of a panel for one step of the longest sum
     depth = _divisor(deep, max(1, target.l1 * 2 // 3 // step))
     return ConvTiles(mr, nr, depth, _even(n and ceil(n / nr), max(1, target.l2 // 2 // (depth * step)), threads))
-
-
-def _candidates(target: Target) -> list[tuple[int, int]]:
-    """Rows and vectors of a tile whose sums, one row of the right operand and one element of the left fit."""
-    return [
-        (rows, vectors)
-        for vectors in range(1, 5)
-        for rows in range(1, STREAMS + 1)
-        if rows * vectors + vectors + 1 <= target.registers
-    ]
-
-
-def _cost(rows: int, vectors: int, m: int, n: int, lanes: int) -> tuple[float, int]:
-    """Cycles for one step of the sum over the whole result, tails by what they are."""
-    heights = ((rows, m // rows), (m % rows, 1))
-    widths = ((vectors, n // (vectors * lanes)), (ceil(n % (vectors * lanes) / lanes), 1))
-    cycles = sum(_tile(r, v) * a * b for r, a in heights for v, b in widths)
-    return cycles, -rows * vectors
-
-
-def _tile(rows: int, vectors: int) -> float:
-    """Multiply-adds, loads and latency, whichever is most, and the step itself."""
-    return STEP + max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2) if rows and vectors else 0
 
 
 def _even(extent: int | None, most: int, workers: int = 1) -> int:

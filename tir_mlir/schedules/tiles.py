@@ -15,9 +15,12 @@ LARGE = 1 << 20
 """Stands for an extent that is known when the program runs."""
 LATENCY = 8
 """Independent multiply-adds that keep two units of a usual latency busy."""
-
 STEP = 0.5
 """Cycles of a loop around it all."""
+STREAMS = 8
+"""Rows of the left operand that are read side by side, as it lies in memory: they may meet in one set of the cache."""
+ALIKE = 1.02
+"""Costs that differ by less say nothing."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target
     """The tiles for an m x n x k product (None: not known yet) of elements of so many bits; each thread gets rows."""
     m, n, k = m or LARGE, n or LARGE, k or LARGE
     lanes, size = target.lanes(bits), max(1, bits // 8)
-    mr, vectors = min(_candidates(target), key=lambda c: _cost(*c, m, n, lanes))
+    mr, vectors = register_tile(m, n, lanes, target)
     nr = vectors * lanes
     kc = even(k, max(16, target.l1 * 2 // 3 // (nr * size)))  # a panel in L1, with room for the rows of the left
     mc = even(m, max(mr, target.l2 // 2 // (kc * size)), mr, threads)
@@ -43,22 +46,34 @@ def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target
     return Tiles(mr, nr, kc, mc, nc)
 
 
+def register_tile(m: int | None, n: int | None, lanes: int, target: Target) -> tuple[int, int]:
+    """Rows and vectors of the tile in registers; of tiles about as good, the one with the fewest vectors: a panel of so
+    many columns is the longer in L1."""
+    costs = {c: _cost(*c, m or LARGE, n or LARGE, lanes) for c in _candidates(target)}
+    good = [c for c, cost in costs.items() if cost <= ALIKE * min(costs.values())]
+    return min(good, key=lambda c: (c[1], costs[c]))
+
+
 def _candidates(target: Target) -> list[tuple[int, int]]:
     """Rows and vectors of a tile whose sums, one row of the right operand and one element of the left fit."""
     return [
         (rows, vectors)
         for vectors in range(1, 5)
-        for rows in range(1, target.registers)
+        for rows in range(1, STREAMS + 1)
         if rows * vectors + vectors + 1 <= target.registers
     ]
 
 
-def _cost(rows: int, vectors: int, m: int, n: int, lanes: int) -> tuple[float, int]:
-    """Cycles for one step of the sum over the whole result: multiply-adds, loads and latency, whichever is most, and
-    the step itself."""
-    rows, vectors = min(rows, m), min(vectors, ceil(n / lanes))
-    full = ceil(m / rows) * ceil(n / (vectors * lanes))
-    return full * (STEP + max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2)), -rows * vectors
+def _cost(rows: int, vectors: int, m: int, n: int, lanes: int) -> float:
+    """Cycles for one step of the sum over the whole result, tails by what they are."""
+    heights = ((rows, m // rows), (m % rows, 1))
+    widths = ((vectors, n // (vectors * lanes)), (ceil(n % (vectors * lanes) / lanes), 1))
+    return sum(_step(r, v) * a * b for r, a in heights for v, b in widths)
+
+
+def _step(rows: int, vectors: int) -> float:
+    """Multiply-adds, loads and latency, whichever is most, and the loop around them."""
+    return STEP + max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2) if rows and vectors else 0
 
 
 def even(extent: int, most: int, unit: int = 1, workers: int = 1) -> int:
