@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect import quick, ranges
 from tir_mlir.dialect.accesses import Access, accesses
+from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.index import is_symbol
 from tir_mlir.dialect.nest import Remembered, nest_in
 from tir_mlir.dialect.regions import relation_beneath
@@ -114,8 +115,13 @@ def half_summed(block: Block) -> isl.Set | None:
 
 def point_text(block: Block, points: isl.Set) -> str:
     """The smallest of some points of a block's domain: `vi = 0, vk = 1`."""
+    return ", ".join(f"{name} = {v}" for name, v in point_of(block, points).values)
+
+
+def point_of(block: Block, points: isl.Set) -> Iteration:
+    """The smallest of some points of a block's domain."""
     point = (smallest_point(points) or [])[-len(block.iters) :]
-    return ", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, point, strict=False))
+    return Iteration.of(block.name, [i.name for i in block.iters], point)
 
 
 def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False) -> tuple[isl.Set, isl.Set]:
@@ -186,6 +192,7 @@ def _report_uncovered(block: Block, source: bool) -> None:
         "cover",
         f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs '
         f"{point_text(block, missing)}{only_where(missing, block.op)}",
+        Counterexample((point_of(block, missing),)),
     )
 
 
@@ -206,7 +213,9 @@ def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
         missing = read.range().subtract(written.range())
         if missing.is_empty():
             return
-    point = ", ".join(str(v) for v in smallest_point(missing) or [])
+    found_at = smallest_point(missing) or []
+    point = ", ".join(map(str, found_at))
     name = Buffer(buffer).name
     way = only_where(missing, block.op)
-    fail(block.op, "cover", f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it{way}')
+    text = f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it{way}'
+    fail(block.op, "cover", text, Counterexample(element=Element.of(name, found_at)))

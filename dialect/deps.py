@@ -8,10 +8,10 @@ iterations are reordered, only when they would run at the same time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
+from tir_mlir.dialect.counterexample import Counterexample
 from tir_mlir.dialect.flow import is_private, same_flow
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import dim_type, flatten, question, smallest_point
@@ -21,27 +21,11 @@ from tir_mlir.dialect.updates import is_one_sum, is_reduction_pair
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
 from tir_mlir.dialect.walk import is_inside, parents
 
-__all__ = ["Conflict", "Touch", "carried", "lex_lt", "loop_names", "reordered", "touches", "witness"]
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """Two iterations that touch one element, at least one of them writing: the smallest such pair, in loop names.
-
-    `unless`: the sizes at which there is no such pair.
-    """
-
-    first: str
-    second: str
-    element: str
-    unless: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.first} and {self.second} touch {self.element}{f', unless {self.unless}' if self.unless else ''}"
+__all__ = ["Touch", "carried", "lex_lt", "loop_names", "reordered", "touches", "witness"]
 
 
 @frozen()
-def carried(loop: Loop, kind: str | None = None) -> Conflict | None:
+def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     """A conflict between two iterations of a loop (same outer iterations), or None: then they may run at the same time.
 
     `kind`: what the loop is to be, when it is not that yet. Threads of one block (`threadIdx`) and lanes of a
@@ -80,33 +64,18 @@ def _stays(touch: Touch, level: int) -> bool:
     return touch.relation.project_out(dim_type.in_, level, 1).is_single_valued()
 
 
-def witness(a: Touch, b: Touch, clash: isl.Map) -> Conflict:
+def witness(a: Touch, b: Touch, clash: isl.Map) -> Counterexample:
     """The smallest pair of iterations of a relation in which two touches meet."""
     point = smallest_point(flatten(clash)) or []
     shift = len(point) - len(a.dom.dims) - len(b.dom.dims)
-    sizes = "".join(f" at {n}={v}" for n, v in zip(a.dom.params, point[:shift], strict=False))
+    sizes = tuple(zip(a.dom.params, point[:shift], strict=False))
     first, second = point[shift : shift + len(a.dom.dims)], point[shift + len(a.dom.dims) :]
-    where = _element(a, b, first, second)
-    return Conflict(a.at(first) + sizes, b.at(second), where, sizes_without(clash, a.access.op))
-
-
-def _element(a: Touch, b: Touch, first: Sequence[int], second: Sequence[int]) -> str:
-    common = _image(a, first).intersect(_image(b, second))
-    where = smallest_point(common) or []
-    rank = Buffer(a.access.buffer).rank
-    shown = ", ".join(str(v) for v in where[len(where) - rank :]) if rank else ""
-    return f"{Buffer(a.access.buffer).name}[{shown}]"
-
-
-def _image(touch: Touch, point: Sequence[int]) -> isl.Set:
-    relation = touch.relation
-    for i, value in enumerate(point):
-        relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
-    return relation.range()
+    element = a.element(first, b.image(second))
+    return Counterexample((a.at(first), b.at(second)), element, sizes, sizes_without(clash, a.access.op))
 
 
 @frozen()
-def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Conflict | None:
+def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | None:
     """A conflict that comes out in another order when a perfect nest `loops` is permuted to `order`, or None.
 
     First by memory; where that clashes, by value: the same reads from the same writes and the same last writers are the

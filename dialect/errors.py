@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tir_mlir.dialect.counterexample import Counterexample
+
 
 class TirError(Exception):
     """Anything that tir_mlir refuses or cannot do."""
@@ -32,8 +34,16 @@ class NotAnAttribute(TirError, TypeError):
 class VerifyError(TirError):
     """A module that breaks a rule of the encoding. `rule` names it, `location` is the culprit's MLIR location."""
 
-    def __init__(self, message: str, rule: str = "", location: object = None, op_id: int | None = None):
+    def __init__(
+        self,
+        message: str,
+        rule: str = "",
+        location: object = None,
+        op_id: int | None = None,
+        counterexample: Counterexample | None = None,
+    ):
         super().__init__(message)
+        self.counterexample = counterexample
         self.message = message
         self.rule = rule
         self.location = location
@@ -52,17 +62,34 @@ class ScheduleError(TirError, RuntimeError):
 
     `reason` is the refusal itself; `str()` adds the call, the program with the culprit marked and the user's line.
     `provable` is false when nothing shows that the step is wrong, but nothing shows that it is right either.
+    `counterexample` has the iterations and the element that show it, where there are any; `fix` is what to do instead;
+    `call` is the step that was asked.
     """
 
-    def __init__(self, message: str, culprit: object = None, provable: bool = True, text: str = ""):
+    def __init__(
+        self,
+        message: str,
+        culprit: object = None,
+        provable: bool = True,
+        text: str = "",
+        counterexample: Counterexample | None = None,
+        fix: str = "",
+    ):
         super().__init__(text or message)
         self.reason = message
         self.culprit = culprit
         self.provable = provable
+        self.counterexample = counterexample
+        self.fix = fix
+        self.call = ""
 
 
 class BufferNameError(ScheduleError, AssertionError):
     """A name that none, or several, of the buffers of a block have. TVM raises an AssertionError here."""
+
+
+class HandleError(ScheduleError, ValueError):
+    """A handle whose block or loop is gone: a step consumed it, or the step that gave it was undone."""
 
 
 class TraceError(TirError, ValueError):

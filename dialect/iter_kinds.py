@@ -8,6 +8,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.accesses import Access, accesses
+from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.rule import fail
@@ -75,7 +76,8 @@ def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:
     point = smallest_point(flatten(bad)) or []
     count = len(block.iters)
     pair = point[-2 * count : -count], point[-count:]
-    show = [", ".join(f"{i.name} = {v}" for i, v in zip(block.iters, p, strict=True)) for p in pair]
+    example = Counterexample(tuple(Iteration.of(block.name, [i.name for i in block.iters], p) for p in pair))
+    show = [", ".join(f"{name} = {v}" for name, v in i.values) for i in example.iterations]
     it = block.iters[number]
     fail(
         block.op,
@@ -83,4 +85,5 @@ def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:
         f'iter {it.name} of block "{block.name}" is declared spatial, but the iterations ({show[0]}) and ({show[1]}) '
         f"touch the same element of {buffer}, one of them writing{only_where(bad, block.op)}; declare it a reduce or"
         " opaque axis, or index by it",
+        example,
     )

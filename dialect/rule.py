@@ -7,9 +7,10 @@ from typing import NoReturn
 from mlir import ir
 
 from tir_mlir.dialect import attrs
+from tir_mlir.dialect.counterexample import Counterexample
 from tir_mlir.dialect.errors import VerifyError
 
 
-def fail(op: ir.Operation, rule: str, message: str) -> NoReturn:
+def fail(op: ir.Operation, rule: str, message: str, counterexample: Counterexample | None = None) -> NoReturn:
     """Raise for an op that breaks `rule`."""
-    raise VerifyError(message, rule, op.location, attrs.get(op, attrs.ID))
+    raise VerifyError(message, rule, op.location, attrs.get(op, attrs.ID), counterexample)

@@ -9,9 +9,10 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.sets import Domain, region_map
+from tir_mlir.dialect.sets import Domain, dim_type, region_map, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_loop
 from tir_mlir.dialect.walk import parents
 
@@ -31,9 +32,25 @@ class Touch:
                 return Block(parent).name or "block"
         return "statement"
 
-    def at(self, point: Sequence[int]) -> str:
-        names = loop_names(self.access.op)
-        return f"{self.label}({', '.join(f'{n}={v}' for n, v in zip(names, point, strict=True))})"
+    def at(self, point: Sequence[int]) -> Iteration:
+        return Iteration(self.label, tuple(zip(loop_names(self.access.op), point, strict=True)))
+
+    def example(self, point: Sequence[int]) -> Counterexample:
+        """An iteration, and the element that it touches."""
+        return Counterexample((self.at(point),), self.element(point))
+
+    def element(self, point: Sequence[int], other: isl.Set | None = None) -> Element:
+        """The least element that an iteration touches (of some)."""
+        found = self.image(point) if other is None else self.image(point).intersect(other)
+        where, buffer = smallest_point(found) or [], Buffer(self.access.buffer)
+        return Element.of(buffer.name, where[len(where) - buffer.rank :])
+
+    def image(self, point: Sequence[int]) -> isl.Set:
+        """The elements that an iteration touches."""
+        relation = self.relation
+        for i, value in enumerate(point):
+            relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
+        return relation.range()
 
 
 def loop_names(op: ir.Operation) -> list[str]:

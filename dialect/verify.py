@@ -6,13 +6,14 @@ rest exactly by isl, with the offending point in the message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import attrs, quick, ranges, vouched
 from tir_mlir.dialect.accesses import Access, access_domain, of_op
+from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.coverage import cover
 from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.index import Index
@@ -189,14 +190,16 @@ def bindings_in_domain(op: ir.Operation) -> None:
                 continue
         it = block.iters[number]
         at, value = _example(dom, outside, it.binding, op)
+        shown = _listed(at)
         size = it.extent.as_constant()
         low = it.min.as_constant() or 0
         has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
         fail(
             op,
             "domain",
-            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {at}'
+            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {shown}'
             f"{only_where(outside, op)}",
+            Counterexample((Iteration(block.name, at),)),
         )
 
 
@@ -204,19 +207,22 @@ def _nonneg_points(dom: Domain, index: Index) -> isl.Set:
     return dom.aff(index).neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
 
 
-def _example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[str, str]:
+def _example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[tuple[tuple[str, int], ...], int]:
     """The smallest point of a set in loop names, and the value of an expression there."""
     point = smallest_point(points) or []
     shift = len(point) - len(dom.dims)
     names = [*dom.params, *names_of(dom, op)]
-    shown = ", ".join(f"{n} = {v}" for n, v in zip(names, point, strict=False)) or "every point"
     relation = isl.Map.from_aff(dom.aff(index))
     for i, value in enumerate(point[:shift]):
         relation = relation.fix_val(dim_type.param, i, isl.Val(value))
     for i, value in enumerate(point[shift:]):
         relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
     image = smallest_point(relation.range()) or [0]
-    return shown, str(image[-1])
+    return tuple(zip(names, point, strict=False)), image[-1]
+
+
+def _listed(values: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{n} = {v}" for n, v in values) or "every point"
 
 
 def names_of(dom: Domain, op: ir.Operation) -> list[str]:
@@ -271,12 +277,14 @@ def init_first(op: ir.Operation) -> None:
     count = len(dom.dims)
     names = names_of(dom, op)
     first, second = point[-2 * count : -count], point[-count:]
-    show = [", ".join(f"{n} = {v}" for n, v in zip(names, p, strict=True)) for p in (first, second)]
+    pair = tuple(Iteration.of(block.name, names, p) for p in (first, second))
+    show = [_listed(i.values) for i in pair]
     fail(
         op,
         "init",
         f'block "{block.name}": at {show[1]} its init would run after the update at {show[0]} of the same element'
         f"{only_where(before, op)}",
+        Counterexample(pair),
     )
 
 
@@ -321,9 +329,18 @@ def _in_bounds(op: ir.Operation, access: Access) -> None:
                 fail(
                     op,
                     "bounds",
-                    f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {at}"
+                    f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {_listed(at)}"
                     f"{only_where(outside, op)}",
+                    Counterexample((Iteration(_block_name(op), at),), _in_dim(buffer, number, value)),
                 )
+
+
+def _block_name(op: ir.Operation) -> str:
+    return next((Block(p).name for p in parents(op) if is_block(p)), "") or "statement"
+
+
+def _in_dim(buffer: Buffer, number: int, value: int) -> Element:
+    return Element.of(buffer.name, [value if d == number else ":" for d in range(buffer.rank)])
 
 
 def declared_regions(op: ir.Operation) -> None:

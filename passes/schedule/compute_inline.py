@@ -98,6 +98,7 @@ def _check_reader(payload: Payload, load: ir.Operation) -> None:
             load,
             f'{where} reads {missing}, which block "{block.name}" has '
             "not computed in the same iteration of the loops around both",
+            counterexample=missing,
         )
     inputs = {a.buffer for a in payload.inputs()}
     if (clash := written_within(span(block.op, load), inputs)) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import deps, walk
+from tir_mlir.dialect.counterexample import Counterexample
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Loop, is_loop
@@ -30,7 +31,11 @@ def check_concurrency(step: str, before: ir.Module, after: ir.Module) -> None:
         known = {loop.id for loop in _concurrent(before) if loop.id in clashes and _clash(loop) is not None}
     for number, (loop, clash) in clashes.items():
         if number not in known:
-            refuse(loop, f"the iterations of the {loop.kind} loop {loop.name} would depend on each other: {clash}")
+            refuse(
+                loop,
+                f"the iterations of the {loop.kind} loop {loop.name} would depend on each other: {clash}",
+                counterexample=clash if isinstance(clash, Counterexample) else None,
+            )
 
 
 def _concurrent(module: ir.Module) -> list[Loop]:
@@ -38,9 +43,8 @@ def _concurrent(module: ir.Module) -> list[Loop]:
     return [loop for loop in found if loop.kind not in ("serial", "unrolled")]
 
 
-def _clash(loop: Loop) -> str | None:
+def _clash(loop: Loop) -> Counterexample | str | None:
     try:
-        clash = deps.carried(loop)
+        return deps.carried(loop)
     except NotProvable as error:
         return str(error)
-    return None if clash is None else str(clash)

@@ -111,6 +111,7 @@ def check_behind(reader: Block, buffer: Buffer, writer: Block) -> None:
             reader,
             f'block "{reader.name}" reads {missing}, which block "{writer.name}" has not '
             "written in the same iteration of the loops around both; a copy would not hold it",
+            counterexample=missing,
         )
 
 

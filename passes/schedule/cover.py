@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect import sums
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.counterexample import Counterexample, Element
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import Domain, dim_type, flatten, question, region_map, smallest_point
@@ -84,7 +85,7 @@ def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: i
 
 
 @frozen()
-def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> str | None:
+def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> Uncovered | None:
     """An element that is read beneath `level` and not written there in the same iteration, or None.
 
     A write under a condition that isl cannot express, or at an index that is not affine, does not count.
@@ -106,10 +107,16 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
     return None
 
 
-def shown_element(buffer: ir.Value, missing: isl.Map) -> str:
+class Uncovered(Counterexample):
+    """An element that nothing writes in time."""
+
+    def __str__(self) -> str:
+        return f"{self.element} (unless {self.unless})" if self.unless else str(self.element)
+
+
+def shown_element(buffer: ir.Value, missing: isl.Map) -> Uncovered:
     """The least element of a relation, as the user writes it, with the sizes at which there is none."""
     rank = Buffer(buffer).rank
     point = smallest_point(flatten(missing)) or []
-    unless = sizes_without(missing, defining_op(buffer))
-    shown = f"{Buffer(buffer).name}[{', '.join(str(v) for v in point[len(point) - rank :])}]"
-    return f"{shown} (unless {unless})" if unless else shown
+    element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
+    return Uncovered(element=element, unless=sizes_without(missing, defining_op(buffer)))

@@ -179,7 +179,9 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
     others = [a for a in accesses(loop.op) if a.buffer == cache.value and a not in own]
     missing = uncovered(own, [a for a in others if a.is_write], loop.op)
     if missing:
-        refuse(loop, f"what is written in an iteration of loop {loop.name} is no box: {missing} is left out")
+        refuse(
+            loop, f"what is written in an iteration of loop {loop.name} is no box: {missing} is left out", True, missing
+        )
     if all(a.is_write for a in others):
         return
     scope = scope_of(copy).op
@@ -187,7 +189,12 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
         found = unwritten_reads(cache.value, scope, loop.op)
     if found is not None:
         touch, point = found
-        refuse(loop, f"{touch.at(point)} reads what the buffer held before; the copy would be empty there")
+        refuse(
+            loop,
+            f"{touch.at(point)} reads what the buffer held before; the copy would be empty there",
+            True,
+            touch.example(point),
+        )
 
 
 # --- the copy ---------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect import create, sets, walk
+from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.errors import NotProvable, ScheduleError
 from tir_mlir.dialect.from_isl import to_index
@@ -166,11 +167,13 @@ def _box(block: Block, inside: ir.Operation) -> tuple[list[Index], list[Index]]:
         extra = box.subtract(taken.set)
     if not extra.is_empty():
         point = (sets.smallest_point(extra) or [])[-len(block.iters) :]
-        shown = ", ".join(f"{it.name} = {v}" for it, v in zip(block.iters, point, strict=True))
+        at = Iteration.of(block.name, [it.name for it in block.iters], point)
+        shown = ", ".join(f"{name} = {v}" for name, v in at.values)
         refuse(
             block,
             f'the iterations of block "{block.name}" that take the value are no box: ({shown}) lies between them and'
             " takes the constant",
+            counterexample=Counterexample((at,)),
         )
     return [low for low, _ in ends], [extent for _, extent in ends]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect import from_isl, ranges, sets
+from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.size_conditions import only_where
@@ -107,6 +108,7 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
             f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; it does not split"
             f" into outer * size + inner: at {at} the inner loops add something else than at the start"
             f"{only_where(other, block.op)}",
+            counterexample=Counterexample((Iteration.of(block.name, [*dom.params, *names_of(dom, block.op)], point),)),
         )
     return inside, outside
 

@@ -173,7 +173,8 @@ def _check_elements(pair: _Pair) -> None:
             refuse(pair.block, "a condition around the blocks is beyond what can be decided", provable=False)
         if not (missing := read.subtract(made)).is_empty():
             element = shown_element(load.buffer, missing)
-            refuse(pair.block, f'block "{pair.block.name}" needs {element}, which the reduction does not compute there')
+            text = f'block "{pair.block.name}" needs {element}, which the reduction does not compute there'
+            refuse(pair.block, text, counterexample=element)
         if not (extra := made.subtract(read)).is_empty():
             element = shown_element(load.buffer, extra)
             refuse(

@@ -25,6 +25,7 @@ def check_box(buffer: Buffer, writer: Block, copy: Block) -> None:
         refuse(
             writer,
             f'block "{writer.name}" does not fill a box: the copy would also take {missing}, which it does not write',
+            counterexample=missing,
         )
 
 
@@ -42,4 +43,5 @@ def check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block) -> None
             block,
             f"at {touch.at(point)} the block reads what the buffer held before it wrote "
             "there; a cache would be empty: the block needs an init or a first write",
+            counterexample=touch.example(point),
         )

@@ -68,7 +68,11 @@ def _concurrent(loop: Loop, kind: str) -> None:
     clash = deps.carried(loop, kind)
     if clash is not None:
         what = f"bound to {kind}" if kind in THREAD_TAGS else kind
-        refuse(loop, f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}")
+        refuse(
+            loop,
+            f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}",
+            counterexample=clash,
+        )
     _set_kind(loop, kind)
 
 

@@ -102,4 +102,4 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
         if early is not None:
             touch, point = early
             held = f'what {name} held before block "{writer.name}" wrote it'
-            refuse(block, f"at {touch.at(point)} the block reads {held}")
+            refuse(block, f"at {touch.at(point)} the block reads {held}", True, touch.example(point))

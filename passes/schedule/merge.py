@@ -149,10 +149,9 @@ def _check_pair(first: Sequence[Touch], second: Sequence[Touch], depth: int, cou
                 clash = clash.intersect(late)
                 if clash.is_empty():
                     continue
-            refuse(
-                walk.enclosing_block(b.access.op),
-                f"merged, a dependence would run backwards: {deps.witness(a, b, clash)}",
-            )
+            found = deps.witness(a, b, clash)
+            text = f"merged, a dependence would run backwards: {found}"
+            refuse(walk.enclosing_block(b.access.op), text, counterexample=found)
 
 
 def _check_crossing(nest: Nest, own: Sequence[Touch], passed: Sequence[Touch], depth: int, down: bool) -> None:
@@ -164,10 +163,12 @@ def _check_crossing(nest: Nest, own: Sequence[Touch], passed: Sequence[Touch], d
                 if clash is None or clash.is_empty():
                     continue
             where = "after" if down else "before"
+            found = deps.witness(a, b, clash)
             refuse(
                 walk.enclosing_block(b.access.op),
                 f"the nest of loop {nest[0].name} would move to {where} what stands between it and the last one, and"
-                f" the two depend on each other: {deps.witness(a, b, clash)}",
+                f" the two depend on each other: {found}",
+                counterexample=found,
             )
 
 

@@ -9,6 +9,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import attrs, sets
+from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.regions import Region, declare, declared, outer_iters
 from tir_mlir.dialect.sets import Domain, flatten, question, smallest_point
@@ -118,7 +119,8 @@ def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index]
     first, second = point[-2 * count : -count][dom.free :], point[-count:][dom.free :]
     places = [_element(dom, access, p) for p in (point[-2 * count : -count], point[-count:])]
     shown = {"first": _instance(block, first), "second": _instance(block, second), "a": places[0], "b": places[1]}
-    refuse(block, text.format(**shown))
+    pair = (shown["first"], shown["second"])
+    refuse(block, text.format(**shown), counterexample=Counterexample(pair, places[0]))
 
 
 def _pairs(dom: Domain, indices: Sequence[Index]) -> isl.Map:
@@ -126,13 +128,13 @@ def _pairs(dom: Domain, indices: Sequence[Index]) -> isl.Map:
     return relation.apply_range(relation.reverse())
 
 
-def _instance(block: Block, point: Sequence[int]) -> str:
-    return f"{block.name}({', '.join(f'{i.name}={v}' for i, v in zip(block.iters, point, strict=False))})"
+def _instance(block: Block, point: Sequence[int]) -> Iteration:
+    return Iteration.of(block.name, [i.name for i in block.iters], point)
 
 
-def _element(dom: Domain, access: PointAccess, point: Sequence[int]) -> str:
+def _element(dom: Domain, access: PointAccess, point: Sequence[int]) -> Element:
     relation = dom.map(access.indices)
     for number, value in enumerate(point):
         relation = relation.fix_val(sets.dim_type.in_, number, isl.Val(value))
     found = smallest_point(relation.range()) or []
-    return f"{access.buffer.name}[{', '.join(str(v) for v in found[len(found) - len(access.indices) :])}]"
+    return Element.of(access.buffer.name, found[len(found) - len(access.indices) :])

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from mlir import ir
 
+from tir_mlir.dialect.counterexample import Counterexample
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.dialect.views import View
 
@@ -67,18 +68,25 @@ def primitive(name: str, pure: bool = False, samples: Any = None) -> Callable[[C
     return register
 
 
-def refuse(culprit: View | ir.Operation | None, message: str, provable: bool = True) -> NoReturn:
+def refuse(
+    culprit: View | ir.Operation | None,
+    message: str,
+    provable: bool = True,
+    counterexample: Counterexample | None = None,
+    fix: str = "",
+) -> NoReturn:
     """Raise the refusal of a primitive. `culprit` is what gets marked on the printed program.
 
-    `provable=False`: nothing shows that the step is wrong, but nothing shows that it is right either.
+    `provable=False`: nothing shows that the step is wrong, but nothing shows that it is right either. `fix`: what the
+    user may do instead, where the message does not say it.
     """
-    raise ScheduleError(message, _op(culprit), provable)
+    raise ScheduleError(message, _op(culprit), provable, counterexample=counterexample, fix=fix)
 
 
-def check(holds: bool, culprit: View | ir.Operation | None, message: str) -> None:
+def check(holds: bool, culprit: View | ir.Operation | None, message: str, fix: str = "") -> None:
     """Refuse unless `holds`."""
     if not holds:
-        refuse(culprit, message)
+        refuse(culprit, message, fix=fix)
 
 
 def _op(culprit: View | ir.Operation | None) -> ir.Operation | None:

@@ -10,7 +10,8 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, create, deps, ranges, sets, sums, walk
 from tir_mlir.dialect.accesses import Access, accesses
-from tir_mlir.dialect.coverage import half_summed, point_text
+from tir_mlir.dialect.counterexample import Counterexample
+from tir_mlir.dialect.coverage import half_summed, point_of, point_text
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.from_isl import to_index
@@ -67,6 +68,7 @@ def check_whole(block: Block) -> None:
             block,
             f'block "{block.name}" sums over a part of its reduce iters only: nothing runs {point_text(block, left)};'
             " moved, it would run over all of them",
+            counterexample=Counterexample((point_of(block, left),)),
         )
 
 

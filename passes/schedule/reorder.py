@@ -44,7 +44,7 @@ def reorder(*loops: Loop) -> None:
     clash = deps.reordered(chain, order)
     if clash is not None:
         names = ", ".join(chain[i].name for i in order)
-        refuse(chain[0], f"in the order {names} a dependence would run backwards: {clash}")
+        refuse(chain[0], f"in the order {names} a dependence would run backwards: {clash}", counterexample=clash)
     permute(chain, order)
 
 

@@ -7,6 +7,7 @@ from mlir import ir
 
 from tir_mlir.dialect import deps, sets
 from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
@@ -215,8 +216,9 @@ def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relo
             reads = runs.apply_range(relocate.iter_map(block, own, spatial, True))
             early = reads.intersect(again)
             if not early.is_empty():
-                element, at = _shown(early, buffer, place, loop)
-                refuse(loop, f'block "{block.name}" reads {element}, which is written again after {at}')
+                element, at, example = _shown(early, buffer, place, loop, block)
+                text = f'block "{block.name}" reads {element}, which is written again after {at}'
+                refuse(loop, text, counterexample=example)
         before = _ran(block, loop, place, spatial)
         gained = runs.subtract(before)
         inner = dim_type.in_, shared, len(place.dims) - shared
@@ -228,16 +230,20 @@ def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relo
         refuse(loop, f'under loop {loop.name} some iterations of block "{block.name}" {changed}{way}')
 
 
-def _shown(points: isl.Map, buffer, place: relocate.Place, loop: Loop) -> tuple[str, str]:
-    """The smallest point of { loops -> element } as text: the element, and where."""
+def _shown(
+    points: isl.Map, buffer: ir.Value, place: relocate.Place, loop: Loop, block: Block
+) -> tuple[str, str, Counterexample]:
+    """The smallest point of { loops -> element }: the element and where, as text, and both."""
     point = smallest_point(sets.flatten(points)) or []
     rank = Buffer(buffer).rank
-    element = ", ".join(str(v) for v in point[len(point) - rank :])
+    element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
     names = deps.loop_names(loop.body.operations[0].operation)
     values = point[len(point) - rank - len(place.dims) : len(point) - rank]
     unless = sizes_without(points, loop.op)
-    shown = f"{Buffer(buffer).name}[{element}]{f' (unless {unless})' if unless else ''}"
-    return shown, ", ".join(f"{n} = {v}" for n, v in zip(names, values, strict=False))
+    shown = f"{element}{f' (unless {unless})' if unless else ''}"
+    at = Iteration.of(block.name, names, values)
+    example = Counterexample((at,), element, unless=unless)
+    return shown, ", ".join(f"{n} = {v}" for n, v in at.values), example
 
 
 def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: isl.Map, iters) -> None:
@@ -253,8 +259,9 @@ def _check_ready(block: Block, loop: Loop, place: relocate.Place, buffer, runs: 
     late = reads.subtract(earlier)
     if late.is_empty():
         return
-    element, at = _shown(late, buffer, place, loop)
+    element, at, example = _shown(late, buffer, place, loop, block)
     refuse(
         loop,
         f'block "{block.name}" reads {element}, which is not written yet at {at}; choose a loop further out',
+        counterexample=example,
     )

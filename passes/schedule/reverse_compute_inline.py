@@ -202,8 +202,9 @@ def _conditions(pair: _Pair) -> list[Constraint]:
         if not (missing := read.subtract(made)).is_empty():
             refuse(
                 consumer,
-                f'block "{consumer.name}" needs {shown_element(load.buffer, missing)}, which block '
+                f'block "{consumer.name}" needs {(lacks := shown_element(load.buffer, missing))}, which block '
                 f'"{producer.name}" has not computed in the same iteration of the loops around both',
+                counterexample=lacks,
             )
         if made.is_subset(read):
             return []

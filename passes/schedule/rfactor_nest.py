@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect import ranges, sets, walk
 from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.sets import question
@@ -221,11 +222,13 @@ def _check_start(roles: Roles, guard: Constraint, starts: dict[ir.Value, Index],
         return
     point = (sets.smallest_point(bad) or [])[-len(runs.dims) :]
     names = {lp.var: lp.name for lp in roles.loops}
-    shown = ", ".join(f"{names[v]} = {n}" for v, n in zip(runs.dims, point, strict=False) if v in names)
+    at = [(names[v], n) for v, n in zip(runs.dims, point, strict=False) if v in names]
+    shown = ", ".join(f"{name} = {n}" for name, n in at)
     refuse(
         roles.block,
         f'the guard of block "{roles.block.name}" lets ({shown}) run but leaves out the iteration with which {what}'
         " starts, so no init runs for it",
+        counterexample=Counterexample((Iteration(roles.block.name, tuple(at)),)),
     )
 
 

@@ -13,6 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.deps import lex_lt
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
@@ -85,15 +86,19 @@ def check_kept(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequenc
             lost = _overwritten(runs, read, own, len(dims), len(dims) + names.index(slots.dim), slots.count)
         told = f"shares its memory, {slots.count} elements in dimension {slots.dim}, with another when it is read"
     if not lost.is_empty():
-        refuse(readers_[0], f"{_element(lost, buffer, dims, names, told)}")
+        example = _lost(readers_[0], lost, buffer, dims, names)
+        at = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
+        refuse(readers_[0], f"{example.element} {told} at {at}", counterexample=example)
 
 
-def _element(lost: isl.Set, buffer: Buffer, dims: Sequence[ir.Value], names: Sequence[int], told: str) -> str:
+def _lost(
+    reader: Block, lost: isl.Set, buffer: Buffer, dims: Sequence[ir.Value], names: Sequence[int]
+) -> Counterexample:
     point = smallest_point(lost) or []
     point = point[len(point) - len(dims) - len(names) :]
-    at = ", ".join(f"{Loop(home(v)).name}={n}" for v, n in zip(dims, point, strict=False))
+    at = Iteration.of(reader.name, [Loop(home(v)).name for v in dims], point)
     shown = dict(zip(names, point[len(dims) :], strict=True))
-    return f"{buffer.name}[{', '.join(str(shown.get(d, ':')) for d in range(buffer.rank))}] {told} at {at}"
+    return Counterexample((at,), Element.of(buffer.name, [shown.get(d, ":") for d in range(buffer.rank)]))
 
 
 def check_repeats(block: Block, seen: frozenset[int] = frozenset()) -> None:

@@ -8,8 +8,9 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect import create, deps, walk
+from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.create import IterSpec
-from tir_mlir.dialect.deps import Conflict, witness
+from tir_mlir.dialect.deps import witness
 from tir_mlir.dialect.errors import NotProvable, TirError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.index_map import IndexMap, check_start, collision_text
@@ -50,7 +51,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         ordered = any(i.kind != "S" and i.extent.as_constant() != 1 for i in block.iters)
         clash = _turned(loops, change) if ordered else None
         if clash is not None:
-            refuse(loops[0], f"in the order of {index_map} a dependence would run backwards: {clash}")
+            refuse(loops[0], f"in the order of {index_map} a dependence would run backwards: {clash}", True, clash)
         extents = change.shape
 
     top = loops[0].op
@@ -109,7 +110,12 @@ def _change(block: Block, map_: IndexMap) -> Mapped:
         refuse(block, str(error))
     if found is not None:
         text = collision_text(map_, found)
-        refuse(block, f'the map {map_} takes two iterations of block "{block.name}" to one place: {text}')
+        names = [i.name for i in iters]
+        pair = tuple(Iteration.of(block.name, names, p) for p in (found.first, found.second))
+        example = Counterexample(pair, sizes=tuple(found.sizes.items()))
+        refuse(
+            block, f'the map {map_} takes two iterations of block "{block.name}" to one place: {text}', True, example
+        )
     if not holes.is_empty():
         where = change.holes_text()
         why = f"leaves places over, where {where}{only_where(holes, block.op)}"
@@ -135,7 +141,7 @@ def _kind(block: Block, change: Mapped, number: int) -> str:
 # --- the order --------------------------------------------------------------------------------------------------------
 
 
-def _turned(loops: Sequence[Loop], change: Mapped) -> Conflict | None:
+def _turned(loops: Sequence[Loop], change: Mapped) -> Counterexample | None:
     """A conflict that comes out in another order when the iterations run in the order of the map, or None.
 
     Iterations that differ in a spatial iter never meet, and those of one sum may run in any order.

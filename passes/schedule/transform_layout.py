@@ -6,6 +6,7 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.counterexample import Counterexample, Element
 from tir_mlir.dialect.errors import NotProvable, TirError
 from tir_mlir.dialect.index_map import IndexMap, check_start, collision_text
 from tir_mlir.dialect.layout import Padding
@@ -96,7 +97,8 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
     except TirError as error:
         refuse(block, str(error))
     if found is not None:
-        refuse(block, f"the map {map_} takes two elements of {buffer.name} to one place: {collision_text(map_, found)}")
+        text = f"the map {map_} takes two elements of {buffer.name} to one place: {collision_text(map_, found)}"
+        refuse(block, text, counterexample=Counterexample(element=Element.of(buffer.name, found.second)))
     if holes.is_empty() or (assumed and not pads):
         return change, Padding([], [], never=True)
     if not pads:

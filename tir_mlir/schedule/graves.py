@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.views import Block, Func, Loop, is_block
+from tir_mlir.passes.schedule import PRIMITIVES
 
 from .formulas import Formula
 from .handles import ExprHandle, Handle, LoopHandle
@@ -34,18 +35,24 @@ class Graves:
     def story(self, number: int) -> str:
         return self._stories.get(number, "an unknown step removed it")
 
-    def bury(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> None:
-        """Note what a step took away. `step` is its number and call."""
+    def forget(self, numbers: Iterable[int]) -> None:
+        """What a step took away that was undone is back."""
+        for number in numbers:
+            self._stories.pop(number, None)
+
+    def bury(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
+        """Note what a step took away, and give its ids. `step` is its number and call."""
         old = self._last[1] if self._last is not None and self._last[0] is before else _ids(before)
         new = _ids(after)
         self._last = after, new
         lost = old - new
         if not lost:
-            return
+            return ()
         made = [_shown(after, h.id) for h in outputs if h.id in new]
         into = f", which left {', '.join(made)}" if made else ""
         for gone in lost:
             self._stories[gone] = f"{step}, consumed {_shown(before, gone)}{into}"
+        return tuple(lost)
 
 
 def _ids(module: ir.Module) -> set[int]:
@@ -76,6 +83,11 @@ class Words:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         return f"{name}({', '.join(f'{key}={self.of(value)}' for key, value in arguments.items())})"
+
+    def short(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """The call without what its parameters are anyway."""
+        known = PRIMITIVES[name].signature.parameters
+        return self.call(name, {k: v for k, v in arguments.items() if v != known[k].default})
 
     def of(self, value: Any) -> str:
         if isinstance(value, ExprHandle):

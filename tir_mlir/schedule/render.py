@@ -30,12 +30,14 @@ def user_frame() -> tuple[str, int] | None:
     return None
 
 
-def refusal(call: str, reason: str, module: ir.Module, culprit: Any, detail: str, provable: bool = True) -> str:
+def refusal(
+    call: str, reason: str, module: ir.Module, culprit: Any, detail: str, provable: bool = True, fix: str = ""
+) -> str:
     """The whole message. `detail` is `detail` (with the program), `fast` (one line) or `none`."""
     word = "refused" if provable else "not provable"
     head = f"{call}: {word}: {reason}"
     if detail != "detail":
-        return head if detail == "fast" else f"{call}: {word}"
+        return (f"{head}; {fix}" if fix else head) if detail == "fast" else f"{call}: {word}"
     lines = [head]
     place = user_frame()
     if place is not None:
@@ -45,7 +47,7 @@ def refusal(call: str, reason: str, module: ir.Module, culprit: Any, detail: str
     program = _program(module, op_id)
     if program:
         lines.append("  in the program before the step:\n" + "\n".join(f"  | {text}" for text in program))
-    return "\n".join(lines)
+    return "\n".join(lines + ([f"  fix: {fix}"] if fix else []))
 
 
 def culprit_id(culprit: Any) -> int | None:

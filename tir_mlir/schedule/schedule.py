@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mlir import ir
 
 from tir_mlir.dialect import create
 from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.dialect.views import funcs
+from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.lcg import Random
 from tir_mlir.passes.schedule.lookup import working_function
 from tir_mlir.passes.schedule.marks import Mark
+from tir_mlir.script import highlight
 from tir_mlir.script.module import IRModule, PrimFunc
 
+from .answer import Answer
 from .formulas import Formula
 from .handles import Handle
+from .history import Diff, History
 from .infos import BlockInfo, LoopInfo, info_of
 from .stepping import Stepper
 
@@ -59,17 +66,65 @@ class Schedule(Stepper):
         """The module as it stands now. It does not change under you: later steps work on copies."""
         return IRModule(self._module)
 
-    def show(self, **options: Any) -> None:
-        """Print the module as TVMScript."""
-        self.mod.show(**options)
+    def show(self, diff: bool = False, **options: Any) -> None:
+        """Print the module as TVMScript; with `diff`, what the last step that changed it made of it."""
+        if not diff:
+            self.mod.show(**options)
+            return
+        last = next((e for e in reversed(self._history) if e.before is not e.after), None)
+        highlight.put(last.diff() if last else Diff("no step has changed the program yet"))
+
+    # --- what was done, and what would be -----------------------------------------------------------------------------
+
+    @property
+    def history(self) -> History:
+        """Every step: its call, the user's line, its time, the program after it."""
+        return History(self._history)
+
+    def undo(self, n: int = 1) -> None:
+        """Take back the last `n` steps that did more than look or sample, and all that came after the first of them.
+
+        The module, the trace, the handles and the random numbers are as they were before; handles given out since are
+        dead. Errors: ValueError when there are not so many steps.
+        """
+        steps = [e for e in self._history if e.changed]
+        if isinstance(n, bool) or not 0 <= n <= len(steps):
+            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {n}")
+        if n:
+            self._take_back(steps[-n].first)
+
+    def explain(self, primitive: str, /, *args: Any, **kwargs: Any) -> Answer:
+        """Whether a step would be legal, asked by its name: `sch.explain("split", loop, [None, 16])`.
+
+        The same as `sch.can_split(loop, [None, 16])`. The schedule stays as it is. Errors: those of a wrong call.
+        """
+        name = {"get_sblock": "get_block"}.get(primitive, primitive)
+        if name not in PRIMITIVES or PRIMITIVES[name].returns is bool:
+            near = difflib.get_close_matches(str(primitive), PRIMITIVES, n=3)
+            way = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise ValueError(f"there is no primitive {primitive!r}{way}")
+        return self._ask(lambda trial: getattr(trial, name)(*args, **kwargs))
+
+    def _ask(self, step: Callable[[Any], Any]) -> Answer:
+        trial = self._twin()
+        try:
+            step(trial)
+        except ScheduleError as error:
+            return Answer.refused(error.call, error)
+        return Answer(trial._history[-1].call, "legal", mod=trial.mod)
+
+    def _twin(self) -> Schedule:
+        """A schedule in the same state, random numbers included."""
+        other = object.__new__(type(self))
+        other.__dict__ |= self._state()
+        return other
 
     def copy(self) -> Schedule:
         """A schedule in the same state; the two go separate ways, handles given out so far are good for both.
 
         The copy makes random choices of its own.
         """
-        other = object.__new__(type(self))
-        other.__dict__ |= self._state()
+        other = self._twin()
         other._random = Random(self._random.fork_seed())
         return other
 

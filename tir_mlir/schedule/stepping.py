@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect import create, walk
 from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import NotAffine, NotProvable, ScheduleError, VerifyError
+from tir_mlir.dialect.errors import HandleError, NotAffine, NotProvable, ScheduleError, VerifyError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import Block, Func, Loop, View, funcs
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
@@ -26,15 +28,26 @@ from .arguments import BlockName, alternatives, bound, variadic
 from .formulas import Formula
 from .graves import Graves, Words, view_of
 from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
+from .history import Entry
 from .instruction import DECISION, Instruction, handles_in
-from .methods import Methods
+from .questions import Questions
 from .ranks import rank
 from .trace import Trace
 
 _owners = itertools.count()
 
 
-class Stepper(Methods):
+@dataclass(frozen=True)
+class Call:
+    """A call of the user: where, which step comes first in it, the random numbers before, and when it started."""
+
+    place: tuple[str, int] | None
+    first: int
+    random: int
+    start: float
+
+
+class Stepper(Questions):
     """The state of a schedule, and the one way in which it changes."""
 
     def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
@@ -47,6 +60,8 @@ class Stepper(Methods):
         self._graves = Graves()
         self._known: set[int] = set()  # the serials of the handles that are good here
         self._values: dict[int, int] = {}  # the integers behind ExprHandles
+        self._history: list[Entry] = []
+        self._undone: dict[int, str] = {}  # by serial of a handle: the step that gave it and is no more
         self.trace = Trace()
 
     def _state(self) -> dict[str, Any]:
@@ -56,6 +71,8 @@ class Stepper(Methods):
             "_graves": self._graves.copy(),
             "_known": set(self._known),
             "_values": dict(self._values),
+            "_history": list(self._history),
+            "_undone": dict(self._undone),
             "trace": self.trace.copy(),
         }
 
@@ -76,16 +93,19 @@ class Stepper(Methods):
         """Run one primitive: on a copy, verified, recorded. Errors leave everything as it was."""
         primitive = PRIMITIVES[name]
         arguments = bound(primitive, args, kwargs)
-        steps, state = len(self.trace), self._random.state
+        steps, state, first = len(self.trace), self._random.state, len(self._history)
+        place = render.user_frame()
         try:
-            with entered(self._user_location()):
-                return self._step(primitive, {k: self._named(primitive, k, v) for k, v in arguments.items()})
+            with entered(), entered(_location(place)):
+                named = {k: self._named(primitive, k, v) for k, v in arguments.items()}
+                return self._step(primitive, named, Call(place, first, state, perf_counter()))
         except BaseException:
             del self.trace.insts[steps:]  # looking a block up by its name was a step
+            del self._history[first:]
             self._random.state = state
             raise
 
-    def _step(self, primitive: Primitive, arguments: dict[str, Any]) -> Any:
+    def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:
         module = self._module if primitive.pure else create.clone_module(self._module)
         try:
             result = self._run(primitive, arguments, module)
@@ -101,12 +121,22 @@ class Stepper(Methods):
             decision, result = result.decision, result.results
         outputs = self._handed_out(result)
         flat = tuple(_flat(outputs))
-        if module is not self._module:
-            step = f"step {len(self.trace) + 1}, {Words(self._module, self._values).call(primitive.name, arguments)}"
-            self._graves.bury(self._module, module, step, list(handles_in(flat)))
-        self._module = module
-        self.trace.append(Instruction(primitive.name, arguments, flat, isinstance(outputs, list)), decision)
+        self._record(Instruction(primitive.name, arguments, flat, isinstance(outputs, list)), decision, module, user)
         return outputs
+
+    def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
+        """Make a step count."""
+        number, before = len(self.trace) + 1, self._module
+        words = Words(before, self._values)
+        call, lost = words.call(instruction.name, instruction.arguments), ()
+        if module is not before:
+            lost = self._graves.bury(before, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
+        self._module = module
+        self.trace.append(instruction, decision)
+        told = words.short(instruction.name, instruction.arguments)
+        spent = 1e3 * (perf_counter() - user.start)
+        kept = number, told, user.place, spent, instruction, decision, before, module, user.random, user.first, lost
+        self._history.append(Entry(*kept))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
         call = {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
@@ -120,11 +150,6 @@ class Stepper(Methods):
         with entered():
             return rank(self._module, index_map, block, buffer)
 
-    def _user_location(self) -> ir.Location | None:
-        place = render.user_frame()
-        with entered():
-            return ir.Location.file(place[0], place[1], 1) if place else None
-
     def _raise(self, name: str, arguments: dict[str, Any], error: Exception) -> None:
         call = Words(self._module, self._values).call(name, arguments)
         provable = not isinstance(error, NotProvable) and getattr(error, "provable", True)
@@ -134,9 +159,27 @@ class Stepper(Methods):
         culprit = getattr(error, "culprit", None)
         if culprit is None and isinstance(error, VerifyError):
             culprit = error.op_id
-        text = render.refusal(call, reason, self._module, culprit, self._detail, provable)
+        fix, example = getattr(error, "fix", ""), getattr(error, "counterexample", None)
+        text = render.refusal(call, reason, self._module, culprit, self._detail, provable, fix)
         kind = type(error) if isinstance(error, ScheduleError) else ScheduleError
-        raise kind(reason, None, provable, text) from (error if self._debug else None)
+        refusal = kind(reason, None, provable, text, example, fix)
+        refusal.call = call
+        raise refusal from (error if self._debug else None)
+
+    def _take_back(self, count: int) -> None:
+        """Undo every step of the history from an entry on."""
+        gone = self._history[count:]
+        steps = {e.instruction for e in gone}
+        self.trace.insts[:] = [i for i in self.trace.insts if i not in steps]
+        self.trace.decisions = {i: d for i, d in self.trace.decisions.items() if i not in steps}
+        for entry in gone:
+            self._graves.forget(entry.lost)
+            for handle in handles_in(entry.instruction.outputs):
+                self._known.discard(handle.serial)
+                self._values.pop(handle.serial, None)
+                self._undone[handle.serial] = f"step {entry.number}, {entry.call}, which gave it, was undone"
+        self._module, self._random.state = gone[0].before, gone[0].random
+        del self._history[count:]
 
     # --- arguments ----------------------------------------------------------------------------------------------------
 
@@ -190,7 +233,7 @@ class Stepper(Methods):
         op = walk.find(module, handle.id)
         if op is None:
             story = self._graves.story(handle.id)
-            raise ValueError(f"the {handle.word} behind this handle is gone: {story}")
+            raise HandleError(f"the {handle.word} behind this handle is gone: {story}")
         return view_of(op)
 
     def _integer(self, handle: ExprHandle) -> int:
@@ -202,6 +245,8 @@ class Stepper(Methods):
             raise IndexError(
                 f"this {handle.word} handle was given out by another schedule; look the {handle.word} up in this one"
             )
+        if handle.serial in self._undone:
+            raise HandleError(f"the {handle.word} behind this handle is gone: {self._undone[handle.serial]}")
         if handle.serial != -1 and handle.serial not in self._known:
             raise IndexError(
                 f"this {handle.word} handle is not known here: it was removed with remove_rv, or a copy of this"
@@ -226,6 +271,10 @@ class Stepper(Methods):
         if isinstance(result, View):
             return (LoopHandle if isinstance(result, Loop) else BlockHandle)(result.id, self._owner, serial)
         raise TypeError(f"a primitive gives views and sampled integers, not {type(result).__name__}")
+
+
+def _location(place: tuple[str, int] | None) -> ir.Location | None:
+    return ir.Location.file(place[0], place[1], 1) if place else None
 
 
 def _flat(outputs: Any) -> Iterator[Handle | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html as _html
 import re
 import sys
-from typing import TextIO
+from typing import Any, TextIO
 
 LONGEST_LINE = 2000
 
@@ -47,6 +47,17 @@ def show(text: str, file: TextIO | None = None) -> None:
         target.write(text + "\n")
 
 
+def put(text: Any, file: TextIO | None = None) -> None:
+    """Write a text that has a form of its own for a notebook (`_repr_html_`) and for a terminal (`terminal()`)."""
+    target = file or sys.stdout
+    if file is None and _in_notebook():
+        from IPython.display import display  # type: ignore[import-not-found]
+
+        display(text)
+    else:
+        target.write((text.terminal() if target.isatty() else str(text)) + "\n")
+
+
 def shortened(text: str) -> str:
     """Cut very long lines and say how much is missing."""
     return "\n".join(_cut(line) for line in text.splitlines())
@@ -59,6 +70,11 @@ def _cut(line: str) -> str:
 
 def html(text: str) -> str:
     """The program as one `<pre>` element with inline colours, so that it needs no style sheet."""
+    return f'<pre style="line-height:1.3">{coloured(text)}</pre>'
+
+
+def coloured(text: str) -> str:
+    """A piece of program as HTML."""
     parts: list[str] = []
     end = 0
     for match in _TOKEN.finditer(text):
@@ -67,7 +83,7 @@ def html(text: str) -> str:
         parts.append(f'<span style="color:{colour}">{_html.escape(match[0], quote=False)}</span>')
         end = match.end()
     parts.append(_html.escape(text[end:], quote=False))
-    return f'<pre style="line-height:1.3">{"".join(parts)}</pre>'
+    return "".join(parts)
 
 
 def _show_in_terminal(text: str, file: TextIO) -> None:
