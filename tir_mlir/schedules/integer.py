@@ -64,9 +64,9 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
     for packed in (left, right):
         sch.unsafe_set_dtype(packed, 0, dot.dtype)  # which holds every value of the operands
-    sch.compute_at(left, i_0)
+    sch.compute_at(left, i_0, preserve_unit_loops=True)
     if batch:
-        sch.compute_at(right, batch[-1])
+        sch.compute_at(right, batch[-1], preserve_unit_loops=True)
     _pack_left(sch, left, what)
     _pack_right(sch, right, what, plan.vectors * dot.lanes, dot.group, threads)
     sch.unroll(i_2)

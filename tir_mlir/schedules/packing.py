@@ -88,7 +88,7 @@ def _copy(sch: Schedule, what: Contraction, operand: Operand, block: Any, at: An
     packed = sch.cache_read(block, operand.name, "global")
     if operand.dtype != what.dtype:
         sch.unsafe_set_dtype(packed, 0, what.dtype)  # wider: it holds every value
-    sch.compute_at(packed, at)
+    sch.compute_at(packed, at, preserve_unit_loops=True)
     return packed
 
 
