@@ -104,6 +104,21 @@ class NotProvable(TirError):
     """A question that isl did not answer within its budget, or that has no exact form; says what could not be shown."""
 
 
+class NotChecked(TirError):
+    """A program that the equivalence check cannot judge: an op without an exact meaning, sizes that take too long."""
+
+
+class StepError(ScheduleError):
+    """A step of a schedule made with `verify="each step"` that changed what the program computes.
+
+    `result` is the check's answer. The schedule is as it was before the step.
+    """
+
+    def __init__(self, message: str, result: object, text: str = ""):
+        super().__init__(message, None, True, text)
+        self.result = result
+
+
 class LoweringError(TirError):
     """A program that a lowering pass cannot take down."""
 

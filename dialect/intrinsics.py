@@ -21,6 +21,7 @@ from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.views import Buffer, Func, funcs
 
 _known: dict[str, TensorIntrin] = {}
+_checkers: list[Callable[[Any, int], Any]] = []
 _providers: list[Callable[[str], None]] = []
 
 
@@ -84,6 +85,15 @@ class TensorIntrin:
         raise IntrinError(f'there is no tensor intrinsic "{name}"; {way}')
 
     @staticmethod
+    def check(name: str, seed: int = 0) -> Any:
+        """Run the implementation of an intrinsic, with its kernel, against its description on random data.
+
+        The answer is true when they agree (integers exactly, floats within the rounding of the sums) and when what is
+        declared only to be written is not read; its text says what was found. Errors: IntrinError, BuildError.
+        """
+        return _checkers[-1](TensorIntrin.get(name), seed)
+
+    @staticmethod
     def list() -> list[str]:
         """The names of all intrinsics."""
         return sorted(_known)
@@ -102,6 +112,12 @@ class TensorIntrin:
 
     def __repr__(self) -> str:
         return f'TensorIntrin("{self.name}")'
+
+
+def check_with(checker: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
+    """Have `TensorIntrin.check` call `checker(intrinsic, seed)`: it needs the compiler, of which nothing here knows."""
+    _checkers.append(checker)
+    return checker
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect.intrinsics import TensorIntrin, provide
+from typing import Any
+
+from tir_mlir.dialect.intrinsics import TensorIntrin, check_with, provide
 
 __all__ = ["TensorIntrin"]
 
@@ -14,3 +16,10 @@ def _built_in(name: str) -> None:
         from tir_mlir.intrin import dots
 
         dots.register(name)
+
+
+@check_with
+def _check(intrinsic: TensorIntrin, seed: int) -> Any:
+    from tir_mlir.check.intrinsic import check_intrinsic
+
+    return check_intrinsic(intrinsic, seed)

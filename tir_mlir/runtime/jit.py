@@ -49,11 +49,12 @@ def compile_program(
     libs: Sequence[str],
     clock: Callable[[str], Any],
     wanted: machine.Target | None = None,
+    quick: bool = False,
     **facts: Any,
 ) -> Compiled:
     """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there."""
     extra = thunks.text(thunks.c_types(lowered, names), declare=True)
-    return Compiled(machine.compile_module(lowered, extra, clock, wanted), list(libs), **facts)
+    return Compiled(machine.compile_module(lowered, extra, clock, wanted, quick), list(libs), **facts)
 
 
 def needed_libraries(lowered: ir.Module, libs: Sequence[str], low_precision: bool) -> list[str]:
@@ -78,6 +79,10 @@ class Jit:
 
     def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
         return functions(signatures, self._entries, self, self._compiled.calls_out)
+
+    def address(self, symbol: str) -> int:
+        """Where a symbol of the code lies. BuildError when it is not there."""
+        return self._code.address(symbol)
 
     def assembly(self) -> str:
         """The machine code, disassembled."""

@@ -14,7 +14,7 @@ from mlir import ir
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.runtime.llvm_c import address_of, error, llvm, message, set_up
 
-_AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 3, 2, 0, 1, 2
+_NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
 OPTIMISE = b"always-inline,globaldce,default<O3>"  # a kernel is inlined first, not optimised alone before
 AS_IT_IS = b""
 _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -36,9 +36,11 @@ def target() -> Target:
     return Target(*(message(getattr(llvm(), name)()).encode() for name in names))
 
 
-def compile_module(module: ir.Module, extra: str, clock: Callable[[str], Any], wanted: Target | None = None) -> bytes:
+def compile_module(
+    module: ir.Module, extra: str, clock: Callable[[str], Any], wanted: Target | None = None, quick: bool = False
+) -> bytes:
     """A module in the llvm dialect, and LLVM IR that calls it -> an object file, for this machine unless another is
-    wanted. Raises BuildError."""
+    wanted. `quick`: without the optimiser, for code that runs once. Raises BuildError."""
     with _context() as context:
         with clock("translate"):
             made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), context)
@@ -47,7 +49,7 @@ def compile_module(module: ir.Module, extra: str, clock: Callable[[str], Any], w
             if llvm().LLVMLinkModules2(made, _parse(context, extra)):
                 raise BuildError("the entries of the functions cannot be linked to the lowered module")
         with clock("compile"):
-            return _compile(made, OPTIMISE, wanted or target())
+            return _compile(made, AS_IT_IS if quick else OPTIMISE, wanted or target(), _NONE if quick else _AGGRESSIVE)
 
 
 def compile_text(text: str, passes: bytes = AS_IT_IS) -> bytes:
@@ -85,8 +87,8 @@ def _parse(context: int, text: str) -> ctypes.c_void_p:
     return made
 
 
-def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: Target) -> bytes:
-    machine = _machine(wanted)
+def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: Target, level: int = _AGGRESSIVE) -> bytes:
+    machine = _machine(wanted, level)
     with ExitStack() as after:
         after.callback(llvm().LLVMDisposeTargetMachine, machine)
         layout = llvm().LLVMCreateTargetDataLayout(machine)
@@ -116,11 +118,11 @@ def _optimise(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
         raise BuildError(f"LLVM's passes failed: {failed}")
 
 
-def _machine(wanted: Target) -> int:
+def _machine(wanted: Target, level: int) -> int:
     found, why = ctypes.c_void_p(), ctypes.c_void_p()
     set_up(wanted.triple.decode().split("-")[0])
     if llvm().LLVMGetTargetFromTriple(wanted.triple, ctypes.byref(found), ctypes.byref(why)):
         raise BuildError(f"LLVM has no code generator for {wanted.triple.decode()}: {message(why.value)}")
     return llvm().LLVMCreateTargetMachine(
-        found, wanted.triple, wanted.cpu, wanted.features, _AGGRESSIVE, _PIC, _DEFAULT_MODEL
+        found, wanted.triple, wanted.cpu, wanted.features, level, _PIC, _DEFAULT_MODEL
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir import ir
 
@@ -26,6 +26,9 @@ from .history import Diff, History
 from .infos import BlockInfo, LoopInfo, info_of
 from .stepping import Stepper
 
+if TYPE_CHECKING:
+    from tir_mlir.check.report import Result
+
 _NO_TREE = (
     "a schedule here is its module, without a tree beside it: sch.get(handle) tells what a block or loop is now,"
     " sch.get_loops and sch.get_child_blocks what is around and beneath it"
@@ -37,6 +40,7 @@ class Schedule(Stepper):
 
     Every step works on a copy and is held to the rules of `dialect/verify.py` before it counts: a step that raises
     leaves `mod`, the trace and all handles as they were. `mod` may be an IRModule, a PrimFunc or an MLIR module.
+    `verify="each step"`: run `verify` after every step; one that changes what the program computes is a StepError.
     """
 
     def __init__(
@@ -47,7 +51,10 @@ class Schedule(Stepper):
         debug_mask: str | int = "none",
         error_render_level: str = "detail",
         enable_check: bool = True,
+        verify: str | None = None,
     ):
+        if verify not in (None, "", "each step"):
+            raise ValueError(f'verify is "each step" or None, not {verify!r}')
         if error_render_level not in ("detail", "fast", "none"):
             raise ValueError(f'error_render_level is "detail", "fast" or "none", not {error_render_level!r}')
         random = _random(seed)
@@ -57,6 +64,8 @@ class Schedule(Stepper):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
         with entered():
             super().__init__(create.clone_module(source), random, error_render_level, debug_mask not in ("none", 0))
+        self._original = self._module
+        self._verify_steps = bool(verify)
         _ = enable_check  # accepted for TVM's sake: our checks are proofs and cannot be switched off
 
     # --- the module ---------------------------------------------------------------------------------------------------
@@ -65,6 +74,17 @@ class Schedule(Stepper):
     def mod(self) -> IRModule:
         """The module as it stands now. It does not change under you: later steps work on copies."""
         return IRModule(self._module)
+
+    def verify(self, sizes: str = "auto", *, seed: int = 0) -> Result:
+        """Whether the program still computes what it did at first: both run over a prime field and must agree exactly.
+
+        `sizes`: "full", "scaled" (the trace is replayed on a smaller program, whose guards are of the same kinds), or
+        "auto": full where that is soon done. The answer is true when they are equal; its text says at which sizes they
+        ran, or which element differs first and who wrote it. Errors: NotChecked names what has no exact meaning.
+        """
+        from tir_mlir.check.schedules import verify_schedule
+
+        return verify_schedule(self, sizes, seed)
 
     def show(self, diff: bool = False, **options: Any) -> None:
         """Print the module as TVMScript; with `diff`, what the last step that changed it made of it."""

@@ -13,7 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect import create, walk
 from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import HandleError, NotAffine, NotProvable, ScheduleError, VerifyError
+from tir_mlir.dialect.errors import HandleError, NotAffine, NotProvable, ScheduleError, StepError, VerifyError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import Block, Func, Loop, View, funcs
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
@@ -57,6 +57,7 @@ class Stepper(Questions):
         self._detail = detail
         self._debug = debug
         self._working: str | None = None
+        self._verify_steps = False
         self._graves = Graves()
         self._known: set[int] = set()  # the serials of the handles that are good here
         self._values: dict[int, int] = {}  # the integers behind ExprHandles
@@ -92,6 +93,32 @@ class Stepper(Questions):
     def _apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run one primitive: on a copy, verified, recorded. Errors leave everything as it was."""
         primitive = PRIMITIVES[name]
+        if not self._verify_steps or primitive.pure:
+            return self._applied(primitive, args, kwargs)
+        with self._all_or_nothing():
+            before = self._module
+            result = self._applied(primitive, args, kwargs)
+            if self._module is not before:
+                self._check_step(before)
+            return result
+
+    def _check_step(self, before: ir.Module) -> None:
+        """Errors: StepError when the program of the last step is not equal to the first one."""
+        answer = self.verify()
+        if answer:
+            return
+        step = self.trace.insts[-1]
+        call = Words(before, self._values).call(step.name, step.arguments)
+        reason = f"the step changes what the program computes: {answer.difference}"
+        text = render.refusal(call, f"{reason}\n{answer}", before, None, self._detail, True)
+        error = StepError(reason, answer, text)
+        error.call = call
+        raise error
+
+    def verify(self, sizes: str = "auto", *, seed: int = 0) -> Any:
+        raise NotImplementedError
+
+    def _applied(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arguments = bound(primitive, args, kwargs)
         steps, state, first = len(self.trace), self._random.state, len(self._history)
         place = render.user_frame()

@@ -1,0 +1,172 @@
+"""`Schedule.verify`, `verify="each step"`, what is not checked, and `TensorIntrin.check`."""
+
+import pytest
+
+from tir_mlir import Schedule, TensorIntrin
+from tir_mlir.check import equivalent
+from tir_mlir.dialect.errors import NotChecked, ScheduleError, StepError
+from tir_mlir.examples import matmul as chapter
+from tir_mlir.intrin.library import outer_product
+from tir_mlir.script.parser import parse
+
+ADD = """
+@T.prim_func
+def main(A: T.Buffer((33, 40), "float32"), B: T.Buffer((33, 40), "float32")):
+    X = T.alloc_buffer((33, 40), "float32")
+    for i, j in T.grid(33, 40):
+        with T.block("x"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            X[vi, vj] = T.exp(A[vi, vj])
+    for i, j in T.grid(33, 40):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = X[vi, vj] + 1.0
+"""
+
+
+def test_the_chapters_program_at_its_own_sizes_and_scaled():
+    sch = chapter.scheduled(64, 48, 32)
+    answer = sch.verify()
+    assert answer and "C 64x48" in str(answer), answer
+    answer = chapter.scheduled(1024, 1024, 1024).verify()
+    assert answer and "1024 -> 32" in str(answer), answer
+
+
+def test_scaled_sizes_keep_the_kind_of_a_guard():
+    sch = Schedule(chapter.matmul(1000, 1024, 512))
+    y, x, r = sch.get_loops("matmul")
+    sch.split(y, [None, 16])
+    sch.split(x, [64, 16])
+    sch.split(r, [None, 8, 2])
+    answer = sch.verify("scaled")
+    assert answer, answer
+    scaled = dict(part.split(" 1000 -> ") for part in str(answer).split(", ") if " 1000 -> " in part)
+    assert [int(n) % 16 for n in scaled.values()] == [1000 % 16], answer
+
+
+def test_sampled_tiles_are_scaled():
+    sch = Schedule(chapter.matmul(256, 512, 512), seed=3)
+    y, *_ = sch.get_loops("matmul")
+    sch.split(y, sch.sample_perfect_tile(y, 3, 16))
+    assert sch.verify("scaled")
+
+
+def test_a_parameter_in_another_layout():
+    sch = Schedule(parse(ADD))
+    sch.transform_layout("x", ("read", 0), lambda i, j: (j // 8, i, j % 8))
+    sch.transform_layout("b", ("write", 0), lambda i, j: (j, i))
+    assert sch.verify()
+
+
+def test_each_step_names_the_one_that_broke_it():
+    sch = Schedule(parse(ADD), verify="each step")
+    i, _ = sch.get_loops("b")
+    sch.split(i, [None, 8])
+    before, steps = sch.mod.text(), len(sch.trace)
+    with pytest.raises(StepError, match="unsafe_set_dtype.*changes what the program computes") as error:
+        sch.unsafe_set_dtype("x", 0, "float16")
+    assert "B[" in str(error.value) and not error.value.result
+    assert isinstance(error.value, ScheduleError)
+    assert sch.mod.text() == before and len(sch.trace) == steps
+    sch.compute_inline("x")
+
+
+def test_a_difference_tells_who_wrote_it():
+    wrong = ADD.replace("X[vi, vj] + 1.0", "X[vi, vj] + T.Select(vi == 7 and vj == 9, T.float32(2), T.float32(1))")
+    answer = equivalent(parse(ADD), parse(wrong))
+    assert answer.difference is not None and answer.difference.index == (7, 9)
+    for site, loops in answer.difference.writers:
+        assert site.place == 'block "b"' and loops == {"i": 7, "j": 9}
+    assert "B[7, 9] differs" in str(answer) and "i = 7, j = 9" in str(answer)
+
+
+def test_every_function_is_run():
+    both = ADD.replace("main", "one") + ADD.replace("main", "two")
+    module = "@I.ir_module\nclass M:\n" + "\n".join("    " + line for line in both.splitlines())
+    wrong = module[::-1].replace("1.0"[::-1], "2.0"[::-1], 1)[::-1]
+    assert equivalent(parse(module), parse(module)).functions == 2
+    answer = equivalent(parse(module), parse(wrong))
+    assert not answer and answer.difference is not None and answer.difference.function == "two"
+
+
+def test_what_has_no_exact_meaning_is_named():
+    called = ADD.replace("X[vi, vj] = T.exp(A[vi, vj])", 'X[vi, vj] = T.call_extern("float32", "expf", A[vi, vj])')
+    with pytest.raises(NotChecked, match="expf"):
+        equivalent(parse(called), parse(called))
+
+
+def test_sizes_keep_what_the_program_assumes():
+    text = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 3), "float32")
+    B = T.match_buffer(b, (n, 3), "float32")
+    T.assume(n % 16 == 0)
+    for i, j in T.grid(n, 3):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2.0
+"""
+    sch = Schedule(parse(text))
+    sch.split(sch.get_loops("b")[0], [None, 16])
+    answer = sch.verify()
+    assert answer and len(answer.sizes) >= 3
+    assert all(int(s.removeprefix("n = ")) % 16 == 0 for s in answer.sizes)
+
+
+def test_divisions_by_zero_stop_nothing():
+    text = """
+@T.prim_func
+def main(A: T.Buffer((40,), "int32"), B: T.Buffer((40,), "int32"), C: T.Buffer((40,), "int32")):
+    for i in range(40):
+        with T.block("c"):
+            vi = T.axis.spatial(40, i)
+            C[vi] = T.truncdiv(A[vi], B[vi]) + T.floormod(A[vi], B[vi])
+"""
+    assert equivalent(parse(text), parse(text))
+
+
+def test_gather_stays_in_bounds():
+    text = """
+@T.prim_func
+def main(A: T.Buffer((40,), "float32"), I: T.Buffer((9,), "int32"), C: T.Buffer((9,), "float32")):
+    for i in range(9):
+        with T.block("c"):
+            vi = T.axis.spatial(9, i)
+            C[vi] = A[I[vi]]
+"""
+    assert equivalent(parse(text), parse(text))
+    assert not equivalent(parse(text), parse(text.replace("A[I[vi]]", "A[I[8 - vi]]")))
+
+
+# --- intrinsics -------------------------------------------------------------------------------------------------------
+
+
+def test_an_intrinsic_does_what_it_describes():
+    assert TensorIntrin.check(outer_product(8, 16, 4))
+
+
+DESC = """
+@T.prim_func
+def desc(a: T.handle, c: T.handle):
+    A = T.match_buffer(a, (4, 4), "{dtype}")
+    C = T.match_buffer(c, (4, 4), "{dtype}")
+    with T.block("root"):
+        for i, j in T.grid(4, 4):
+            with T.block("b"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = {value}
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_an_intrinsic_that_does_something_else_is_found(dtype):
+    desc = parse(DESC.format(dtype=dtype, value="A[vi, vj]"))["desc"]
+    for number, value in enumerate(("A[vj, vi]", "A[vi, vj] + C[vi, vj] - C[vi, vj]")):
+        name = f"wrong_copy_{dtype}_{number}"
+        TensorIntrin.register(name, desc, parse(DESC.format(dtype=dtype, value=value))["desc"], override=True)
+        answer = TensorIntrin.check(name)
+        assert bool(answer) == (dtype == "int8" and number == 1), answer
+        if dtype == "float32" and number == 1:
+            assert "reads C, which it should only write" in str(answer)

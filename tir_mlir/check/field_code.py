@@ -1,0 +1,172 @@
+"""What stands for a float in an exact run: an element of the prime field p = 2^61 - 1. The functions, as MLIR text.
+
+    add, sub, mul, inv    the field; inv is x^(p-2), so inv(0) = 0
+    mix                   splitmix64's finaliser, reduced: what an opaque function (exp, sqrt, a rounding) becomes
+    key, max, min         a total order that starts where `state[ROTATION]` says; the same for comparisons and max
+    bottom, top           the least and greatest element of that order: what -inf and inf become
+
+Values are canonical, in [0, p).
+"""
+
+from __future__ import annotations
+
+P = 2**61 - 1
+PREFIX = "tir_check_"
+STATE = PREFIX + "state"
+STATE_SIZE = 64
+ROTATION, POISON, OUTSIDE, OUTSIDE_SITE, OUTSIDE_INDEX, TARGET, WRITER, LOOPS = 0, 1, 2, 3, 4, 5, 6, 8
+"""Places in the state: the order's start; a counter for poison; accesses out of bounds, the first one's site and index;
+the element watched, who wrote it last (site + 1), and from LOOPS on the loop variables there."""
+
+_READ = f"""
+  %state = memref.get_global @{STATE} : memref<{STATE_SIZE}xi64>
+  %at = arith.constant {{place}} : index
+  %{{name}} = memref.load %state[%at] : memref<{STATE_SIZE}xi64>"""
+
+_REDUCE = """
+  %q1 = arith.andi %x, %p : i64
+  %q2 = arith.shrui %x, %c61 : i64
+  %q3 = arith.addi %q1, %q2 : i64
+  %q4 = arith.subi %q3, %p : i64
+  %r = arith.minui %q3, %q4 : i64"""
+
+_HEAD = f"""
+  %p = arith.constant {P} : i64
+  %c61 = arith.constant 61 : i64"""
+
+_MIX = f"""
+  %m1 = arith.constant {0xBF58476D1CE4E5B9 - 2**64} : i64
+  %m2 = arith.constant {0x94D049BB133111EB - 2**64} : i64
+  %s30 = arith.constant 30 : i64
+  %s27 = arith.constant 27 : i64
+  %s31 = arith.constant 31 : i64
+  %a1 = arith.shrui %z, %s30 : i64
+  %a2 = arith.xori %z, %a1 : i64
+  %a3 = arith.muli %a2, %m1 : i64
+  %a4 = arith.shrui %a3, %s27 : i64
+  %a5 = arith.xori %a3, %a4 : i64
+  %a6 = arith.muli %a5, %m2 : i64
+  %a7 = arith.shrui %a6, %s31 : i64
+  %x = arith.xori %a6, %a7 : i64"""
+
+_READ_ROTATION = _READ.format(place=ROTATION, name="s")
+
+
+def _function(name: str, parameters: str, body: str, result: str = "i64") -> str:
+    arguments = ", ".join(f"%{p}" if ":" in p else f"%{p}: i64" for p in parameters.split())
+    arguments = arguments.replace(":", ": ").replace("  ", " ")
+    return f"func.func private @{PREFIX}{name}({arguments}) -> {result} {{{body}\n  return %r : {result}\n}}"
+
+
+def _pick(sign: str) -> str:
+    return f"""
+  %ka = func.call @{PREFIX}key(%a) : (i64) -> i64
+  %kb = func.call @{PREFIX}key(%b) : (i64) -> i64
+  %c = arith.cmpi {sign}, %ka, %kb : i64
+  %r = arith.select %c, %a, %b : i64"""
+
+
+def _sum(a: str, b: str) -> str:
+    return f"""
+  %t = arith.addi %{a}, %{b} : i64
+  %u = arith.subi %t, %p : i64
+  %r = arith.minui %t, %u : i64"""
+
+
+# name -> the functions it calls, its text
+FUNCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
+    "add": ((), _function("add", "a b", _HEAD + _sum("a", "b"))),
+    "sub": ((), _function("sub", "a b", _HEAD + """
+  %t = arith.subi %a, %b : i64
+  %u = arith.addi %t, %p : i64
+  %r = arith.minui %t, %u : i64""")),
+    "mul": ((), _function("mul", "a b", _HEAD + """
+  %c3 = arith.constant 3 : i64
+  %lo, %hi = arith.mului_extended %a, %b : i64
+  %l = arith.andi %lo, %p : i64
+  %h1 = arith.shrui %lo, %c61 : i64
+  %h2 = arith.shli %hi, %c3 : i64
+  %h = arith.ori %h1, %h2 : i64""" + _sum("l", "h"))),
+    "inv": (("mul",), _function("inv", "a", f"""
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %n = arith.constant 61 : index
+  %unit = arith.constant 1 : i64
+  %second = arith.constant 1 : index
+  %out:2 = scf.for %i = %zero to %n step %one iter_args(%acc = %unit, %pow = %a) -> (i64, i64) {{
+    %with = func.call @{PREFIX}mul(%acc, %pow) : (i64, i64) -> i64
+    %skip = arith.cmpi eq, %i, %second : index
+    %kept = arith.select %skip, %acc, %with : i64
+    %square = func.call @{PREFIX}mul(%pow, %pow) : (i64, i64) -> i64
+    scf.yield %kept, %square : i64, i64
+  }}
+  %none = arith.constant 0 : i64
+  %r = arith.addi %out#0, %none : i64""")),
+    "mix": ((), _function("mix", "a salt", _HEAD + "\n  %z = arith.addi %a, %salt : i64" + _MIX + _REDUCE)),
+    "of_int": ((), _function("of_int", "a", _HEAD + """
+  %q = arith.remsi %a, %p : i64
+  %q1 = arith.addi %q, %p : i64
+  %r = arith.minui %q, %q1 : i64""")),
+    "of_unsigned": ((), _function("of_unsigned", "a", _HEAD + """
+  %r = arith.remui %a, %p : i64""")),
+    "key": ((), _function("key", "a", _HEAD + _READ_ROTATION + _sum("a", "s"))),
+    "max": (("key",), _function("max", "a b", _pick("ugt"))),
+    "min": (("key",), _function("min", "a b", _pick("ult"))),
+    "bottom": ((), _function("bottom", "", _HEAD + _READ_ROTATION + """
+  %d = arith.subi %p, %s : i64
+  %r = arith.remui %d, %p : i64""")),
+    "top": ((), _function("top", "", _HEAD + _READ_ROTATION + """
+  %one = arith.constant 1 : i64
+  %d = arith.subi %p, %s : i64
+  %e = arith.addi %d, %p : i64
+  %f = arith.subi %e, %one : i64
+  %r = arith.remui %f, %p : i64""")),
+    "poison": ((), _function("poison", "", _HEAD + _READ.format(place=POISON, name="old") + f"""
+  %step = arith.constant {0x9E3779B97F4A7C15 - 2**64} : i64
+  %z = arith.addi %old, %step : i64
+  memref.store %z, %state[%at] : memref<{STATE_SIZE}xi64>""" + _MIX + _REDUCE)),
+    "clamp": ((), _function("clamp", "i:index n:index site", _READ.format(place=OUTSIDE, name="count") + f"""
+  %in = arith.cmpi ult, %i, %n : index
+  %first = arith.constant 0 : index
+  %r = arith.select %in, %i, %first : index
+  scf.if %in {{
+  }} else {{
+    %one = arith.constant 1 : i64
+    %more = arith.addi %count, %one : i64
+    memref.store %more, %state[%at] : memref<{STATE_SIZE}xi64>
+    %none = arith.constant 0 : i64
+    %new = arith.cmpi eq, %count, %none : i64
+    scf.if %new {{
+      %where = arith.constant {OUTSIDE_SITE} : index
+      memref.store %site, %state[%where] : memref<{STATE_SIZE}xi64>
+      %which = arith.constant {OUTSIDE_INDEX} : index
+      %wide = arith.index_cast %i : index to i64
+      memref.store %wide, %state[%which] : memref<{STATE_SIZE}xi64>
+    }}
+  }}""", "index")),
+    "wrote": ((), _function("wrote", "flat:index site", _READ.format(place=TARGET, name="target") + f"""
+  %wide = arith.index_cast %flat : index to i64
+  %r = arith.cmpi eq, %wide, %target : i64
+  scf.if %r {{
+    %where = arith.constant {WRITER} : index
+    memref.store %site, %state[%where] : memref<{STATE_SIZE}xi64>
+  }}""", "i1")),
+}  # fmt: skip
+
+ORDERED = {"key", "max", "min", "bottom", "top"}
+"""Functions whose answer depends on where the order starts."""
+
+
+def needed(names: set[str]) -> list[str]:
+    """The functions of these names and all that they call."""
+    found = set(names)
+    while more := {d for n in found for d in FUNCTIONS[n][0]} - found:
+        found |= more
+    return sorted(found)
+
+
+def text(names: set[str]) -> str:
+    """A module with the state and the functions of these names, and those they call."""
+    parts = [FUNCTIONS[n][1] for n in needed(names)]
+    state = f"memref.global @{STATE} : memref<{STATE_SIZE}xi64> = uninitialized"
+    return "module {\n" + "\n".join([state, *parts]) + "\n}"

@@ -1,0 +1,170 @@
+"""A program made ready to run: exactly (floats are field elements) or for NaN (floats are f64, memory full of NaN)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from tir_mlir.dialect import walk
+from tir_mlir.dialect.errors import LoweringError, NotChecked
+from tir_mlir.dialect.views import Func, funcs
+from tir_mlir.passes.lower import abi, allocs, scopes
+from tir_mlir.passes.lower.registry import is_private
+from tir_mlir.runtime import jit
+from tir_mlir.runtime.modules import clone
+from tir_mlir.runtime.signature import signatures
+
+from . import field, field_code, guarded
+from .edit import Build, retyped
+from .plain import make_plain
+
+EXACT, NAN = "exact", "nan"
+
+LOWER = (
+    "builtin.module(convert-linalg-to-loops,lower-affine,expand-strided-metadata,lower-affine,arith-expand,"
+    "finalize-memref-to-llvm,convert-scf-to-cf,convert-to-llvm,{libm}reconcile-unrealized-casts)"
+)
+_LIBM = "convert-math-to-libm,convert-to-llvm,"
+
+
+@dataclass
+class Outside:
+    """An access out of bounds: how many there were, the first one's site and index."""
+
+    count: int
+    site: guarded.Site
+    index: int
+
+
+class Program:
+    """Machine code of a module in one domain, and its state."""
+
+    def __init__(
+        self, code: jit.Jit, found: Mapping[str, Any], sites: list[guarded.Site], build: Build, allocates: bool
+    ):
+        self._functions = code.functions(list(found.values()))
+        address = code.address(field_code.STATE)
+        self._state = np.ctypeslib.as_array((ctypes.c_int64 * field_code.STATE_SIZE).from_address(address))
+        self._code = code
+        self.sites = sites
+        self.ordered = bool(build.called & field_code.ORDERED)
+        self.compares = build.ordered or self.ordered
+        self.allocates = allocates
+
+    def run(self, name: str, arrays: Sequence[Any], rotation: int, poison: int, target: int = -1) -> Outside | None:
+        """Run a function; what it did out of bounds."""
+        self._state[:] = 0
+        self._state[field_code.ROTATION] = rotation
+        self._state[field_code.POISON] = poison
+        self._state[field_code.TARGET] = target
+        self._functions[name](*arrays)
+        count = int(self._state[field_code.OUTSIDE])
+        if not count:
+            return None
+        at, index = (int(self._state[p]) for p in (field_code.OUTSIDE_SITE, field_code.OUTSIDE_INDEX))
+        return Outside(count, self.sites[at], index)
+
+    def writer(self, sites: Sequence[guarded.Site]) -> tuple[guarded.Site, dict[str, int]] | None:
+        """Who wrote the element watched last, and the loop variables there."""
+        number = int(self._state[field_code.WRITER])
+        if not number:
+            return None
+        site = sites[number - 1]
+        values = self._state[field_code.LOOPS : field_code.LOOPS + len(site.loops)].tolist()
+        return site, dict(zip(site.loops, values, strict=False))
+
+
+@dataclass
+class Watched:
+    """A program that notes who writes an element of one parameter of one function."""
+
+    program: Program
+    writers: list[guarded.Site]
+
+
+def compiled(module: ir.Module, domain: str, quick: bool = True) -> Program:
+    """Machine code of a module of the encoding, which stays as it is (call inside `entered`). `quick`: no optimiser.
+
+    Errors: NotChecked.
+    """
+    return _compiled(module, domain, quick, None)[0]
+
+
+def watched(module: ir.Module, function: str, parameter: int, quick: bool = True) -> Watched:
+    """The exact program that notes who writes to a parameter."""
+    return Watched(*_compiled(module, EXACT, quick, (function, parameter)))
+
+
+def _compiled(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int] | None) -> tuple[Program, list]:
+    module = clone(module)
+    build = Build()
+    make_plain(module, build)
+    own = [f for f in funcs(module) if not is_private(f.op)]
+    writers = []
+    if watch is not None:
+        writers = guarded.note_writers(next(f for f in own if f.name == watch[0]), watch[1], build)
+    sites = guarded.clamp(walk.ops(module.operation), build)
+    guarded.make_total(walk.ops(module.operation), build)
+    if domain == EXACT:
+        field.convert(module, _bodies(own), build)
+        allocates = guarded.fill_allocations(_bodies(own), build)
+    else:
+        _as_doubles(_bodies(own))
+        allocates = guarded.fill_allocations(_bodies(own), build, float("nan"))
+    _note_integer_comparisons(_bodies(own), build)
+    found = signatures(module)
+    scopes.run(module)
+    _add_code(module, build)
+    allocs.run(module)
+    abi.run(module)
+    code = _machine_code(module, list(found), domain, quick)
+    return Program(code, found, sites, build, allocates), writers
+
+
+def _bodies(own: Sequence[Func]) -> list[ir.Operation]:
+    return [op for f in own for op in walk.ops(f.op)]
+
+
+def _note_integer_comparisons(everything: Sequence[ir.Operation], build: Build) -> None:
+    names = ("arith.cmpi", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
+    if any(o.name in names and not isinstance(o.operands[0].type, ir.IndexType) for o in everything):
+        build.ordered = True
+
+
+def _as_doubles(everything: list[ir.Operation]) -> None:
+    """Every float becomes f64: NaN spreads as it does in any format, and all of them run on every machine."""
+    double = ir.F64Type.get()
+    retyped(everything, lambda _: double)
+    for op in everything:
+        if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
+            op.attributes["value"] = ir.FloatAttr.get(double, ir.FloatAttr(op.attributes["value"]).value)
+        elif op.name in ("arith.extf", "arith.truncf"):
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
+
+
+def _add_code(module: ir.Module, build: Build) -> None:
+    extra = ir.Module.parse(field_code.text(build.called))
+    start = ir.InsertionPoint.at_block_begin(module.body)
+    for op in extra.body.operations:
+        op.operation.clone(ip=start)
+
+
+def _machine_code(module: ir.Module, names: list[str], domain: str, quick: bool) -> jit.Jit:
+    try:
+        PassManager.parse(LOWER.format(libm=_LIBM if domain == NAN else "")).run(module.operation)
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        raise NotChecked(f"the program has no way to machine code: {error}") from error
+    left = abi.foreign_ops(module)
+    if left:
+        raise LoweringError(f"{left[0].name} is left over: the check has no way to machine code for it")
+    libs = jit.needed_libraries(module, [], False)
+    clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731
+    return jit.Jit(jit.compile_program(module, names, libs, clock, quick=quick, calls_out=False, warned=[]), names)

@@ -1,0 +1,51 @@
+"""How much work a program is: the iterations of its innermost loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir import ir
+
+from tir_mlir.dialect import ranges
+from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbol_name
+
+_UNKNOWN = 64
+"""Trips of a loop whose length depends on data."""
+
+
+def work_of(func: ir.Operation, known: Mapping[str, int]) -> int:
+    """About how often the innermost statements of a function run, its shape variables having these values."""
+    return _work(func.operation, {}, known)
+
+
+def _work(op: ir.Operation, box: ranges.Box, known: Mapping[str, int]) -> int:
+    trips = 1
+    if is_loop(op):
+        trips = _trips(Loop(op), box, known)
+    elif is_block(op):
+        box |= {it.var: _ends(it.binding, box, known) for it in Block(op).iters}
+    elif op.name in ("scf.for", "scf.while"):
+        trips = _UNKNOWN
+    inner = [o.operation for r in op.regions for b in r.blocks for o in b.operations]
+    return trips * max(1, sum(_work(o, box, known) for o in inner if len(o.regions)))
+
+
+def _trips(loop: Loop, box: ranges.Box, known: Mapping[str, int]) -> int:
+    lows = [_ends(i, box, known)[0] for i in loop.lowers]
+    highs = [_ends(i, box, known)[1] for i in loop.uppers]
+    low = max((v for v in lows if v is not None), default=0)
+    high = min((v for v in highs if v is not None), default=low + _UNKNOWN)
+    box[loop.var] = (low, max(low, high - 1))
+    return max(0, high - low)
+
+
+def _ends(index: Index, box: ranges.Box, known: Mapping[str, int]) -> tuple[ranges.Bound, ranges.Bound]:
+    return ranges.of_expr(index.expr, [_range(v, box, known) for v in index.values])
+
+
+def _range(value: ir.Value, box: ranges.Box, known: Mapping[str, int]) -> tuple[ranges.Bound, ranges.Bound]:
+    if value in box:
+        return box[value]
+    size = known.get(symbol_name(value)) if known and is_symbol(value) else None
+    return size, size
