@@ -9,6 +9,7 @@ from tir_mlir.dialect.dtypes import bits
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.infos import BlockInfo, RegionInfo
+from tir_mlir.schedules.nest import block_info
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,7 @@ def matrix_vector(sch: Schedule, block: Any) -> MatVec:
 
 def _product(sch: Schedule, block: Any) -> tuple[BlockInfo, dict[str, int | None], str, list[Operand]]:
     """A block that sums products: what it is, its extents, its sum, its two operands."""
-    info = sch.get(sch.get_block(block) if isinstance(block, str) else block)
-    if not isinstance(info, BlockInfo):
-        raise ScheduleError(f"{block} is no block")
+    info = block_info(sch, sch.get_block(block) if isinstance(block, str) else block)
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     sums = [i.name for i in info.iter_vars if i.kind == "R"]
     inputs = [(n, r) for n, r in enumerate(info.reads) if str(r) not in map(str, info.writes)]

@@ -9,8 +9,9 @@ from typing import Any
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.conv_tiles import ConvTiles, conv_tiles
-from tir_mlir.schedules.convolution import Convolution, block_info, convolution, extent_of
+from tir_mlir.schedules.convolution import Convolution, convolution
 from tir_mlir.schedules.gemm import THREAD_WORK
+from tir_mlir.schedules.nest import block_info, extent_of
 from tir_mlir.schedules.padded import Pad, join_rows, pads, unpad
 from tir_mlir.schedules.plain import plain
 from tir_mlir.schedules.tiles import LARGE

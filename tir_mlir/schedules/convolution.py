@@ -10,7 +10,8 @@ from typing import Any
 from tir_mlir.dialect.dtypes import bits
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.infos import BlockInfo, LoopInfo, RegionInfo
+from tir_mlir.schedule.infos import BlockInfo, RegionInfo
+from tir_mlir.schedules.nest import block_info
 from tir_mlir.schedules.tiles import LARGE
 
 
@@ -49,20 +50,6 @@ class Convolution:
     def is_product(self) -> bool:
         """Whether there are rows and columns; a depthwise convolution has none that only one operand has."""
         return bool(self.rows and self.columns)
-
-
-def block_info(sch: Schedule, block: Any) -> BlockInfo:
-    """What a block is now."""
-    info = sch.get(block)
-    if not isinstance(info, BlockInfo):
-        raise ScheduleError(f"{block} is no block")
-    return info
-
-
-def extent_of(sch: Schedule, loop: Any) -> int | None:
-    """How often a loop runs; None where symbolic."""
-    info = sch.get(loop)
-    return info.extent if isinstance(info, LoopInfo) else None
 
 
 def convolution(sch: Schedule, block: Any) -> Convolution:

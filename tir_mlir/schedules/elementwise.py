@@ -8,8 +8,7 @@ from typing import Any
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.infos import BlockInfo
-from tir_mlir.schedules.convolution import block_info, extent_of
-from tir_mlir.schedules.nest import extents, iters, nest, size, widest
+from tir_mlir.schedules.nest import block_info, extent_of, extents, iters, nest, size, widest
 from tir_mlir.schedules.sharing import inline, share
 from tir_mlir.schedules.tiles import LARGE
 from tir_mlir.target import Target, host

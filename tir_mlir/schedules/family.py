@@ -9,8 +9,7 @@ from typing import Any
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.infos import BlockInfo
-from tir_mlir.schedules.convolution import block_info
-from tir_mlir.schedules.nest import iters
+from tir_mlir.schedules.nest import block_info, iters
 
 
 @dataclass

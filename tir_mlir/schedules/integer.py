@@ -9,8 +9,8 @@ from typing import Any
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.intrin.dots import Dot, dot_product
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.infos import BlockInfo
 from tir_mlir.schedules.contraction import Contraction, Operand
+from tir_mlir.schedules.nest import block_info
 from tir_mlir.schedules.packing import SQUARE, far_result
 from tir_mlir.target import Target
 
@@ -103,23 +103,17 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
     return Tile(rows, vectors, ceil(block / rows) * rows)
 
 
-def _facts(sch: Schedule, block: Any) -> BlockInfo:
-    info = sch.get(block)
-    assert isinstance(info, BlockInfo)
-    return info
-
-
 def _copy(sch: Schedule, block: Any, operand: Operand) -> Any:
     """The block that copies an operand: the one that pads it, else one of its own."""
-    read = _facts(sch, block).reads[operand.place].buffer.name
+    read = block_info(sch, block).reads[operand.place].buffer.name
     if read == operand.name:
         return sch.cache_read(block, operand.name, "global")
-    return next(p for p in sch.get_producers(block) if read in map(str, _facts(sch, p).writes))
+    return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
 
 
 def _sums(sch: Schedule, block: Any, what: Contraction) -> Any:
     """The block that copies the sums from the tile to the result."""
-    if what.out in map(str, _facts(sch, block).writes):
+    if what.out in map(str, block_info(sch, block).writes):
         return sch.cache_write(block, 0, "local")
     sch.set_scope(block, 0, "local")
     return sch.get_consumers(block)[0]

@@ -1,4 +1,4 @@
-"""The loops of a block as a program is written: one for each iter."""
+"""What schedules ask of blocks and loops; the loops of a block as a program is written: one for each iter."""
 
 from __future__ import annotations
 
@@ -8,9 +8,22 @@ from typing import Any
 from tir_mlir.dialect.dtypes import bits
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.infos import BlockInfo
-from tir_mlir.schedules.convolution import block_info
+from tir_mlir.schedule.infos import BlockInfo, LoopInfo
 from tir_mlir.schedules.tiles import LARGE
+
+
+def block_info(sch: Schedule, block: Any) -> BlockInfo:
+    """What a block is now."""
+    info = sch.get(block)
+    if not isinstance(info, BlockInfo):
+        raise ScheduleError(f"{block} is no block")
+    return info
+
+
+def extent_of(sch: Schedule, loop: Any) -> int | None:
+    """How often a loop runs; None where symbolic."""
+    info = sch.get(loop)
+    return info.extent if isinstance(info, LoopInfo) else None
 
 
 def nest(sch: Schedule, block: Any) -> dict[str, Any]:

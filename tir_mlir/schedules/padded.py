@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.convolution import Convolution, block_info, extent_of
+from tir_mlir.schedules.convolution import Convolution
+from tir_mlir.schedules.nest import block_info, extent_of
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from typing import Any
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.infos import BlockInfo
-from tir_mlir.schedules.convolution import block_info
-from tir_mlir.schedules.nest import along_memory, extents, iters, nest, size, widest
+from tir_mlir.schedules.nest import along_memory, block_info, extents, iters, nest, size, widest
 from tir_mlir.schedules.sharing import SHARES, inline, share
 from tir_mlir.schedules.tiles import LARGE, even
 from tir_mlir.target import Target, host

@@ -6,7 +6,7 @@ from typing import Any
 
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.convolution import extent_of
+from tir_mlir.schedules.nest import extent_of
 
 SHARES = 4
 """Pieces of work for a thread that make up for a piece more or less."""
