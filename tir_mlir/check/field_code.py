@@ -1,6 +1,7 @@
 """What stands for a float in an exact run: an element of the prime field p = 2^61 - 1. The functions, as MLIR text.
 
-    add, sub, mul, inv    the field; inv is x^(p-2), so inv(0) = 0
+    add, sub, mul, inv    the field (8 a b is hi * 2^64 + lo, so a b is hi + lo / 8);
+                          inv is x^(p-2), so inv(0) = 0
     mix                   splitmix64's finaliser, reduced: what an opaque function (exp, sqrt, a rounding) becomes
     key, max, min         a total order that starts where `state[ROTATION]` says; the same for comparisons and max
     bottom, top           the least and greatest element of that order: what -inf and inf become
@@ -82,11 +83,10 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
   %r = arith.minui %t, %u : i64""")),
     "mul": ((), _function("mul", "a b", _HEAD + """
   %c3 = arith.constant 3 : i64
-  %lo, %hi = arith.mului_extended %a, %b : i64
-  %l = arith.andi %lo, %p : i64
-  %h1 = arith.shrui %lo, %c61 : i64
-  %h2 = arith.shli %hi, %c3 : i64
-  %h = arith.ori %h1, %h2 : i64""" + _sum("l", "h"))),
+  %eight = arith.shli %a, %c3 : i64
+  %lo, %h = arith.mului_extended %eight, %b : i64
+  %l = arith.shrui %lo, %c3 : i64"""
+            + _sum("l", "h"))),
     "inv": (("mul",), _function("inv", "a", f"""
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

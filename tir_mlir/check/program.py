@@ -17,7 +17,7 @@ from tir_mlir.dialect.errors import LoweringError, NotChecked
 from tir_mlir.dialect.views import Func, funcs
 from tir_mlir.passes.lower import abi, allocs, scopes
 from tir_mlir.passes.lower.registry import is_private
-from tir_mlir.runtime import jit
+from tir_mlir.runtime import jit, machine
 from tir_mlir.runtime.modules import clone
 from tir_mlir.runtime.signature import signatures
 
@@ -90,7 +90,7 @@ class Watched:
 
 
 def compiled(module: ir.Module, domain: str, quick: bool = True) -> Program:
-    """Machine code of a module of the encoding, which stays as it is (call inside `entered`). `quick`: no optimiser.
+    """Machine code of a module of the encoding, which stays as it is (call inside `entered`). `quick`: not optimised.
 
     Errors: NotChecked.
     """
@@ -119,12 +119,14 @@ def _compiled(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int
         _as_doubles(_bodies(own))
         allocates = guarded.fill_allocations(_bodies(own), build, float("nan"))
     _note_integer_comparisons(_bodies(own), build)
-    found = signatures(module)
+    found, promised = signatures(module), abi.promises(module)
     scopes.run(module)
     _add_code(module, build)
     allocs.run(module)
     abi.run(module)
-    code = _machine_code(module, list(found), domain, quick)
+    _lower(module, domain)
+    abi.keep_promises(module, promised)
+    code = _machine_code(module, list(found), quick)
     return Program(code, found, sites, build, allocates), writers
 
 
@@ -157,7 +159,7 @@ def _add_code(module: ir.Module, build: Build) -> None:
         op.operation.clone(ip=start)
 
 
-def _machine_code(module: ir.Module, names: list[str], domain: str, quick: bool) -> jit.Jit:
+def _lower(module: ir.Module, domain: str) -> None:
     try:
         PassManager.parse(LOWER.format(libm=_LIBM if domain == NAN else "")).run(module.operation)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
@@ -165,6 +167,10 @@ def _machine_code(module: ir.Module, names: list[str], domain: str, quick: bool)
     left = abi.foreign_ops(module)
     if left:
         raise LoweringError(f"{left[0].name} is left over: the check has no way to machine code for it")
+
+
+def _machine_code(module: ir.Module, names: list[str], quick: bool) -> jit.Jit:
     libs = jit.needed_libraries(module, [], False)
+    passes = machine.AS_IT_IS if quick else machine.LIGHTLY
     clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731
-    return jit.Jit(jit.compile_program(module, names, libs, clock, quick=quick, calls_out=False, warned=[]), names)
+    return jit.Jit(jit.compile_program(module, names, libs, clock, passes=passes, calls_out=False, warned=[]), names)

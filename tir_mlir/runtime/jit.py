@@ -49,12 +49,12 @@ def compile_program(
     libs: Sequence[str],
     clock: Callable[[str], Any],
     wanted: machine.Target | None = None,
-    quick: bool = False,
+    passes: bytes = machine.OPTIMISE,
     **facts: Any,
 ) -> Compiled:
     """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there."""
     extra = thunks.text(thunks.c_types(lowered, names), declare=True)
-    return Compiled(machine.compile_module(lowered, extra, clock, wanted, quick), list(libs), **facts)
+    return Compiled(machine.compile_module(lowered, extra, clock, wanted, passes), list(libs), **facts)
 
 
 def needed_libraries(lowered: ir.Module, libs: Sequence[str], low_precision: bool) -> list[str]:

@@ -15,6 +15,7 @@ from tir_mlir.dialect.errors import BuildError
 from tir_mlir.runtime.llvm_c import address_of, error, llvm, message, set_up
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
+LIGHTLY = b"always-inline,globaldce,default<O1>"
 OPTIMISE = b"always-inline,globaldce,default<O3>"  # a kernel is inlined first, not optimised alone before
 AS_IT_IS = b""
 _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -37,10 +38,10 @@ def target() -> Target:
 
 
 def compile_module(
-    module: ir.Module, extra: str, clock: Callable[[str], Any], wanted: Target | None = None, quick: bool = False
+    module: ir.Module, extra: str, clock: Callable[[str], Any], wanted: Target | None = None, passes: bytes = OPTIMISE
 ) -> bytes:
     """A module in the llvm dialect, and LLVM IR that calls it -> an object file, for this machine unless another is
-    wanted. `quick`: without the optimiser, for code that runs once. Raises BuildError."""
+    wanted. `passes`: AS_IT_IS for code that runs once, LIGHTLY for a little. Raises BuildError."""
     with _context() as context:
         with clock("translate"):
             made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), context)
@@ -49,7 +50,7 @@ def compile_module(
             if llvm().LLVMLinkModules2(made, _parse(context, extra)):
                 raise BuildError("the entries of the functions cannot be linked to the lowered module")
         with clock("compile"):
-            return _compile(made, AS_IT_IS if quick else OPTIMISE, wanted or target(), _NONE if quick else _AGGRESSIVE)
+            return _compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)
 
 
 def compile_text(text: str, passes: bytes = AS_IT_IS) -> bytes:
