@@ -1,9 +1,13 @@
 """`Schedule.verify`, `verify="each step"`, what is not checked, and `TensorIntrin.check`."""
 
+import re
+
 import pytest
+from mlir import ir
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.check import equivalent
+from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import NotChecked, ScheduleError, StepError
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.intrin.library import outer_product
@@ -170,3 +174,37 @@ def test_an_intrinsic_that_does_something_else_is_found(dtype):
         assert bool(answer) == (dtype == "int8" and number == 1), answer
         if dtype == "float32" and number == 1:
             assert "reads C, which it should only write" in str(answer)
+
+
+# --- kernels, and accesses that leave their buffer --------------------------------------------------------------------
+
+
+def test_a_call_that_is_not_its_implementation_is_named():
+    sch = chapter.scheduled(32, 32, 48)
+    text = sch.mod.text()
+    call = re.search(r"call @tmm16\((%\d+), (%\d+), (%\d+), (%\d+), (%\d+), (%\d+)\)", text)
+    assert call is not None
+    a, b = call.start(4), call.end(5)
+    swapped = text[:a] + f"{call[5]}, {call[4]}" + text[b:]
+    with entered():
+        module = ir.Module.parse(swapped)
+    with pytest.raises(NotChecked, match="tmm16"):
+        equivalent(chapter.matmul(32, 32, 48), module)
+
+
+def test_a_kernels_window_at_another_place_is_found():
+    text = chapter.scheduled(32, 32, 48).mod.text()
+    with entered():
+        module = ir.Module.parse(text.replace("affine_map<(d0) -> (d0 * 16)>", "affine_map<(d0) -> (d0 * 15)>"))
+    assert not equivalent(chapter.matmul(32, 32, 48), module)
+
+
+def test_an_access_out_of_bounds_is_told_and_stops_nothing():
+    text = parse(ADD).text()
+    found = re.search(r"affine.store %\w+, %arg1\[%\w+", text)
+    assert found is not None
+    with entered():
+        module = ir.Module.parse(text[: found.end()] + " + 1" + text[found.end() :])
+    answer = equivalent(parse(ADD), module)
+    assert not answer
+    assert 'block "b" writes B at index 33, outside of it' in str(answer)

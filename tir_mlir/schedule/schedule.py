@@ -40,7 +40,8 @@ class Schedule(Stepper):
 
     Every step works on a copy and is held to the rules of `dialect/verify.py` before it counts: a step that raises
     leaves `mod`, the trace and all handles as they were. `mod` may be an IRModule, a PrimFunc or an MLIR module.
-    `verify="each step"`: run `verify` after every step; one that changes what the program computes is a StepError.
+    `verify="each step"`: run `verify` after every step; one that changes what the program computes is a StepError, one
+    that cannot be checked is NotChecked; neither counts.
     """
 
     def __init__(
