@@ -79,7 +79,9 @@ def test_a_difference_tells_who_wrote_it():
     wrong = ADD.replace("X[vi, vj] + 1.0", "X[vi, vj] + T.Select(vi == 7 and vj == 9, T.float32(2), T.float32(1))")
     answer = equivalent(parse(ADD), parse(wrong))
     assert answer.difference is not None and answer.difference.index == (7, 9)
-    for site, loops in answer.difference.writers:
+    for writer in answer.difference.writers:
+        assert writer is not None
+        site, loops = writer
         assert site.place == 'block "b"' and loops == {"i": 7, "j": 9}
     assert "B[7, 9] differs" in str(answer) and "i = 7, j = 9" in str(answer)
 
