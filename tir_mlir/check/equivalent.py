@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ QUICK_WORK = 1 << 24
 THIN_WORK = 1 << 27
 """Beyond it, a program without comparisons runs on one data set: another one shows ties only."""
 
+_one_at_a_time = threading.RLock()  # a program that is kept has one state
 _kept: OrderedDict[tuple[str, str, bool], program.Program] = OrderedDict()
 _KEPT = 16
 
@@ -52,11 +54,12 @@ def compare(
     layout, {(function, parameter): map}."""
     start = time.perf_counter()
     result = Result()
-    for pair in _pairs(original, scheduled, result):
-        result.functions += 1
-        result.difference = _Comparison(pair, original, scheduled, seed, result, moves or {}).run()
-        if result.difference is not None:
-            break
+    with _one_at_a_time:
+        for pair in _pairs(original, scheduled, result):
+            result.functions += 1
+            result.difference = _Comparison(pair, original, scheduled, seed, result, moves or {}).run()
+            if result.difference is not None:
+                break
     result.seconds = time.perf_counter() - start
     return result
 
@@ -160,7 +163,8 @@ class _Comparison:
         for kind in kinds:
             for number, rotation in enumerate(rotations):
                 self.result.runs += 1
-                found = self._run(sides, recipe, kind, rotation, self.seed + number)
+                seed = self.seed + 2 * number + (kind == data.SMALL)
+                found = self._run(sides, recipe, kind, rotation, seed)
                 if found is not None:
                     return found
         return None
@@ -170,7 +174,7 @@ class _Comparison:
     ) -> Difference | None:
         held = [recipe.arrays(seed, kind, exact=True) for _ in sides]
         held[1] = self._moved(held[1], recipe)
-        outside = self._both(sides, held, rotation)
+        outside = self._both(sides, held, rotation, seed)
         held[1] = self._moved_back(held[1], held[0])
         if outside[0] is not None:
             raise NotChecked(
@@ -203,11 +207,13 @@ class _Comparison:
             found[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in places)]
         return found
 
-    def _both(self, sides: Sequence[program.Program], held: Sequence[Sequence[Any]], rotation: int) -> list[Any]:
+    def _both(
+        self, sides: Sequence[program.Program], held: Sequence[Sequence[Any]], rotation: int, seed: int
+    ) -> list[Any]:
         """Run both programs; at the same time where they are two pieces of code."""
 
         def one(n: int) -> Any:
-            return sides[n].run(self.signatures[n].name, held[n], rotation, poison=7919 * (n + 1) + self.seed)
+            return sides[n].run(self.signatures[n].name, held[n], rotation, _poison(n, seed))
 
         if sides[0] is sides[1]:
             return [one(0), one(1)]
@@ -232,7 +238,7 @@ class _Comparison:
             if side and number in self.moves:
                 continue
             arrays = self._moved(arrays, recipe) if side else arrays
-            seen.program.run(self.signatures[side].name, arrays, rotation, 7919 * (side + 1) + self.seed, flat)
+            seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat)
             writers.append(seen.program.writer(seen.writers))
         words = [
             written_by(w, writer) for w, writer in zip(("the original", "the scheduled one"), writers, strict=True)
@@ -248,7 +254,7 @@ class _Comparison:
         self.result.nan_runs += 1
         held = [recipe.arrays(self.seed, data.UNIFORM, exact=False) for _ in sides]
         held[1] = self._moved(held[1], recipe)
-        self._both(sides, held, 0)
+        self._both(sides, held, 0, self.seed)
         held[1] = self._moved_back(held[1], held[0])
         for number, (a, b) in enumerate(zip(*held, strict=True)):
             if not isinstance(a, np.ndarray) or a.dtype != np.float64:
@@ -261,6 +267,11 @@ class _Comparison:
                 text = f"{self.name}: {where} is NaN in floats: memory is read that nothing has written"
                 return Difference(self.name, recipe.known, text, name, index)
         return None
+
+
+def _poison(side: int, seed: int) -> int:
+    """Where the poison of a program starts in a run: two programs never have the same."""
+    return 7919 * (side + 1) + 104729 * seed
 
 
 def _unlike(a: Signature, b: Signature, moved: Mapping[int, IndexMap]) -> str | None:
