@@ -100,6 +100,57 @@ def match(block: Form, intrin: Form) -> Match | list[Mismatch]:
     return list(best.values())[:2]
 
 
+@dataclass(frozen=True)
+class Way:
+    """One way to read the block as the intrinsic: names of buffers and iterators (the intrinsic's, the block's), all
+    that differs then, and the match when nothing does."""
+
+    operands: tuple[tuple[str, str], ...]
+    axes: tuple[tuple[str, str], ...]
+    differences: tuple[str, ...]
+    match: Match | None = None
+
+    def __str__(self) -> str:
+        parts = [", ".join(f"{a} = {b}" for a, b in pairs) for pairs in (self.axes, self.operands) if pairs]
+        return "; ".join(parts)
+
+
+def ways(block: Form, intrin: Form) -> list[Way]:
+    """Every way in which the operands of a block can stand for those of an intrinsic, each with the iterators that fit
+    best. Without any (the payloads differ) there is one way, which says how."""
+    left, right = intrin.canonical(), block.canonical()
+    common = _init_difference(left, right)
+    found: dict[tuple[int, ...], Way] = {}
+    for way in payload.correspondences(left.payload, right.payload, {left.output: right.output}):
+        if len(way) == len(left.operands) == len(right.operands):
+            operands = tuple(way[n] for n in range(len(left.operands)))
+            if operands not in found:
+                found[operands] = _way(left, right, operands, common)
+    if not found:
+        return [Way((), (), _without_payload(left, right, common).differences)]
+    return sorted(found.values(), key=lambda w: len(w.differences))
+
+
+def _way(left: Form, right: Form, operands: tuple[int, ...], common: Sequence[str]) -> Way:
+    axes = _pair_axes(left, right, operands)
+    bindings = _bindings(left, right, operands) if axes is not None else []
+    if axes is not None:
+        unlike = [bindings] if isinstance(bindings, str) else []
+        differences = [*common, *unlike, *_type_differences(left, right, operands)]
+    else:
+        order = dict(enumerate(operands))
+        tried = [(c, _differences(left, right, c)) for c in _candidates(left, right, [order])]
+        best, other = min(tried, key=lambda t: len(t[1]) + _axis_weight(left, right, t[0]))
+        axes, differences = best.axes, [*common, *other]
+    numbers = sorted(range(len(operands)), key=lambda n: left.operands[n].buffer.value.arg_number)
+    names = {left.operands[n].buffer.name: right.operands[operands[n]].buffer.name for n in numbers}
+    pairs = tuple((left.axes[n], right.axes[m]) for n, m in enumerate(axes))
+    match_ = None
+    if not differences and not isinstance(bindings, str):
+        match_ = Match(pairs, tuple(bindings), (left, right))
+    return Way(tuple(names.items()), tuple((a.name, b.name) for a, b in pairs), tuple(differences), match_)
+
+
 # --- laying one beside the other -----------------------------------------------------------------------------------
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from mlir import ir
 
@@ -55,13 +56,10 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         block = blockize(block, preserve_unit_iters)
     found = _match(block, intrinsic)
     impl = intrinsic.impl_func()
-    bindings = [replace(b, param=p) for b, p in zip(found.bindings, impl.func.params, strict=True)]
+    bindings = bound_to(found, impl.func)
     with frozen():
-        for binding in bindings:
-            _check_shape(block, binding, tensor_intrin)
-            _check_strides(block, binding, impl.func, tensor_intrin)
-            _check_offset(block, binding, tensor_intrin)
-        _check_shared_strides(block, bindings, tensor_intrin)
+        for asked in region_checks(block, bindings, impl.func, tensor_intrin):
+            asked()
         check_inlinable(impl.func, tensor_intrin)
         module = module_of(block.op)
         externs = missing_externs(module, impl.func)
@@ -76,6 +74,20 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     for op in reversed(old):
         op.erase()
     _keep_regions(block, before)
+
+
+def bound_to(found: Match, impl: Func) -> list[Binding]:
+    """The windows for the parameters of an implementation."""
+    return [replace(b, param=p) for b, p in zip(found.bindings, impl.params, strict=True)]
+
+
+def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: str) -> Iterator[Callable[[], None]]:
+    """What an implementation asks of the regions, one question at a time; each refuses by a ScheduleError."""
+    for binding in bindings:
+        yield partial(_check_shape, block, binding, name)
+        yield partial(_check_strides, block, binding, impl, name)
+        yield partial(_check_offset, block, binding, name)
+    yield partial(_check_shared_strides, block, bindings, name)
 
 
 @frozen()
@@ -222,35 +234,3 @@ def _keep_regions(block: Block, before: tuple[list[Region], list[Region]]) -> No
         declare(block, key, old)
         if {r.buffer for r in computed(block)[number]} != {r.buffer for r in old}:
             attrs.put(block.op, key, None)  # it really touches others, its own result for instance
-
-
-# --- looking before leaping -----------------------------------------------------------------------------------------
-
-
-def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = None) -> str:
-    """For each intrinsic (all known ones when none is named): what its parameters would be bound to, or what differs.
-
-    Call inside `context.entered()`; the module stays as it is.
-    """
-    names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
-    if not names:
-        return "no tensor intrinsic is registered"
-    try:
-        form = raise_form(block)
-    except NotRaisable as error:
-        return f"{block} is no pure tensor computation: {error}"
-    return "\n".join(_explain_one(form, name) for name in names)
-
-
-def _explain_one(form: Form, name: str) -> str:
-    intrinsic = TensorIntrin.get(name)
-    assert intrinsic is not None
-    found = match(form, intrinsic.form())
-    if not isinstance(found, Match):
-        return f"{name}: does not fit\n{_listed(found)}"
-    axes = ", ".join(f"{a.name} = {b.name}" for a, b in found.axes)
-    windows = ", ".join(f"{b.param.name} = {b.buffer.name}" for b in found.bindings)
-    return f"{name}: fits ({axes}; {windows})"
-
-
-__all__ = ["explain_tensorize", "tensorize"]

@@ -11,7 +11,7 @@ from tir_mlir.dialect.errors import IntrinError
 from tir_mlir.dialect.views import Block
 from tir_mlir.dialect.walk import find
 from tir_mlir.intrin.library import outer_product
-from tir_mlir.passes.schedule.tensorize import explain_tensorize
+from tir_mlir.passes.schedule.explain_tensorize import explain_tensorize
 from tir_mlir.script.parser import parse
 
 # --- what fits ----------------------------------------------------------------------------------------------------
@@ -261,6 +261,19 @@ def test_explain(mm16):
     outer_product(8, 8, 8)
     with entered():
         view = Block(find(sch.mod.mlir, block.id))
-        text = explain_tensorize(view, [mm16, "outer_product_8x8x8"])
+        text = str(explain_tensorize(view, [mm16, "outer_product_8x8x8"]))
     assert f"{mm16}: fits (vi = vi_i, vj = vj_i, vk = vk_i; A = A, B = B, C = C)" in text
-    assert "outer_product_8x8x8: does not fit" in text
+    assert "outer_product_8x8x8: does not fit\n  not with vi = " in text
+    assert str(sch.explain_tensorize(block, [mm16, "outer_product_8x8x8"])) == text
+
+
+def test_explain_says_it_of_every_way(mm16):
+    sch, loop = tiled(matmul())
+    before = sch.mod.script()
+    found = sch.explain_tensorize(loop, mm16)
+    assert found and found[mm16] and sch.mod.script() == before
+    fits, other = found[mm16].ways
+    assert not fits.differences and dict(fits.operands) == {"A": "A", "B": "B", "C": "C"}
+    assert dict(other.operands) == {"A": "B", "B": "A", "C": "C"} and other.differences
+    alone = sch.explain_tensorize("mm", mm16)
+    assert not alone and "is a single point" in str(alone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir import ir
@@ -11,8 +11,9 @@ from mlir import ir
 from tir_mlir.dialect import create
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScheduleError
-from tir_mlir.dialect.views import funcs
+from tir_mlir.dialect.views import Block, funcs
 from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.passes.schedule.explain_tensorize import Fits, explain_tensorize
 from tir_mlir.passes.schedule.lcg import Random
 from tir_mlir.passes.schedule.lookup import working_function
 from tir_mlir.passes.schedule.marks import Mark
@@ -21,9 +22,10 @@ from tir_mlir.script.module import IRModule, PrimFunc
 
 from .answer import Answer
 from .formulas import Formula
-from .handles import Handle
+from .handles import Handle, LoopHandle
 from .history import Diff, History
 from .infos import BlockInfo, LoopInfo, info_of
+from .methods import BlockLike
 from .stepping import Stepper
 
 if TYPE_CHECKING:
@@ -125,6 +127,23 @@ class Schedule(Stepper):
             way = f"; did you mean {' or '.join(near)}?" if near else ""
             raise ValueError(f"there is no primitive {primitive!r}{way}")
         return self._ask(lambda trial: getattr(trial, name)(*args, **kwargs))
+
+    def explain_tensorize(
+        self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str | Sequence[str] | None = None
+    ) -> Fits:
+        """For each intrinsic named (else all): each way of laying it beside the block, and why it fits or not.
+
+        A loop is blockized first, on a copy. Errors: IntrinError for an unknown intrinsic, ScheduleError for a loop
+        that cannot be blockized.
+        """
+        trial = self._twin()
+        block = trial.blockize(block_or_loop) if isinstance(block_or_loop, LoopHandle) else block_or_loop
+        handle = trial.get_block(block) if isinstance(block, str) else block
+        with entered():
+            view = trial._view(handle, trial._module)
+            if not isinstance(view, Block):
+                raise ScheduleError("this is the root block; name a block with a computation")
+            return explain_tensorize(view, tensor_intrin)
 
     def _ask(self, step: Callable[[Any], Any]) -> Answer:
         trial = self._twin()
