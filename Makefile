@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint format types lit pytest targets wheel manual entry peers bench ladder clean
+.PHONY: help env demo check lint format types lit pytest targets wheel manual golden entry peers bench ladder clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -50,6 +50,9 @@ wheel: env  ## the built wheel holds every source file
 
 manual: env  ## the pages of passes/manual, from docstrings and runs
 	$(BIN)/python tools/manual
+
+golden: env  ## the texts of the mistakes of learners (test/golden/learners)
+	$(BIN)/python test/golden/mistakes.py
 
 entry: env  ## entry.ll of tir_mlir/runtime, from entry.c
 	$(BIN)/python tools/entry.py

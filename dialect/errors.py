@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from tir_mlir.dialect import report
 from tir_mlir.dialect.counterexample import Counterexample
 
 
 class TirError(Exception):
-    """Anything that tir_mlir refuses or cannot do."""
+    """Anything that tir_mlir refuses or cannot do. A notebook shows its text in colour."""
+
+    def _repr_html_(self) -> str:
+        return report.html(f"{type(self).__name__}: {self}")
 
 
 class ScriptError(TirError):
@@ -82,6 +86,10 @@ class ScheduleError(TirError, RuntimeError):
         self.counterexample = counterexample
         self.fix = fix
         self.call = ""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows for an uncaught one: the text has the user's line, and the program."""
+        return report.terminal(f"{type(self).__name__}: {self}").splitlines()
 
 
 class BufferNameError(ScheduleError, AssertionError):

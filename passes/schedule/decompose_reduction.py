@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create, ranges, walk
@@ -11,7 +13,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.dialect.walk import loops_above
 from tir_mlir.passes.schedule.region_order import Signature
-from tir_mlir.passes.schedule.registry import primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_reduction, check_starts, writes_of
 from tir_mlir.passes.schedule.starts import check_runs_once
 
@@ -38,9 +40,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     """
     check_reduction(block)
     loops = loops_above(block.op)
-    if loop not in loops:
-        names = ", ".join(lp.name for lp in loops) or "none"
-        refuse(loop, f'loop {loop.name} is not around block "{block.name}" (its loops: {names})')
+    _check_own(loop, loops, block)
     above, below = loops[: loops.index(loop)], loops[loops.index(loop) :]
     for it in (i for i in block.iters if i.kind == "R"):
         for outer in above:
@@ -74,6 +74,12 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{name}_update")
     signature.keep(block, updates=True)
     return made
+
+
+def _check_own(loop: Loop, loops: Sequence[Loop], block: Block) -> None:
+    names = ", ".join(lp.name for lp in loops) or "none"
+    text = f'loop {loop.name} is not around block "{block.name}" (its loops: {names})'
+    check(loop in loops, loop, text, fix="name one of its own loops")
 
 
 def _init_loops(used: list[Loop], before: Loop) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, deps
+from tir_mlir.dialect import attrs, deps, walk
 from tir_mlir.dialect.views import Loop
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -68,12 +68,19 @@ def _concurrent(loop: Loop, kind: str) -> None:
     clash = deps.carried(loop, kind)
     if clash is not None:
         what = f"bound to {kind}" if kind in THREAD_TAGS else kind
-        refuse(
-            loop,
-            f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}",
-            counterexample=clash,
-        )
+        text = f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}"
+        refuse(loop, text, counterexample=clash, fix=_way_out(loop))
     _set_kind(loop, kind)
+
+
+def _way_out(loop: Loop) -> str:
+    """What to do about a loop whose iterations meet."""
+    reduced = any(i.kind == "R" and loop.var in i.binding.values for b in walk.blocks_below(loop.op) for i in b.iters)
+    if reduced:
+        return (
+            f"rfactor({loop.name}, 0) gives each of its iterations a sum of its own; or take a loop of a spatial iter"
+        )
+    return f"take a loop whose iterations touch elements of their own, or leave {loop.name} as it is"
 
 
 def _set_kind(loop: Loop, kind: str) -> None:

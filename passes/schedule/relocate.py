@@ -40,7 +40,9 @@ def check_place(block: Block, loop: Loop) -> None:
         block,
         f'block "{block.name}" stands in an init region; only blocks of a body can move',
     )
-    check(not is_inside(block.op, loop.op), loop, f'loop {loop.name} is already around block "{block.name}"')
+    if is_inside(block.op, loop.op):
+        way = "name a loop around a block that reads its result, or (reverse_compute_at) that computes its input"
+        refuse(loop, f'loop {loop.name} is already around block "{block.name}"', fix=way)
     if walk.enclosing_block(loop.op) != scope_of(block):
         refuse(
             loop, f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block'

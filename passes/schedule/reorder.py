@@ -33,6 +33,7 @@ def reorder(*loops: Loop) -> None:
                 it.kind != "O",
                 block,
                 f'block "{block.name}" has the opaque iter {it.name}, whose order is not known to be free',
+                "declare it spatial, or reduce where the order does not count",
             )
     slots = [chain.index(lp) for lp in sorted(loops, key=chain.index)]
     order = list(range(len(chain)))
@@ -57,7 +58,11 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
     while chain[0] != outer:
         parent = parent_op(chain[0].op)
         if not is_loop(parent):
-            refuse(inner, f"loops {outer.name} and {inner.name} are not on one path of loops of the same block")
+            refuse(
+                inner,
+                f"loops {outer.name} and {inner.name} are not on one path of loops of the same block",
+                fix="reorder each nest by itself; compute_at, reverse_compute_at and merge put two under one",
+            )
         if len(Loop(parent).body_ops()) != 1:
             refuse(
                 Loop(parent),

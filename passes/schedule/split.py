@@ -74,6 +74,7 @@ def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
             loop,
             f"the factors {list(extents)} multiply to {total}, less than the extent {loop.const_extent} of loop"
             f" {loop.name}; iterations would be lost",
+            fix=f"leave one factor open: {[None, *list(extents)[1:]]} infers it",
         )
     if total is not None and loop.const_extent is None:
         _check_reached(loop, total)
@@ -102,7 +103,12 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
     """The factors with the None filled in: the extent over the product of the others, rounded up."""
     check(len(factors) > 0, loop, "split needs at least one factor")
     unknown = [n for n, f in enumerate(factors) if f is None]
-    check(len(unknown) <= 1, loop, f"split can infer one factor; {len(unknown)} of {list(factors)} are None")
+    check(
+        len(unknown) <= 1,
+        loop,
+        f"split can infer one factor; {len(unknown)} of {list(factors)} are None",
+        "give all factors but one",
+    )
     for factor in factors:
         if factor is not None and factor <= 0:
             refuse(loop, f"the factor {factor} is not positive; use None to infer a factor")

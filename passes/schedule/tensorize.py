@@ -97,7 +97,9 @@ def _match(block: Block, intrinsic: TensorIntrin) -> Match:
     found = match(form, intrinsic.form())
     if isinstance(found, Match):
         return found
-    refuse(block, f'{block} does not compute what "{intrinsic.name}" describes:\n{_listed(found)}{_hint(form, found)}')
+    refuse(
+        block, f'{block} does not compute what "{intrinsic.name}" describes:\n{_listed(found)}', fix=_hint(form, found)
+    )
 
 
 def _form(block: Block, name: str) -> Form:
@@ -115,10 +117,16 @@ def _listed(found: Sequence[Mismatch]) -> str:
 
 def _hint(form: Form, found: Sequence[Mismatch]) -> str:
     if not form.canonical().axes:
-        return "\nThe block is a single point: tensorize takes the loop around the tile, or a blockized block."
+        return "tensorize takes the loop around the tile, or a blockized block"
     if any("scope" in d for d in found[0].differences):
-        return "\nScopes are given by cache_read, cache_write and set_scope."
-    return ""
+        return "scopes are given by cache_read, cache_write and set_scope"
+    if any(d.startswith("init:") for d in found[0].differences):
+        return "decompose_reduction at the outermost loop of the sum, then tensorize the update"
+    if any(d.startswith("iterator") for d in found[0].differences):
+        return "split the loops by the extents that the intrinsic wants, and reorder the inner ones below the others"
+    if any(d.startswith("payload:") for d in found[0].differences):
+        return "compute what the intrinsic computes, its types and casts included, or take one that computes this"
+    return "explain_tensorize lists each way of matching; transform_layout and reindex change how a buffer is indexed"
 
 
 # --- what the implementation asks of the regions ------------------------------------------------------------------

@@ -52,6 +52,7 @@ def refused() -> Callable[..., None]:
             step()
         # the whole text also shows the line of the test, which may hold the words looked for
         reason = getattr(raised.value, "reason", None) or str(raised.value)
+        reason = "\n".join(filter(None, (reason, getattr(raised.value, "fix", ""))))
         assert re.search(match, reason), f"{match!r} is not in: {reason}"
         assert sch.mod.script() == before
         assert len(sch.trace) >= steps  # looking a block up by name may have been a step of its own

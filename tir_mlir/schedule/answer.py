@@ -7,8 +7,8 @@ from typing import Literal
 
 from tir_mlir.dialect.counterexample import Counterexample
 from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.report import html
 from tir_mlir.script.module import IRModule
-from tir_mlir.script.report import html
 
 Verdict = Literal["legal", "illegal", "not provable"]
 

@@ -27,13 +27,20 @@ class Graves:
 
     def __init__(self, known: Mapping[int, str] | None = None):
         self._stories: dict[int, str] = dict(known or {})
+        self._left: dict[int, tuple[int, ...]] = {}
         self._last: tuple[ir.Module, set[int]] | None = None  # the ids after the step before
 
     def copy(self) -> Graves:
-        return Graves(self._stories)
+        other = Graves(self._stories)
+        other._left = dict(self._left)
+        return other
 
     def story(self, number: int) -> str:
         return self._stories.get(number, "an unknown step removed it")
+
+    def left(self, number: int) -> tuple[int, ...]:
+        """The ids of what the step that took it left."""
+        return self._left.get(number, ())
 
     def forget(self, numbers: Iterable[int]) -> None:
         """What a step took away that was undone is back."""
@@ -50,7 +57,9 @@ class Graves:
             return ()
         made = [_shown(after, h.id) for h in outputs if h.id in new]
         into = f", which left {', '.join(made)}" if made else ""
+        kept = tuple(h.id for h in outputs if h.id in new)
         for gone in lost:
+            self._left[gone] = kept
             self._stories[gone] = f"{step}, consumed {_shown(before, gone)}{into}"
         return tuple(lost)
 

@@ -10,6 +10,8 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect import attrs
+from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.report import colour_uncaught
 from tir_mlir.dialect.walk import parents
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -36,6 +38,7 @@ def refusal(
     """The whole message. `detail` is `detail` (with the program), `fast` (one line) or `none`."""
     word = "refused" if provable else "not provable"
     head = f"{call}: {word}: {reason}"
+    colour_uncaught(TirError)
     if detail != "detail":
         return (f"{head}; {fix}" if fix else head) if detail == "fast" else f"{call}: {word}"
     lines = [head]

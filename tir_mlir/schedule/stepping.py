@@ -155,14 +155,13 @@ class Stepper(Questions):
         """Make a step count."""
         number, before = len(self.trace) + 1, self._module
         words = Words(before, self._values)
-        call, lost = words.call(instruction.name, instruction.arguments), ()
+        call, lost = words.short(instruction.name, instruction.arguments), ()
         if module is not before:
             lost = self._graves.bury(before, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
         self._module = module
         self.trace.append(instruction, decision)
-        told = words.short(instruction.name, instruction.arguments)
         spent = 1e3 * (perf_counter() - user.start)
-        kept = number, told, user.place, spent, instruction, decision, before, module, user.random, user.first, lost
+        kept = number, call, user.place, spent, instruction, decision, before, module, user.random, user.first, lost
         self._history.append(Entry(*kept))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
@@ -178,7 +177,7 @@ class Stepper(Questions):
             return rank(self._module, index_map, block, buffer)
 
     def _raise(self, name: str, arguments: dict[str, Any], error: Exception) -> None:
-        call = Words(self._module, self._values).call(name, arguments)
+        call = Words(self._module, self._values).short(name, arguments)
         provable = not isinstance(error, NotProvable) and getattr(error, "provable", True)
         reason = getattr(error, "reason", None) or getattr(error, "message", None) or str(error)
         if isinstance(error, VerifyError):
@@ -186,12 +185,19 @@ class Stepper(Questions):
         culprit = getattr(error, "culprit", None)
         if culprit is None and isinstance(error, VerifyError):
             culprit = error.op_id
+        culprit = self._shown_culprit(culprit, arguments)
         fix, example = getattr(error, "fix", ""), getattr(error, "counterexample", None)
         text = render.refusal(call, reason, self._module, culprit, self._detail, provable, fix)
         kind = type(error) if isinstance(error, ScheduleError) else ScheduleError
         refusal = kind(reason, None, provable, text, example, fix)
         refusal.call = call
         raise refusal from (error if self._debug else None)
+
+    def _shown_culprit(self, culprit: Any, arguments: dict[str, Any]) -> int | None:
+        """What to mark: the culprit, or, if the program before the step has it not, what the step was asked for."""
+        number = render.culprit_id(culprit)
+        asked = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
+        return next((n for n in (number, *asked) if n is not None and walk.find(self._module, n) is not None), None)
 
     def _take_back(self, count: int) -> None:
         """Undo every step of the history from an entry on."""
@@ -259,8 +265,10 @@ class Stepper(Questions):
             return Mark(handle.id)
         op = walk.find(module, handle.id)
         if op is None:
-            story = self._graves.story(handle.id)
-            raise HandleError(f"the {handle.word} behind this handle is gone: {story}")
+            story, left = self._graves.story(handle.id), self._graves.left(handle.id)
+            alive = next((n for n in left if walk.find(self._module, n) is not None), None)
+            fix = f"use what it left, or look the {handle.word} up anew" if left else f"look the {handle.word} up anew"
+            raise HandleError(f"the {handle.word} behind this handle is gone: {story}", alive, fix=fix)
         return view_of(op)
 
     def _integer(self, handle: ExprHandle) -> int:
@@ -273,7 +281,10 @@ class Stepper(Questions):
                 f"this {handle.word} handle was given out by another schedule; look the {handle.word} up in this one"
             )
         if handle.serial in self._undone:
-            raise HandleError(f"the {handle.word} behind this handle is gone: {self._undone[handle.serial]}")
+            raise HandleError(
+                f"the {handle.word} behind this handle is gone: {self._undone[handle.serial]}",
+                fix="repeat the step, and use the handle that it gives",
+            )
         if handle.serial != -1 and handle.serial not in self._known:
             raise IndexError(
                 f"this {handle.word} handle is not known here: it was removed with remove_rv, or a copy of this"

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import html as _html
-import re
 import sys
 from typing import Any, TextIO
 
-LONGEST_LINE = 2000
+from tir_mlir.dialect.report import coloured
 
-_TOKEN = re.compile(
-    r"(?P<comment>\#.*)|(?P<string>\"(?:\\.|[^\"\\])*\")|(?P<number>\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)"
-    r"|(?P<keyword>\b(?:def|class|with|for|in|if|else|and|or|not|pass)\b)|(?P<word>\b[TI](?:\.\w+)+)|(?P<decorator>@)"
-)
-_COLOURS = {
-    "comment": "#6a737d",
-    "string": "#22863a",
-    "number": "#005cc5",
-    "keyword": "#d73a49",
-    "word": "#6f42c1",
-    "decorator": "#d73a49",
-}
+LONGEST_LINE = 2000
 
 
 class Highlighted(str):
@@ -71,19 +58,6 @@ def _cut(line: str) -> str:
 def html(text: str) -> str:
     """The program as one `<pre>` element with inline colours, so that it needs no style sheet."""
     return f'<pre style="line-height:1.3">{coloured(text)}</pre>'
-
-
-def coloured(text: str) -> str:
-    """A piece of program as HTML."""
-    parts: list[str] = []
-    end = 0
-    for match in _TOKEN.finditer(text):
-        parts.append(_html.escape(text[end : match.start()], quote=False))
-        colour = _COLOURS[match.lastgroup or "word"]
-        parts.append(f'<span style="color:{colour}">{_html.escape(match[0], quote=False)}</span>')
-        end = match.end()
-    parts.append(_html.escape(text[end:], quote=False))
-    return "".join(parts)
 
 
 def _show_in_terminal(text: str, file: TextIO) -> None:

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import html as _html
+import os
 import re
-
-from tir_mlir.script.highlight import coloured
+import sys
+import traceback
+from types import TracebackType
 
 _WORD = re.compile(r": (refused|not provable|illegal|legal)(?=:|$)")
 _MARK = re.compile(r"\^+(  # .*)?$")
 _ANSI = {"bad": "1;31", "good": "1;32", "place": "2", "plain": ""}
 _CSS = {"bad": "color:#d73a49;font-weight:bold", "good": "color:#22863a;font-weight:bold", "place": "color:#6a737d"}
+
+
+_TOKEN = re.compile(
+    r"(?P<comment>\#.*)|(?P<string>\"(?:\\.|[^\"\\])*\")|(?P<number>\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)"
+    r"|(?P<keyword>\b(?:def|class|with|for|in|if|else|and|or|not|pass)\b)|(?P<word>\b[TI](?:\.\w+)+)|(?P<decorator>@)"
+)
+_COLOURS = {
+    "comment": "#6a737d",
+    "string": "#22863a",
+    "number": "#005cc5",
+    "keyword": "#d73a49",
+    "word": "#6f42c1",
+    "decorator": "#d73a49",
+}
 
 
 def _pieces(text: str) -> list[tuple[str, str]]:
@@ -54,3 +70,31 @@ def _span(style: str, part: str) -> str:
         return coloured(part)
     shown = _html.escape(part, quote=False)
     return f'<span style="{_CSS[style]}">{shown}</span>' if style in _CSS else shown
+
+
+def coloured(text: str) -> str:
+    """A piece of program as HTML."""
+    parts: list[str] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        parts.append(_html.escape(text[end : match.start()], quote=False))
+        colour = _COLOURS[match.lastgroup or "word"]
+        parts.append(f'<span style="color:{colour}">{_html.escape(match[0], quote=False)}</span>')
+        end = match.end()
+    parts.append(_html.escape(text[end:], quote=False))
+    return "".join(parts)
+
+
+def colour_uncaught(kind: type[BaseException]) -> None:
+    """Errors of a kind that nobody catches are written in colour, where Python would write to a terminal by itself."""
+    if sys.excepthook is not sys.__excepthook__ or "NO_COLOR" in os.environ or not sys.stderr.isatty():
+        return
+
+    def hook(type_: type[BaseException], value: BaseException, tb: TracebackType | None) -> None:
+        if not isinstance(value, kind):
+            sys.__excepthook__(type_, value, tb)
+            return
+        lines = ["Traceback (most recent call last):\n", *traceback.format_tb(tb)]
+        sys.stderr.write("".join(lines) + terminal(f"{type_.__name__}: {value}") + "\n")
+
+    sys.excepthook = hook
