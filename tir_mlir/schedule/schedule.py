@@ -147,6 +147,7 @@ class Schedule(Stepper):
 
     def _ask(self, step: Callable[[Any], Any]) -> Answer:
         trial = self._twin()
+        trial._verify_steps = False  # a question is about proofs; running the program is for the step itself
         try:
             step(trial)
         except ScheduleError as error:
