@@ -1,5 +1,6 @@
 """`Schedule.verify`, `verify="each step"`, what is not checked, and `TensorIntrin.check`."""
 
+import importlib
 import re
 
 import pytest
@@ -210,3 +211,10 @@ def test_an_access_out_of_bounds_is_told_and_stops_nothing():
     answer = equivalent(parse(ADD), module)
     assert not answer
     assert 'block "b" writes B at index 33, outside of it' in str(answer)
+
+
+def test_optimised_code_says_the_same(monkeypatch):
+    module = importlib.import_module("tir_mlir.check.equivalent")
+    monkeypatch.setattr(module, "QUICK_WORK", 0)
+    assert chapter.scheduled(64, 64, 64).verify()
+    assert not equivalent(parse(ADD), parse(ADD.replace("X[vi, vj] + 1.0", "X[vi, 39 - vj] + 1.0")))

@@ -112,6 +112,8 @@ def _compiled(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int
         writers = guarded.note_writers(next(f for f in own if f.name == watch[0]), watch[1], build)
     sites = guarded.clamp(walk.ops(module.operation), build)
     guarded.make_total(walk.ops(module.operation), build)
+    if not quick:
+        guarded.spread_rows(_bodies(own))
     if domain == EXACT:
         field.convert(module, _bodies(own), build)
         allocates = guarded.fill_allocations(_bodies(own), build)
