@@ -218,3 +218,8 @@ def test_optimised_code_says_the_same(monkeypatch):
     monkeypatch.setattr(module, "QUICK_WORK", 0)
     assert chapter.scheduled(64, 64, 64).verify()
     assert not equivalent(parse(ADD), parse(ADD.replace("X[vi, vj] + 1.0", "X[vi, 39 - vj] + 1.0")))
+
+
+def test_every_step_of_the_chapter_is_checked():
+    sch = Schedule(chapter.matmul(1024, 1024, 1024), verify="each step")
+    assert [step.call for step in chapter.steps(sch)][-1].startswith("tensorize")

@@ -28,12 +28,21 @@ def constants_meeting(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:
     found: dict[Node, set[int]] = {}
     for op in everything:
         for node, constants in _of_op(op, env):
-            axis = axes.of(node)
-            parts = axes.derived.get(axis, {axis: 1})
-            for part in parts:
+            for part in _axes_behind(node, op, axes):
                 top = axes.extents.get(part, 0)
                 found.setdefault(part, set()).update(c for c in constants if 1 < c < top and c not in derived)
     return found
+
+
+def _axes_behind(node: Node, op: ir.Operation, axes: Axes) -> list[Node]:
+    """The axes of a dimension; of a buffer that the schedule made, those that are as long."""
+    if node in axes.sizes:
+        axis = axes.of(node)
+        return list(axes.derived.get(axis, [axis]))
+    memref = op.operands[0] if op.name == "memref.subview" else walk.accessed(op)
+    shape = Buffer(Buffer(memref).root.value).shape
+    size = shape[node[2]] if node[2] < len(shape) else None
+    return [a for a, n in axes.extents.items() if n == size]
 
 
 def _of_op(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[tuple[Node, set[int]]]:
