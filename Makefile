@@ -39,8 +39,8 @@ types: env  ## static types
 lit: env  ## FileCheck tests
 	$(BIN)/lit -s test/lit
 
-pytest: env  ## Python tests
-	$(BIN)/python -X faulthandler -m pytest
+pytest: env  ## Python tests, on all cores
+	$(BIN)/python -X faulthandler -m pytest -n auto --dist loadfile
 
 targets: env  ## code for other CPUs: its instructions, and its results under QEMU where qemu-user is there
 	$(BIN)/python -m pytest -rs test/targets
