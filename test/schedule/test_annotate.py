@@ -90,7 +90,9 @@ def test_unannotate_needs_the_key(refused):
     refused(sch, 'block "B" has no annotation "other"', lambda: sch.unannotate("B", "other"), IndexError)
 
 
-@pytest.mark.parametrize("value", [None, object(), 1j, {1, 2}, b"bytes", [None], {"k": None}], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize(
+    "value", [None, object(), 1j, {1, 2}, b"bytes", [None], {"k": None}], ids=lambda v: str(type(v))
+)
 def test_values_that_cannot_be_kept(value, refused):
     sch = Schedule(Scale)
     refused(sch, "cannot be an annotation; use str, int", lambda: sch.annotate("B", "key", value), TypeError)
