@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir import ir
@@ -43,7 +43,7 @@ def run(module: ir.Module) -> None:
         known = {Buffer(walk.accessed(op)).root.name for op in walk.ops(func.op) if op.name in ACCESSES}
         said: dict[str, str | None] = {}
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and KEY in Loop(op).annotations]:
-            for name, ahead in _asked(loop, known):
+            for name, ahead in _asked(loop, known).items():
                 what = f'{place(loop.op)}: loop {loop.name} does not prefetch "{name}"'
                 why = _prefetch(loop, name, ahead)
                 said[what] = why and said.get(what, why)  # pieces that were cut off a loop may do without
@@ -83,12 +83,12 @@ def _prefetch(loop: Loop, name: str, ahead: int) -> str | None:
     return None
 
 
-def _asked(loop: Loop, known: set[str]) -> Iterator[tuple[str, int]]:
+def _asked(loop: Loop, known: set[str]) -> dict[str, int]:
     """The buffers that the annotation names, and how many iterations ahead."""
     said = loop.annotations[KEY]
-    names = [said] if isinstance(said, str) else said
-    entries = names if isinstance(names, dict) else dict.fromkeys(names, 0) if isinstance(names, list) else {"": None}
-    for name, ahead in entries.items():
+    names = said if isinstance(said, list) else [said]
+    asked: dict[str, int] = {}
+    for name, ahead in said.items() if isinstance(said, dict) else [(name, 0) for name in names]:
         if not isinstance(name, str) or type(ahead) is not int or ahead < 0:
             raise LoweringError(
                 f"{place(loop.op)}: loop {loop.name} has prefetch = {said!r}; needed are names of buffers, or a"
@@ -99,7 +99,8 @@ def _asked(loop: Loop, known: set[str]) -> Iterator[tuple[str, int]]:
                 f'{place(loop.op)}: loop {loop.name} is to prefetch "{name}", which the program does not access;'
                 f" it has {', '.join(sorted(known))}"
             )
-        yield name, ahead
+        asked[name] = ahead
+    return asked
 
 
 def _patch(op: ir.Operation, loop: Loop) -> Patch | None:

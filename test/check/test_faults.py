@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from fault_programs import BROKEN, CONTROLS, FAULTS, PAIRS
+from fault_programs import PAIRS
 from mlir import ir
+from planted import BROKEN, CONTROLS, FAULTS
 
 from tir_mlir.check import equivalent
 from tir_mlir.dialect.context import entered

@@ -3,83 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from kind_programs import Symbolic, matmul, rows, scale, square, triple
 
 from tir_mlir import Schedule
 from tir_mlir.passes.schedule.kinds import THREAD_TAGS
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-
-
-def scale(n: int, m: int):
-    @I.ir_module
-    class Scale:
-        @T.prim_func
-        def main(A: T.Buffer((n, m), "float32"), B: T.Buffer((n, m), "float32")):
-            for i, j in T.grid(n, m):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi, vj] * 2.0
-
-    return Scale
-
-
-def matmul(n: int, m: int, k: int):
-    @I.ir_module
-    class Matmul:
-        @T.prim_func
-        def main(A: T.Buffer((n, k), "float32"), B: T.Buffer((m, k), "float32"), C: T.Buffer((n, m), "float32")):
-            for i, j, kk in T.grid(n, m, k):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, kk])
-                    with T.init():
-                        C[vi, vj] = 0.0
-                    C[vi, vj] += A[vi, vk] * B[vj, vk]
-
-    return Matmul
-
-
-def rows(n: int, m: int):
-    """Two blocks beneath a loop; the one row between them is used again in each of its iterations."""
-
-    @I.ir_module
-    class Rows:
-        @T.prim_func
-        def main(A: T.Buffer((n, m), "float32"), C: T.Buffer((n, m), "float32")):
-            R = T.alloc_buffer((m,), "float32")
-            for i in range(n):
-                for j in range(m):
-                    with T.block("R"):
-                        vi = T.axis.opaque(n, i)
-                        vj = T.axis.spatial(m, j)
-                        R[vj] = A[vi, vj] * 2.0
-                for j in range(m):
-                    with T.block("C"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        C[vi, vj] = R[vj] + R[m - 1 - vj]
-
-    return Rows
-
-
-@I.ir_module
-class Symbolic:
-    @T.prim_func
-    def main(a: T.handle, b: T.handle):
-        n = T.int32()
-        A = T.match_buffer(a, (n, 8), "float32")
-        B = T.match_buffer(b, (n, 8), "float32")
-        for i, j in T.grid(n, 8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] + 1.0
-
-
-def square(n: int, m: int):
-    return ((n, m), "float32"), ((n, m), "float32")
-
-
-def triple(n: int, m: int, k: int):
-    return ((n, k), "float32"), ((m, k), "float32"), ((n, m), "float32")
-
 
 # --- what they do -----------------------------------------------------------------------------------------------------
 
@@ -207,38 +136,6 @@ def test_threads_of_a_block_sum_up_together(same_result, refused):
     k = sch.get_loops("C")[2]
     sch.decompose_reduction("C", k)  # without its init it is no reduction that threads know how to start
     refused(sch, "depend on each other", lambda: sch.bind(sch.get_loops("C_update")[2], "threadIdx.x"))
-
-
-@pytest.mark.parametrize("k_extent", [1, 15, 16, 17, 127])
-@pytest.mark.parametrize("decomposed", [False, True])
-def test_lanes_sum_up_together(k_extent, decomposed, same_result):
-    shapes = ((4, k_extent), "float32"), ((5, k_extent), "float32"), ((4, 5), "float32")
-    sch = Schedule(matmul(4, 5, k_extent))
-    k = sch.get_loops("C")[2]
-    if decomposed:
-        sch.decompose_reduction("C", k)
-    sch.vectorize(k)
-    assert f"T.vectorized({k_extent})" in sch.mod.script()
-    same_result(sch, matmul(4, 5, k_extent), *shapes)
-
-
-def test_lanes_may_not_show_parts_of_a_sum(refused):
-    @I.ir_module
-    class Running:
-        @T.prim_func
-        def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
-            for i, k in T.grid(4, 8):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-                with T.block("B"):
-                    vi, vk = T.axis.remap("SS", [i, k])
-                    B[vi, vk] = C[vi]
-
-    sch = Schedule(Running)
-    refused(sch, "depend on each other", lambda: sch.vectorize(sch.get_loops("C")[1]))
 
 
 def test_a_part_of_a_reduction_is_refused(refused):
@@ -390,13 +287,6 @@ def test_the_halo_of_a_parallel_tile(same_result):
     sch.compute_at("P", i_0)
     sch.parallel(i_0)
     same_result(sch, Blur, ((18,), "float32"), ((16,), "float32"))
-
-
-@pytest.mark.parametrize("n", [0, 1, 15, 16, 127])
-def test_vectors_of_a_size_known_when_it_runs(n, same_result):
-    sch = Schedule(Symbolic)
-    sch.vectorize(sch.get_loops("B")[0])
-    same_result(sch, Symbolic, *square(n, 8))
 
 
 def test_unknown_thread_axes(refused):

@@ -59,7 +59,7 @@ class Gemm:
 
     def __init__(self, sch: Schedule, block: Any, what: Contraction, plan: Tiles, target: Target, threads: int):
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
-        self.m, self.n, self.k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+        self.k = what.extent(what.k) or LARGE
 
     def run(self) -> None:
         sch, plan, what = self.sch, self.plan, self.what

@@ -15,6 +15,7 @@ SQUARE = 8
 REUSE = 4
 """Tiles that must read an element, for a copy of it to pay."""
 LINE = 64
+"""Bytes that come to the cache at once."""
 WAYS = 8
 """Of L1: lines whose addresses differ by a multiple of L1 / WAYS share as many places."""
 
@@ -51,11 +52,11 @@ def pack_right(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: An
 def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any, lanes: int) -> None:
     """The left operand: rows as they lie, closer together; where they lie as columns, panels of mr rows."""
     if what.left.axes[-1] != what.k:
-        return pack(sch, what, what.left, what.m, plan.mr, block, at, 1)
-    packed = _copy(sch, what, what.left, block, at)
-    _, inner = sch.split(sch.get_loops(packed)[-1], [None, lanes])
-    sch.vectorize(inner)
-    return None
+        pack(sch, what, what.left, what.m, plan.mr, block, at, 1)
+    else:
+        packed = _copy(sch, what, what.left, block, at)
+        _, inner = sch.split(sch.get_loops(packed)[-1], [None, lanes])
+        sch.vectorize(inner)
 
 
 def pack(
