@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from tir_mlir.examples import matmul as chapter
+
 HEAD = "@T.prim_func\ndef main({}):\n"
 
 MM = (
@@ -296,8 +298,47 @@ TAIL_SPLIT = TAIL.replace("for i in range(n):", "for i0, i1 in T.grid((n + 15) /
     "            T.where(i0 * 16 + i1 < n)\n            vi = T.axis.spatial(n, i0 * 16 + i1)",
 )
 
+ROWS = (
+    HEAD.format('A: T.Buffer((9, 12), "float32"), B: T.Buffer((9, 12), "float32")')
+    + """
+    for i, j in T.grid(9, 12):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * A[vi, 11 - vj]
+"""
+)
+ROWS_CACHED = (
+    HEAD.format('A: T.Buffer((9, 12), "float32"), B: T.Buffer((9, 12), "float32")')
+    + """
+    R = T.alloc_buffer((12,), "float32")
+    for i in range(9):
+        for j in range(12):
+            with T.block("r"):
+                vi = T.axis.opaque(9, i)
+                vj = T.axis.spatial(12, j)
+                R[vj] = A[vi, vj]
+        for j in range(12):
+            with T.block("b"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = R[vj] * R[11 - vj]
+"""
+)
+
+COUNT = (
+    HEAD.format('I: T.Buffer((24,), "int32"), A: T.Buffer((24,), "float32"), B: T.Buffer((24,), "float32")')
+    + """
+    for i in range(24):
+        with T.block("scatter"):
+            vi = T.axis.opaque(24, i)
+            B[I[vi]] = A[vi]
+"""
+)
+
+CHAPTER, CHAPTER_SCHEDULED = chapter.matmul(32, 32, 48), chapter.scheduled(32, 32, 48).mod
+
 PAIRS = {
     "mm": (MM, MM_TILED), "square": (SQUARE, SQUARE_PACKED), "softmax": (SOFTMAX, SOFTMAX_FUSED),
     "conv": (CONV, CONV_SCHEDULED), "blur": (BLUR, BLUR_TILED), "inplace": (INPLACE, INPLACE), "int8": (INT8, INT8),
     "half": (HALF, HALF), "norm": (NORM, NORM_MOMENTS), "least": (LEAST, LEAST), "tail": (TAIL, TAIL_SPLIT),
+    "rows": (ROWS, ROWS_CACHED), "count": (COUNT, COUNT), "chapter": (CHAPTER, CHAPTER_SCHEDULED),
 }  # fmt: skip

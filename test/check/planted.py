@@ -64,8 +64,24 @@ FAULTS = [
     ("norm", "- S[vi] * S[vi] *", "- S[vi] *", "moment not squared"),
     ("least", "A[vi, vk] < V[vi], vk", "A[vi, vk] <= V[vi], vk", "ties go to the last"),
     ("least", 'V[vi] = T.max_value("float32")', "V[vi] = T.float32(1e9)", "min starts at 1e9"),
+    ("rows", 'with T.block("r"):\n', 'with T.block("r"):\n                T.where(i < 1)\n', "stale cache: filled for the first row only"),
+    ("rows", "R[vj] = A[vi, vj]", "R[vj] = A[0, vj]", "stale cache: the first row for all rows"),
+    ("rows", "R[vj] * R[11 - vj]", "R[vj] * A[vi, vj]", "cache passed by with another index"),
     ("tail", "i0 * 16 + i1 < n)", "i0 * 16 + i1 < n - 1)", "guard of a tail one short"),
     ("tail", "A[vi] + 1.0", "A[n - 1 - vi] + 1.0", "reversed"),
+]  # fmt: skip
+
+# in the TVMScript text, what one iteration after the other does not show: (program, text, text in its place, what)
+RACES = [
+    ("half", "for i, k in T.grid(9, 12):", "for i in range(9):\n      for k in T.parallel(12):", "sum in parallel"),
+    ("half", "for i, k in T.grid(9, 12):", 'for i in range(9):\n      for k in T.thread_binding(12, thread="blockIdx.x"):', "sum over blocks of threads"),
+    ("int8", "for i, j, k in T.grid(8, 7, 9):", "for k in T.parallel(9):\n      for i, j in T.grid(8, 7):", "sum in parallel, outermost"),
+    ("mm", "for k0, k1, i1, j in T.grid(3, 7, 8, 18):", "for k0 in T.parallel(3):\n          for k1, i1, j in T.grid(7, 8, 18):", "a part of a sum in parallel"),
+    ("softmax", "        for j in range(24):\n            with T.block(\"max\"):", "        for j in T.parallel(24):\n            with T.block(\"max\"):", "maximum in parallel"),
+    ("conv", "for r, s, i, j in T.grid(3, 3, 12, 10):", "for r in T.parallel(3):\n      for s, i, j in T.grid(3, 12, 10):", "window in parallel"),
+    ("inplace", "    for i in range(18):\n        with T.block(\"step\"):\n            vi = T.axis.opaque(18, i)\n            A[vi + 1] = X[vi] + X[vi + 2]", "    for i in T.parallel(18):\n        with T.block(\"step\"):\n            vi = T.axis.opaque(18, i)\n            A[vi + 1] = X[vi] + A[vi + 1]\n            X[vi + 2] = A[vi + 1] - X[vi]", "neighbours in place in parallel"),
+    ("count", "for i in range(24):", "for i in T.parallel(24):", "scatter in parallel"),
+    ("count", "for i in range(24):", "for i in T.vectorized(24):", "scatter in lanes"),
 ]  # fmt: skip
 
 # legal rewrites that must be found equal: (program, text, text in its place, what)
@@ -79,6 +95,9 @@ CONTROLS = [
     ("conv", "P[vi + vr, vj + vs] * W[vr, vs]", "W[vr, vs] * P[vi + vr, vj + vs]", "factors turned round"),
     ("blur", "(A[vi] + A[vi + 2]) * 0.25", "(A[vi] + A[vi + 2]) / 4.0", "weights as divisions"),
     ("int8", "C[vi, vj] += T", "C[vi, vj] = 0 + C[vi, vj] + T", "a zero more"),
+    ("conv", "for r, s, i, j in T.grid(3, 3, 12, 10):", "for r, s in T.grid(3, 3):\n      for i in T.parallel(12):\n       for j in T.vectorized(10):", "parallel rows, columns in lanes"),
+    ("blur", "for t in range(5):", "for t in T.parallel(5):", "each iteration has its own halo"),
+    ("rows", "for i in range(9):", "for i in T.parallel(9):", "each iteration has its own row"),
     ("tail", "(n + 15) // 16, 16", "(n + 31) // 16, 16", "a tile more than needed"),
 ]  # fmt: skip
 
@@ -100,4 +119,16 @@ BROKEN = [
     ("blur", r"= 0 to 8 {", "= 0 to 9 {", 0, "tile one too long"),
     ("softmax", r"= 0 to 24 {", "= 0 to 23 {", 0, "padding one short"),
     ("tail", r"affine_set<.*>", "affine_set<(d0, d1)[s0] : (s0 - d0 * 16 - d1 + 15 >= 0)>", 0, "tail not guarded"),
-]
+    ("rows", r"= 0 to 12 {", "= 0 to 11 {", 0, "cache one short"),
+    ("rows", r"(affine.load %alloc\[)", r"\1-1 + ", 0, "cache read before its start"),
+    ("int8", r'tir.loop = "k"', 'tir.kind = "parallel", tir.loop = "k"', 0, "sum marked parallel in the text"),
+    ("int8", r"arith.extsi (.*) : i8 to i32", r"arith.extui \1 : i8 to i32", 0, "sign of a factor lost"),
+    ("chapter", r"(call @tmm16\(%\d+), (%\d+), (%\d+)", r"\1, \3, \2", 0, "operands of a kernel at each other's places"),
+    ("chapter", r"(call @tmm16\(.*, )(%\d+), (%\d+)\)", r"\1\3, \2)", 0, "strides of a kernel at each other's places"),
+    ("chapter", r"(.*call @tmm16\(.*\n)", r"\n", 0, "kernel not called"),
+    ("chapter", r"affine_map<\(d0\) -> \(d0 \* 16\)>", "affine_map<(d0) -> (d0 * 15)>", 0, "windows of a kernel too near"),
+    ("chapter", r"(subview %alloc)\[%0, %1\]", r"\1[%1, %0]", 0, "window of a kernel transposed"),
+    ("chapter", r"= 0 to 3 {", "= 0 to 2 {", 0, "last part of the sum not given to the kernel"),
+    ("chapter", r"affine.store %cst, .*\n", "\n", 0, "accumulator not set to zero"),
+    ("chapter", r"\* 16 \+ (%arg\d+), (%arg\d+) \* 16 \+ (%arg\d+)\) to", r"* 16 + \1, \2 * 16 + \1) to", 0, "diagonal of a tile copied"),
+]  # fmt: skip

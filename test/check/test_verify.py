@@ -214,7 +214,7 @@ def test_an_access_out_of_bounds_is_told_and_stops_nothing():
 
 
 def test_optimised_code_says_the_same(monkeypatch):
-    module = importlib.import_module("tir_mlir.check.equivalent")
+    module = importlib.import_module("tir_mlir.check.comparison")
     monkeypatch.setattr(module, "QUICK_WORK", 0)
     assert chapter.scheduled(64, 64, 64).verify()
     assert not equivalent(parse(ADD), parse(ADD.replace("X[vi, vj] + 1.0", "X[vi, 39 - vj] + 1.0")))

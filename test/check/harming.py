@@ -1,0 +1,112 @@
+"""Primitives that do their work and then harm the program: what a bug in a primitive could do."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+from mlir import ir
+
+from tir_mlir.dialect import attrs, walk
+from tir_mlir.dialect.views import Buffer, View, is_block, is_loop
+from tir_mlir.passes.schedule import PRIMITIVES
+
+
+def harmful(name, harm):
+    """The primitive `name`, whose result `harm(module op)` spoils."""
+    known = PRIMITIVES[name]
+
+    @functools.wraps(known.run)
+    def run(*args, **kwargs):
+        given = [*args, *kwargs.values()]
+        root = walk.parents(next(a for a in given if isinstance(a, View)).op)[-1]
+        result = known.run(*args, **kwargs)
+        before = str(root)
+        harm(root)
+        assert str(root) != before, "nothing was harmed"
+        return result
+
+    return replace(known, run=run)
+
+
+def _map(op, key, change):
+    old = attrs.affine_map(op, key)
+    op.attributes[key] = ir.AffineMapAttr.get(ir.AffineMap.get(old.n_dims, old.n_symbols, change(list(old.results))))
+
+
+def _accesses(root, name, buffer):
+    return [o for o in walk.ops(root) if o.name == name and Buffer(walk.accessed(o)).name == buffer]
+
+
+def drop_guards(root):
+    """Every T.where holds."""
+    for op in walk.ops(root):
+        if op.name == "affine.if" and "tir.where" in op.attributes:
+            dims = len(op.operands)
+            holds = ir.IntegerSet.get(dims, 0, [ir.AffineConstantExpr.get(0)], [False])
+            op.attributes["condition"] = ir.IntegerSetAttr.get(holds)
+
+
+def shift(name, buffer, by):
+    """Loads or stores of a buffer go `by` further along its first axis."""
+
+    def harm(root):
+        for op in _accesses(root, f"affine.{name}", buffer):
+            _map(op, "map", lambda results: [results[0] + by, *results[1:]])
+
+    return harm
+
+
+def swap(name, buffer):
+    """Loads or stores of a buffer take their first two indices the other way round."""
+
+    def harm(root):
+        for op in _accesses(root, f"affine.{name}", buffer):
+            _map(op, "map", lambda results: [results[1], results[0], *results[2:]])
+
+    return harm
+
+
+def drop_stores(buffer, constant):
+    """The stores into a buffer are gone: of constants (its init), or of all else."""
+
+    def harm(root):
+        for op in _accesses(root, "affine.store", buffer):
+            if (op.operands[0].owner.name == "arith.constant") == constant:
+                op.erase()
+
+    return harm
+
+
+def shorten(loop):
+    """The loops of a name run one iteration less."""
+
+    def harm(root):
+        for op in walk.ops(root):
+            if is_loop(op) and attrs.get(op, attrs.LOOP) == loop:
+                _map(op, "upperBoundMap", lambda results: [r - 1 for r in results])
+
+    return harm
+
+
+def mark(loop, kind):
+    """The loops of a name run their iterations at the same time."""
+
+    def harm(root):
+        for op in walk.ops(root):
+            if is_loop(op) and attrs.get(op, attrs.LOOP) == loop:
+                op.attributes[attrs.KIND] = ir.StringAttr.get(kind)
+
+    return harm
+
+
+def swap_iters(block):
+    """The first two iters of a block are bound the other way round."""
+
+    def harm(root):
+        for op in walk.ops(root):
+            if is_block(op) and attrs.get(op, attrs.BLOCK) == block:
+                for key in ("lowerBoundsMap", "upperBoundsMap"):
+                    _map(op, key, lambda results: [results[1], results[0], *results[2:]])
+
+    return harm
