@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint format types lit pytest targets wheel manual golden entry peers bench ladder clean
+.PHONY: help env demo check lint format types lit pytest fuzz targets wheel manual golden entry peers bench ladder clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -23,7 +23,7 @@ env: $(STAMP)  ## make the environment (.venv) once
 demo: env  ## run the hardware-specialization chapter
 	$(BIN)/python tools/demo.py
 
-check: lint types lit wheel pytest  ## everything that guards the project
+check: lint types lit wheel pytest fuzz  ## everything that guards the project
 
 lint: env  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -41,6 +41,9 @@ lit: env  ## FileCheck tests
 
 pytest: env  ## Python tests, on all cores
 	$(BIN)/python -X faulthandler -m pytest -n auto --dist loadfile
+
+fuzz: env  ## random programs x random schedules, random text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
+	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --inputs 400 --seed 0)
 
 targets: env  ## code for other CPUs: its instructions, and its results under QEMU where qemu-user is there
 	$(BIN)/python -m pytest -rs test/targets

@@ -51,6 +51,8 @@ def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     if low is None or high is None:
         return _whole(it, inside, outside, inner, block)
     inside, outside, size = inside - low, outside + low, high - low + 1
+    if size < 1:
+        refuse(block, f"a loop around block {block.name} never runs: iter {it.name} takes no value there to tile")
     _check_reached(it, inside, size, inner, block)
     outer = _quotient((outside - it.min).simplified(), size, block)
     if outer is None:

@@ -3,7 +3,8 @@
 A buffer is a dict from index tuples to numbers, kept exact: floats are Python's. An access outside a buffer raises;
 what nobody wrote is POISON, which spreads through arithmetic and may not decide a branch. Iterations of concurrent
 loops run backwards, and raise `Race` when two of them touch one element, one writing, unless each fills the element
-first and nothing outside the loop uses the buffer. Threads of one block may sum up together: they run in order.
+first and nothing outside the loop uses the buffer. Threads of one block, and lanes, may sum up together: they run in
+order.
 """
 
 from __future__ import annotations
@@ -204,7 +205,7 @@ class _Writer:
             self.body(loop.body, depth + 1)
             return
         self.privates[f"P{var}"] = self.private(loop)
-        together = loop.kind.startswith("threadIdx.")
+        together = loop.kind == "vectorized" or loop.kind.startswith("threadIdx.")
         sums = together and any(Block(o).init is not None for o in ops(loop.op) if is_block(o))
         self.put(depth, f"W.enter({loop.name!r}, P{var}, {together})")
         self.put(depth, f"for {var} in {'' if sums else 'reversed'}(range({low}, {high})):")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from random import Random
 
-from checking import REFUSALS
-from choice import Choice, NothingThere
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from programs import program
-from steps import step
 
+from fuzzing.pairs.steps_taken import REFUSALS
+from fuzzing.programs import program
+from fuzzing.steps import step
+from fuzzing.steps.choice import Choice, NothingThere
 from tir_mlir import Schedule
 from tir_mlir.schedule import Trace
 from tir_mlir.script.parser import parse

@@ -1,4 +1,4 @@
-"""What random schedules once got wrong (test/property), each as the smallest program that shows it."""
+"""What random schedules once got wrong (tools/fuzzing), each as the smallest program that shows it."""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 
@@ -12,10 +13,19 @@ class Fault(AssertionError):
 
 
 @dataclass(frozen=True)
+class Record:
+    """What came out of an item: a word, its story, and counts by (what, of what)."""
+
+    word: str
+    text: str = ""
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
 class Kind:
     """Inputs of one kind. `case` makes one from the random numbers alone, feeds it to the product and returns a word
     for what came out ("accepted", "refused"); it raises Fault, and may die or hang. `weight`: its share of the inputs.
     """
 
-    case: Callable[[Random], str]
+    case: Callable[[Random], str | Record]
     weight: int = 1

@@ -33,6 +33,10 @@ class Choice:
     def nothing(self) -> NothingThere:
         return NothingThere()
 
+    def info(self, handle: Any) -> Any:
+        """The block or loop behind a handle, or the integer."""
+        return self.sch.get(handle)
+
     def one(self, items: Any) -> Any:
         if not items:
             raise NothingThere
@@ -69,7 +73,7 @@ class Choice:
         return self.one(blocks) if blocks and self.often(0.9) else self.block()
 
     def reduction(self) -> Any:
-        return self.one([b for b in self.blocks if any(kind == "R" for _, kind in self.sch.get(b).iters)])
+        return self.one([b for b in self.blocks if any(kind == "R" for _, kind in self.info(b).iters)])
 
     def loops(self, block: Any) -> list[Any]:
         return self.sch.get_loops(block)
@@ -87,7 +91,7 @@ class Choice:
 
     def number(self, block: Any, word: str) -> Any:
         """A buffer that a block reads or writes: its number, or its name; now and then none of them."""
-        info = self.sch.get(block)
+        info = self.info(block)
         regions = info.reads if word == "read" else info.writes
         if not regions or self.often(0.04):
             return self.one((0, len(regions), -1, "nobody"))

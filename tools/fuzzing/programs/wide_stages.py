@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from making import Held, Made, Making
+
+from fuzzing.programs.making import Held, Made, Making
 
 
 class WideStages(Making):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from choice import Arguments, Choice, Maker
-from layout_steps import LAYOUT_STEPS
-from wide_steps import WIDE_STEPS
-
+from fuzzing.steps.choice import Arguments, Choice, Maker
+from fuzzing.steps.layout import LAYOUT_STEPS
+from fuzzing.steps.wide import WIDE_STEPS
 from tir_mlir import Schedule
 from tir_mlir.passes.schedule import PRIMITIVES
 
@@ -29,7 +28,7 @@ def split(c: Choice) -> Arguments:
         limit = c.one((4, 16, -1))
         return [loop, c.tried(lambda: c.sch.sample_perfect_tile(loop, c.one((2, 3)), limit))], kwargs
     if c.often(0.1):
-        extent = c.sch.get(loop).extent
+        extent = c.info(loop).extent
         return [loop, c.one(([None, extent], [extent, None], [1, extent])) if extent else [None, 1]], kwargs
     return [loop, c.one(FACTORS[:10] if c.often(0.95) else FACTORS)], kwargs
 
@@ -83,8 +82,8 @@ def _move(c: Choice, forward: bool) -> Arguments:
 
 
 def decompose_reduction(c: Choice) -> Arguments:
-    blocks = [b for b in c.blocks if any(kind == "R" for _, kind in c.sch.get(b).iters)]
-    blocks = [b for b in blocks if not c.sch.get(b).name.endswith("_update")] or blocks
+    blocks = [b for b in c.blocks if any(kind == "R" for _, kind in c.info(b).iters)]
+    blocks = [b for b in blocks if not c.info(b).name.endswith("_update")] or blocks
     block = c.one(blocks) if blocks and c.often(0.8) else c.block()
     return [block, c.loop_of(block)], {}
 

@@ -83,7 +83,7 @@ class Making:
     # --- text ---------------------------------------------------------------------------------------------------------
 
     def nest(
-        self, name: str, axes: list[Axis], body: Sequence[str], init: Sequence[str] = (), free: bool = True
+        self, name: str, axes: Sequence[Axis], body: Sequence[str], init: Sequence[str] = (), free: bool = True
     ) -> None:
         """Loops around a block; axes are (iter, kind, extent). When `free` they come in any order, some tiled."""
         order = list(axes)

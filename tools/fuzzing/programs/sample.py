@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-from making import Held, Made
-from stages import Stages
-from wide_stages import WideStages
+
+from fuzzing.programs.making import Held, Made
+from fuzzing.programs.stages import Stages
+from fuzzing.programs.wide_stages import WideStages
+from fuzzing.tape import parts
 
 # numbers up to here are exact, with some room for what a sum passes through on its way
 EXACT = {"float32": 1 << 20, "float16": 1 << 7, "int32": 1 << 27, "int8": 1 << 5}
@@ -27,7 +29,7 @@ class Sample:
 
     def arrays(self, seed: int = 0) -> list[np.ndarray]:
         rng = np.random.default_rng(seed)
-        shapes = [[self.size if s == "n" else s for s in p.shape] for p in self.params]
+        shapes = [[self.size if isinstance(s, str) else s for s in p.shape] for p in self.params]
         return [rng.integers(*p.span, shape).astype(p.dtype) for p, shape in zip(self.params, shapes, strict=True)]
 
     def expected(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -61,9 +63,10 @@ class Maker(WideStages, Stages):
     )  # fmt: skip
 
     def sample(self, stages: int) -> Sample:
-        while not self.allocs or stages > 0:
+        for _ in parts(self.random, "stage", stages):
             getattr(self, self.random.choice(self.STAGES))()
-            stages -= 1
+        while not self.allocs:
+            getattr(self, self.random.choice(self.STAGES))()
         read = " ".join(self.lines)
         outputs = [b for b in self.allocs if read.count(f"{b.name}[") == 1] or self.allocs[-1:]
         if self.allocs[-1] not in outputs:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from choice import Arguments, Choice, Maker
-from instructions import instruction
-from layout_steps import LAYOUTS
-
+from fuzzing.steps.choice import Arguments, Choice, Maker
+from fuzzing.steps.instructions import instruction
+from fuzzing.steps.layout import LAYOUTS
 from tir_mlir import IndexMap
 
 
@@ -19,9 +18,9 @@ def merge(c: Choice) -> Arguments:
     if not first:
         raise c.nothing
     depth = c.random.randrange(min(2, len(first)))
-    extent = c.sch.get(first[depth]).extent
+    extent = c.info(first[depth]).extent
     nests = [loops for b in c.blocks if len(loops := c.loops(b)) > depth and loops[depth] != first[depth]]
-    alike = [loops[depth] for loops in nests if c.sch.get(loops[depth]).extent == extent]
+    alike = [loops[depth] for loops in nests if c.info(loops[depth]).extent == extent]
     return [first[depth], *dict.fromkeys(c.some(alike)[:2])], {}
 
 
@@ -43,7 +42,7 @@ def annotate(c: Choice) -> Arguments:
 
 
 def unannotate(c: Choice) -> Arguments:
-    found = [(x, key) for b in c.blocks for x in [b, *c.loops(b)] for key in c.sch.get(x).annotations]
+    found = [(x, key) for b in c.blocks for x in [b, *c.loops(b)] for key in c.info(x).annotations]
     if found and c.often(0.8):
         return list(c.one(found)), {}
     return [c.block() if c.often(0.5) else c.loop(), c.one(("k", "pragma_x"))], {}
@@ -55,7 +54,7 @@ def output_blocks(c: Choice) -> Arguments:
 
 def transform_block_layout(c: Choice) -> Arguments:
     block = c.block()
-    rank = len(c.sch.get(block).iters)
+    rank = len(c.info(block).iters)
     if rank not in LAYOUTS:
         raise c.nothing
     return [block, IndexMap.from_text(c.one(LAYOUTS[rank]))], {}
@@ -63,14 +62,14 @@ def transform_block_layout(c: Choice) -> Arguments:
 
 def reorder_block_iter_var(c: Choice) -> Arguments:
     block = c.block()
-    order = list(range(len(c.sch.get(block).iters)))
+    order = list(range(len(c.info(block).iters)))
     c.random.shuffle(order)
     return [block, order if c.often(0.9) else [*order, 0]], {}
 
 
 def pad_einsum(c: Choice) -> Arguments:
     block = c.block()
-    return [block, [c.one((1, 2, 4, 16)) for _ in c.sch.get(block).iters]], {}
+    return [block, [c.one((1, 2, 4, 16)) for _ in c.info(block).iters]], {}
 
 
 def perfect_tile(c: Choice) -> Arguments:
@@ -102,11 +101,11 @@ def tensorize(c: Choice) -> Arguments:
     block = c.block()
     loops = c.loops(block)
     loop = c.one(loops[-2:])
-    lengths = [c.sch.get(lp).extent for lp in loops[loops.index(loop) :]]
-    written = c.sch.get(block).writes
+    lengths = [c.info(lp).extent for lp in loops[loops.index(loop) :]]
+    written = c.info(block).writes
     if None in lengths or not written:
         raise c.nothing
-    name = instruction(c.sch.get(block).name, written[0].buffer.dtype, [int(n) for n in lengths], c.random)
+    name = instruction(c.info(block).name, written[0].buffer.dtype, [int(n) for n in lengths], c.random)
     return [loop, name], {"preserve_unit_iters": False} if c.often(0.3) else {}
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from making import SIZES, Held, Making
+
+from fuzzing.programs.making import SIZES, Held, Making
 
 
 class Stages(Making):

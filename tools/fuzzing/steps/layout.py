@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from choice import SCOPES, Arguments, Choice, Maker
-
+from fuzzing.steps.choice import SCOPES, Arguments, Choice, Maker
 from tir_mlir import IndexMap
 from tir_mlir.dialect.region_map import RegionMap
 
@@ -70,7 +69,7 @@ def reindex(c: Choice) -> Arguments:
 def reindex_cache(word: str) -> Maker:
     def make(c: Choice) -> Arguments:
         block = c.block()
-        names = [name for name, _ in c.sch.get(block).iters]
+        names = [name for name, _ in c.info(block).iters]
         chosen = c.some(names)
         terms = [f"{n} // 2, {n} % 2" if c.often(0.15) else n for n in chosen]
         text = f"lambda {', '.join(names)}: ({', '.join(terms)},)"
@@ -82,7 +81,7 @@ def reindex_cache(word: str) -> Maker:
 def cache_inplace(c: Choice) -> Arguments:
     updated = []
     for block in c.blocks:
-        info = c.sch.get(block)
+        info = c.info(block)
         names = [r.buffer.name for r in info.writes]
         updated += [(block, n) for n, r in enumerate(info.reads) if r.buffer.name in names]
     if updated and c.often(0.8):
@@ -105,7 +104,7 @@ def around_loop(word: str) -> Maker:
 
 def transform_layout(c: Choice) -> Arguments:
     block, which = touched(c)
-    info = c.sch.get(block)
+    info = c.info(block)
     regions = [*info.reads, *info.writes]
     names = {r.buffer.name: r.buffer for r in regions}
     if isinstance(which, tuple):
@@ -148,7 +147,7 @@ def hide(c: Choice) -> Arguments:
 
 def annotate_buffer_access(c: Choice) -> Arguments:
     block, word = c.block(), c.one(("read", "write"))
-    info = c.sch.get(block)
+    info = c.info(block)
     regions = info.reads if word == "read" else info.writes
     number = c.random.randrange(len(regions)) if regions else 0
     rank = len(regions[number].buffer.shape) if regions else 1

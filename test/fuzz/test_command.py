@@ -1,0 +1,30 @@
+"""tools/fuzz.py as a command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def _fuzz(*options):
+    command = [sys.executable, str(ROOT / "tools" / "fuzz.py"), *options]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def test_pairs_end_with_the_line_and_write_the_figures(tmp_path):
+    done = _fuzz("--pairs", "4", "--seed", "5", "--jobs", "1", "--json", str(tmp_path / "figures"))
+    last = done.stdout.splitlines()[-1]
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert last.startswith("pairs 4: wrong 0, refused ") and last.endswith("; inputs 0: aborted 0, hung 0")
+    figures = json.loads((tmp_path / "figures").read_text())
+    assert figures["line"] == last and sum(figures["applied"].values()) > 0 and figures["judged"]["verify"] > 0
+
+
+def test_one_pair_tells_its_story():
+    done = _fuzz("--seed", "5", "--only", "pair:1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "def main(" in done.stdout and done.stdout.splitlines()[-1] == "pair:1 (pair) fine: scheduled"

@@ -1,0 +1,1 @@
+"""Random programs under random schedules, and those who judge them."""

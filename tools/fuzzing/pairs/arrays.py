@@ -1,0 +1,62 @@
+"""The arrays that a program takes and leaves, also when a step lays its parameters out anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from interpreter import POISON
+
+from fuzzing.steps.choice import Arguments
+from tir_mlir import IndexMap, Schedule
+from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.views import Buffer, funcs
+
+Arrays = list[np.ndarray]
+
+
+def same(got: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> None:
+    """Assert equality, element by element; poison equals nothing."""
+    for number, (one, other) in enumerate(zip(got, expected, strict=True)):
+        assert one.shape == other.shape, f"parameter {number} has the shape {one.shape}, expected {other.shape}"
+        for at in np.ndindex(other.shape):
+            if one[at] is POISON or one[at] != other[at]:
+                raise AssertionError(f"parameter {number} at {list(at)}: {one[at]}, expected {other[at]}")
+
+
+def transformed(sch: Schedule, name: str, arguments: Arguments) -> str:
+    """The buffer whose layout a step is asked to change; "" for none."""
+    if name != "transform_layout":
+        return ""
+    block, which = arguments[0][:2]
+    if isinstance(which, str):
+        return which
+    info: Any = sch.get(block)
+    regions = info.reads if which[0] == "read" else info.writes
+    return regions[which[1]].buffer.name if 0 <= which[1] < len(regions) else ""
+
+
+def laid_out(held: Arrays, number: int, arguments: Arguments, sch: Schedule, size: int) -> Arrays:
+    """The arrays after the step that laid parameter `number` out anew."""
+    return [*held[:number], moved(held[number], arguments, shape_now(sch, number, size)), *held[number + 1 :]]
+
+
+def shape_now(sch: Schedule, number: int, size: int) -> list[int]:
+    """The shape of a parameter, `size` being the value of `n`."""
+    with entered():
+        dims = Buffer(funcs(sch.mod.mlir)[0].args[number]).dims
+        known = [d.substitute({v: Index.constant(size) for v in d.values}).simplified().as_constant() for d in dims]
+    return [n for n in known if n is not None]
+
+
+def moved(array: np.ndarray, arguments: Arguments, shape: list[int]) -> np.ndarray:
+    """An array in the layout that a step gave its buffer; the value of padding, else 0, where no element goes."""
+    map_, pad = arguments[0][2], arguments[1].get("pad_value", 0)
+    result = np.zeros(shape, array.dtype)
+    for at in np.ndindex(result.shape):
+        result[at] = pad.map_indices(list(at))[0] if isinstance(pad, IndexMap) else pad
+    for at in np.ndindex(array.shape):
+        result[tuple(map_.map_indices(list(at)))] = array[at]
+    return result

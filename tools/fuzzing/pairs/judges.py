@@ -1,0 +1,78 @@
+"""Those who judge a pair. Each raises where something is wrong."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from interpreter import interpret
+
+from fuzzing.pairs.arrays import same
+from fuzzing.pairs.story import State, Story
+from tir_mlir import Schedule, build
+from tir_mlir.dialect.errors import NotChecked
+from tir_mlir.schedule.trace import Trace
+from tir_mlir.script.equal import difference
+from tir_mlir.script.module import IRModule
+from tir_mlir.script.parser import parse
+
+
+def interpreted(state: State) -> None:
+    """The program computes what NumPy does, in exact numbers."""
+    same(interpret(state.module.mlir, state.arrays), state.expected)
+
+
+def printed(state: State) -> None:
+    """The printed program is the same program."""
+    where = difference(parse(state.module.script()).mlir, state.module.mlir)
+    assert where is None, f"the printed program is another one: {where}"
+
+
+def verified(story: Story, sch: Schedule) -> None:
+    """`Schedule.verify` finds the program equal to the first one, or says what it does not check."""
+    story.last = "verify"
+    try:
+        answer = sch.verify()
+    except NotChecked as error:
+        story.counts["not checked", " ".join(str(error).split()[:6])] += 1
+        return
+    story.counts["judged", "verify"] += 1
+    changed = story.applied("unsafe_set_dtype")  # other roundings are what it was asked for
+    assert answer or changed, f"verify: {answer.difference}"
+
+
+def built(story: Story, sch: Schedule) -> None:
+    """The machine code computes what NumPy does, where machine numbers hold all that is computed."""
+    exact = story.sample.fits and not story.applied("unsafe_set_dtype")
+    if not exact or "T.thread_binding" in sch.mod.script():
+        return
+    story.last = "build"
+    story.counts["judged", "machine code"] += 1
+    got = [a.copy() for a in story.now.arrays]
+    build(sch.mod)["main"](*got)
+    same(got, story.now.expected)
+
+
+def _as_python(sch: Schedule, other: Schedule) -> None:
+    scope: dict[str, Any] = {"Schedule": Schedule}
+    exec(str(sch.trace), scope)
+    scope["apply_trace"](other)
+
+
+WAYS = {
+    "the trace": lambda sch, other: sch.trace.replay(other),
+    "its text": _as_python,
+    "its JSON": lambda sch, other: Trace.apply_json_to_schedule(sch.trace.as_json(), other),
+    "its simplified form": lambda sch, other: sch.trace.simplified().apply_to_schedule(other),
+}
+
+
+def replayed(story: Story, sch: Schedule, module: IRModule, random: Random | None = None) -> None:
+    """The trace gives the same program: as it is, as text, as JSON, simplified; or in one of these ways."""
+    wanted = sch.mod.script()
+    for word in [random.choice(list(WAYS))] if random else WAYS:
+        story.last = f"replay of {word}"
+        story.counts["judged", word] += 1
+        other = Schedule(module)
+        WAYS[word](sch, other)
+        assert other.mod.script() == wanted, f"{word} makes another program"

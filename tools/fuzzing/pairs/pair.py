@@ -1,0 +1,87 @@
+"""One pair: a random schedule of a random program, and what its judges say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+
+from fuzzing.kinds import Fault, Kind, Record
+from fuzzing.pairs.judges import built, interpreted, printed, replayed, verified
+from fuzzing.pairs.steps_taken import take
+from fuzzing.pairs.story import State, Story
+from fuzzing.programs import program
+from fuzzing.tape import parts
+from tir_mlir import Schedule
+from tir_mlir.script.parser import parse
+
+LENGTH = 7
+THOROUGH, PRINTED, REPLAYED, VERIFIED, BUILT = 0.04, 0.3, 0.3, 1.0, 0.15
+"""Shares of the pairs that are judged after every step and in every way; printed and parsed; replayed in one way;
+verified; built. The interpreter judges all of them."""
+
+
+def tell(random: Random, length: int = LENGTH, thorough: bool = True) -> Story:
+    """Make a program, schedule it by `length` random steps, judge. Errors: Fault."""
+    everything = thorough or random.random() < THOROUGH
+    judges = [everything or random.random() < share for share in (PRINTED, REPLAYED, VERIFIED, BUILT)]
+    story = Story(program(random))
+    try:
+        _tell(story, random, length, everything, judges)
+    except Exception as error:
+        text = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+        raise Fault(story.text(text)) from error
+    return story
+
+
+def _tell(story: Story, random: Random, length: int, everything: bool, judges: list[bool]) -> None:
+    module = parse(story.sample.text)
+    arrays = story.sample.arrays()
+    story.states.append(State("", module, arrays, story.sample.expected(arrays)))
+    interpreted(story.now)
+    sch = Schedule(module, seed=random.randrange(1, 1 << 30), error_render_level="none")
+    for _ in parts(random, "step", length):
+        if take(story, sch, random, everything) and everything:
+            printed(story.now)
+            interpreted(story.now)
+    print_, replay, verify, machine = judges
+    story.last = ""
+    if not everything:
+        _judged(story, print_)
+    if replay:
+        replayed(story, sch, module, None if everything else random)
+    if verify:
+        verified(story, sch)
+    if machine:
+        built(story, sch)
+
+
+def _judged(story: Story, print_: bool) -> None:
+    """The last program; when it is wrong, the first wrong one."""
+    judges = [interpreted, printed][: 1 + print_]
+    if _error(story.now, judges) is None:
+        return
+    for number, state in enumerate(story.states):
+        if (error := _error(state, judges)) is not None:
+            del story.states[number + 1 :]
+            raise error
+
+
+def _error(state: State, judges: Sequence[Callable[[State], None]]) -> Exception | None:
+    try:
+        for judge in judges:
+            judge(state)
+    except Exception as error:  # whatever it is, it is what this looks for
+        return error
+    return None
+
+
+def case(random: Random, thorough: bool = False) -> Record:
+    """A pair as an item."""
+    story = tell(random, thorough=thorough)
+    steps = sum(n for (what, _), n in story.counts.items() if what == "applied")
+    return Record("scheduled" if steps else "untouched", story.text(), story.counts)
+
+
+QUICK = {"pair": Kind(case)}
+ALL = {"pair": Kind(partial(case, thorough=True))}

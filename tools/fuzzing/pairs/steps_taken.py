@@ -1,0 +1,75 @@
+"""One random step on a schedule: taken, or refused and nothing changed."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import Any
+
+from fuzzing.pairs.arrays import laid_out, transformed
+from fuzzing.pairs.story import State, Story
+from fuzzing.steps import shown, step
+from fuzzing.steps.choice import NothingThere
+from tir_mlir import Schedule
+from tir_mlir.dialect.errors import IndexMapError, ScheduleError
+from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.schedule.handles import Handle
+
+REFUSALS = (ScheduleError, IndexMapError)
+# arguments that no program would make right
+ARGUMENTS: dict[str, tuple[type[Exception], ...]] = {
+    "unannotate": (IndexError,),
+    "merge": (ValueError,),
+    **{n: (ValueError,) for n in PRIMITIVES if n.startswith("sample_")},
+}
+POOR = r"0x[0-9a-f]{6}|<tir_mlir|Traceback|<built"
+
+
+def take(story: Story, sch: Schedule, random: Random, thorough: bool) -> bool:
+    """Try a random step; whether it changed the program (a new state then). `thorough`: look at all handles, too."""
+    try:
+        name, arguments = step(sch, random)
+    except NothingThere:
+        return False
+    before, count = sch.mod.text(), len(sch.trace)
+    handles = alive(sch) if thorough else {}
+    story.last = shown(sch, name, arguments)
+    target = transformed(sch, name, arguments)
+    try:
+        getattr(sch, name)(*arguments[0], **arguments[1])
+    except (*REFUSALS, *ARGUMENTS.get(name, ())) as error:
+        story.counts["refused", name] += 1
+        story.counts["reason", f"{name}: {_reason(error)}"] += 1
+        assert sch.mod.text() == before and len(sch.trace) == count, "a refused step changed something"
+        assert not thorough or alive(sch) == handles, "a refused step changed what handles stand for"
+        assert not re.search(POOR, str(error)), f"a poor message: {error}"
+        return False
+    story.counts["applied", name] += 1
+    if sch.mod.text() == before:
+        return False
+    arrays, expected = story.now.arrays, story.now.expected
+    if target in (names := [p.name for p in story.sample.params]):
+        number = names.index(target)
+        arrays = laid_out(arrays, number, arguments, sch, story.sample.size)
+        expected = laid_out(expected, number, arguments, sch, story.sample.size)
+    story.states.append(State(story.last, sch.mod, arrays, expected))
+    return True
+
+
+def _reason(error: Exception) -> str:
+    """A refusal without the names and numbers in it."""
+    reason = re.sub(r'"[^"]*"', '"_"', str(getattr(error, "reason", None) or error))
+    return re.sub(r"\b[\w.]*\d[\w.]*\b", "#", reason)[:90]
+
+
+def alive(sch: Schedule) -> dict[Handle, Any]:
+    """What the handles given out so far stand for, those that are good."""
+    found: dict[Handle, Any] = {}
+    for inst in sch.trace:
+        for handle in inst.outputs:
+            if handle is not None and handle not in found:
+                try:
+                    found[handle] = sch.get(handle)
+                except ValueError:  # consumed by a step, or a mark
+                    found[handle] = None
+    return found

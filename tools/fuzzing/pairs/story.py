@@ -1,0 +1,46 @@
+"""What happened to a pair: its program, its steps, the programs after them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from fuzzing.pairs.arrays import Arrays
+from fuzzing.programs import Sample
+from tir_mlir.script.module import IRModule
+
+
+@dataclass(frozen=True)
+class State:
+    """The program after a step, what it takes and what it leaves."""
+
+    step: str
+    module: IRModule
+    arrays: Arrays
+    expected: Arrays
+
+
+@dataclass
+class Story:
+    """A program, its states from the first one on, what was tried last; counts by (what, of what)."""
+
+    sample: Sample
+    states: list[State] = field(default_factory=list)
+    last: str = ""
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def now(self) -> State:
+        return self.states[-1]
+
+    def applied(self, name: str) -> int:
+        return self.counts["applied", name]
+
+    def text(self, problem: str = "") -> str:
+        """The problem, the program, the steps that changed it, what was tried last, and the program it was tried on."""
+        steps = [s.step for s in self.states[1:]]
+        head = [problem] if problem else []
+        tail = [f"last: {self.last}"] if self.last else []
+        if self.states and len(self.states) > 1:
+            tail.append(self.now.module.script())
+        return "\n".join([*head, self.sample.text, *steps, *tail])

@@ -1,0 +1,93 @@
+"""What a run found: counts, failures, the table and the last line."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fuzzing.items import INPUT, PAIR, Outcome
+
+
+@dataclass
+class Tally:
+    """Sums over the outcomes of a run."""
+
+    ran: Counter[str] = field(default_factory=Counter)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    failures: list[Outcome] = field(default_factory=list)
+    rss: int = 0
+    start: float = field(default_factory=time.monotonic)
+
+    def add(self, outcome: Outcome) -> None:
+        self.ran[outcome.item.what] += 1
+        word = outcome.word if outcome.verdict == "fine" else outcome.verdict
+        self.words[outcome.item.what, outcome.item.kind.removeprefix("input: "), word] += 1
+        self.counts.update(outcome.counts)
+        self.rss = max(self.rss, outcome.rss)
+        if outcome.verdict != "fine":
+            self.failures.append(outcome)
+
+    def of(self, what: str) -> dict[str, int]:
+        """{of what: how often} of one sort of counts, the most frequent first."""
+        found = {of: n for (sort, of), n in self.counts.items() if sort == what}
+        return dict(sorted(found.items(), key=lambda x: -x[1]))
+
+    def failed(self, what: str, *verdicts: str) -> int:
+        return sum(f.item.what == what and (not verdicts or f.verdict in verdicts) for f in self.failures)
+
+    @property
+    def line(self) -> str:
+        """The last line. A pair that fails in any way is wrong; an input that raises or kills its process, aborted."""
+        refused = sum(self.of("refused").values())
+        pairs = f"pairs {self.ran[PAIR]}: wrong {self.failed(PAIR)}, refused {refused}"
+        aborted, hung = self.failed(INPUT, "wrong", "aborted"), self.failed(INPUT, "hung")
+        return f"{pairs}; inputs {self.ran[INPUT]}: aborted {aborted}, hung {hung}"
+
+    @property
+    def code(self) -> int:
+        return int(bool(self.failures))
+
+    def table(self) -> str:
+        """How often each primitive was applied and refused, who judged, what came of each kind of input."""
+        applied, refused = self.of("applied"), self.of("refused")
+        lines = []
+        if self.ran[PAIR]:
+            lines.append(f"{'primitive':28} {'applied':>8} {'refused':>8}")
+            names = sorted({*applied, *refused}, key=lambda n: -applied.get(n, 0))
+            lines += [f"{n:28} {applied.get(n, 0):8} {refused.get(n, 0):8}" for n in names]
+            lines.append(f"{'all':28} {sum(applied.values()):8} {sum(refused.values()):8}")
+            lines += ["", *_shares("judged by", self.of("judged"), self.ran[PAIR])]
+            lines += _shares("verify does not check", self.of("not checked"), self.ran[PAIR])
+        kinds = sorted({kind for what, kind, _ in self.words if what == INPUT})
+        if kinds:
+            lines += ["", "inputs"]
+        for kind in kinds:
+            words = {w: n for (what, k, w), n in sorted(self.words.items()) if what == INPUT and k == kind}
+            lines.append(f"{kind:28} " + ", ".join(f"{w} {n}" for w, n in words.items()))
+        return "\n".join(lines)
+
+    def figures(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Everything, for a file."""
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return {
+            "options": dict(options),
+            "line": self.line,
+            "ran": dict(self.ran),
+            "seconds": round(time.monotonic() - self.start, 1),
+            "cpu_seconds": round(spent.ru_utime + spent.ru_stime, 1),
+            "most_memory_of_a_worker_mib": self.rss,
+            **{what.replace(" ", "_"): self.of(what) for what in ("applied", "refused", "judged", "not checked")},
+            "reasons": self.of("reason"),
+            "programs": self.of("program"),
+            "outcomes": {" ".join(k): n for k, n in sorted(self.words.items())},
+            "failures": [{"item": f.item.name, "verdict": f.verdict, "text": f.text} for f in self.failures],
+        }
+
+
+def _shares(title: str, found: Mapping[str, int], of: int) -> list[str]:
+    return [title, *(f"  {word:40} {n:8} {100 * n / of:5.1f} %" for word, n in found.items())] if found else []

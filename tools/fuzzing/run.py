@@ -1,0 +1,76 @@
+"""A run: items through the pool, failures shown and made smaller."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+
+from rich.console import Console
+from rich.progress import Progress
+
+from fuzzing.items import Item, Outcome
+from fuzzing.kinds import Kind
+from fuzzing.pool import Pool
+from fuzzing.report import Tally
+from fuzzing.shrink import shrunk
+
+MOST = 12
+"""Failures that are made smaller: one of each sort, and no more than these."""
+
+
+class Run:
+    """How items are run. `limit`: seconds an item may take; `shrink`: seconds to make a failure smaller."""
+
+    def __init__(self, kinds: Mapping[str, Kind], jobs: int, limit: float, shrink: float, seed: int):
+        self.kinds, self.jobs, self.limit, self.shrink, self.seed = kinds, jobs, limit, shrink, seed
+        self.console = Console(stderr=True)
+
+    def all(self, items: Iterable[Item], count: int) -> Tally:
+        """Run items; an interrupt ends the run, and what ran so far counts."""
+        tally = Tally()
+        with Progress(console=self.console, disable=not self.console.is_terminal, transient=True) as progress:
+            task = progress.add_task("", total=count)
+            try:
+                with Pool(self.kinds, self.jobs, self.limit) as pool:
+                    for outcome in pool.run(items):
+                        tally.add(outcome)
+                        progress.update(task, advance=1, description=tally.line)
+                        if outcome.verdict != "fine":
+                            self.say(f"{outcome.item.name} {outcome.verdict}: {outcome.word}")
+                self.smaller(tally)
+            except KeyboardInterrupt:
+                self.say("interrupted")
+        for failure in tally.failures:
+            self.tell(failure)
+        return tally
+
+    def smaller(self, tally: Tally) -> None:
+        """Put the smallest failure of each sort that is found in the place of its first one."""
+        first: dict[tuple[str, str, str], int] = {}
+        for number, failure in enumerate(tally.failures):
+            first.setdefault((failure.item.kind, failure.verdict, failure.word), number)
+        for number in list(first.values())[: MOST if self.shrink else 0]:
+            failure = tally.failures[number]
+            self.say(f"making {failure.item.name} smaller")
+            limit = self.limit if failure.verdict != "hung" else min(self.limit, self.shrink / 6)
+            tally.failures[number] = shrunk(failure, self.kinds, limit, self.shrink)
+
+    def tell(self, failure: Outcome) -> None:
+        print(f"\n--- {failure.item.name} ({failure.item.kind}) {failure.verdict}: {failure.word}")
+        print(f"    python tools/fuzz.py --seed {self.seed} --only {failure.item.name}")
+        print(failure.text.rstrip())
+
+    def only(self, item: Item) -> int:
+        """One item in a process of its own, and its story."""
+        with Pool(self.kinds, 1, self.limit) as pool:
+            (outcome,) = pool.run([item])
+        print(outcome.text.rstrip())
+        for (what, of), count in sorted(outcome.counts.items()):
+            print(f"{what} {of}: {count}")
+        print(f"{item.name} ({item.kind}) {outcome.verdict}: {outcome.word}")
+        return int(outcome.verdict != "fine")
+
+    def say(self, text: str) -> None:
+        """To the terminal; not a part of the report."""
+        sys.stdout.flush()
+        self.console.print(text, markup=False, highlight=False)

@@ -1,0 +1,5 @@
+"""Random schedule steps."""
+
+from fuzzing.steps.step import shown, step
+
+__all__ = ["shown", "step"]

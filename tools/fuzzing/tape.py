@@ -1,0 +1,113 @@
+"""Random numbers that are noted as they are drawn, in parts that have names, and may be played again after an edit.
+
+The same numbers as `random.Random` gives for the same seed. Played again, a part that has run out gives the lowest: the
+first of a choice, and 0.999... for a number in [0, 1), which makes what is rare not happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+LAST = 1 - 2**-53
+
+
+@dataclass
+class Part:
+    """The numbers drawn in one part: integers below some number, or floats of [0, 1)."""
+
+    name: str
+    drawn: list[int | float] = field(default_factory=list)
+
+    def trimmed(self) -> Part:
+        """Without the lowest numbers at its end, which come by themselves."""
+        end = len(self.drawn)
+        while end and self.drawn[end - 1] in (0, LAST):
+            end -= 1
+        return Part(self.name, self.drawn[:end])
+
+
+def parts(random: Random, name: str, count: int) -> Iterator[int]:
+    """Go `count` times through what draws numbers of its own: a stage, a step. A tape that is played goes as often as
+    it has parts of this name."""
+    if not isinstance(random, Tape):
+        yield from range(count)
+        return
+    for number in range(random.count(name, count)):
+        random.enter(name)
+        try:
+            yield number
+        finally:
+            random.leave()
+
+
+class Tape(Random):
+    """Plays some parts, or (without) notes those that a seed gives. `noted`: what was drawn in the end; `journal`: a
+    file that gets it at once, number by number, and outlives the process."""
+
+    def __init__(self, seed: int | str = 0, play: Sequence[Part] | None = None, journal: str = ""):
+        super().__init__()  # before the attributes: it seeds
+        self._journal = open(journal, "w", buffering=1) if journal else None
+        self._source = Random(seed)
+        self._play = None if play is None else [Part(p.name, list(p.drawn)) for p in play]
+        self.noted: list[Part] = []
+        self._open: list[tuple[int, Iterator[int | float]]] = []  # the number of a part, what is left to play
+        self.enter("start")
+
+    def count(self, name: str, drawn: int) -> int:
+        return drawn if self._play is None else sum(p.name == name for p in self._play)
+
+    def enter(self, name: str) -> None:
+        self._write(f"part {name}")
+        self._open.append((len(self.noted), iter(self._next(name))))
+        self.noted.append(Part(name))
+
+    def _next(self, name: str) -> list[int | float]:
+        """The first part of a name that has not been played."""
+        for number, part in enumerate(self._play or []):
+            if part.name == name:
+                assert self._play is not None
+                return self._play.pop(number).drawn
+        return []
+
+    def leave(self) -> None:
+        self._open.pop()
+
+    # --- what everything else in Random is made of --------------------------------------------------------------------
+
+    def _randbelow(self, n: int) -> int:
+        return self._integer(n, lambda: self._source.randrange(n))
+
+    def getrandbits(self, k: int) -> int:
+        return self._integer(1 << k, lambda: self._source.getrandbits(k))
+
+    def random(self) -> float:
+        value = self._source.random() if self._play is None else float(next(self._open[-1][1], LAST))
+        return float(self._note(value if 0 <= value < 1 else LAST))
+
+    def _integer(self, below: int, draw: Callable[[], int]) -> int:
+        value = draw() if self._play is None else min(int(next(self._open[-1][1], 0)), below - 1)
+        return int(self._note(value))
+
+    def _note(self, value: int | float) -> int | float:
+        part = self._open[-1][0]
+        self.noted[part].drawn.append(value)
+        self._write(f"{part} {value!r}")
+        return value
+
+    def _write(self, line: str) -> None:
+        if self._journal:
+            self._journal.write(line + "\n")
+
+
+def read(journal: str) -> list[Part]:
+    """What a tape wrote down."""
+    found: list[Part] = []
+    for line in open(journal).read().splitlines():
+        word, _, value = line.partition(" ")
+        if word == "part":
+            found.append(Part(value))
+        else:
+            found[int(word)].drawn.append(int(value) if value.isdigit() else float(value))
+    return found

@@ -1,0 +1,165 @@
+"""A process that runs items one by one, so that an item that aborts or hangs ends it alone."""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from typing import IO, Any
+
+from fuzzing.items import Item, Outcome
+from fuzzing.kinds import Fault, Kind, Record
+from fuzzing.tape import Tape
+
+MEMORY = 24 << 30
+"""Address space of a worker, in bytes: an item that asks for more fails, and not the machine."""
+START = 120.0
+"""Seconds that a worker may take to import everything."""
+QUIET = {"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}
+_spawn = multiprocessing.get_context("spawn")
+
+
+class Worker:
+    """The parent's side. `limit`: seconds an item may take."""
+
+    def __init__(self, kinds: Mapping[str, Kind], limit: float):
+        self.limit = limit
+        self.done = 0
+        self.ready = False
+        self.item: Item | None = None
+        self.started = time.monotonic()
+        self.log: IO[bytes] = tempfile.TemporaryFile()
+        self.conn, other = _spawn.Pipe()
+        os.environ.update({k: v for k, v in QUIET.items() if k not in os.environ})
+        path = f"/proc/{os.getpid()}/fd/{self.log.fileno()}" if os.path.isdir("/proc") else os.devnull
+        self.process = _spawn.Process(target=serve, args=(other, dict(kinds), path), daemon=True)
+        self.process.start()
+        other.close()
+
+    def start(self, item: Item) -> None:
+        self.item, self.started = item, time.monotonic()  # or when it is ready
+        try:
+            self.conn.send(item)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it died at rest: `outcome` sees it
+
+    @property
+    def left(self) -> float:
+        """Seconds until its item is overdue."""
+        return (self.limit if self.ready else START) - (time.monotonic() - self.started)
+
+    def outcome(self) -> Outcome | None:
+        """What came of its item; None while it runs. Afterwards a worker that is not `alive` is to be replaced."""
+        assert self.item is not None
+        if self.conn.poll():
+            try:
+                found: Outcome | None = self.conn.recv()
+            except (EOFError, ConnectionResetError):
+                self.process.join()
+                return self._ended("aborted", _cause(self.process.exitcode))
+            if found is None:
+                self.ready, self.started = True, time.monotonic()
+                return None
+            self.done += 1
+            self.item = None
+            return found
+        if self.left > 0:
+            return None
+        if self.process.pid:
+            os.kill(self.process.pid, signal.SIGUSR1)  # it writes down where it hangs
+            time.sleep(0.2)
+        return self._ended("hung", f"no answer in {self.limit if self.ready else START:g} s")
+
+    def _ended(self, verdict: str, cause: str) -> Outcome:
+        item, self.item = self.item, None
+        assert item is not None
+        self.log.seek(0)
+        text = f"{cause}\n" + self.log.read()[-6000:].decode(errors="replace")
+        self.stop()
+        return Outcome(item, verdict, _first_word(cause), text)
+
+    @property
+    def alive(self) -> bool:
+        return not self.conn.closed and self.process.is_alive()
+
+    def stop(self) -> None:
+        """End it, and what it started."""
+        pid = self.process.pid
+        if pid and self.process.is_alive():
+            try:
+                os.killpg(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):  # it has no group of its own yet
+                self.process.kill()
+        self.process.join()
+        self.conn.close()
+        self.log.close()
+
+
+def _cause(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"the process died of {signal.Signals(-code).name}"
+    return f"the process ended with {code}"
+
+
+def _first_word(cause: str) -> str:
+    return cause.rsplit(maxsplit=1)[-1]
+
+
+# --- the worker's side ------------------------------------------------------------------------------------------------
+
+
+def serve(conn: Connection, kinds: Mapping[str, Kind], log: str) -> None:
+    """Run the items that come until None does."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    out = os.open(log, os.O_RDWR | os.O_APPEND)
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+    faulthandler.enable(sys.__stderr__ or 2)
+    faulthandler.register(signal.SIGUSR1, sys.__stderr__ or 2)
+    conn.send(None)  # all that it needs is imported
+    while True:
+        try:
+            item: Item | None = conn.recv()
+        except EOFError:
+            return
+        if item is None:
+            return
+        os.ftruncate(out, 0)
+        conn.send(run(item, kinds[item.kind]))
+
+
+def run(item: Item, kind: Kind) -> Outcome:
+    """Run an item in this process."""
+    tape = Tape(item.seed, item.play, item.journal)
+    try:
+        found: Any = kind.case(tape)
+    except Fault as fault:
+        return Outcome(item, "wrong", label(str(fault)), str(fault), played=tape.noted, rss=_rss())
+    except Exception as error:  # any other error is a finding, too
+        word = f"{type(error).__name__}: {error}"
+        return Outcome(item, "wrong", label(word), f"{word}\n{traceback.format_exc()}", played=tape.noted, rss=_rss())
+    record = found if isinstance(found, Record) else Record(str(found))
+    return Outcome(item, "fine", record.word, record.text, record.counts, tape.noted, _rss())
+
+
+def label(text: str) -> str:
+    """What tells faults apart: the first words, without numbers and names."""
+    line = text.strip().partition("\n")[0]
+    words = ["_" if any(c.isdigit() or c in "\"'`" for c in w) else w for w in line.split()]
+    return " ".join(words[:8])
+
+
+def _rss() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() >> 20
