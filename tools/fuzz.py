@@ -35,20 +35,24 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    options = arguments().parse_args(argv)
+    parser = arguments()
+    options = parser.parse_args(argv)
 
+    from fuzzing import inputs
     from fuzzing.everything import kinds
     from fuzzing.items import INPUT, PAIR, Item, item
     from fuzzing.run import Run
 
     found = kinds(options.thorough, options.kind or "")
+    if options.kind and not any(name.startswith(INPUT) for name in found):
+        parser.error(f"no kind of input has {options.kind!r} in its name: {', '.join(inputs.KINDS)}")
     run = Run(found, options.jobs, options.limit, options.shrink, options.seed)
     if options.only:
         what, _, number = options.only.partition(":")
         return run.only(item(what, int(number), options.seed, found))
 
     def items() -> Iterator[Item]:
-        for what, count in ((PAIR, options.pairs), (INPUT, options.inputs)):
+        for what, count in ((PAIR, options.pairs), (INPUT, options.inputs if inputs.KINDS else 0)):
             for number in range(count):
                 yield item(what, number, options.seed, found)
 
