@@ -13,6 +13,7 @@ from mlir.dialects import affine, arith, memref
 from tir_mlir.dialect import attrs, dtypes
 from tir_mlir.dialect.index import Index, emit_map
 from tir_mlir.dialect.views import Block, Func, Loop, symbol_name
+from tir_mlir.dialect.visiting import visit
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,11 @@ def fresh_id(op: ir.Operation) -> int:
 def _walk(root: ir.Operation) -> list[ir.Operation]:
     found: list[ir.Operation] = []
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    def look(op: ir.Operation) -> ir.WalkResult:
         found.append(op)
         return ir.WalkResult.ADVANCE
 
-    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(root, look)
     return found
 
 

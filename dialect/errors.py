@@ -127,6 +127,10 @@ class StepError(ScheduleError):
         self.result = result
 
 
+class ForkError(TirError, RuntimeError):
+    """A forked process that cannot use MLIR: another thread was at work in it at the time."""
+
+
 class LoweringError(TirError):
     """A program that a lowering pass cannot take down."""
 

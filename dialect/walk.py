@@ -16,6 +16,7 @@ from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index, emit_map, is_apply, read_map
 from tir_mlir.dialect.memo import remembered
 from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_init, is_loop, is_where, parent_op
+from tir_mlir.dialect.visiting import visit
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
 AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "affine.if")
@@ -25,11 +26,11 @@ def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) 
     """All ops from `root` on, pre-order; below an op for which `skip` holds nothing is listed."""
     found: list[ir.Operation] = []
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    def look(op: ir.Operation) -> ir.WalkResult:
         found.append(op)
         return ir.WalkResult.SKIP if skip is not None and skip(op) else ir.WalkResult.ADVANCE
 
-    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(root.operation, look)
     return found
 
 
@@ -38,13 +39,13 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
     root = module.operation
     hits: list[ir.Operation] = []
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    def look(op: ir.Operation) -> ir.WalkResult:
         if attrs.ID in op.attributes and ir.IntegerAttr(op.attributes[attrs.ID]).value == number:
             hits.append(op)
             return ir.WalkResult.INTERRUPT
         return ir.WalkResult.ADVANCE
 
-    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(root, look)
     return hits[0] if hits else None
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.runtime import header, symbols, thunks, toolchain
+from tir_mlir.runtime import files, header, symbols, thunks, toolchain
 from tir_mlir.runtime.caller import PREFIX, Entries, functions
 from tir_mlir.runtime.llvm_flags import NO_SLP
 from tir_mlir.runtime.signature import Signature
@@ -36,7 +35,7 @@ class Aot:
     ):
         self._signatures = list(signatures)
         self._calls_out = calls_out
-        self._folder = tempfile.TemporaryDirectory(prefix="tir_mlir-")
+        self._folder = files.folder()
         missing = [name for name in symbols.undefined(lowered) if name not in _OWN]
         libs = [*libs, *symbols.support_libraries(missing, False), *symbols.openmp_for(lowered)]
         symbols.require(missing, libs)
@@ -67,11 +66,9 @@ class Aot:
         shared = Path(path)
         stem = shared.with_suffix("")
         results = [shared, stem.with_suffix(".o"), stem.with_suffix(".h")]
-        shared.parent.mkdir(parents=True, exist_ok=True)
-        results[0].write_bytes(Path(self._shared).read_bytes())
-        results[0].chmod(0o755)
-        results[1].write_bytes(Path(self._object).read_bytes())
-        results[2].write_text(header.text(self._signatures, stem.name))
+        made = [Path(self._shared).read_bytes(), Path(self._object).read_bytes()]
+        made.append(header.text(self._signatures, stem.name).encode())
+        files.write_whole(dict(zip(results, made, strict=True)))
         return results
 
     def _path(self, name: str) -> str:

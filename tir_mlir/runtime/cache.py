@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.errors import BuildError, ToolError
 from tir_mlir.runtime.toolchain import cache_folder
 
 KINDS = ("c", "ll", "code", "entry")  # folders: C as LLVM IR, LLVM IR as MLIR, compiled programs, entry.c
@@ -47,8 +47,8 @@ def load(kind: str, name: str) -> bytes | None:
     """The content of an entry, None when there is none that is whole and ours."""
     if not limit():
         return None
-    path = cache_folder() / kind / name
     try:
+        path = cache_folder() / kind / name
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
                 return None
@@ -56,7 +56,7 @@ def load(kind: str, name: str) -> bytes | None:
         if head != _MARK + _sum(data):
             return None
         os.utime(path)  # used now: others go before it
-    except OSError:
+    except (OSError, ToolError):
         return None
     return data
 
@@ -66,15 +66,15 @@ def save(kind: str, name: str, data: bytes) -> None:
     bound = limit()
     if not bound:
         return
-    folder = cache_folder() / kind
     temporary = None
     try:
+        folder = cache_folder() / kind
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as file:
             temporary = file.name
             file.write(_MARK + _sum(data) + b"\n" + data)
         os.replace(temporary, folder / name)  # atomic: another process sees the old entry or the whole new one
-    except OSError:
+    except (OSError, ToolError):
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import toolchain
+from tir_mlir.runtime import files, toolchain
 from tir_mlir.runtime.cache import cached
 from tir_mlir.runtime.host import cpu_features
 
@@ -52,7 +51,7 @@ def create_llvm(
     key = [source, language, *_FLAGS, *extra, _host()]
     text = cached("c", key, lambda: _compile(source, language, extra))
     if output is not None:
-        Path(output).write_text(text)
+        files.write_whole({Path(output): text.encode()})
     return text
 
 
@@ -79,9 +78,9 @@ def _host() -> str:
 
 def _compile(source: str, language: str, options: Sequence[str]) -> str:
     driver = "c++" if language == "cc" else "cc"
-    with tempfile.TemporaryDirectory(prefix="tir_mlir-") as folder:
+    with files.folder() as folder:
         path, result = Path(folder, f"kernel.{language}"), Path(folder, "kernel.ll")
-        path.write_text(source)
+        files.write_whole({path: source.encode()})
         done = toolchain.attempt("zig", [driver, *_FLAGS, *options, str(path), "-o", str(result)])
         if done.returncode != 0 or not result.exists():
             raise BuildError("create_llvm: the C compiler refused the kernel:\n" + _messages(done, folder))

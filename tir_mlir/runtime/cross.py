@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -10,7 +9,7 @@ from typing import Any, NoReturn
 from mlir import ir
 
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import header, toolchain
+from tir_mlir.runtime import files, header, toolchain
 from tir_mlir.runtime.caller import PREFIX
 from tir_mlir.runtime.machine import Target, compile_module
 from tir_mlir.runtime.signature import Signature
@@ -37,19 +36,16 @@ class Cross:
 
     def assembly(self) -> str:
         """The machine code, disassembled."""
-        with tempfile.NamedTemporaryFile(prefix="tir_mlir-", suffix=".o") as file:
-            file.write(self._data)
-            file.flush()
-            options = ["-d", "--no-show-raw-insn", f"--mattr={self._target.features.decode()}"]
-            return toolchain.run("llvm-objdump", [*options, file.name])
+        options = ["-d", "--no-show-raw-insn", f"--mattr={self._target.features.decode()}"]
+        with files.holding(self._data, ".o") as path:
+            return toolchain.run("llvm-objdump", [*options, path])
 
     def export(self, path: str | Path) -> list[Path]:
         """Write the object file (.o), and beside it a C header (.h). Returns the two paths."""
         target = Path(path).with_suffix(".o")
         results = [target, target.with_suffix(".h")]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        results[0].write_bytes(self._data)
-        results[1].write_text(header.text(self._signatures, target.stem))
+        made = self._data, header.text(self._signatures, target.stem).encode()
+        files.write_whole(dict(zip(results, made, strict=True)))
         return results
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import llvm_flags, symbols, toolchain
+from tir_mlir.runtime import files, llvm_flags, symbols, toolchain
 from tir_mlir.runtime.caller import PREFIX, Entries, functions
 from tir_mlir.runtime.modules import clone
 from tir_mlir.runtime.signature import Signature
@@ -40,7 +39,7 @@ class Engine:
 
     def assembly(self) -> str:
         """The machine code, disassembled."""
-        with tempfile.TemporaryDirectory(prefix="tir_mlir-") as folder:
+        with files.folder() as folder:
             path = str(Path(folder, "module.o"))
             self._engine.dump_to_object_file(path)
             return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", path])

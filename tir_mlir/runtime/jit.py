@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.runtime import machine, symbols, thunks, toolchain
+from tir_mlir.runtime import files, machine, symbols, thunks, toolchain
 from tir_mlir.runtime.caller import PREFIX, Entries, functions
 from tir_mlir.runtime.loader import Code
 from tir_mlir.runtime.signature import Signature
@@ -86,7 +85,5 @@ class Jit:
 
     def assembly(self) -> str:
         """The machine code, disassembled."""
-        with tempfile.NamedTemporaryFile(prefix="tir_mlir-", suffix=".o") as file:
-            file.write(self._compiled.data)
-            file.flush()
-            return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", file.name])
+        with files.holding(self._compiled.data, ".o") as path:
+            return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", path])

@@ -15,6 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.visiting import visit
 from tir_mlir.intrin.kernels import Builder, find_kernel, known_kernels, needed_by
 from tir_mlir.runtime import symbols, toolchain
 from tir_mlir.runtime.cache import cached
@@ -95,7 +96,7 @@ def _translate(text: str) -> str:
 def _take_annotations(module: ir.Module) -> list[str]:
     found: dict[str, None] = {}
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    def look(op: ir.Operation) -> ir.WalkResult:
         if attrs.ANNOTATIONS in op.attributes:
             annotations = op.attributes[attrs.ANNOTATIONS]
             if isinstance(annotations, ir.DictAttr) and PRAGMA in annotations:
@@ -104,7 +105,7 @@ def _take_annotations(module: ir.Module) -> list[str]:
                 op.attributes[attrs.ANNOTATIONS] = ir.DictAttr.get(rest)
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(module.operation, look)
     return list(found)
 
 
@@ -112,12 +113,12 @@ def _declarations(module: ir.Module) -> list[ir.OpView]:
     """The func.func operations without a body that are called."""
     called: set[str] = set()
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    def look(op: ir.Operation) -> ir.WalkResult:
         if op.name == "func.call":
             called.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(module.operation, look)
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
     return [op for op in functions if not _has_body(op) and _name(op) in called]
 

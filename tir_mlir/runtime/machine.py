@@ -12,6 +12,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.runtime.callbacks import raised_after
 from tir_mlir.runtime.llvm_c import address_of, error, llvm, message, set_up
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
@@ -72,7 +73,8 @@ def _context() -> Iterator[int]:
     context = llvm().LLVMContextCreate()
     try:
         llvm().LLVMContextSetDiagnosticHandler(context, handler, None)
-        yield context
+        with raised_after(hear):
+            yield context
     finally:
         llvm().LLVMContextDispose(context)  # and all of its modules
     if complaints:

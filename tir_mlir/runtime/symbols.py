@@ -14,6 +14,7 @@ from pathlib import Path
 from mlir import ir
 
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.visiting import visit
 
 # functions that lowering or code generation calls: prefix of the name -> library of the MLIR wheel
 _SUPPORT = {"memrefCopy": "mlir_c_runner_utils", "__trunc": "mlir_float16_utils", "__extend": "mlir_float16_utils"}
@@ -72,12 +73,12 @@ def openmp_for(lowered: ir.Module) -> list[str]:
     """The OpenMP runtime when the module has OpenMP operations; their calls appear only in LLVM IR."""
     found = False
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    def look(op: ir.Operation) -> ir.WalkResult:
         nonlocal found
         found = op.name.startswith("omp.")
         return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
 
-    lowered.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(lowered.operation, look)
     return [openmp()] if found else []
 
 

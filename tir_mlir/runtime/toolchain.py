@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tir_mlir.dialect.errors import ToolError
+from tir_mlir.runtime import files
 
 
 @dataclass(frozen=True)
@@ -173,14 +174,18 @@ def _failure(command: Sequence[str], status: str, stderr: str, input: str | None
     parts = [f"{name} failed ({status}): {' '.join(command)}", stderr.strip()[-4000:]]
     if input is not None:
         suffix = ".mlir" if name.startswith("mlir-opt") else ".txt"
-        with tempfile.NamedTemporaryFile("w", prefix=f"tir-{name}-", suffix=suffix, delete=False) as file:
-            file.write(input)
-        parts.append(f"its input is saved: {' '.join(command)} < {file.name}")
+        try:
+            with tempfile.NamedTemporaryFile("w", prefix=f"tir-{name}-", suffix=suffix, delete=False) as file:
+                file.write(input)
+            parts.append(f"its input is saved: {' '.join(command)} < {file.name}")
+        except OSError as error:
+            parts.append(f"its input cannot be saved: {error.strerror or error}")
     return "\n".join(part for part in parts if part)
 
 
 def cache_folder() -> Path:
-    """A folder of this user that can be written: TIR_CACHE_DIR, else the user's cache, else a temporary one."""
+    """A folder of this user that can be written: TIR_CACHE_DIR, else the user's cache, else a temporary one. Errors:
+    ToolError."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return _writable((os.environ.get("TIR_CACHE_DIR") or "", os.path.join(base, "tir_mlir")))
 
@@ -194,6 +199,6 @@ def _writable(places: tuple[str, ...]) -> Path:
             continue
         if os.access(place, os.W_OK):
             return Path(place)
-    folder = Path(tempfile.mkdtemp(prefix="tir_mlir-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    folder = files.folder()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)

@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.views import Block, Func, Loop, is_block
+from tir_mlir.dialect.visiting import visit
 from tir_mlir.passes.schedule import PRIMITIVES
 
 from .formulas import Formula
@@ -47,6 +48,11 @@ class Graves:
         for number in numbers:
             self._stories.pop(number, None)
 
+    def rise(self, module: ir.Module) -> None:
+        """What is in a module has not gone, whatever an unfinished step said."""
+        if self._last is not None and self._last[0] is not module:
+            self.forget(_ids(module))
+
     def bury(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
         """Note what a step took away, and give its ids. `step` is its number and call."""
         old = self._last[1] if self._last is not None and self._last[0] is before else _ids(before)
@@ -68,14 +74,14 @@ def _ids(module: ir.Module) -> set[int]:
     """The id of every op that a handle may stand for."""
     found: set[int] = set()
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    def look(op: ir.Operation) -> ir.WalkResult:
         if op.name in _HANDLED:
             attributes = op.attributes
             if attrs.ID in attributes:
                 found.add(ir.IntegerAttr(attributes[attrs.ID]).value)
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(module.operation, look)
     return found
 
 

@@ -120,16 +120,19 @@ class Stepper(Questions):
 
     def _applied(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arguments = bound(primitive, args, kwargs)
-        steps, state, first = len(self.trace), self._random.state, len(self._history)
+        module, steps, state, first = self._module, len(self.trace), self._random.state, len(self._history)
         place = render.user_frame()
         try:
             with entered(), entered(_location(place)):
                 named = {k: self._named(primitive, k, v) for k, v in arguments.items()}
                 return self._step(primitive, named, Call(place, first, state, perf_counter()))
-        except BaseException:
-            del self.trace.insts[steps:]  # looking a block up by its name was a step
+        except BaseException:  # Ctrl-C, too: it may come after any line
+            for step in self.trace.insts[steps:]:  # looking a block up by its name was a step
+                self.trace.decisions.pop(step, None)
+            del self.trace.insts[steps:]
             del self._history[first:]
-            self._random.state = state
+            self._module, self._random.state = module, state
+            self._graves.rise(module)
             raise
 
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:

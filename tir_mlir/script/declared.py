@@ -10,6 +10,7 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.regions import Region, computed, declare
 from tir_mlir.dialect.view_regions import resolved
 from tir_mlir.dialect.views import Block, Buffer, symbol_name
+from tir_mlir.dialect.visiting import visit
 
 from .expr import Evaluator
 from .values import RegionRef
@@ -54,12 +55,12 @@ def _same(wanted: list[Region], known: list[Region]) -> bool:
 def _calls_out(op: ir.Operation) -> bool:
     found = False
 
-    def visit(inner: ir.Operation) -> ir.WalkResult:
+    def look(inner: ir.Operation) -> ir.WalkResult:
         nonlocal found
         found = found or inner.name in ("func.call", "llvm.inttoptr")
         return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
 
-    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(op, look)
     return found
 
 

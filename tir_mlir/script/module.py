@@ -11,6 +11,7 @@ from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Func, funcs
+from tir_mlir.dialect.visiting import visit
 
 
 class IRModule:
@@ -200,12 +201,12 @@ def _copy_into(module: ir.Module, func: PrimFunc, name: str) -> None:
 def _callees(op: ir.Operation) -> set[str]:
     found: set[str] = set()
 
-    def visit(inner: ir.Operation) -> ir.WalkResult:
+    def look(inner: ir.Operation) -> ir.WalkResult:
         if inner.name == "func.call":
             found.add(ir.FlatSymbolRefAttr(inner.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 
-    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(op, look)
     return found
 
 
@@ -213,11 +214,11 @@ def _fresh_ids(module: ir.Module, op: ir.Operation) -> None:
     """New ids when the module has other functions, whose ids could be the same."""
     marked: list[ir.Operation] = []
 
-    def visit(inner: ir.Operation) -> ir.WalkResult:
+    def look(inner: ir.Operation) -> ir.WalkResult:
         if attrs.ID in inner.attributes:
             marked.append(inner)
         return ir.WalkResult.ADVANCE
 
-    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    visit(op, look)
     for inner in marked:
         inner.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
