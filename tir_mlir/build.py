@@ -10,6 +10,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from tir_mlir.dialect.errors import BuildError
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.threads import HEARD
 from tir_mlir.runtime import cache as store
-from tir_mlir.runtime import jit, key, link, llvm_c, machine, native
+from tir_mlir.runtime import jit, key, link, llvm_c, machine, mishaps, native
 from tir_mlir.runtime.aot import Aot
 from tir_mlir.runtime.cross import Cross
 from tir_mlir.runtime.engine import Engine
@@ -104,16 +105,34 @@ def _in_process(request: _Request, cached: bool) -> Library:
         if library is not None:
             timing.cached = True
             return library
-    lowered, facts = _lower(request)
-    with timing.clock("link"):
-        libs = jit.needed_libraries(lowered, request.libs, "f16" in request.source)
-    compiled = jit.compile_program(lowered, request.names, libs, timing.clock, **facts)
+    if name and (mishap := mishaps.before(name)) is not None:
+        return _after(mishap, request)
+    with mishaps.noted(name, request.source) if name else nullcontext(str) as reached:
+        lowered, facts = _lower(request)
+        with timing.clock("link"):
+            libs = jit.needed_libraries(lowered, request.libs, "f16" in request.source)
+        reached(mishaps.COMPILE)
+        compiled = jit.compile_program(lowered, request.names, libs, timing.clock, **facts)
     if name:
         with timing.clock("store"):
             if not key.sources_changed():
                 store.save("code", name, compiled.to_bytes())
     with timing.clock("load"):
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
+
+
+def _after(mishap: mishaps.Mishap, request: _Request) -> Library:
+    """What an earlier build of the program died in is left to the tools, which can fail without ending the process."""
+    said = f"process {mishap.process} died while it built this program, its text is in {mishap.path}"
+    if mishap.stage == mishaps.LOWER:
+        raise BuildError(
+            f"{said}: a pass of MLIR ended it, or somebody from outside. `tir-opt FILE` runs the passes one by one and"
+            " survives; remove the file to build the program again"
+        )
+    library = _by_driver(request, "tools")
+    text = f"{said}: LLVM ended it, or somebody from outside; the tools build it until the file is removed"
+    warnings.warn(text, LoweringWarning, stacklevel=4)
+    return library
 
 
 def _for_target(request: _Request, wanted: Target, driver: str) -> Library:

@@ -156,6 +156,56 @@ print([p.read_bytes() for p in other] == before)
     assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == ["kept.h", "kept.o", "kept.so"]
 
 
+def died(code, folder):
+    environment = {**os.environ, "PYTHONPATH": ROOT, "TIR_CACHE_DIR": str(folder)}
+    done = subprocess.run([sys.executable, "-c", HEAD + code], env=environment, capture_output=True, check=False)
+    return done.returncode < 0
+
+
+def test_a_crash_in_llvm_is_not_met_twice(tmp_path):
+    """The process is lost; the next one knows, and has the tools build the program."""
+    code = """
+from tir_mlir.runtime import jit
+jit.compile_program = lambda *_, **__: os.abort()
+build(scheduled(1))
+"""
+    assert died(code, tmp_path)
+    code = """
+import pathlib, warnings
+from tir_mlir.passes.lower import LoweringWarning
+for _ in range(2):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        lib = build(scheduled(1))
+    print(right(lib, 1), ["the tools build it" in str(w.message) for w in said if w.category is LoweringWarning])
+[note] = pathlib.Path(os.environ["TIR_CACHE_DIR"], "mishaps").iterdir()
+note.unlink()
+print(right(build(scheduled(1)), 1))
+"""
+    assert run(code, tmp_path) == ["True [True]", "True [True]", "True"]
+
+
+def test_a_crash_in_a_pass_is_not_met_twice(tmp_path):
+    code = """
+from tir_mlir.passes.lower.registry import LOWERINGS
+LOWERINGS["tir-lower-vectorized"] = type("Pass", (), {"run": staticmethod(lambda _: os.abort())})
+build(scheduled(1))
+"""
+    assert died(code, tmp_path)
+    code = """
+import pathlib, re
+try:
+    build(scheduled(1))
+except TirError as error:
+    print(type(error).__name__, "a pass of MLIR ended it" in str(error))
+    path = pathlib.Path(re.search(r"its text is in (\\S+):", str(error))[1])
+print("func.func @main" in path.read_text())
+path.unlink()
+print(right(build(scheduled(1)), 1))
+"""
+    assert run(code, tmp_path) == ["BuildError True", "True", "True"]
+
+
 def test_schedules_in_several_threads(tmp_path):
     code = """
 found = {}
