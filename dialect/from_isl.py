@@ -46,7 +46,11 @@ def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, in
         value = aff.get_coefficient_val(dim_type.div, i)
         if not value.is_zero():
             divs[i] = (value * scale).to_python()
-    return plain, divs, (aff.get_constant_val() * scale).to_python()
+    constant = (aff.get_constant_val() * scale).to_python()
+    for number in (constant, *plain.values(), *divs.values()):
+        if not -(2**63) <= number < 2**63:
+            raise NotProvable(f"an expression over {number}, which does not fit an index (64 bits)")
+    return plain, divs, constant
 
 
 def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.AffineExpr:

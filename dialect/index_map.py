@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,8 +60,7 @@ class IndexMap:
     ) -> IndexMap:
         """The map that a lambda computes. `ndim` is the number of indices, needed where it takes `*indices`."""
         names = parameters(mapping_function, ndim)
-        given = mapping_function(*[Name(n) for n in names])
-        terms = tuple(_flat(given))
+        terms = tuple(_flat(called(mapping_function, names)))
         inverse = None
         if inverse_index_map is not None:
             inverse = IndexMap.wrap(inverse_index_map, len(terms))
@@ -75,15 +75,19 @@ class IndexMap:
         """The map whose text is `lambda i, j: (i // 16, j % 16)`. The text is parsed, never executed."""
         try:
             tree = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError) as error:
-            raise IndexMapError(f"{text!r} is no index map: {error}") from None
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # MemoryError: nested too deeply
+            reason = str(error) or "it is nested too deeply"
+            raise IndexMapError(f"{reprlib.repr(text)} is no index map: {reason}") from None
         if not isinstance(tree, ast.Lambda):
             raise IndexMapError(f"{text!r} is no index map; write it as a lambda: lambda i, j: (j, i)")
         args = tree.args
         if args.vararg or args.kwarg or args.kwonlyargs or args.defaults:
             raise IndexMapError(f"{text!r}: the variables of an index map in text are plain names")
         names = [a.arg for a in (*args.posonlyargs, *args.args)]
-        terms = [from_ast(node, set(names)) for node in _flat_nodes(tree.body)]
+        try:
+            terms = [from_ast(node, set(names)) for node in _flat_nodes(tree.body)]
+        except RecursionError:
+            raise IndexMapError(f"{reprlib.repr(text)} is nested too deeply for an index map") from None
         return IndexMap(tuple(names), tuple(terms))
 
     @staticmethod
@@ -96,7 +100,7 @@ class IndexMap:
         elif callable(given):
             return IndexMap.from_func(given, ndim)
         else:
-            raise TypeError(f"an index map is a lambda such as lambda i, j: (j, i), not {given!r}")
+            raise TypeError(f"an index map is a lambda such as lambda i, j: (j, i), not {reprlib.repr(given)}")
         if ndim is not None and len(found.names) != ndim:
             raise IndexMapError(f"the map {found} takes {len(found.names)} indices; there are {ndim}")
         return found
@@ -118,8 +122,12 @@ class IndexMap:
 
     def map_indices(self, indices: Sequence[Any]) -> list[Any]:
         """Where a point goes. Indices may be integers, terms or index expressions of a program."""
+        if isinstance(indices, str) or not hasattr(type(indices), "__len__"):
+            raise IndexMapError(f"the map {self} takes a list of indices, not {reprlib.repr(indices)}")
         if len(indices) != len(self.names):
             raise IndexMapError(f"the map {self} takes {len(self.names)} indices, not {len(indices)}")
+        if odd := [i for i in indices if i is None or isinstance(i, (str, list, tuple, dict))]:
+            raise IndexMapError(f"an index is an integer or an expression, not {reprlib.repr(odd[0])}")
         return [evaluate(t, dict(zip(self.names, indices, strict=True))) for t in self.terms]
 
     def affine(self, names: Sequence[str] | None = None) -> tuple[ir.AffineExpr, ...]:
@@ -210,6 +218,8 @@ class IndexMap:
 
 def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
     """Names of the indices that a function takes; `*indices` stands for as many as are left."""
+    if not callable(function):
+        raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {reprlib.repr(function)}")
     try:
         found = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -226,6 +236,15 @@ def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
     if ndim is not None and len(names) != ndim:
         raise IndexMapError(f"the map takes {len(names)} indices ({', '.join(names)}); there are {ndim}")
     return names
+
+
+def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
+    """What a function gives for these variables."""
+    try:
+        return function(*[Name(n) for n in names])
+    except (TypeError, AttributeError) as error:
+        at = ", ".join(names)
+        raise IndexMapError(f"the map cannot be worked out at ({at}), which are affine terms: {error}") from error
 
 
 def _flat(given: Any) -> Iterable[Term]:
@@ -247,6 +266,8 @@ def _flat_nodes(node: ast.expr) -> Iterable[ast.expr]:
 
 def box_of(shape: Sequence[Any]) -> Box:
     """A shape of integers, names and expressions of names as a box."""
+    if not isinstance(shape, (list, tuple)):
+        raise IndexMapError(f"a shape is a list of integers and names of sizes, not {reprlib.repr(shape)}")
     terms = [Name(n) if isinstance(n, str) else as_term(n) for n in shape]
     sizes = sorted({name for t in terms for name in names_in(t)})
     return Box(tuple(to_affine(t, sizes) for t in terms), tuple(sizes))

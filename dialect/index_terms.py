@@ -18,6 +18,7 @@ _APPLY: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _AST = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
 _SUM = ("+", "-")
+_MOST = 250  # operations in a term: what handles terms goes down them by recursion
 _WORDS = {"floordiv": "//", "floormod": "%", "add": "+", "subtract": "-", "multiply": "*"}
 
 
@@ -113,8 +114,14 @@ class Number(Term):
 
     value: int | float
 
+    def __post_init__(self) -> None:
+        if isinstance(self.value, int) and not -(2**63) <= self.value < 2**63:
+            raise NotAffine(f"{self.value} does not fit an index (64 bits)")
+        if self.value != self.value:
+            raise NotAffine("nan cannot be part of an index map; a value of padding is a number or infinity")
+
     def __repr__(self) -> str:
-        return repr(self.value)
+        return repr(self.value).replace("inf", "1e999")  # read back, that is infinity
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,12 @@ class Operation(Term):
     symbol: str
     left: Term
     right: Term
+
+    def __post_init__(self) -> None:
+        size = 1 + sum(getattr(side, "size", 0) for side in (self.left, self.right))
+        if size > _MOST:
+            raise NotAffine(f"an index map with more than {_MOST} operations in one term")
+        object.__setattr__(self, "size", size)
 
     def __repr__(self) -> str:
         high = self.symbol not in _SUM

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tir_mlir.dialect.errors import IndexMapError
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.index_map import parameters
-from tir_mlir.dialect.index_terms import Name, Term, as_term, combine, evaluate, from_ast
+from tir_mlir.dialect.index_map import called, parameters
+from tir_mlir.dialect.index_terms import Term, as_term, combine, evaluate, from_ast
 
 Span = tuple[Term, Term]
 
@@ -30,7 +31,7 @@ class RegionMap:
         elif callable(given):
             self._function = given
         else:
-            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {given!r}")
+            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {reprlib.repr(given)}")
 
     @staticmethod
     def from_text(text: str) -> RegionMap:
@@ -41,7 +42,7 @@ class RegionMap:
         """(begin, end) of every dimension, for the iters as index expressions."""
         if self._function is not None:
             self.names = parameters(self._function, len(iters))
-            self.spans = [_span(item) for item in _items(self._function(*[Name(n) for n in self.names]))]
+            self.spans = [_span(item) for item in _items(called(self._function, self.names))]
             self._function = None
         if len(self.names) != len(iters):
             raise IndexMapError(f"{self} takes {len(self.names)} iters; the block has {len(iters)}")

@@ -13,6 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.errors import NotAffine
 from tir_mlir.dialect.index import Index, emit_map, is_apply, read_map
 from tir_mlir.dialect.memo import remembered
 from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_init, is_loop, is_where, parent_op
@@ -150,7 +151,10 @@ def parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
     parts = [p.strip() for p in match[2].split(",")]
     kinds = tuple("==" in p for p in parts)
     exprs = ", ".join(re.sub(r"\s*(==|>=)\s*0$", "", p) for p in parts)
-    return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{match[1]} -> ({exprs})>")).value, kinds
+    try:
+        return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{match[1]} -> ({exprs})>")).value, kinds
+    except ir.MLIRError:  # pyright: ignore[reportAttributeAccessIssue]  MLIR prints -2**63 and does not read it
+        raise NotAffine(f"the condition {exprs} holds a constant that does not fit an index (64 bits)") from None
 
 
 @remembered

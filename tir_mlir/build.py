@@ -22,7 +22,7 @@ from tir_mlir.dialect.errors import BuildError
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.threads import HEARD
 from tir_mlir.runtime import cache as store
-from tir_mlir.runtime import jit, key, link, llvm_c, machine, mishaps, native
+from tir_mlir.runtime import jit, key, link, llvm_c, machine, mishaps, native, processors
 from tir_mlir.runtime.aot import Aot
 from tir_mlir.runtime.cross import Cross
 from tir_mlir.runtime.engine import Engine
@@ -71,10 +71,12 @@ def build(
     """
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
-    if target not in TARGETS:
+    if not isinstance(target, str) or target not in TARGETS:
         raise BuildError(f"unknown target {target!r}; known: {', '.join(map(repr, TARGETS))}, and a Target")
-    if driver not in DRIVERS:
+    if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {driver!r}; known: {', '.join(map(repr, DRIVERS))}")
+    if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
+        raise BuildError(f"libs is a list of paths of shared objects, not {libs!r}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or Path(lib).exists() else str(lib) for lib in libs]
     timing = Timing()
     native.prepare()
@@ -140,6 +142,7 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     if driver != "jit" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple wants driver="jit", and MLIR\'s own LLVM in this process')
     words = ",".join(f"+{name}" for name in sorted(wanted.features))
+    processors.check(wanted.triple, wanted.cpu, words)
     code = machine.Target(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
     lowered, facts = _lower(request)
     clock = request.timing.clock

@@ -220,7 +220,10 @@ class Packer:
             if hasattr(value, "__dlpack__"):
                 return np.from_dlpack(value)
             if hasattr(value, "numpy"):
-                return value.numpy()
+                made = value.numpy()
+                if isinstance(made, np.ndarray):
+                    return made
+                raise TypeError(f"its numpy() gives a {type(made).__name__}")
         except (TypeError, ValueError, RuntimeError, BufferError) as error:
             self._fail(
                 param,

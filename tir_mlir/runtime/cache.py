@@ -53,7 +53,7 @@ def load(kind: str, name: str) -> bytes | None:
             if os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
                 return None
             head, _, data = file.read().partition(b"\n")
-        if head != _MARK + _sum(data):
+        if head != _MARK + _sum(kind, name, data):
             return None
         os.utime(path)  # used now: others go before it
     except (OSError, ToolError):
@@ -72,7 +72,7 @@ def save(kind: str, name: str, data: bytes) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as file:
             temporary = file.name
-            file.write(_MARK + _sum(data) + b"\n" + data)
+            file.write(_MARK + _sum(kind, name, data) + b"\n" + data)
         os.replace(temporary, folder / name)  # atomic: another process sees the old entry or the whole new one
     except (OSError, ToolError):
         if temporary is not None:
@@ -113,5 +113,6 @@ def _trim(bound: int) -> None:
             total -= size
 
 
-def _sum(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest().encode()
+def _sum(kind: str, name: str, data: bytes) -> bytes:
+    """The name counts: an entry that was moved to where another one belongs is none."""
+    return hashlib.sha256(f"{kind}/{name}\n".encode() + data).hexdigest().encode()

@@ -43,6 +43,8 @@ def create_llvm(
     file's suffix says what it is. Raises BuildError with clang's messages.
     """
     if not isinstance(source, str):
+        if not isinstance(source, (list, tuple)) or not all(isinstance(one, str) for one in source):
+            raise BuildError(f"create_llvm takes source text or the path of a file, not {type(source).__name__}")
         if len(source) != 1:
             raise BuildError(f"create_llvm: {len(source)} sources were given; pass one source text")
         source = source[0]

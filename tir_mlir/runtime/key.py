@@ -96,7 +96,7 @@ def _kernels(module: ir.Module) -> list[str]:
             symbol = ir.StringAttr(op.attributes["sym_name"]).value
             builder = find_kernel(symbol)
             if builder is not None:
-                found.append(f"{symbol} {_own(builder) or link.kernel_text(builder)}")
+                found.append(f"{symbol} {_own(builder) or link.kernel_text(builder, symbol)}")
     return found
 
 

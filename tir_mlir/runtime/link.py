@@ -140,22 +140,26 @@ def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kerne
             f"the kernel of {symbol!r} is made of {', '.join(missing)}, which the CPU that it is built for has not; "
             "schedule and build for one and the same target"
         )
-    module = _built(builder)
+    module = _built(builder, symbol)
     if _find(module, symbol) is None:
         made = ", ".join(_name(op) for op in module.body.operations if "sym_name" in op.attributes) or "nothing"
         raise BuildError(f"the kernel registered for {symbol!r} defines no llvm.func of that name; it made: {made}")
     return Kernel(symbol, module, "the registered kernel")
 
 
-def kernel_text(builder: Builder) -> str:
-    """What a registered builder makes, as text."""
-    return str(_built(builder))
+def kernel_text(builder: Builder, symbol: str) -> str:
+    """What the builder registered for a symbol makes, as text. Raises BuildError where that is no valid MLIR."""
+    return str(_built(builder, symbol))
 
 
-def _built(builder: Builder) -> ir.Module:
+def _built(builder: Builder, symbol: str) -> ir.Module:
     module = ir.Module.create()
-    with ir.InsertionPoint(module.body):
-        builder()
+    try:
+        with ir.InsertionPoint(module.body):
+            builder()
+        module.operation.verify()
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        raise BuildError(f"the kernel registered for {symbol!r} is no valid MLIR: {error}") from error
     return module
 
 

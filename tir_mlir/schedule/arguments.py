@@ -57,6 +57,8 @@ def typed(primitive: Primitive, key: str, value: Any) -> Any:
 
 
 def _fitted(primitive: Primitive, parameter: inspect.Parameter, value: Any) -> Any:
+    if _endless(value):
+        raise TypeError(f'In "Schedule.{primitive.name}", "{parameter.name}" is nested too deeply, or holds itself')
     try:
         return fitting(parameter.annotation)(value)
     except Mistyped:
@@ -64,6 +66,19 @@ def _fitted(primitive: Primitive, parameter: inspect.Parameter, value: Any) -> A
             f'In "Schedule.{primitive.name}", "{parameter.name}" has wrong type. Expected'
             f' "{described(parameter.annotation)}", but gets: "{value_type(value)}"'
         ) from None
+
+
+def _endless(value: Any, most: int = 40) -> bool:
+    """Whether lists and dictionaries are nested deeper than `most`."""
+    level = [value]
+    for _ in range(most):
+        inner = [
+            i for v in level for i in (v.values() if isinstance(v, dict) else v if isinstance(v, (list, tuple)) else ())
+        ]
+        level = list({id(i): i for i in inner}.values())  # each once: some hold the same list many times
+        if not level:
+            return False
+    return True
 
 
 def variadic(primitive: Primitive) -> str | None:

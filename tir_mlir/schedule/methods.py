@@ -150,7 +150,7 @@ class Methods:
         return self._apply("can_decompose_padding", block, loop)
 
     def pad_einsum(self, block: BlockLike, padding: Sequence[int]) -> None:
-        return self._apply("pad_einsum", block, list(padding))
+        return self._apply("pad_einsum", block, padding)
 
     def tensorize(
         self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str, preserve_unit_iters: bool = True

@@ -27,7 +27,7 @@ def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | No
         return None if found is None else len(found.iters)
     try:
         return pick_either(found, buffer)[0].rank
-    except TirError:
+    except (TirError, TypeError, KeyError, IndexError):  # not found, or no choice of a buffer at all
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,8 +22,9 @@ from tir_mlir.script import highlight
 from tir_mlir.script.module import IRModule, PrimFunc
 
 from .answer import Answer
+from .arguments import value_type
 from .formulas import Formula
-from .handles import Handle, LoopHandle
+from .handles import BlockHandle, Handle, LoopHandle
 from .history import Diff, History
 from .infos import BlockInfo, LoopInfo, info_of
 from .methods import BlockLike
@@ -111,7 +113,7 @@ class Schedule(Stepper):
         dead. Errors: ValueError when there are not so many steps.
         """
         steps = [e for e in self._history if e.changed]
-        if isinstance(n, bool) or not 0 <= n <= len(steps):
+        if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= len(steps):
             raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {n}")
         if n:
             self._take_back(steps[-n].first)
@@ -121,11 +123,11 @@ class Schedule(Stepper):
 
         The same as `sch.can_split(loop, [None, 16])`. The schedule stays as it is. Errors: those of a wrong call.
         """
-        name = {"get_sblock": "get_block"}.get(primitive, primitive)
+        name = {"get_sblock": "get_block"}.get(primitive, primitive) if isinstance(primitive, str) else ""
         if name not in PRIMITIVES or PRIMITIVES[name].returns is bool:
-            near = difflib.get_close_matches(str(primitive), PRIMITIVES, n=3)
+            near = difflib.get_close_matches(name, PRIMITIVES, n=3)
             way = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise ValueError(f"there is no primitive {primitive!r}{way}")
+            raise ValueError(f"there is no primitive {reprlib.repr(primitive)}{way}")
         return self._ask(lambda trial: getattr(trial, name)(*args, **kwargs))
 
     def explain_tensorize(
@@ -139,6 +141,11 @@ class Schedule(Stepper):
         trial = self._twin()
         block = trial.blockize(block_or_loop) if isinstance(block_or_loop, LoopHandle) else block_or_loop
         handle = trial.get_block(block) if isinstance(block, str) else block
+        if not isinstance(handle, BlockHandle):
+            raise TypeError(
+                'In "Schedule.explain_tensorize", "block_or_loop" has wrong type. Expected "BlockHandle, LoopHandle or'
+                f' str", but gets: "{value_type(handle)}"'
+            )
         with entered():
             view = trial._view(handle, trial._module)
             if not isinstance(view, Block):
@@ -171,6 +178,9 @@ class Schedule(Stepper):
 
     def work_on(self, func_name: str) -> None:
         """Choose the function in which `get_block` looks from now on."""
+        if not isinstance(func_name, str):
+            got = value_type(func_name)
+            raise TypeError(f'In "Schedule.work_on", "func_name" has wrong type. Expected "str", but gets: "{got}"')
         with entered():
             working_function(funcs(self._module), func_name)
         self._working = func_name

@@ -129,6 +129,7 @@ class Stepper(Questions):
         except BaseException:  # Ctrl-C, too: it may come after any line
             for step in self.trace.insts[steps:]:  # looking a block up by its name was a step
                 self.trace.decisions.pop(step, None)
+                self._known -= {h.serial for h in handles_in(step.outputs)}
             del self.trace.insts[steps:]
             del self._history[first:]
             self._module, self._random.state = module, state

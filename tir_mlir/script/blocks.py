@@ -170,7 +170,9 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
     kinds = evaluate.python(args["kinds"], "the kinds of axes")
     values = args["loops"].elts if isinstance(args["loops"], ast.List | ast.Tuple) else [args["loops"]]
     targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-    if not isinstance(kinds, str) or len(kinds) != len(values) or len(targets) != len(values):
+    if not isinstance(kinds, str):
+        raise Refused(f'the kinds in T.axis.remap are a string of S and R, such as "SSR", not {kinds!r}')
+    if len(kinds) != len(values) or len(targets) != len(values):
         counts = f"{len(kinds)} kinds, {len(values)} loops and {len(targets)} names"
         raise Refused(f"T.axis.remap has {counts}; it needs as many of each")
     found = []

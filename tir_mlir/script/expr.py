@@ -203,7 +203,8 @@ class Evaluator:
         item = self(node.operand)
         if not is_expr(item) and isinstance(item, bool | int | float):
             table: dict[type, Callable[[Any], Any]] = {ast.USub: operator.neg, ast.Not: operator.not_}
-            return table.get(type(node.op), operator.pos if isinstance(node.op, ast.UAdd) else operator.invert)(item)
+            function = table.get(type(node.op), operator.pos if isinstance(node.op, ast.UAdd) else operator.invert)
+            return _try(function, item)
         with self.state.source.location(node):
             if isinstance(node.op, ast.USub):
                 return arithmetic.negative(item)

@@ -46,6 +46,8 @@ def parse_mlir(text: str, source: Source) -> ir.Module:
 
 def read(text_or_path: str) -> tuple[str, str]:
     """MLIR text, given or read from a file, and the name it goes by in errors."""
+    if not isinstance(text_or_path, str):
+        raise ScriptError(f"MLIR text or the path of a file is needed, not {type(text_or_path).__name__}")
     if "\n" in text_or_path or "{" in text_or_path:
         return text_or_path, "<mlir>"
     if not os.path.exists(text_or_path):

@@ -23,6 +23,11 @@ class IRModule:
         if isinstance(mlir, ir.Module):
             self.mlir = mlir
             return
+        if mlir is not None and not isinstance(mlir, Mapping):
+            raise TirError(f"IRModule takes an MLIR module or functions by name, not {type(mlir).__name__}")
+        for name, func in (mlir or {}).items():
+            if not isinstance(name, str) or not isinstance(func, PrimFunc):
+                raise TirError(f"a function of a module is a PrimFunc under its name, not {type(func).__name__}")
         with entered():
             self.mlir = ir.Module.create()
             for name, func in (mlir or {}).items():
@@ -48,6 +53,8 @@ class IRModule:
     @staticmethod
     def from_expr(func: PrimFunc) -> IRModule:
         """A module with one function, under its `global_symbol`; a private one becomes `main`."""
+        if not isinstance(func, PrimFunc):
+            raise TirError(f"from_expr takes a PrimFunc, not {type(func).__name__}")
         return IRModule({str(func.attrs.get("global_symbol", "main")): func})
 
     @property
@@ -58,12 +65,12 @@ class IRModule:
 
     def __getitem__(self, name: str) -> PrimFunc:
         found = self.functions
-        if name not in found:
+        if not isinstance(name, str) or name not in found:
             raise KeyError(f"the module has no function {name!r}; it has {', '.join(found) or 'none'}")
         return found[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.functions
+        return isinstance(name, str) and name in self.functions
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.functions)
@@ -103,7 +110,7 @@ class IRModule:
         """Whether both are the same program; ids and locations do not count."""
         from .equal import equal
 
-        return equal(self.mlir, other.mlir)
+        return isinstance(other, IRModule) and equal(self.mlir, other.mlir)
 
     def _repr_html_(self) -> str:
         from .highlight import html
@@ -140,6 +147,8 @@ class PrimFunc:
 
     def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> PrimFunc:
         """A copy of the function with one more attribute, or with those of a dictionary, in a module of its own."""
+        if not isinstance(key, (str, Mapping)):
+            raise TirError(f"an attribute has a name, or a dictionary has several, not {type(key).__name__}")
         return self._with({**self.attrs, **(dict(key) if isinstance(key, Mapping) else {key: value})})
 
     def without_attr(self, key: str) -> PrimFunc:
@@ -148,6 +157,8 @@ class PrimFunc:
 
     def with_attrs(self, attributes: Mapping[str, Any]) -> PrimFunc:
         """A copy of the function with these attributes in place of its own, in a module of its own."""
+        if not isinstance(attributes, Mapping):
+            raise TirError(f"attributes are a dictionary, not {type(attributes).__name__}")
         return self._with(dict(attributes))
 
     def _with(self, attributes: dict[str, Any]) -> PrimFunc:

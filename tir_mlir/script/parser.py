@@ -11,7 +11,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.errors import ScriptError, TirError
 
 from . import python_names
 from .module import IRModule, PrimFunc
@@ -67,7 +67,14 @@ def build(programs: Iterable[Program]) -> IRModule:
 
 def _parse_one(module: ir.Module, program: Program) -> State:
     state = State(program.source, Scope(program.names, assigned_names(program.node)), module)
-    FunctionParser(state).function(program.node, program.name, program.private)
+    try:
+        FunctionParser(state).function(program.node, program.name, program.private)
+    except RecursionError:
+        raise program.source.error(program.node, "an expression or statement is nested too deeply") from None
+    except ScriptError:
+        raise
+    except TirError as error:  # a number too large for what it is meant for, say
+        raise program.source.error(program.node, str(error)) from None
     return state
 
 
@@ -117,6 +124,8 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
     functions (`N = 128`) are run, imports of tvm and of this package are taken as done.
     Errors: ScriptError with file, line and the line itself.
     """
+    if not isinstance(globals or {}, Mapping):
+        raise ScriptError(f"globals are Python names with their values, a dictionary, not {type(globals).__name__}")
     if isinstance(source, IRModule):
         return source
     if isinstance(source, PrimFunc):

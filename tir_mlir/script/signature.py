@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from tir_mlir.dialect.errors import NotAffine
 from tir_mlir.dialect.index import Index
 
 from . import calls
@@ -13,7 +14,7 @@ from .params import BufferSpec, ScalarSpec, Spec, size_name
 from .scope import State
 from .source import Refused
 from .syntax import BufferType, BufferWord, DType, HandleWord, Var
-from .values import Unbound, as_const, as_index
+from .values import Unbound, as_const, as_index, describe
 
 _BUFFER_FACTS = ("strides", "scope", "offset_factor", "align", "elem_offset", "buffer_type")
 
@@ -56,7 +57,10 @@ class Signature:
             raise self.state.error(arg, f"parameter {arg.arg} needs a type, such as {example}")
         node = arg.annotation
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            inner = ast.parse(node.value, mode="eval").body
+            try:
+                inner = ast.parse(node.value, mode="eval").body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                raise self.state.error(node, f"{node.value!r} is no type: it is not Python") from None
             for part in ast.walk(inner):
                 ast.copy_location(part, node)
             return inner
@@ -175,10 +179,13 @@ class Signature:
             raise self.state.error(node, f"buffer {name} has a negative extent: {dims}")
         if any(not isinstance(s, int | str) for s in strides):
             raise self.state.error(node, f"a stride of {name} is a number or a variable, not an expression")
-        offset = int(facts.get("offset_factor") or 0)
-        return BufferSpec(
-            name, dims, dtype, strides, facts.get("scope") or "global", offset, int(facts.get("align") or 0), node
-        )
+        offset, align = facts.get("offset_factor") or 0, facts.get("align") or 0
+        scope = facts.get("scope") or "global"
+        if odd := [n for n in (offset, align) if not isinstance(n, int) or n < 0]:
+            raise self.state.error(node, f"offset_factor and align of {name} are numbers, not {describe(odd[0])}")
+        if not isinstance(scope, str):
+            raise self.state.error(node, f'the scope of {name} is a string such as "global", not {describe(scope)}')
+        return BufferSpec(name, dims, dtype, strides, scope, offset, align, node)
 
     def dims(self, node: ast.expr) -> list[Any]:
         """Extents or strides: numbers, names of variables, or expression nodes for later."""
@@ -198,11 +205,14 @@ class Signature:
         return self._known(self.evaluate(node), node)
 
     def _known(self, item: Any, node: ast.expr) -> Any:
-        number = as_const(item)
+        try:
+            number = as_const(item)
+        except NotAffine as error:
+            raise self.state.error(node, str(error)) from None
         if number is None and isinstance(item, Index):
             return node
         if number is None:
-            raise self.state.error(node, f"an extent is an integer or a variable, not {item!r}")
+            raise self.state.error(node, f"an extent is an integer or a variable, not {describe(item)}")
         return number
 
     def _matches(self, body: list[ast.stmt], slots: dict[str, Spec | None]) -> None:

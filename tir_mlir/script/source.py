@@ -62,6 +62,10 @@ class Source:
             line = (error.lineno or 1) - (1 if self.indent else 0)
             message = f"not Python: {error.msg}"
             raise self._error(message, self.first_line - 1 + line, (error.offset or 1) - 1, 1) from None
+        except (RecursionError, MemoryError):  # MemoryError: that is how Python's parser says it
+            raise self._error("not Python: the text is nested too deeply", self.first_line, 0, 1) from None
+        except ValueError as error:  # a zero byte
+            raise self._error(f"not Python: {error}", self.first_line, 0, 1) from None
         if self.indent:
             tree = ast.Module(body=tree.body[0].body, type_ignores=[])  # type: ignore[attr-defined]
             ast.increment_lineno(tree, self.first_line - 2)

@@ -65,6 +65,8 @@ class FunctionParser:
                 raise self.state.error(stmt, str(refused)) from None
             except ScriptError:
                 raise
+            except RecursionError:
+                raise self.state.error(stmt, "this is nested too deeply") from None
             except TirError as error:
                 raise self.state.error(stmt, str(error)) from None
             except OverflowError as error:  # a number beyond what the bindings take
@@ -177,6 +179,8 @@ class FunctionParser:
         target = stmt.target
         if not isinstance(target, ast.Subscript):
             raise Refused("x += y is for elements of buffers; a name is bound once")
+        if type(stmt.op) not in BINARY:
+            raise Refused(f"the operator {type(stmt.op).__name__} has no meaning here")
         buffer, items = self._element(target)
         old = self.evaluate.load(buffer, items, target)
         value = self.evaluate.binary(BINARY[type(stmt.op)], old, self.evaluate(stmt.value), stmt)

@@ -91,6 +91,9 @@ class BufferWord:
     def __call__(self, shape: Any = (), dtype: str = "float32", **facts: Any) -> BufferType:
         return BufferType(shape, dtype, **facts)
 
+    def __repr__(self) -> str:
+        return "T.Buffer"
+
     def __getitem__(self, item: Any) -> BufferType:
         if not isinstance(item, tuple) or not item:
             return BufferType(item)
@@ -121,3 +124,6 @@ class LetWord:
 
     def __getitem__(self, item: Any) -> LetWord:
         return self
+
+    def __repr__(self) -> str:
+        return "T.let"

@@ -188,7 +188,16 @@ def describe(item: Any) -> str:
         return f"T.{word}"
     if isinstance(item, ModuleType):
         return f"the module {item.__name__}"
-    return f"{item!r} ({type(item).__name__})"
+    if isinstance(item, tuple | list) and any(not _says_itself(i) for i in item):
+        return f"a {type(item).__name__} of {', '.join(describe(i) for i in item[:3])}{', ...' * (len(item) > 3)}"
+    return f"{item!r} ({type(item).__name__})" if _says_itself(item) else f"a {type(item).__name__}"
+
+
+def _says_itself(item: Any) -> bool:
+    """Whether `repr` of an item means something to the user."""
+    if isinstance(item, tuple | list | dict):
+        return all(map(_says_itself, item.values() if isinstance(item, dict) else item))
+    return not is_expr(item) and not isinstance(item, BufferRef | RegionRef | Part | Pointer | Slice | Unbound)
 
 
 def mlir_type(dtype: str) -> ir.Type:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect import walk
-from tir_mlir.dialect.errors import NotProvable, ScriptError, VerifyError
+from tir_mlir.dialect.errors import NotAffine, NotProvable, ScriptError, VerifyError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import Block
 
@@ -23,8 +23,8 @@ def verify_source(module: ir.Module, states: Sequence[State]) -> None:
         verify(module, source=True)
     except VerifyError as error:
         raise _located(module, error, states) from None
-    except NotProvable as error:
-        raise ScriptError(f"the program could not be checked: {error}") from error
+    except (NotProvable, NotAffine) as error:
+        raise states[0].source.error(None, f"the program could not be checked: {error}") from error
 
 
 def _located(module: ir.Module, error: VerifyError, states: Sequence[State]) -> ScriptError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import reprlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -155,6 +156,9 @@ class Var(Expr):
     """A variable: a size, a scalar parameter, or an axis."""
 
     def __init__(self, name: str, dtype: str = "int32"):
+        for what, given in (("name", name), ("dtype", dtype)):
+            if not isinstance(given, str):
+                raise refuse(f"the {what} of a variable is a string, not {reprlib.repr(given)}")
         self.name = name
         self.key = fresh_key()
         self._dtype = dtype

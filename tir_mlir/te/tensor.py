@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,12 +46,14 @@ class IterVar(Var):
 def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
     """An axis to reduce over: `k = te.reduce_axis((0, 128), name="k")` runs from 0 up to, not including, 128."""
     if not isinstance(dom, (tuple, list)) or len(dom) != 2:
-        raise refuse(f"te.reduce_axis takes (begin, end): te.reduce_axis((0, 128), name={name!r}), not {dom!r}")
+        raise refuse(
+            f"te.reduce_axis takes (begin, end): te.reduce_axis((0, 128), name={name!r}), not {reprlib.repr(dom)}"
+        )
     low, high = (_extent(d, "the bound of a reduce axis") for d in dom)
     extent = high if isinstance(low, int) and low == 0 else high - low
     if isinstance(extent, int) and extent < 0:
         raise refuse(f"te.reduce_axis({dom!r}): it ends before it begins")
-    return IterVar(name, low, extent, True)
+    return IterVar(_called(name), low, extent, True)
 
 
 class Tensor:
@@ -189,7 +192,7 @@ def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder")
 
     shape: ints, `te.var` variables or expressions of such. dtype: "float32" unless given.
     """
-    return PlaceholderOp(name, _shape(shape), _dtype(dtype or "float32")).tensors[0]
+    return PlaceholderOp(_called(name), _shape(shape), _dtype(dtype or "float32")).tensors[0]
 
 
 def compute(
@@ -206,10 +209,13 @@ def compute(
     tuple of expressions; then the result is a tuple of tensors. tag: accepted, without a meaning. attrs: annotations
     of the block. Errors: ScriptError at the line of the expression.
     """
-    box = _shape(shape)
+    box, name = _shape(shape), _called(name)
     names = _axis_names(fcompute, len(box), varargs_names)
     axis = tuple(IterVar(n, 0, extent, False) for n, extent in zip(names, box, strict=True))
-    body = fcompute(*axis)
+    try:
+        body = fcompute(*axis)
+    except (TypeError, AttributeError) as error:
+        raise refuse(f"te.compute of {name}: the function cannot be worked out at its indices: {error}") from error
     if not isinstance(body, Reduction):
         several = isinstance(body, (tuple, list))
         values = list(body) if several else [body]
@@ -227,8 +233,11 @@ def compute(
 def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence[str] | None) -> list[str]:
     """The names of the function's parameters, and i0, i1, ... for those of `*indices`."""
     if not callable(fcompute):
-        raise refuse(f"te.compute takes a function of the indices: lambda i, j: ..., not {fcompute!r}")
-    kinds = list(inspect.signature(fcompute).parameters.values())
+        raise refuse(f"te.compute takes a function of the indices: lambda i, j: ..., not {reprlib.repr(fcompute)}")
+    try:
+        kinds = list(inspect.signature(fcompute).parameters.values())
+    except (TypeError, ValueError):
+        raise refuse(f"te.compute: {fcompute!r} has no signature to read; write a lambda") from None
     plain = [p.name for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
     open_ended = any(p.kind is p.VAR_POSITIONAL for p in kinds)
     if (len(plain) != ndim and not open_ended) or len(plain) > ndim:
@@ -242,6 +251,12 @@ def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence
             raise refuse(f"te.compute: {len(varargs_names)} varargs_names for {len(rest)} axes")
         return [*plain, *varargs_names]
     return [*plain, *(f"i{n}" for n in rest)]
+
+
+def _called(name: Any) -> str:
+    if not isinstance(name, str):
+        raise refuse(f"a name is a string, not {reprlib.repr(name)}")
+    return name
 
 
 def _shape(shape: Any) -> tuple[Any, ...]:
@@ -262,7 +277,7 @@ def _extent(size: Any, what: str) -> Any:
         if odd:
             raise refuse(f"{what} is made of numbers and te.var variables; {size} has {odd[0].name} in it")
         return size
-    raise refuse(f"{what} is an integer, a te.var or an expression of such, not {size!r}")
+    raise refuse(f"{what} is an integer, a te.var or an expression of such, not {reprlib.repr(size)}")
 
 
 def _dtype(dtype: Any) -> str:
