@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from fuzzing.inputs import arrays, cached, descriptions, kernels, linalg, maps, mlir, script, steps, tensors, traces
 from fuzzing.kinds import Kind
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, Kind] = {
+    "script": Kind(script.case, 6),
+    "mlir": Kind(mlir.case, 5),
+    "steps": Kind(steps.case, 4),
+    "traces": Kind(traces.case, 4),
+    "arrays": Kind(arrays.case, 3),
+    "maps": Kind(maps.case, 2),
+    "tensors": Kind(tensors.case, 2),
+    "cached": Kind(cached.case, 2),
+    "descriptions": Kind(descriptions.case, 1),
+    "linalg": Kind(linalg.case, 1),
+    "kernels": Kind(kernels.case, 1),
+}

@@ -1,0 +1,78 @@
+"""What may come out of an input: a result, or one of the errors that the product gives on purpose."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fuzzing.kinds import Fault
+from tir_mlir.dialect.errors import TirError
+
+USER = "<fuzz"  # files of made-up users: what goes wrong in their own lines is their own error
+_PRODUCT = str(Path(__file__).resolve().parents[3] / "tir_mlir")
+_LINKED = tuple(str(Path(_PRODUCT, name).resolve()) for name in (".", "dialect", "passes"))
+_HERE = str(Path(__file__).resolve().parent)
+_PLAIN = (TypeError, ValueError, IndexError, KeyError, AttributeError, NotImplementedError, ZeroDivisionError)
+_RAISE = re.compile(r"\s*raise\b")
+_INSIDE = re.compile(
+    r"internal error|Traceback|std::bad_|nanobind|_mlir_libs|tir_mlir[\w.]* object at 0x|UNREACHABLE|Assertion"
+)
+
+Result = tuple[str, Any]
+
+
+def tried(shown: str, work: Callable[[], Any]) -> Result:
+    """("accepted", what the work gave) or ("refused", the error); Fault for an error that nobody raised on purpose."""
+    try:
+        return "accepted", work()
+    except Fault:
+        raise
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  judged below
+        if not on_purpose(error):
+            raise Fault(f"{described(error)}\n{shown}") from error
+        if not str(error).strip() or _INSIDE.search(str(error)):
+            raise Fault(f"an error that says nothing to a user: {described(error)}\n{shown}") from error
+        return "refused", error
+
+
+def on_purpose(error: BaseException) -> bool:
+    """A refusal: an error class of the product, or a plain one from a `raise` in it, or from the user's own lines."""
+    if isinstance(error, TirError):
+        return True
+    if type(error) is TypeError and "got an unexpected keyword argument" in str(error):
+        return True  # Python names the culprit
+    frames = traceback.extract_tb(error.__traceback__)
+    if not isinstance(error, Exception) or isinstance(error, (RecursionError, MemoryError)) or not frames:
+        return False
+    file, number = frames[-1].filename, frames[-1].lineno or 0
+    if file.startswith((USER, _HERE)):
+        return True
+    return (
+        isinstance(error, _PLAIN) and file.startswith(_LINKED) and bool(_RAISE.match(linecache.getline(file, number)))
+    )
+
+
+def described(error: BaseException) -> str:
+    """The error with its last frames."""
+    frames = traceback.extract_tb(error.__traceback__)[-4:]
+    places = [f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in frames]
+    return f"{type(error).__name__}: {str(error)[:400]} ({' <- '.join(reversed(places))})"
+
+
+def short(text: str, most: int = 6000) -> str:
+    """A text for a message."""
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def seen(value: object, most: int = 300) -> str:
+    """A value for a message, whatever it is."""
+    try:
+        return repr(value)[:most]
+    except (RecursionError, TypeError, ValueError, IndexError, UnicodeError):
+        return f"<{type(value).__name__}>"

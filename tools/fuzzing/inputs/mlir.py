@@ -1,0 +1,148 @@
+"""MLIR text, nearly right or not at all, with pipelines of any passes: read as a program, and through `tir-opt`."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from fuzzing.inputs import corpus, texts
+from fuzzing.inputs.judging import Fault, described, short, tried
+from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.opt import main
+from tir_mlir.optdriver.pipeline import our_passes
+from tir_mlir.optdriver.upstream import IN_PROCESS
+from tir_mlir.script.module import IRModule
+
+ODD = (
+    *texts.NUMBERS, "true", '"x"', "[]", "{", "}", "(", ")", "%i", "%v", "%A", "%0", "@main", "^bb0", "index", "i128",
+    "i0", "f32",
+    "bf16", "f8E4M3FN", "vector<4xf32>", "tensor<4xf32>", "memref<0xf32>", "memref<?xf32>", "memref<*xf32>",
+    "memref<-1xf32>",
+    'memref<4xf32, "shared">', "memref<4xf32, 3>", "memref<4xf32, strided<[0]>>", "!llvm.ptr", "!tir.x", "#tir",
+    "none", "unit",
+    "affine_map<() -> ()>", "affine_map<(d0) -> (d0 floordiv 0)>", "affine_map<(d0) -> (d0 mod -2)>",
+    "affine_map<(d0)[s0] -> (d0 * s0)>",
+    "affine_map<() -> (9223372036854775807)>", "affine_set<(d0) : (d0 >= 0)>", "affine_set<() : (0 == 1)>",
+    "dense<1.0>",
+    "loc(unknown)", 'loc("f":1:2)', "tir.block", "tir.init", "tir.loop", "tir.id", "tir.iters", "tir.names", "tir.min",
+    "tir.extent",
+    "tir.kind", "tir.reads", "tir.where", "tir.name", "tir.annotations", "tir.syms", "tir.shape", "tir.attrs",
+    "floordiv 0", "mod 0",
+    "step 0", "step -1", "min", "max", "->", "=", ":", ",", "affine.for", "affine.parallel", "affine.if", "scf.for",
+    "func.func",
+    "return", "arith.constant", "unregistered.op", '"tir.x"() : () -> ()', "memref.alloc", "attributes", "private",
+    "iter_args",
+)  # fmt: skip
+OPTIONS = (
+    "loop=i", "loop=j", "loop=#3", "loop=#99", "loop=C:i", "loop=", "loops=i,j", "loops=k,B:i", "block=C", "block=B",
+    "block=AB",
+    "block=root", "factors=4,32", "factors=none,2", "factors=[0]", "factors=-1,99999999999999999999", "factors=x",
+    "ann_key=k",
+    "ann_value=[1,{a: 2}]", 'ann_value="x y"', "thread_axis=threadIdx.x", "buffer_index=0", "buffer=A",
+    "read_buffer_index=9",
+    "storage_scope=shared", "scope=x.y", "index_map=lambda i, j: (j, i)", "index_map='lambda i: i // 0'",
+    "padding=4,4,4",
+    "preserve_unit_iters=false", "factor_axis=0", "func=main", "func=nobody", "nobody=1", "=", "{", "'", "x",
+    "decision=[1,2]", "n=2",
+)  # fmt: skip
+FLAGS = ("--emit=script", "--emit=generic", "--emit=llvm", "--emit=mlir", "--no-rules", "--split-input-file",
+    "--verify-diagnostics",
+         "--print-ir-before-all", "--print-ir-after-all", "--mlir-print-local-scope", "--mlir-print-debuginfo",
+         "--nobody", "--timing",
+         "--mlir-print-op-generic", "--list-passes", "--import=nobody.py", "-x", "--emit=x")  # fmt: skip
+
+
+def case(random: Random) -> str:
+    """A text read as a program, or run through the tool."""
+    text = corpus.mlir(random)
+    if random.random() < 0.85:
+        text = texts.mutated(random, text, ODD, most=2)
+    return _read(text) if random.random() < 0.35 else _run(random, text)
+
+
+def _read(text: str) -> str:
+    text = text + "\n"
+    word, got = tried(short(text), lambda: IRModule.from_mlir(text))
+    if word != "accepted":
+        if not isinstance(got, ScriptError):
+            raise Fault(f"a refusal that does not say where: {described(got)}\n{short(text)}")
+        return word
+    word, printed = tried(short(text), got.script)
+    if word != "accepted":
+        return "accepted"  # not all that is right has a form in TVMScript
+    return word
+
+
+def _run(random: Random, text: str) -> str:
+    arguments = [word for _ in range(random.choice((0, 1, 1, 2, 4))) for word in _pass(random)]
+    arguments += [random.choice(FLAGS) for _ in range(random.choice((0, 0, 1, 2)))]
+    random.shuffle(arguments)
+    data = text.encode(errors="replace")
+    if random.random() < 0.02:
+        at = random.randrange(len(data) + 1)
+        data = data[:at] + bytes([random.randrange(256)]) + data[at:]
+    path = _folder() / f"input{os.getpid()}.mlir"
+    path.write_bytes(data)
+    return run(path, arguments, text)
+
+
+def run(path: Path, arguments: list[str], text: str) -> str:
+    """`tir-opt` on a file, in this process: exit code 0, or 1 with an error that has a place or names its option."""
+    out, err = io.StringIO(), io.StringIO()
+    shown = f"tir-opt {' '.join(map(repr, arguments))}\n{short(text)}"
+
+    def work() -> int:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                return main([str(path), f"--reproducer={path}.again", *arguments])
+            except SystemExit as stop:
+                return int(stop.code or 0)
+
+    word, code = tried(shown, work)
+    if word != "accepted":
+        raise Fault(f"tir-opt raised {described(code)}\n{shown}")
+    said = err.getvalue()
+    if code not in (0, 1) or "internal error" in said or "Traceback" in said:
+        raise Fault(f"tir-opt ends with {code}:\n{said[-2000:]}\n{shown}")
+    if code == 1 and "error" not in said and "expected-" not in said:
+        raise Fault(f"tir-opt ends with 1 and says nothing of an error:\n{said[-2000:]}\n{shown}")
+    return "refused" if code else "accepted"
+
+
+@cache
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="tir-fuzz-"))
+
+
+@cache
+def _known() -> tuple[list[str], list[str]]:
+    return sorted(our_passes()), sorted(IN_PROCESS)
+
+
+def _pass(random: Random) -> list[str]:
+    """A flag or pipeline of one or two passes; few of them are upstream ones that want a process of their own."""
+    ours, upstream = _known()
+    name = random.choice(ours if random.random() < 0.6 else upstream)
+    if random.random() < 0.04:
+        name = random.choice(
+            ("affine-loop-tile", "inline", "nobody", "tir-nobody", "convert-scf-to-openmp", "", "é", "canonicalise")
+        )
+    options = " ".join(random.choice(OPTIONS) for _ in range(random.choice((0, 1, 1, 2, 3))))
+    if name not in ours and random.random() < 0.9:
+        options = ""
+    match random.randrange(4):
+        case 0:
+            text = f"{name}{{{options}}}" if options else name
+            text = random.choice(("builtin.module({})", "{}", "{},cse", "func.func({})",
+                "builtin.module(func.func({}), cse)", "any({})"))\
+                .format(text)  # fmt: skip
+            if random.random() < 0.15:
+                text = texts.character_changed(random, text, ODD)
+            return ["-p", text]
+        case _:
+            return [f"--{name}={options}" if options else f"--{name}"]
