@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ class Aot:
         self._signatures = list(signatures)
         self._calls_out = calls_out
         self._folder = files.folder()
+        weakref.finalize(self, self._folder.cleanup)  # without the warning of a folder that nobody closed
         missing = [name for name in symbols.undefined(lowered) if name not in _OWN]
         libs = [*libs, *symbols.support_libraries(missing, False), *symbols.openmp_for(lowered)]
         symbols.require(missing, libs)
