@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 from mlir import ir
 
@@ -179,9 +181,18 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
         runs = relocate.executed(place, found)
         for buffer in inputs:
             _check_ready(block, loop, place, buffer, runs, iters)
-        lost = iters and not _ran(block, loop, place, iters).range().is_subset(runs.range())
-    check(not lost, loop, f'under loop {loop.name} some iterations of block "{block.name}" would not run at all')
+        lost = _ran(block, loop, place, iters).range().subtract(runs.range())
+        example = _first(lost, block, iters) if iters and not lost.is_empty() else None
+    if example is not None:
+        text = f'under loop {loop.name} some iterations of block "{block.name}" would not run at all, as {example}'
+        refuse(loop, text, counterexample=example)
     return found
+
+
+def _first(points: isl.Set, block: Block, iters: Sequence[Iter]) -> Counterexample:
+    """The smallest iteration of a set of them."""
+    point = smallest_point(points) or []
+    return Counterexample((Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :]),))
 
 
 def _ran(block: Block, loop: Loop, place: relocate.Place, iters: list[Iter]) -> isl.Map:
@@ -224,10 +235,12 @@ def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relo
         inner = dim_type.in_, shared, len(place.dims) - shared
         lost = before.project_out(*inner).subtract(runs.project_out(*inner))
         is_lost, is_gained = bool(spatial) and not lost.is_empty(), bool(spatial) and not gained.is_empty()
-    if is_lost or is_gained:
+        wrong = lost if is_lost else gained
+        example = _first(wrong.range(), block, spatial) if is_lost or is_gained else None
+    if example is not None:
         changed = "would not run at all" if is_lost else "would run where they did not before"
-        way = only_where(lost if is_lost else gained, loop.op)
-        refuse(loop, f'under loop {loop.name} some iterations of block "{block.name}" {changed}{way}')
+        text = f'under loop {loop.name} some iterations of block "{block.name}" {changed}, as {example}'
+        refuse(loop, f"{text}{only_where(wrong, loop.op)}", counterexample=example)
 
 
 def _shown(

@@ -87,6 +87,15 @@ def test_a_difference_tells_who_wrote_it():
     assert "B[7, 9] differs" in str(answer) and "i = 7, j = 9" in str(answer)
 
 
+def test_a_difference_in_a_parameter_with_another_layout_tells_so_too():
+    sch = Schedule(chapter.matmul(8, 8, 8))
+    sch.transform_layout("matmul", ("write", 0), lambda i, j: (i // 4, j // 4, i % 4, j % 4))
+    sch.unsafe_set_dtype(sch.cache_read("matmul", 0, "global"), 0, "float16")
+    answer = str(sch.verify())
+    assert "C[0, 0] differs" in answer
+    assert answer.count('last written in block "matmul" at y = 0, x = 0, r = 7') == 2
+
+
 def test_every_function_is_run():
     both = ADD.replace("main", "one") + ADD.replace("main", "two")
     module = "@I.ir_module\nclass M:\n" + "\n".join("    " + line for line in both.splitlines())

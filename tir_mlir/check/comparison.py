@@ -146,7 +146,7 @@ class Comparison:
             )
         at = _first_difference(*held)
         if at is not None and outside[1] is None:
-            return self._different(at, held, recipe, (kind, rotation, seed))
+            return self._different(at, recipe, (kind, rotation, seed))
         if outside[1] is not None:
             site = outside[1].site
             text = f"{self.name}: {site} at index {outside[1].index}, outside of it"
@@ -186,21 +186,21 @@ class Comparison:
     def _different(
         self,
         at: tuple[int, tuple[int, ...]],
-        held: Sequence[Sequence[Any]],
         recipe: data.Recipe,
         how: tuple[str, int, int],
     ) -> Difference:
         number, index = at
         param = self.signatures[0].params[number]
-        flat = int(np.ravel_multi_index(index, held[0][number].shape)) if index else 0
         writers = []
         for side, module in enumerate(self.modules):
             kind, rotation, seed = how
             seen = program.watched(module, self.signatures[side].name, number)
             arrays = recipe.arrays(seed, kind, exact=True)
-            if side and number in self.moves:
-                continue
-            arrays = self._moved(arrays, recipe) if side else arrays
+            place = index
+            if side:
+                arrays = self._moved(arrays, recipe)
+                place = tuple(self.moves[number].map_indices(list(index))) if number in self.moves else index
+            flat = int(np.ravel_multi_index(place, arrays[number].shape)) if place else 0
             seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat)
             writers.append(seen.program.writer(seen.writers))
         words = [

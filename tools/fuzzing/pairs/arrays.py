@@ -56,7 +56,8 @@ def moved(array: np.ndarray, arguments: Arguments, shape: list[int]) -> np.ndarr
     map_, pad = arguments[0][2], arguments[1].get("pad_value", 0)
     result = np.zeros(shape, array.dtype)
     for at in np.ndindex(result.shape):
-        result[at] = pad.map_indices(list(at))[0] if isinstance(pad, IndexMap) else pad
+        value = pad.map_indices(list(at))[0] if isinstance(pad, IndexMap) else pad
+        result[at] = np.array(value).astype(array.dtype)  # a cast, as in the program: it may wrap
     for at in np.ndindex(array.shape):
         result[tuple(map_.map_indices(list(at)))] = array[at]
     return result
