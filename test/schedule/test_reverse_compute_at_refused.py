@@ -217,3 +217,27 @@ def test_refuses_to_turn_an_order_that_counts(refused):
     sch = Schedule(Horner)
     (i, _) = sch.get_loops("P")
     refused(sch, 'update of block "D" depends on the order of r0, r1', lambda: sch.reverse_compute_at("D", i))
+
+
+def test_names_an_iteration_that_no_producer_brings(refused):
+    @I.ir_module
+    class Longer:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((16,), "float32")):
+            P = T.alloc_buffer((8,), "float32")
+            Q = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("P"):
+                    vi = T.axis.spatial(8, i)
+                    P[vi] = A[vi] + 1.0
+                    Q[vi] = A[vi] * 2.0
+            for i in range(16):
+                with T.block("C"):
+                    vi = T.axis.spatial(16, i)
+                    C[vi] = T.if_then_else(vi < 8, P[vi] + Q[vi], T.float32(0))
+
+    sch = Schedule(Longer)
+    (i,) = sch.get_loops("P")
+    text = r'under loop i some iterations of block "C" would not run at all, as C\(vi=8\)'
+    refused(sch, text, lambda: sch.reverse_compute_at("C", i))
+    assert sch.explain("reverse_compute_at", "C", i).counterexample.iterations[0].at == {"vi": 8}
