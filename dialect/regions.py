@@ -111,6 +111,7 @@ def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]
             wide = [e | {k: _wider(e[k], len(new)) for k in ("min", "extent")} for e in entries]
             facts[key] = ir.ArrayAttr.get([ir.DictAttr.get(e) for e in wide])
     facts[attrs.SYMS] = attrs.to_attr([*attrs.get(block.op, attrs.SYMS, []), *map(symbol_name, new)])
+    block.__dict__.pop("symbols", None)  # of before
     return [*known, *new]
 
 

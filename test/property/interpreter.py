@@ -58,10 +58,10 @@ class Watch:
     """What the iterations of the concurrent loops under way have touched: {(buffer, index): [iteration, written]}."""
 
     def __init__(self) -> None:
-        self.frames: list[tuple[str, set[str], bool, dict[Any, list[Any]]]] = []
+        self.frames: list[tuple[str, set[str], str, dict[Any, list[Any]]]] = []
         self.now: list[int] = []
 
-    def enter(self, name: str, private: set[str], together: bool) -> None:
+    def enter(self, name: str, private: set[str], together: str) -> None:
         self.frames.append((name, private, together, {}))
         self.now.append(-1)
 
@@ -77,7 +77,7 @@ class Watch:
             elif entry[0] == now:
                 entry[1] = entry[1] or write
                 entry[2] = entry[2] if entry[2] == reduction else 0
-            elif together and reduction and entry[2] == reduction:
+            elif together and entry[2] == reduction and (reduction > 0 or reduction and together == "lanes"):
                 entry[0], entry[1] = now, entry[1] or write
             elif not write and not entry[1]:
                 entry[0] = None  # read in several iterations
@@ -205,9 +205,9 @@ class _Writer:
             self.body(loop.body, depth + 1)
             return
         self.privates[f"P{var}"] = self.private(loop)
-        together = loop.kind == "vectorized" or loop.kind.startswith("threadIdx.")
+        together = {"vectorized": "lanes"}.get(loop.kind, "threads" if loop.kind.startswith("threadIdx.") else "")
         sums = together and any(Block(o).init is not None for o in ops(loop.op) if is_block(o))
-        self.put(depth, f"W.enter({loop.name!r}, P{var}, {together})")
+        self.put(depth, f"W.enter({loop.name!r}, P{var}, {together!r})")
         self.put(depth, f"for {var} in {'' if sums else 'reversed'}(range({low}, {high})):")
         self.put(depth + 1, f"W.now[-1] = {var}")
         self.body(loop.body, depth + 1)
@@ -306,12 +306,16 @@ def _root(value: ir.Value) -> ir.Value:
 
 
 def _reduction(op: ir.Operation, memref: ir.Value) -> int:
-    """A number for the reduction that an access starts or updates; 0 for other accesses."""
+    """A number for the reduction that an access starts or updates, below 0 without an init; 0 for other accesses."""
     home = enclosing_block(op)
-    init = home.init if isinstance(home, Block) else None
-    if init is None or not any(o.name == "affine.store" and _root(accessed(o)) == memref for o in ops(init)):
+    if not isinstance(home, Block) or not any(it.kind == "R" for it in home.iters):
         return 0
-    return home.id + 1
+    both = ("affine.load", "affine.store")
+    if home.init is not None:
+        starts = any(o.name == "affine.store" and _root(accessed(o)) == memref for o in ops(home.init))
+        return home.id + 1 if starts else 0
+    uses = {o.name for o in ops(home.op) if o.name in both and _root(accessed(o)) == memref}
+    return -home.id - 1 if len(uses) == 2 else 0
 
 
 def _loops(root: ir.Operation) -> list[ir.Operation]:

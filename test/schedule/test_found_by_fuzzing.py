@@ -31,3 +31,25 @@ def test_a_loop_that_never_runs_has_no_tile(what):
     low, high = sch.get_block("low"), sch.get_block("high")
     with pytest.raises(ScheduleError, match="a loop around block high never runs: iter v[ij] takes no value there"):
         sch.blockize([low, high] if what == "blocks" else sch.get_loops(high)[0])
+
+
+GROUPED = """
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 9), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    C = T.match_buffer(c, (n, 9), "float32")
+    for i, j in T.grid(n, 9):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj] + B[vi]
+"""
+
+
+def test_a_block_that_declares_its_regions_names_the_sizes_in_them():
+    """Its iters do not: the order of what it reads, kept after a copy was put in front, brought the size in."""
+    sch = Schedule(parse(GROUPED))
+    sch.blockize(sch.get_loops("C")[0])
+    sch.cache_read("C", 1, "global")
+    assert "T.reads(A[0:n, 0:9], B[0:n])" in sch.mod.script()

@@ -16,7 +16,7 @@ from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 
 LENGTH = 7
-THOROUGH, PRINTED, REPLAYED, VERIFIED, BUILT = 0.04, 0.3, 0.3, 1.0, 0.15
+THOROUGH, PRINTED, REPLAYED, VERIFIED, BUILT = 0.03, 0.2, 0.25, 0.6, 0.1
 """Shares of the pairs that are judged after every step and in every way; printed and parsed; replayed in one way;
 verified; built. The interpreter judges all of them."""
 
