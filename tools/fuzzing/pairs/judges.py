@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import numpy as np
 from interpreter import interpret
 
 from fuzzing.pairs.arrays import same
@@ -48,9 +49,20 @@ def built(story: Story, sch: Schedule) -> None:
         return
     story.last = "build"
     story.counts["judged", "machine code"] += 1
-    got = [a.copy() for a in story.now.arrays]
-    build(sch.mod)["main"](*got)
+    halves = [p.dtype == "bfloat16" for p in story.sample.params]
+    given = [_bits(a) if half else a.copy() for a, half in zip(story.now.arrays, halves, strict=True)]
+    build(sch.mod)["main"](*given)
+    got = [_floats(a) if half else a for a, half in zip(given, halves, strict=True)]
     same(got, story.now.expected)
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    """float32 -> bfloat16, for numbers that it holds."""
+    return np.ascontiguousarray(array.view(np.uint32) >> 16).astype(np.uint16)
+
+
+def _floats(array: np.ndarray) -> np.ndarray:
+    return (array.astype(np.uint32) << 16).view(np.float32)
 
 
 def _as_python(sch: Schedule, other: Schedule) -> None:

@@ -15,26 +15,28 @@ from fuzzing.tape import parts
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 
-LENGTH = 7
-THOROUGH, PRINTED, REPLAYED, VERIFIED, BUILT = 0.03, 0.2, 0.25, 0.6, 0.1
+LENGTH, LENGTHS = 7, (7, 7, 3, 12)
+THOROUGH, PRINTED, REPLAYED, VERIFIED, BUILT, BUILT_MORE = 0.03, 0.2, 0.25, 0.6, 0.06, 0.3
 """Shares of the pairs that are judged after every step and in every way; printed and parsed; replayed in one way;
-verified; built. The interpreter judges all of them."""
+verified; built, those with vectors, instructions or parallel loops more often. The interpreter judges all of them."""
+MORE = ("vectorize", "tensorize", "parallel")
 
 
 def tell(random: Random, length: int = LENGTH, thorough: bool = True) -> Story:
     """Make a program, schedule it by `length` random steps, judge. Errors: Fault."""
     everything = thorough or random.random() < THOROUGH
-    judges = [everything or random.random() < share for share in (PRINTED, REPLAYED, VERIFIED, BUILT)]
+    judges = [everything or random.random() < share for share in (PRINTED, REPLAYED, VERIFIED, BUILT_MORE)]
+    fewer = everything or random.random() < BUILT / BUILT_MORE
     story = Story(program(random))
     try:
-        _tell(story, random, length, everything, judges)
+        _tell(story, random, length, everything, judges, fewer)
     except Exception as error:
         text = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
         raise Fault(story.text(text)) from error
     return story
 
 
-def _tell(story: Story, random: Random, length: int, everything: bool, judges: list[bool]) -> None:
+def _tell(story: Story, random: Random, length: int, everything: bool, judges: list[bool], fewer: bool) -> None:
     module = parse(story.sample.text)
     arrays = story.sample.arrays()
     story.states.append(State("", module, arrays, story.sample.expected(arrays)))
@@ -52,7 +54,7 @@ def _tell(story: Story, random: Random, length: int, everything: bool, judges: l
         replayed(story, sch, module, None if everything else random)
     if verify:
         verified(story, sch)
-    if machine:
+    if machine and (fewer or any(story.applied(name) for name in MORE)):
         built(story, sch)
 
 
@@ -78,8 +80,9 @@ def _error(state: State, judges: Sequence[Callable[[State], None]]) -> Exception
 
 def case(random: Random, thorough: bool = False) -> Record:
     """A pair as an item."""
-    story = tell(random, thorough=thorough)
+    story = tell(random, random.choice(LENGTHS), thorough)
     steps = sum(n for (what, _), n in story.counts.items() if what == "applied")
+    story.counts.update(("program", name) for name in story.sample.stages)
     return Record("scheduled" if steps else "untouched", story.text(), story.counts)
 
 

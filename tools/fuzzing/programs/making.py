@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -9,7 +10,12 @@ from random import Random
 import numpy as np
 
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9)
-LONG = (1, 15, 16, 17)
+LONG = (1, 15, 16, 17, 32, 127)
+MOST = 1 << 11
+"""Elements that one buffer may have, multiplications that one product may take."""
+
+LARGEST = 127
+"""The largest value of a size variable."""
 
 Held = dict[str, np.ndarray]
 Axis = tuple[str, str, int | str]
@@ -50,8 +56,10 @@ class Making:
 
     # --- buffers ------------------------------------------------------------------------------------------------------
 
-    def size(self) -> int:
-        return self.random.choice(LONG) if self.often(0.15) else self.random.choice(SIZES)
+    def size(self, others: int = 1) -> int:
+        """An extent beside dimensions that make `others` elements already."""
+        found = self.random.choice(LONG) if self.often(0.15) else self.random.choice(SIZES)
+        return found if found * others <= MOST else self.random.choice(SIZES)
 
     def given(self, shape: tuple[int | str, ...], like: Made) -> Made:
         """A buffer of a shape to read: one that is there, or a new parameter."""
@@ -71,8 +79,10 @@ class Making:
         there = [b for b in self.buffers if len(b.shape) == rank]
         if there and self.often(0.85):
             return there[-1] if self.often(0.7) else self.random.choice(there)
-        first: int | str = "n" if self.symbolic and self.often(0.6) else self.size()
-        return self.param((first, *[self.size() for _ in range(rank - 1)]))
+        shape: list[int | str] = ["n" if self.symbolic and self.often(0.6) else self.size()]
+        for _ in range(rank - 1):
+            shape.append(self.size(math.prod(LARGEST if isinstance(s, str) else s for s in shape)))
+        return self.param(tuple(shape))
 
     def target(self, shape: tuple[int | str, ...], like: Made, dtype: str = "") -> Made:
         self.count += 1

@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
 
-from fuzzing.programs.making import Held, Made
+from fuzzing.programs.making import LARGEST, Held, Made
+from fuzzing.programs.products import Products
 from fuzzing.programs.stages import Stages
 from fuzzing.programs.wide_stages import WideStages
 from fuzzing.tape import parts
 
 # numbers up to here are exact, with some room for what a sum passes through on its way
-EXACT = {"float32": 1 << 20, "float16": 1 << 7, "int32": 1 << 27, "int8": 1 << 5}
+EXACT = {
+    "float64": 1 << 48, "float32": 1 << 20, "float16": 1 << 7, "bfloat16": 1 << 4,
+    "int64": 1 << 48, "int32": 1 << 27, "int16": 1 << 13, "int8": 1 << 5,
+}  # fmt: skip
+TYPES = (*("float32", "int32") * 3, "float16", "bfloat16", "float64", "int8", "int16", "int64")
 
 
 @dataclass
 class Sample:
-    """A program: its text, the parameters in order, and what it leaves in them by NumPy; `size` is the value of `n`."""
+    """A program: its text, the parameters in order, and what it leaves in them by NumPy; `size` is the value of `n`,
+    `stages` what it is made of."""
 
     text: str
     params: list[Made]
     size: int
     meaning: Callable[[Held], None]
+    stages: list[str] = field(default_factory=list)
     fits: bool = False
 
     def arrays(self, seed: int = 0) -> list[np.ndarray]:
         rng = np.random.default_rng(seed)
-        shapes = [[self.size if isinstance(s, str) else s for s in p.shape] for p in self.params]
-        return [rng.integers(*p.span, shape).astype(p.dtype) for p, shape in zip(self.params, shapes, strict=True)]
+
+        def array(made: Made) -> np.ndarray:
+            shape = [self.size if isinstance(s, str) else s for s in made.shape]
+            return rng.integers(*made.span, shape).astype(held_as(made.dtype))
+
+        return [array(p) for p in self.params]
 
     def expected(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """What the parameters hold in the end; `fits` tells whether machine numbers hold all that is computed."""
@@ -47,11 +58,16 @@ class Sample:
 
 
 def _exact(dtype: str) -> type:
-    return np.float64 if dtype[0] == "f" else np.int64
+    return np.int64 if dtype.startswith("int") else np.float64
+
+
+def held_as(dtype: str) -> str:
+    """NumPy has no bfloat16: its numbers are held as float32."""
+    return "float32" if dtype == "bfloat16" else dtype
 
 
 @dataclass
-class Maker(WideStages, Stages):
+class Maker(Products, WideStages, Stages):
     """Strings stages together: what the last ones made are the results."""
 
     STAGES = (
@@ -59,14 +75,22 @@ class Maker(WideStages, Stages):
         "reduce", "reduce", "reduce", "matmul", "matmul", "conv", "broadcast", "flatten", "fold", "update", "overwrite",
         "halves", "scan", "scratch", "together", "argmax", "triangle", "below", "mirrored", "frame", "numbered",
         "gathered", "chosen", "twins", "cast", "tiled", "softmax", "scattered", "named", "clipped", "shifted", "rolled",
-        "rolled",
+        "rolled", "gemm", "gemm", "gemm", "batched", "window", "window",
     )  # fmt: skip
+
+    made: list[str] = field(default_factory=list)
+
+    def stage(self) -> None:
+        """One more, of any sort; some fit no buffer that is there."""
+        name, before = self.random.choice(self.STAGES), len(self.lines)
+        getattr(self, name)()
+        self.made += [name] * (len(self.lines) > before)
 
     def sample(self, stages: int) -> Sample:
         for _ in parts(self.random, "stage", stages):
-            getattr(self, self.random.choice(self.STAGES))()
+            self.stage()
         while not self.allocs:
-            getattr(self, self.random.choice(self.STAGES))()
+            self.stage()
         read = " ".join(self.lines)
         outputs = [b for b in self.allocs if read.count(f"{b.name}[") == 1] or self.allocs[-1:]
         if self.allocs[-1] not in outputs:
@@ -83,7 +107,9 @@ class Maker(WideStages, Stages):
 
         # a sum over nothing runs no init: not a meaning to keep
         summed = any(".reduce(n," in line for line in self.lines)
-        size = self.random.choice([0, 1, 2, 3, 5, 8][summed:]) if self.symbolic else 0
+        sizes = [0, 1, 2, 3, 5, 8] * 2 + [15, 16, 17, LARGEST]
+        size = self.random.choice(sizes[summed:]) if self.symbolic else 0
+        size = size or int(summed and self.symbolic)
         head = ["@T.prim_func"]
         if self.symbolic and any("n" in p.shape for p in params):
             head.append(f"def main({', '.join(f'h_{p.name}: T.handle' for p in params)}):")
@@ -100,11 +126,11 @@ class Maker(WideStages, Stages):
             for step in steps:
                 step(held)
 
-        return Sample(text, params, size, meaning)
+        return Sample(text, params, size, meaning, self.made)
 
 
 def program(random: Random, most: int = 4) -> Sample:
     """One random program of one to `most` stages."""
-    dtype = random.choice(["float32", "float32", "float32", "int32", "int32", "float16", "int8"])
+    dtype = random.choice(TYPES)
     maker = Maker(random, dtype, random.random() < 0.25)
     return maker.sample(random.choice([1, *range(2, most + 1), *range(2, most + 1)]))

@@ -210,7 +210,7 @@ class Stages(Making):
         if not there:
             return
         a = self.random.choice(there)
-        names = ["vi", "vj"][: len(a.shape)]
+        names = ["vi", "vj", "vl"][: len(a.shape)]
         at = ", ".join(names)
         self.count += 1
         axes = [(n, "S", s) for n, s in zip(names, a.shape, strict=True)]
@@ -225,7 +225,7 @@ class Stages(Making):
         if not there:
             return
         a, b = self.random.choice(there)
-        names = ["vi", "vj"][: len(a.shape)]
+        names = ["vi", "vj", "vl"][: len(a.shape)]
         at = ", ".join(names)
         self.count += 1
         axes = [(n, "S", s) for n, s in zip(names, a.shape, strict=True)]

@@ -6,6 +6,9 @@ import numpy as np
 
 from fuzzing.programs.making import Held, Made, Making
 
+WIDE = {"int8": "int32", "int16": "int32", "int32": "int64", "float16": "float32", "bfloat16": "float32"}
+"""What sums of a type are kept in."""
+
 
 class WideStages(Making):
     """What is not a plain map or sum."""
@@ -195,7 +198,7 @@ class WideStages(Making):
     def cast(self) -> None:
         """Products of a narrow type, summed in a wide one."""
         a = self.source(2)
-        wide = {"int8": "int32", "float16": "float32"}.get(a.dtype)
+        wide = WIDE.get(a.dtype)
         if wide is None:
             return
         n, m = a.shape

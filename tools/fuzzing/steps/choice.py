@@ -108,6 +108,8 @@ class Choice:
                 own = self.loops(block)
                 if loops := [lp for other in others for lp in self.loops(other) if lp not in own]:
                     return block, self.one(loops)
+            if self.often(0.8):
+                raise NothingThere
         return self.block(), self.loop()
 
 

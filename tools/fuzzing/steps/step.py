@@ -57,6 +57,13 @@ def on_loop(c: Choice) -> Arguments:
     return [c.loop()], {}
 
 
+def vectorize(c: Choice) -> Arguments:
+    """Now and then of an innermost loop, now and then of one that sums."""
+    block = c.reduction() if c.often(0.3) else c.block()
+    loops = c.loops(block)
+    return [loops[-1] if loops and c.often(0.5) else c.loop_of(block)], {}
+
+
 def bind(c: Choice) -> Arguments:
     return [c.loop(), c.one(("threadIdx.x", "threadIdx.y", "blockIdx.x", "vthread", "nothing"))], {}
 
@@ -113,7 +120,7 @@ def rfactor(c: Choice) -> Arguments:
 def epilogue(c: Choice) -> Arguments:
     block = c.reduction() if c.often(0.9) else c.block()
     users = c.sch.get_consumers(block)
-    return [block, c.one(users) if users and c.often(0.8) else c.block()], {}
+    return [block, c.one(users) if c.often(0.9) else c.block()], {}
 
 
 def consumer(c: Choice) -> Arguments:
@@ -141,7 +148,7 @@ STEPS: dict[str, tuple[Maker, int]] = {
     "fuse": (fuse, 5),
     "reorder": (reorder, 6),
     "parallel": (on_loop, 3),
-    "vectorize": (on_loop, 3),
+    "vectorize": (vectorize, 4),
     "unroll": (on_loop, 1),
     "bind": (bind, 3),
     "compute_at": (compute_at, 14),

@@ -43,7 +43,7 @@ def annotate(c: Choice) -> Arguments:
 
 def unannotate(c: Choice) -> Arguments:
     found = [(x, key) for b in c.blocks for x in [b, *c.loops(b)] for key in c.info(x).annotations]
-    if found and c.often(0.8):
+    if c.often(0.9):
         return list(c.one(found)), {}
     return [c.block() if c.often(0.5) else c.loop(), c.one(("k", "pragma_x"))], {}
 
@@ -98,9 +98,10 @@ def compute_location(c: Choice) -> Arguments:
 
 def tensorize(c: Choice) -> Arguments:
     """An instruction of the length of a loop that does what the name of its block tells."""
-    block = c.block()
+    blocks = [b for b in c.blocks if all(kind == "S" for _, kind in c.info(b).iters) or "_update" in c.info(b).name]
+    block = c.one(blocks) if blocks and c.often(0.9) else c.block()
     loops = c.loops(block)
-    loop = c.one(loops[-2:])
+    loop = c.one(loops[-3:])
     lengths = [c.info(lp).extent for lp in loops[loops.index(loop) :]]
     written = c.info(block).writes
     if None in lengths or not written:
