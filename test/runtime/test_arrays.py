@@ -85,6 +85,10 @@ REFUSED = {
         r"B: .* strides \(66, 4\) in bytes; multiples of 4",
     ),
     "no array": (lambda a, b, c: (a, [[1.0]], c), "B: .* is a list; a NumPy array or an object with __dlpack__"),
+    "a numpy() that gives none": (
+        lambda a, b, c: (a, type("Tensor", (), {"numpy": lambda self: None})(), c),
+        r"B: .* is a Tensor that gives no array in main memory \(its numpy\(\) gives a NoneType\)",
+    ),
     "overlap": (lambda a, b, c: (c, b, c), "arguments 0, A: .*, and 2, C: .*, overlap.*'C' is written.*tir.noalias"),
 }
 

@@ -338,3 +338,15 @@ def test_timing_prints_as_a_table(parse):
 def test_what_is_kept_reads_back():
     kept = jit.Compiled(b"\n\0data", ["a.so"], True, ["said"])
     assert jit.Compiled.from_bytes(kept.to_bytes()) == kept
+
+
+def test_the_entry_of_another_program_is_not_used(parse, folder):
+    assert doubled(build(parse(TEXT)))
+    (path,) = entries(folder)
+    other = TEXT.replace("%y = arith.addf %x, %x", "%y = arith.subf %x, %x")
+    build(parse(other))
+    for twin in entries(folder):
+        if twin != path:
+            path.write_bytes(twin.read_bytes())
+    lib = build(parse(TEXT))
+    assert doubled(lib) and not lib.timing.cached

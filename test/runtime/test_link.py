@@ -111,6 +111,9 @@ def test_a_registered_kernel(program, monkeypatch):
     register_kernel("empty", lambda: emit("llvm.func @something_else() { llvm.return }"))
     with pytest.raises(BuildError, match="'empty' defines no llvm.func of that name; it made: something_else"):
         build(program("empty"))
+    register_kernel("wrong", lambda: emit("llvm.func @wrong() { llvm.nobody }"))
+    with pytest.raises(BuildError, match="the kernel registered for 'wrong' is no valid MLIR: (.|\n)*nobody"):
+        build(program("wrong"))
 
 
 def test_no_kernel_at_all(program):
@@ -155,3 +158,10 @@ def test_static_constructors_are_refused(program):
     )
     with pytest.raises(BuildError, match="static constructors"):
         build(program("tmm16", text))
+
+
+def test_a_kernel_without_a_meaning(program):
+    """Undefined in every run: LLVM leaves a function without code, over which its linker ends the process."""
+    source = C_SOURCE.replace("SYMBOL", "undefined").replace("int i = 0", "int i = 1e400")
+    with pytest.raises(BuildError, match="main does what has no meaning in every run"):
+        build(program("undefined", create_llvm(source)))

@@ -244,3 +244,40 @@ def test_a_name_that_no_buffer_has_is_also_an_assertion_error():
         with pytest.raises(AssertionError, match="'Z'") as caught:
             step()
         assert isinstance(caught.value, ScheduleError) and "in the program before the step" in str(caught.value)
+
+
+def test_what_holds_itself_is_refused():
+    sch = Schedule(product(8))
+    endless: list = [1]
+    endless.append(endless)
+    deep = 1
+    for _ in range(3000):
+        deep = [deep]
+    for value in (endless, deep):
+        with pytest.raises(TypeError, match='"Schedule.annotate", "ann_val" is nested too deeply, or holds itself'):
+            sch.annotate("C", "k", value)
+
+
+def test_doors_beside_the_primitives_know_their_types():
+    sch = Schedule(product(8))
+    for wrong in (None, 3, [1], np.arange(3)):
+        with pytest.raises(TypeError, match='"block_or_loop" has wrong type. Expected "BlockHandle'):
+            sch.explain_tensorize(wrong)
+        with pytest.raises(TypeError, match='"func_name" has wrong type'):
+            sch.work_on(wrong)
+        with pytest.raises(ValueError, match="there is no primitive"):
+            sch.explain(wrong)
+    with pytest.raises(ValueError, match="undo takes back from 0"):
+        sch.undo([1])
+    with pytest.raises(TypeError, match='"padding" has wrong type'):
+        sch.pad_einsum("C", 3)
+    with pytest.raises(ValueError, match="merge takes two loops or more"):
+        sch.merge()
+
+
+def test_a_refused_step_leaves_no_handle_behind():
+    sch = Schedule(product(8))
+    known = set(sch._known)
+    with pytest.raises(ScheduleError):
+        sch.compute_inline("C")
+    assert sch._known == known

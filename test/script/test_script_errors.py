@@ -97,6 +97,9 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("for k in T.serial(4, annotations=3):  # <<\n    pass", "the annotations of a loop are a dictionary"),
         ("import numpy  # <<", "import outside the prim_func"),
         ("x: T.int32  # <<", "x is declared but gets no value"),
+        ("B[vi, vj] @= T.float32(1)  # <<", "the operator MatMult has no meaning here"),
+        ("B[vi, (vj, vj)] = T.float32(1)  # <<", "an index is needed here, not a tuple of a value of type int32, a"),
+        ("B[vi, vj] = T.float32(~1.5)  # <<", "bad operand type"),
     ],
 )
 def test_in_a_block(body: str, message: str):
@@ -243,6 +246,12 @@ def test_in_a_function(body: str, message: str):
         ("A: T.Buffer((n * 2,))", "unknown name n"),
         ("A: T.int32 = 3", "a parameter of a prim_func has no default"),
         ("*A", "takes plain positional parameters"),
+        ("A: T.Buffer((16 ** 16,))", "18446744073709551616 does not fit an index"),
+        ("A: T.Buffer((T.Buffer,))", "an extent is an integer or a variable, not T.Buffer"),
+        ("A: T.Buffer((4,), align=1 << 70)", "does not fit 64 bits"),
+        ("A: T.Buffer((4,), align='x')", "offset_factor and align of A are numbers, not 'x'"),
+        ("A: T.Buffer((4,), scope=3)", "the scope of A is a string"),
+        ("A: '3 +'", "'3 +' is no type: it is not Python"),
     ],
 )
 def test_in_a_signature(params: str, message: str):
@@ -278,3 +287,16 @@ def test_text_without_a_program():
         parse("x = 1 // 0")
     with pytest.raises(ScriptError, match="takes TVMScript text or a function, not int"):
         parse(3)
+
+
+def test_nested_too_deeply():
+    """Python's own parser gives up with an error without words, ours by recursion: both are errors at a line."""
+    with pytest.raises(ScriptError, match="nested too deeply") as caught:
+        parse("@T.prim_func\ndef main(A: T.Buffer((4,))):\n    A[0] = " + "(" * 190 + "-" * 9000 + "0" + ")" * 190)
+    assert caught.value.lineno
+    assert "nested too deeply" in in_function(f"A[0, 0] = {' + '.join(['A[0, 0]'] * 900)}  # <<").message
+
+
+def test_globals_are_a_dictionary():
+    with pytest.raises(ScriptError, match="a dictionary, not list"):
+        parse("x = 1", [3])  # type: ignore[arg-type]

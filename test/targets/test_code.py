@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import numpy as np
@@ -92,3 +93,19 @@ def test_a_cpu_that_llvm_does_not_know():
         build(parse(ADD), target=Target(128, 32, arch="mips64", triple="mips64-unknown-linux-gnu"))
     with pytest.raises(BuildError, match='wants driver="jit"'):
         build(parse(ADD), target=NEON, driver="tools")
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"cpu": "nobody"}, "LLVM knows no CPU 'nobody' for x86_64-unknown-linux-gnu; `llc .* -mcpu=help`"),
+        ({"features": frozenset({"nobody"})}, r"LLVM knows no instruction set '\+nobody'"),
+        ({"cpu": "i386"}, "LLVM makes no code for the CPU 'i386'"),
+        ({"triple": "a\0b"}, "is no name of LLVM's"),
+        ({"triple": "nobody"}, "no code generator for nobody"),
+    ],
+)
+def test_names_that_llvm_does_not_know(facts, message):
+    """Some of these end the process when LLVM is asked for code."""
+    with pytest.raises(BuildError, match=message):
+        build(product(4, 4, 4), dataclasses.replace(AVX2, **facts))

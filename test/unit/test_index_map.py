@@ -67,10 +67,14 @@ def test_text_and_map_say_the_same(text):
         "lambda i=1: i",
         "lambda i: True",
         "(",
+        "lambda i: " + "-" * 3000 + "i",
+        "lambda i: " + "[" * 3000 + "i",
+        "lambda i: i + 9223372036854775808",
+        "lambda i: " + " + ".join("i" * 400),
     ],
 )
 def test_text_that_is_no_map(text):
-    with pytest.raises(IndexMapError):
+    with pytest.raises((IndexMapError, NotAffine)):
         IndexMap.from_text(text)
 
 
@@ -97,6 +101,9 @@ def test_lists_are_flattened_and_places_counted():
         (lambda i, j: i * 0.5, "an index is an integer"),
         (lambda i, j: "x", "cannot be part of an index map"),
         (lambda i, j: i**2, "a power of i"),
+        (lambda i, j: i + (1 << 63), "9223372036854775808 does not fit an index"),
+        (lambda i, j: (float("nan"), j), "nan cannot be part"),
+        (lambda i, j: sum([i] * 400), "more than 250 operations"),
     ],
 )
 def test_what_is_not_affine_is_refused_by_name(function, message):
@@ -173,3 +180,23 @@ def test_arrays():
 
 def test_errors_are_ours():
     assert issubclass(IndexMapError, TirError) and issubclass(IndexMapError, ValueError)
+
+
+def test_infinity_as_padding_reads_back():
+    lowest = IndexMap.from_func(lambda i: -float("inf"))
+    assert IndexMap.from_text(repr(lowest)) == lowest
+
+
+@pytest.mark.parametrize("function", [len, lambda i: i.nobody, lambda i: i[0]])
+def test_what_cannot_be_worked_out_on_terms(function):
+    with pytest.raises(IndexMapError, match="cannot be worked out at .i|cannot be worked out at .obj"):
+        IndexMap.from_func(function)
+
+
+@pytest.mark.parametrize("shape", [None, 3, "ab", (None, 4), ([1], 2)])
+def test_what_is_no_shape_and_no_list_of_indices(shape):
+    map_ = IndexMap.from_func(lambda i, j: (j, i))
+    for ask in (map_.map_shape, map_.inverse, map_.map_indices):
+        if shape != "ab" or ask != map_.map_shape:
+            with pytest.raises(TirError):
+                ask(shape)

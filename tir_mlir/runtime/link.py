@@ -88,7 +88,8 @@ def import_llvm(text: str) -> ir.Module:
 
 def _translate(text: str) -> str:
     try:
-        return toolchain.run("mlir-translate", ["--import-llvm"], input=text)
+        patience = 20 + len(text) / 1e5  # seconds: some malformed texts are read for ever
+        return toolchain.run("mlir-translate", ["--import-llvm"], input=text, timeout=patience)
     except toolchain.ToolError as error:
         raise BuildError(f"{PRAGMA}: this LLVM IR cannot be read (create_llvm makes it from C):\n{error}") from error
 

@@ -16,6 +16,7 @@ from tir_mlir.runtime.callbacks import raised_after
 from tir_mlir.runtime.llvm_c import address_of, error, llvm, message, set_up
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
+_EXTERNAL, _UNREACHABLE = 0, 7
 LIGHTLY = b"always-inline,globaldce,default<O1>"
 OPTIMISE = b"always-inline,globaldce,default<O3>"  # a kernel is inlined first, not optimised alone before
 AS_IT_IS = b""
@@ -104,6 +105,7 @@ def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: Target, level: 
         message(why.value)
         if passes:
             _optimise(made, passes, machine)
+            _check_defined(made)
         buffer = ctypes.c_void_p()
         if llvm().LLVMTargetMachineEmitToMemoryBuffer(machine, made, _OBJECT, ctypes.byref(why), ctypes.byref(buffer)):
             raise BuildError(f"the lowered module cannot be compiled: {message(why.value)}")
@@ -119,6 +121,21 @@ def _optimise(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
     llvm().LLVMDisposePassBuilderOptions(options)
     if failed:
         raise BuildError(f"LLVM's passes failed: {failed}")
+
+
+def _check_defined(made: int | ctypes.c_void_p) -> None:
+    """Refuse a function of which nothing is left (LLVM's linker ends the process over one without code)."""
+    function = llvm().LLVMGetFirstFunction(made)
+    while function:
+        if not llvm().LLVMIsDeclaration(function) and llvm().LLVMGetLinkage(function) == _EXTERNAL:
+            first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
+            if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
+                name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
+                raise BuildError(
+                    f"{name.removeprefix('_mlir_ciface_')} does what has no meaning in every run, and LLVM left nothing"
+                    " of it: look for undefined behaviour in its kernels (a number that does not fit, a null pointer)"
+                )
+        function = llvm().LLVMGetNextFunction(function)
 
 
 def _machine(wanted: Target, level: int) -> int:

@@ -53,12 +53,20 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
         return IRModule(module)
 
 
+def _patience(text: str) -> float:
+    """Seconds that reading a text may take."""
+    return 20 + len(text) / 1e5
+
+
 def _survive(text: str, lines: Source) -> None:
     """Let a process of its own read the text first: MLIR's parser of named ops ends the process over some mistakes."""
     passes_of_tensors = [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else []
     try:
-        done = toolchain.attempt("mlir-opt", ["-o", os.devnull, *passes_of_tensors], input=text)
-    except ToolError:
+        words = ["-o", os.devnull, *passes_of_tensors]
+        done = toolchain.attempt("mlir-opt", words, input=text, timeout=_patience(text))
+    except ToolError as error:
+        if "no answer" in str(error):
+            raise ScriptError(f"MLIR itself reads this text for ever: {error}", lines.filename) from None
         return  # no tool, no trial
     if done.returncode >= 0:
         return

@@ -1,0 +1,54 @@
+"""Modules and functions made of what is none: an error in words."""
+
+import pytest
+
+from tir_mlir import TensorIntrin, create_llvm
+from tir_mlir.build import build
+from tir_mlir.dialect.errors import TirError
+from tir_mlir.intrin import library
+from tir_mlir.script import parse
+from tir_mlir.script.module import IRModule
+
+MODULE = parse("""
+@T.prim_func
+def main(A: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("A"):
+            v = T.axis.spatial(4, i)
+            A[v] = T.float32(1)
+""")
+WRONG = {
+    "module": (lambda: IRModule([1]), "takes an MLIR module or functions by name, not list"),
+    "function": (lambda: IRModule({"f": 3}), "a PrimFunc under its name, not int"),
+    "expression": (lambda: IRModule.from_expr(None), "from_expr takes a PrimFunc, not NoneType"),
+    "text": (lambda: IRModule.from_mlir(b"x"), "MLIR text or the path of a file is needed, not bytes"),
+    "attribute": (lambda: MODULE["main"].with_attr([1]), "an attribute has a name"),
+    "attributes": (lambda: MODULE["main"].with_attrs(3), "attributes are a dictionary, not int"),
+    "target": (lambda: build(MODULE, [1]), "unknown target"),
+    "libraries": (lambda: build(MODULE, libs=3), "libs is a list of paths"),
+    "library": (lambda: build(MODULE, libs=[None]), "libs is a list of paths"),
+    "C": (lambda: create_llvm(4), "takes source text or the path of a file, not int"),
+    "C in a list": (lambda: create_llvm([[]]), "takes source text or the path of a file, not list"),
+    "intrinsic": (lambda: TensorIntrin.register(3, MODULE, MODULE), "registered under a name, not 3"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_none_is_named(case):
+    call, message = WRONG[case]
+    with pytest.raises(TirError, match=message):
+        call()
+
+
+def test_lookup_and_comparison_take_anything():
+    assert [3] not in MODULE and None not in MODULE and not MODULE.equal(3)
+    with pytest.raises(KeyError, match="no function"):
+        MODULE[[1]]
+
+
+@pytest.mark.parametrize("numbers", [(None, 4, 4), (4.0, 4, 4), ("4", 4, 4)])
+def test_sizes_of_a_kernel_are_integers(numbers):
+    with pytest.raises(ValueError, match="m, n and k are integers"):
+        library.outer_product(*numbers)
+    with pytest.raises(ValueError, match="scopes are three"):
+        library.outer_product(4, 4, 4, scopes=("global",))
