@@ -17,7 +17,8 @@ PAIR, INPUT = "pair", "input"
 class Item:
     """An item: its name as `--only` takes it ("pair:7"), its kind, its seed.
 
-    `play`: the numbers to make it of in place of those of the seed; `journal`: a file that gets the numbers as drawn.
+    `play`: the numbers to make it of in place of those of the seed; `journal`: a file that gets the numbers as drawn;
+    `told`: with its story also when it is fine.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Item:
     seed: str
     play: Sequence[Part] | None = None
     journal: str = ""
+    told: bool = False
 
     @property
     def what(self) -> str:

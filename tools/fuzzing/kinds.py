@@ -14,11 +14,11 @@ class Fault(AssertionError):
 
 @dataclass(frozen=True)
 class Record:
-    """What came out of an item: a word, its story, and counts by (what, of what)."""
+    """What came out of an item: a word, counts by (what, of what), and its story for who asks."""
 
     word: str
-    text: str = ""
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    story: Callable[[], str] = str
 
 
 @dataclass(frozen=True)

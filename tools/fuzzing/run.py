@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from rich.console import Console
 from rich.progress import Progress
@@ -63,7 +64,7 @@ class Run:
     def only(self, item: Item) -> int:
         """One item in a process of its own, and its story."""
         with Pool(self.kinds, 1, self.limit) as pool:
-            (outcome,) = pool.run([item])
+            (outcome,) = pool.run([replace(item, told=True)])
         print(outcome.text.rstrip())
         for (what, of), count in sorted(outcome.counts.items()):
             print(f"{what} {of}: {count}")

@@ -150,7 +150,8 @@ def run(item: Item, kind: Kind) -> Outcome:
         word = f"{type(error).__name__}: {error}"
         return Outcome(item, "wrong", label(word), f"{word}\n{traceback.format_exc()}", played=tape.noted, rss=_rss())
     record = found if isinstance(found, Record) else Record(str(found))
-    return Outcome(item, "fine", record.word, record.text, record.counts, tape.noted, _rss())
+    text = record.story() if item.told else ""
+    return Outcome(item, "fine", record.word, text, record.counts, tape.noted, _rss())
 
 
 def label(text: str) -> str:
