@@ -145,3 +145,48 @@ class ToolError(BuildError):
 
 class ArgumentError(TirError, ValueError):
     """An array that does not fit the parameter it is passed for."""
+
+
+class InterpreterError(TirError):
+    """A program that the interpreter stopped: it did what no program may do.
+
+    `reason` says what; `function`, `block`, `loops` (loops and iters by name, with their values there), `buffer`,
+    `index` and `shape` are the same as data, where they apply; `place` is the user's line as (file, line); `fix` is a
+    way out.
+    """
+
+    def __init__(self, reason: str, buffer: str = "", index: tuple[int, ...] = (), shape: tuple[int, ...] = ()):
+        super().__init__(reason)
+        self.reason = reason
+        self.buffer = buffer
+        self.index = index
+        self.shape = shape
+        self.function = ""
+        self.block = ""
+        self.loops: dict[str, int] = {}
+        self.place: tuple[str, int] | None = None
+        self.fix = ""
+
+
+class OutOfBoundsError(InterpreterError, IndexError):
+    """An access outside of its buffer, or an iter outside of its domain."""
+
+
+class UnwrittenError(InterpreterError):
+    """What nobody wrote decides a branch or an index, or is left in a parameter."""
+
+
+class RaceError(InterpreterError):
+    """Two iterations that run at the same time touch one element, one of them writing."""
+
+
+class AssumptionError(InterpreterError):
+    """What the program assumes of its data (`T.assume` in a block) is wrong."""
+
+
+class ArithmeticStop(InterpreterError, ArithmeticError):
+    """An operation without a result: an integer division by zero, a shift by too much, a cast of what does not fit."""
+
+
+class NotInterpreted(TirError):
+    """An op, a type or a function that the interpreter has no meaning for; says which, and what can be run instead."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_map import IndexMap as IndexMap
+    from tir_mlir.interpreter import interpret as interpret
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
     from tir_mlir.runtime.clang import create_llvm as create_llvm
     from tir_mlir.schedule import Schedule as Schedule
@@ -29,6 +30,7 @@ _HOME = {
     "build": "tir_mlir.build",
     "create_llvm": "tir_mlir.runtime.clang",
     "from_linalg": "tir_mlir.script.linalg",
+    "interpret": "tir_mlir.interpreter",
     "to_linalg": "tir_mlir.script.linalg",
 }
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "test" / "property")]
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 
 def arguments() -> argparse.ArgumentParser:

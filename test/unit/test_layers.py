@@ -25,6 +25,13 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir.te": ("tir_mlir.dialect", "tir_mlir.script"),
     "tir_mlir.schedule": ("tir_mlir.dialect", "tir_mlir.passes.schedule", "tir_mlir.script", "tir_mlir.check"),
     "tir_mlir.check": ("tir_mlir.dialect", "tir_mlir.passes.lower", "tir_mlir.runtime", "tir_mlir.build"),
+    "tir_mlir.interpreter": (
+        "tir_mlir.dialect",
+        "tir_mlir.passes.lower",
+        "tir_mlir.runtime",
+        "tir_mlir.script",
+        "tir_mlir.check.described",
+    ),
     "tir_mlir.target": ("tir_mlir.runtime.host",),
     "tir_mlir.schedules": ("tir_mlir.dialect", "tir_mlir.schedule", "tir_mlir.target", "tir_mlir.intrin"),
     "tir_mlir.runtime": ("tir_mlir.dialect", "tir_mlir.intrin.kernels"),
@@ -44,6 +51,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir": (
         "tir_mlir.build",
         "tir_mlir.dialect.index_map",
+        "tir_mlir.interpreter",
         "tir_mlir.intrin",
         "tir_mlir.runtime.clang",
         "tir_mlir.schedule",

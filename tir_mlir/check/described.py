@@ -30,18 +30,19 @@ def describe_calls(module: ir.Module) -> None:
     A call is the implementation's if it is given pointers to and strides of the same parameters in the same places, and
     memory with the strides that the implementation counts on.
     """
-    calls = [_call(op) for op in walk.ops(module.operation) if op.name == "func.call"]
+    calls = [call_of(op) for op in walk.ops(module.operation) if op.name == "func.call"]
     if not calls:
         return
     known = [(name, TensorIntrin.get(name)) for name in TensorIntrin.list()]
     for call in calls:
         used = any(True for r in call.op.results for _ in r.uses)
         fitting = {} if used else {i.desc: (i, m) for _, i in known if i and (m := _fits(call, i)) is not None}
-        if len({_meaning(text) for text in fitting}) == 1:
+        if len({meaning(text) for text in fitting}) == 1:
             _inline(call.op, *next(iter(fitting.values())))
 
 
-def _call(op: ir.Operation) -> _Call:
+def call_of(op: ir.Operation) -> _Call:
+    """A call, and what is known of its operands."""
     return _Call(op, ir.FlatSymbolRefAttr(op.attributes["callee"]).value, [_source(v) for v in op.operands])
 
 
@@ -92,7 +93,7 @@ def _fits(call: _Call, intrinsic: TensorIntrin) -> dict[int, ir.Value] | None:
     if f"@{call.callee}(" not in intrinsic.impl:
         return None
     impl = intrinsic.impl_func().func
-    own = [_call(op) for op in walk.ops(impl.op) if op.name == "func.call"]
+    own = [call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
     if len(own) != 1 or own[0].callee != call.callee or len(own[0].given) != len(call.given):
         return None
     bound: dict[int, ir.Value] = {}
@@ -119,7 +120,7 @@ def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
     return all(want in (has, _DYNAMIC) or size == 1 for want, has, size in pairs)
 
 
-def _meaning(desc: str) -> str:
+def meaning(desc: str) -> str:
     """A description without what has no part in its meaning: where it was written, and the scopes."""
     module = ir.Module.parse(desc)
     everything = walk.ops(module.operation)

@@ -50,6 +50,9 @@ def header_of(evaluate: Evaluator, body: list[ast.stmt]) -> Header:
     """Sort the statements of a `with T.block` into its header and its body."""
     header = Header()
     for stmt in body:
+        if is_breakpoint(stmt):
+            header.annotations["breakpoint"] = True
+            continue
         value: Any = getattr(stmt, "value", None)
         word = _header_word(evaluate, stmt, value)
         if word is None:
@@ -91,6 +94,11 @@ def _header_word(evaluate: Evaluator, stmt: ast.stmt, value: Any) -> str | None:
         if is_call and isinstance(first.func.value, ast.Attribute) and first.func.value.attr == "axis":  # type: ignore[union-attr]
             return "axis"
     return None
+
+
+def is_breakpoint(stmt: ast.stmt) -> bool:
+    """`breakpoint()`: where the interpreter stops."""
+    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call) and ast.unparse(stmt.value) == "breakpoint()"
 
 
 def _is_doc(stmt: ast.stmt) -> bool:

@@ -111,6 +111,8 @@ class FunctionParser:
             return
         if not isinstance(value, ast.Call):
             raise Refused("an expression by itself does nothing; did you mean an assignment?")
+        if blocks.is_breakpoint(stmt):
+            raise Refused("breakpoint() belongs directly into a block, before whose body the interpreter stops")
         word = blocks.word_of(self.evaluate, value) if not _is_method(value) else None
         if word == "func_attr":
             self._func_attr(value)

@@ -170,3 +170,25 @@ def root_with_facts(A: T.Buffer((8,), "float32")):
 # CHECK-NEXT: T.block_attr({"parallel": 4})
 # CHECK-NEXT: for i in range(8):
 # CHECK-NEXT: with T.block("A"):
+
+# -----
+
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
+def stop(A: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            breakpoint()
+            A[vi] = T.float32(0)
+
+
+# CHECK-LABEL: def stop(A: T.Buffer((8,), "float32")):
+# CHECK: with T.block("A"):
+# CHECK-NEXT: vi = T.axis.spatial(8, i)
+# CHECK-NEXT: T.reads()
+# CHECK-NEXT: T.writes(A[vi])
+# CHECK-NEXT: T.block_attr({"breakpoint": T.bool(True)})
+# CHECK-NEXT: A[vi] = T.float32(0.0)

@@ -127,5 +127,18 @@ from tir_mlir.script import tir as T
 
 
 @T.prim_func
+def stop(A: T.Buffer((8,), "float32")):
+    for i in range(8):
+        breakpoint()  # expected-error {{breakpoint() belongs directly into a block}}
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            A[vi] = T.float32(0)
+
+# -----
+
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
 def syntax(A: T.Buffer((8,), "float32"):  # expected-error {{not Python}}
     pass

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from interpreter import POISON
 
 from fuzzing.steps.choice import Arguments
 from tir_mlir import IndexMap, Schedule
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, funcs
+from tir_mlir.interpreter import is_poison
 
 Arrays = list[np.ndarray]
 
@@ -22,7 +22,7 @@ def same(got: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> None:
     for number, (one, other) in enumerate(zip(got, expected, strict=True)):
         assert one.shape == other.shape, f"parameter {number} has the shape {one.shape}, expected {other.shape}"
         for at in np.ndindex(other.shape):
-            if one[at] is POISON or one[at] != other[at]:
+            if is_poison(one[at]) or one[at] != other[at]:
                 raise AssertionError(f"parameter {number} at {list(at)}: {one[at]}, expected {other[at]}")
 
 

@@ -6,12 +6,12 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from interpreter import interpret
 
 from fuzzing.pairs.arrays import same
 from fuzzing.pairs.story import State, Story
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.errors import NotChecked
+from tir_mlir.interpreter import exactly
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.script.equal import difference
 from tir_mlir.script.module import IRModule
@@ -20,7 +20,7 @@ from tir_mlir.script.parser import parse
 
 def interpreted(state: State) -> None:
     """The program computes what NumPy does, in exact numbers."""
-    same(interpret(state.module.mlir, state.arrays), state.expected)
+    same(exactly(state.module.mlir, state.arrays), state.expected)
 
 
 def printed(state: State) -> None:

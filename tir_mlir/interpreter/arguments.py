@@ -1,0 +1,130 @@
+"""Arrays of a call as memory of a run, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.errors import ArgumentError
+from tir_mlir.runtime.arrays import Packed, Packer
+from tir_mlir.runtime.signature import BufferParam, Signature
+
+from .floats import ROUND
+from .kinds import array_of, is_float, numbers
+from .memory import Memory, View, row_major
+from .poison import POISON, is_poison
+
+WIDE = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
+
+
+def kind_of(dtype: str) -> str:
+    return WIDE.get(dtype) or "i" + dtype.removeprefix("int")
+
+
+class Arguments:
+    """The arguments of one call: checked as `build` checks them, then as views and numbers in `values`."""
+
+    def __init__(self, signature: Signature, args: Sequence[Any], exact: bool, unset: Sequence[str]):
+        self.signature = signature
+        self.exact = exact
+        self.packed: Packed = Packer(signature).pack(args)
+        self.values: list[Any] = list(self.packed.values)
+        self._memories: dict[Any, Memory] = {}
+        for slot, array in zip(self.packed.plan, self.packed.arrays, strict=True):
+            param = signature.params[slot.index]
+            assert isinstance(param, BufferParam)
+            self.values[slot.index] = self._view(param, array, slot.tail, param.name in unset)
+        for number, param in enumerate(signature.params):
+            if not isinstance(param, BufferParam):
+                kind = kind_of(param.dtype)
+                self.values[number] = ROUND[kind](args[number]) if is_float(kind) and not exact else self.values[number]
+
+    def _view(self, param: BufferParam, array: np.ndarray, tail: Sequence[int], unset: bool) -> View:
+        offset, rank = tail[0], array.ndim
+        shape, strides = tail[1 : 1 + rank], tail[1 + rank :]
+        start = array.__array_interface__["data"][0]
+        key = (start, array.shape, array.strides)
+        memory = self._memories.get(key) if array.size else None
+        if memory is None:
+            self._apart(param, array)
+            memory = Memory(param.name, kind_of(param.dtype), self._data(param, array, offset, shape, strides, unset))
+            self._memories[key] = memory
+        return View(param.name, memory, offset, shape, strides)
+
+    def _apart(self, param: BufferParam, array: np.ndarray) -> None:
+        for (start, shape, strides), other in self._memories.items():
+            own = array.__array_interface__["data"][0]
+            if array.size and start < own + _span(array.shape, array.strides, array.itemsize) and own < start + _span(
+                shape, strides, array.itemsize
+            ):  # fmt: skip
+                raise ArgumentError(
+                    f"{self.signature.name}: {param.name!r} and {other.name!r} are parts of one array: the interpreter "
+                    "keeps buffers apart unless they are the same; pass a copy of one"
+                )
+
+    def _data(
+        self,
+        param: BufferParam,
+        array: np.ndarray,
+        offset: int,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        unset: bool,
+    ) -> list[Any]:
+        kind = kind_of(param.dtype)
+        flat = numbers(np.ascontiguousarray(array).reshape(-1), kind)
+        if self.exact:
+            flat = [v.item() if isinstance(v, np.generic) else v for v in flat]
+        if unset:
+            flat = [POISON] * len(flat)
+        if tuple(strides) == row_major(shape) or not array.size:
+            return [POISON] * offset + flat
+        if min(strides) < 0:
+            raise ArgumentError(
+                f"{self.signature.name}: {param.name!r} runs backwards through its memory, by strides "
+                f"{tuple(strides)}; pass a copy"
+            )
+        data = [POISON] * (offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)))
+        for place, value in zip(self._places(shape, strides, offset), flat, strict=True):
+            data[place] = value
+        return data
+
+    def _places(self, shape: Sequence[int], strides: Sequence[int], offset: int) -> list[int]:
+        places = np.full(tuple(shape), offset, np.int64)
+        for d, step in enumerate(strides):
+            places += (np.arange(shape[d]) * step).reshape([-1 if n == d else 1 for n in range(len(shape))])
+        return places.reshape(-1).tolist()
+
+    def left(self) -> dict[str, np.ndarray]:
+        """What each buffer parameter holds, as arrays of objects."""
+        found = {}
+        for param, view in zip(self.signature.params, self.values, strict=True):
+            if isinstance(param, BufferParam):
+                flat = np.empty(int(np.prod(view.shape)), object)
+                flat[:] = [view.data[p] for p in self._places(view.shape, view.strides, view.offset)]
+                found[param.name] = flat.reshape(view.shape)
+        return found
+
+    def unwritten(self) -> tuple[View, tuple[int, ...], Any] | None:
+        """The first element of a written parameter that holds what nobody wrote."""
+        for param, view in zip(self.signature.params, self.values, strict=True):
+            if isinstance(param, BufferParam) and param.written and any(is_poison(v) for v in view.data):
+                for index in np.ndindex(view.shape):
+                    if is_poison(value := view.data[view.at(index)]):
+                        return view, tuple(index), value
+        return None
+
+    def write_back(self) -> None:
+        """Leave the results in the arrays."""
+        for slot, array in zip(self.packed.plan, self.packed.arrays, strict=True):
+            param = self.signature.params[slot.index]
+            if slot.written and array.size:
+                view = self.values[slot.index]
+                values = [view.data[p] for p in self._places(view.shape, view.strides, view.offset)]
+                array[...] = array_of(values, array.dtype, kind_of(param.dtype)).reshape(array.shape)
+
+
+def _span(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+    return sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if n) + itemsize

@@ -1,0 +1,217 @@
+"""Floats of each type: float64 is Python's, float32 and float16 are NumPy's scalars, bfloat16 is a rounded float32."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .poison import Poison, is_poison
+
+f16, f32 = np.float16, np.float32
+_INF = math.inf
+
+
+def bf16(value: Any) -> Any:
+    """A float32 rounded to bfloat16, ties to even."""
+    if value.__class__ is Poison:
+        return value
+    if value != value or value in (_INF, -_INF):
+        return f32(value)
+    (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    rounded = bits + 0x7FFF + (bits >> 16 & 1) & 0xFFFF0000
+    return f32(struct.unpack("<f", struct.pack("<I", rounded))[0])
+
+
+def to_f64(value: Any) -> Any:
+    return value if is_poison(value) else float(value)
+
+
+def to_f32(value: Any) -> Any:
+    return value if is_poison(value) else f32(_to_odd(value) if value.__class__ is int else value)
+
+
+def to_f16(value: Any) -> Any:
+    return value if is_poison(value) else f16(_to_odd(value) if value.__class__ is int else value)
+
+
+def to_bf16(value: Any) -> Any:
+    """Rounded once, from any float or integer."""
+    if is_poison(value):
+        return value
+    exact = _to_odd(value) if value.__class__ is int else float(value)
+    near = f32(exact)
+    if not math.isfinite(near) or float(near) == exact:
+        return bf16(near)
+    (bits,) = struct.unpack("<I", struct.pack("<f", near))
+    return bf16(near if bits & 1 else np.nextafter(near, f32(_INF if exact > near else -_INF)))
+
+
+ROUND: dict[str, Callable[[Any], Any]] = {"f64": to_f64, "f32": to_f32, "f16": to_f16, "bf16": to_bf16}
+
+
+def _to_odd(value: int) -> float:
+    """An integer as a float64 that rounds on to any narrower type as the integer itself would."""
+    near = float(value)
+    if int(near) == value or struct.pack("<d", near)[0] & 1:
+        return near
+    return math.nextafter(near, _INF if value > int(near) else -_INF)
+
+
+def div(a: Any, b: Any) -> Any:
+    """float64, also by zero."""
+    if is_poison(a) or is_poison(b):
+        return a if is_poison(a) else b
+    if b:
+        return a / b
+    return math.nan if a == 0 or a != a else math.copysign(_INF, a) * math.copysign(1.0, b)
+
+
+def rem(a: Any, b: Any) -> Any:
+    """The remainder with the sign of `a`."""
+    if is_poison(a) or is_poison(b):
+        return a if is_poison(a) else b
+    found = np.fmod(a, b)
+    return float(found) if a.__class__ is float else found
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """NaN if one is; 0.0 is more than -0.0."""
+    if is_poison(a) or is_poison(b):
+        return a if is_poison(a) else b
+    if a > b:
+        return a
+    if b > a:
+        return b
+    return (b if math.copysign(1.0, a) < 0 else a) if a == b else a + b
+
+
+def minimum(a: Any, b: Any) -> Any:
+    if is_poison(a) or is_poison(b):
+        return a if is_poison(a) else b
+    if a < b:
+        return a
+    if b < a:
+        return b
+    return (a if math.copysign(1.0, a) < 0 else b) if a == b else a + b
+
+
+def maxnum(a: Any, b: Any) -> Any:
+    """The other one where one is NaN."""
+    if is_poison(a) or is_poison(b):
+        return a if is_poison(a) else b
+    return b if a != a else a if b != b else maximum(a, b)
+
+
+def minnum(a: Any, b: Any) -> Any:
+    if is_poison(a) or is_poison(b):
+        return a if is_poison(a) else b
+    return b if a != a else a if b != b else minimum(a, b)
+
+
+def most(a: Any, b: Any) -> Any:
+    """The larger of two exact numbers."""
+    return a if is_poison(a) else b if is_poison(b) else max(a, b)
+
+
+def least(a: Any, b: Any) -> Any:
+    return a if is_poison(a) else b if is_poison(b) else min(a, b)
+
+
+def compare(predicate: int, a: Any, b: Any) -> Any:
+    """Comparisons that speak of NaN: `one`, `ord`, `ueq`, ... by their number in MLIR."""
+    if is_poison(a) or is_poison(b):
+        return a if is_poison(a) else b
+    unordered = bool(a != a or b != b)
+    ordered = {
+        0: False,
+        6: a != b,
+        7: True,
+        15: True,
+        8: a == b,
+        9: a > b,
+        10: a >= b,
+        11: a < b,
+        12: a <= b,
+        14: False,
+    }
+    if predicate in (0, 15):
+        return ordered[predicate]
+    return predicate >= 8 if unordered else bool(ordered[predicate])
+
+
+# --- a * b + c, rounded once ------------------------------------------------------------------------------------------
+
+
+def fma64(a: Any, b: Any, c: Any) -> Any:
+    if is_poison(s := a * b + c):
+        return s
+    if not math.isfinite(s) or not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return s
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    return float(exact) if exact else s
+
+
+def fma_narrow(a: Any, b: Any, c: Any) -> Any:
+    """Of float32 or narrower: a float64 that rounds on as the exact value would."""
+    if is_poison(s := a * b + c):
+        return s
+    product, addend = float(a) * float(b), float(c)  # the product is exact
+    total = product + addend
+    if not math.isfinite(total):
+        return total
+    back = total - product
+    rest = (product - (total - back)) + (addend - back)
+    if rest and not struct.pack("<d", total)[0] & 1:
+        total = math.nextafter(total, _INF if rest > 0 else -_INF)
+    return total
+
+
+def fma(kind: str) -> Callable[[Any, Any, Any], Any]:
+    """`a * b + c` of a type. bfloat16 has none of its own: it goes by float32."""
+    if kind == "f64":
+        return fma64
+    if kind == "bf16":
+        return lambda a, b, c: bf16(to_f32(fma_narrow(a, b, c)))
+    return lambda a, b, c: ROUND[kind](fma_narrow(a, b, c))
+
+
+# --- bits -------------------------------------------------------------------------------------------------------------
+
+_FORMATS = {"f64": ("<d", "<q"), "f32": ("<f", "<i"), "f16": ("<e", "<h")}
+
+
+def bits_of(kind: str) -> Callable[[Any], Any]:
+    """A float as the integer of its bits."""
+    if kind == "bf16":
+        return lambda a: a if is_poison(a) else struct.unpack("<i", struct.pack("<f", a))[0] >> 16
+    as_float, as_int = _FORMATS[kind]
+    return lambda a: a if is_poison(a) else struct.unpack(as_int, struct.pack(as_float, a))[0]
+
+
+def from_bits(kind: str) -> Callable[[Any], Any]:
+    """An integer as the float of those bits."""
+    if kind == "bf16":
+        return lambda a: a if is_poison(a) else f32(struct.unpack("<f", struct.pack("<I", (a & 0xFFFF) << 16))[0])
+    as_float, as_int = _FORMATS[kind]
+    round_ = ROUND[kind]
+    return lambda a: a if is_poison(a) else round_(struct.unpack(as_float, struct.pack(as_int, a))[0])
+
+
+def to_int(width: int, signed: bool = True) -> Callable[[Any], Any]:
+    """A float without its fraction; POISON where the type has no such number."""
+    low, high = (-(1 << width - 1), 1 << width - 1) if signed else (0, 1 << width)
+    half, mask = 1 << width - 1, (1 << width) - 1
+
+    def convert(a: Any) -> Any:
+        if is_poison(a):
+            return a
+        if not math.isfinite(a) or not low <= (found := int(a)) < high:
+            return Poison(f"a cast of {a} to an integer of {width} bits, which has no such number")
+        return (found + half & mask) - half
+
+    return convert

@@ -1,0 +1,75 @@
+"""Integers are Python's, kept in the signed range of their type; a bit is a bool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .poison import Poison, is_poison
+
+
+def wrapped(text: str, width: int) -> str:
+    """Python text of the value in the signed range of `width` bits."""
+    half, mask = 1 << width - 1, (1 << width) - 1
+    return f"({text} + {half} & {mask}) - {half}"
+
+
+def as_int(value: Any) -> Any:
+    """0 or 1 of a bit."""
+    return value if is_poison(value) else int(value)
+
+
+def divide(a: Any, b: Any) -> Any:
+    """Towards zero. Errors: ZeroDivisionError."""
+    if is_poison(a) or is_poison(b):
+        return a // b
+    found = abs(a) // abs(b)
+    return found if (a < 0) == (b < 0) else -found
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """With the sign of `a`."""
+    if is_poison(a) or is_poison(b):
+        return a % b
+    return a - divide(a, b) * b
+
+
+def larger(a: Any, b: Any) -> Any:
+    return a if is_poison(a) else b if is_poison(b) else max(a, b)
+
+
+def smaller(a: Any, b: Any) -> Any:
+    return a if is_poison(a) else b if is_poison(b) else min(a, b)
+
+
+def shift(word: str, width: int) -> Callable[[Any, Any], Any]:
+    """`shli`, `shrsi` or `shrui`; POISON for a shift by the width or more."""
+    half, mask = 1 << width - 1, (1 << width) - 1
+
+    def run(a: Any, b: Any) -> Any:
+        if is_poison(a) or is_poison(b):
+            return a if is_poison(a) else b
+        if not 0 <= b < width:
+            return Poison(f"a shift of an integer of {width} bits by {b}")
+        if word == "shrsi":
+            return a >> b
+        return ((a << b if word == "shli" else (a & mask) >> b) + half & mask) - half
+
+    return run
+
+
+def count(word: str, width: int) -> Callable[[Any], Any]:
+    """`ctlz`, `cttz`, `ctpop`."""
+    mask = (1 << width) - 1
+
+    def run(a: Any) -> Any:
+        if is_poison(a):
+            return a
+        bits = a & mask
+        if word == "ctpop":
+            return bits.bit_count()
+        if not bits:
+            return width
+        return width - bits.bit_length() if word == "ctlz" else (bits & -bits).bit_length() - 1
+
+    return run

@@ -1,0 +1,204 @@
+"""Vectors in memory, at run time: a vector is the list of its lanes, row by row."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .memory import View, outside
+from .poison import POISON
+
+Index = tuple[int, ...]
+
+
+class Lanes:
+    """Loads and stores of vectors. `watch` is None where nothing runs at the same time."""
+
+    def __init__(self, watch: Any, unwritten: Callable[[View, Index], Any]):
+        self.watch = watch
+        self.unwritten = unwritten
+
+    def load(self, view: View, at: Index, shape: Index, watched: bool, number: int) -> list[Any]:
+        """The lanes of a box of `shape` in the last dimensions, from `at` on. Errors: OutOfBoundsError."""
+        places = self._box(view, at, shape)
+        if watched:
+            self._touch(view, places, False, number)
+        data = view.data
+        found = [data[p] for p in places]
+        if POISON in _kinds(found):
+            for n, p in enumerate(places):
+                if data[p] is POISON:
+                    found[n] = self.unwritten(view, _lane(at, shape, n))
+        return found
+
+    def store(self, view: View, at: Index, shape: Index, values: Sequence[Any], watched: bool, number: int) -> None:
+        places = self._box(view, at, shape)
+        if watched:
+            self._touch(view, places, True, number)
+        data = view.data
+        for p, value in zip(places, values, strict=True):
+            data[p] = value
+
+    def masked_load(self, view: View, at: Index, mask: Sequence[Any], other: Sequence[Any], watched: bool) -> list[Any]:
+        """Lanes under the mask; `other` elsewhere."""
+        return [self.one(view, (*at[:-1], at[-1] + n), watched) if m else other[n] for n, m in enumerate(mask)]
+
+    def masked_store(self, view: View, at: Index, mask: Sequence[Any], values: Sequence[Any], watched: bool) -> None:
+        for n, m in enumerate(mask):
+            if m:
+                self.set(view, (*at[:-1], at[-1] + n), values[n], watched)
+
+    def gather(
+        self, view: View, at: Index, steps: Sequence[int], mask: Sequence[Any], other: Sequence[Any], watched: bool
+    ) -> list[Any]:
+        last = at[-1]
+        return [
+            self.one(view, (*at[:-1], last + s), watched) if m else o
+            for s, m, o in zip(steps, mask, other, strict=True)
+        ]
+
+    def scatter(
+        self, view: View, at: Index, steps: Sequence[int], mask: Sequence[Any], values: Sequence[Any], watched: bool
+    ) -> None:
+        for s, m, v in zip(steps, mask, values, strict=True):
+            if m:
+                self.set(view, (*at[:-1], at[-1] + s), v, watched)
+
+    def one(self, view: View, at: Index, watched: bool) -> Any:
+        place = view.at(at)
+        if watched:
+            self.watch.touch(view.memory, place, False, 0)
+        value = view.data[place]
+        return self.unwritten(view, at) if value is POISON else value
+
+    def set(self, view: View, at: Index, value: Any, watched: bool) -> None:
+        place = view.at(at)
+        if watched:
+            self.watch.touch(view.memory, place, True, 0)
+        view.data[place] = value
+
+    # -- transfers: a map from dimensions of the memref to those of the vector; outside is the padding ---------------
+
+    def transfer_read(
+        self,
+        view: View,
+        at: Index,
+        shape: Index,
+        dims: Sequence[int],
+        inside: Sequence[bool],
+        padding: Any,
+        mask: Any,
+        watched: bool,
+    ) -> list[Any]:
+        """`dims[n]` is the dimension that dimension n of the vector runs along; -1: one element for all."""
+        found = []
+        for number, index in enumerate(_elements(at, shape, dims)):
+            if mask is not None and not mask[number] or _is_out(view, index, dims, inside):
+                found.append(padding)
+            else:
+                found.append(self.one(view, index, watched))
+        return found
+
+    def transfer_write(
+        self,
+        view: View,
+        at: Index,
+        shape: Index,
+        dims: Sequence[int],
+        inside: Sequence[bool],
+        values: Sequence[Any],
+        mask: Any,
+        watched: bool,
+    ) -> None:
+        for number, index in enumerate(_elements(at, shape, dims)):
+            if (mask is None or mask[number]) and not _is_out(view, index, dims, inside):
+                self.set(view, index, values[number], watched)
+
+    # -- places ----------------------------------------------------------------------------------------------------
+
+    def _box(self, view: View, at: Index, shape: Index) -> Sequence[int]:
+        first = len(at) - len(shape)
+        extents = (*(1 for _ in range(first)), *shape)
+        if not all(0 <= i and i + e <= n for i, e, n in zip(at, extents, view.shape, strict=True)):
+            outside(view, at, f" with the {'x'.join(map(str, shape))} lanes from there")
+        start = view.offset + sum(i * s for i, s in zip(at, view.strides, strict=True))
+        if len(shape) == 1:
+            step = view.strides[-1]
+            return range(start, start + shape[0] * step, step) if step else [start] * shape[0]
+        steps = view.strides[first:]
+        return [
+            start + sum(i * s for i, s in zip(p, steps, strict=True)) for p in itertools.product(*map(range, shape))
+        ]
+
+    def _touch(self, view: View, places: Sequence[int], write: bool, number: int) -> None:
+        for place in places:
+            self.watch.touch(view.memory, place, write, number)
+
+
+def _kinds(values: Sequence[Any]) -> set[Any]:
+    return {POISON} if any(v is POISON for v in values) else set()
+
+
+def _lane(at: Index, shape: Index, number: int) -> Index:
+    index = list(at)
+    for d in reversed(range(len(shape))):
+        number, rest = divmod(number, shape[d])
+        index[len(at) - len(shape) + d] += rest
+    return tuple(index)
+
+
+def _elements(at: Index, shape: Index, dims: Sequence[int]) -> list[Index]:
+    found = []
+    for point in itertools.product(*map(range, shape)):
+        index = list(at)
+        for step, dim in zip(point, dims, strict=True):
+            if dim >= 0:
+                index[dim] += step
+        found.append(tuple(index))
+    return found
+
+
+def _is_out(view: View, index: Index, dims: Sequence[int], inside: Sequence[bool]) -> bool:
+    """Whether an element lies outside where the transfer allows for it."""
+    return any(d >= 0 and not ok and not 0 <= index[d] < view.shape[d] for d, ok in zip(dims, inside, strict=True))
+
+
+# --- masks, and lanes put in other places -----------------------------------------------------------------------------
+
+
+def create_mask(bounds: Index, shape: Index) -> list[bool]:
+    """True where every index is less than its bound."""
+    return [all(i < b for i, b in zip(p, bounds, strict=True)) for p in itertools.product(*map(range, shape))]
+
+
+def transposed(values: Sequence[Any], shape: Index, order: Sequence[int]) -> list[Any]:
+    strides = [0] * len(shape)
+    step = 1
+    for d in reversed(range(len(shape))):
+        strides[d], step = step, step * shape[d]
+    points = itertools.product(*[range(shape[d]) for d in order])
+    return [values[sum(i * strides[d] for i, d in zip(p, order, strict=True))] for p in points]
+
+
+def spread(values: Sequence[Any], shape: Index, to: Index) -> list[Any]:
+    """A broadcast: dimensions of one element repeat, new ones come in front."""
+    own = (*(1 for _ in range(len(to) - len(shape))), *shape)
+    found = []
+    for point in itertools.product(*map(range, to)):
+        place = 0
+        for i, n in zip(point, own, strict=True):
+            place = place * n + (i if n > 1 else 0)
+        found.append(values[place])
+    return found
+
+
+def boxed(shape: Index, offsets: Index, sizes: Index, steps: Index) -> list[int]:
+    """The places of a box within a vector."""
+    found = []
+    for point in itertools.product(*map(range, sizes)):
+        place = 0
+        for i, o, s, n in zip(point, offsets, steps, shape, strict=True):
+            place = place * n + o + i * s
+        found.append(place)
+    return found

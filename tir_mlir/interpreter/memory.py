@@ -1,0 +1,170 @@
+"""Memory of a run, element by element: what a buffer, a view of it and a pointer into it are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.errors import OutOfBoundsError
+
+from .floats import ROUND
+from .poison import POISON, is_poison
+
+_serial = itertools.count(1)
+_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "index": "int64"}
+BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "index": 8, "ptr": 8, "i1": 1}
+"""Bytes of an element; integers have those of their width."""
+
+
+class Memory:
+    """What one allocation, or one array, holds: a list of numbers. `number` is its own in the process."""
+
+    __slots__ = ("data", "dtype", "name", "number", "freed")
+
+    def __init__(self, name: str, dtype: str, data: list[Any]):
+        self.name = name
+        self.dtype = dtype
+        self.data = data
+        self.number = next(_serial)
+        self.freed = False
+
+
+class View:
+    """A buffer as a program sees it: some elements of a memory, by index. Prints as an array.
+
+    `A[i, j]`, slices and `A.numpy()` give numbers, POISON where nobody wrote.
+    """
+
+    __slots__ = ("name", "memory", "data", "offset", "shape", "strides")
+
+    def __init__(self, name: str, memory: Memory, offset: int, shape: Sequence[int], strides: Sequence[int]):
+        self.name = name
+        self.memory = memory
+        self.data = memory.data
+        self.offset = offset
+        self.shape = tuple(shape)
+        self.strides = tuple(strides)
+
+    @property
+    def dtype(self) -> str:
+        kind = self.memory.dtype
+        return _NAMES.get(kind) or "int" + kind[1:]
+
+    def at(self, index: Sequence[int]) -> int:
+        """The place in memory of an element. Errors: OutOfBoundsError."""
+        if len(index) != len(self.shape) or not all(0 <= i < n for i, n in zip(index, self.shape, strict=True)):
+            outside(self, tuple(index))
+        return self.offset + sum(i * s for i, s in zip(index, self.strides, strict=True))
+
+    def numpy(self) -> np.ndarray:
+        """A copy as an array of objects."""
+        found = np.empty(self.shape, object)
+        for index in np.ndindex(self.shape):
+            found[index] = self.data[self.at(index)]
+        return found
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        index = index if isinstance(index, tuple) else (index,)
+        if len(index) == len(self.shape) and all(isinstance(i, (int, np.integer)) for i in index):
+            return self.data[self.at([int(i) for i in index])]
+        return self.numpy()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        index = index if isinstance(index, tuple) else (index,)
+        self.data[self.at([int(i) for i in index])] = _as(self.memory.dtype, value)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        texts = np.empty(self.shape, object)
+        texts[...] = [[]] if texts.size == 0 else None
+        for index, value in np.ndenumerate(self.numpy()):
+            texts[index] = "?" if is_poison(value) else _text(value)
+        width = max((len(t) for t in texts.flat), default=0) if texts.size else 0
+        body = np.array2string(texts, formatter={"all": lambda t: str(t).rjust(width)}) if texts.size else "[]"
+        return f"{self.name}: {self.dtype} {self.shape}\n{body}"
+
+
+class Pointer:
+    """An address in a memory, counted in bytes from the start of its first element."""
+
+    __slots__ = ("memory", "byte")
+
+    def __init__(self, memory: Memory, byte: int = 0):
+        self.memory = memory
+        self.byte = byte
+
+    def __add__(self, more: int) -> Pointer:
+        return Pointer(self.memory, self.byte + more)
+
+    __radd__ = __add__
+
+    def __sub__(self, less: Any) -> Any:
+        return self.byte - less.byte if isinstance(less, Pointer) else Pointer(self.memory, self.byte - less)
+
+    def element(self, size: int) -> int:
+        """The place in memory of the element pointed at. Errors: OutOfBoundsError."""
+        place, rest = divmod(self.byte, size)
+        if rest or not 0 <= place <= len(self.memory.data):
+            raise OutOfBoundsError(
+                f"a pointer into {self.memory.name} stands at byte {self.byte}, of {len(self.memory.data) * size}",
+                self.memory.name,
+            )
+        return place
+
+    def view(self, shape: Sequence[int], strides: Sequence[int] | None = None) -> View:
+        """The memory from here on as a buffer: for kernels in Python."""
+        kind = self.memory.dtype
+        strides = row_major(shape) if strides is None else strides
+        return View(self.memory.name, self.memory, self.element(BYTES.get(kind) or int(kind[1:]) // 8), shape, strides)
+
+    def __repr__(self) -> str:
+        return f"&{self.memory.name} + {self.byte} bytes"
+
+
+def alloc(name: str, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...] | None = None) -> View:
+    """An allocation; nothing is written."""
+    strides = row_major(shape) if strides is None else strides
+    size = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    return View(name, Memory(name, dtype, [POISON] * size), 0, shape, strides)
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(strides[::-1])
+
+
+def outside(view: View, index: tuple[int, ...], lanes: str = "") -> None:
+    """Errors: OutOfBoundsError, always."""
+    at = ", ".join(map(str, index))
+    shape = "(" + ", ".join(map(str, view.shape)) + "," * (len(view.shape) == 1) + ")"
+    raise OutOfBoundsError(
+        f"{view.name}[{at}]{lanes} is outside of {view.name}, whose shape is {shape}", view.name, index, view.shape
+    )
+
+
+def _as(kind: str, value: Any) -> Any:
+    """A number as a memory holds it."""
+    if kind in ROUND:
+        return ROUND[kind](float(value))
+    half, mask = 1 << int(kind[1:]) - 1, (1 << int(kind[1:])) - 1
+    return bool(value) if kind == "i1" else (int(value) + half & mask) - half
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (float, np.floating)):
+        plain = value == 0 or 1e-4 <= abs(value) < 1e16
+        return np.format_float_positional(value, precision=6, trim="0") if plain else f"{value:g}"
+    return str(value)

@@ -1,0 +1,52 @@
+"""What nobody wrote: a value that spreads through arithmetic and may not decide anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.dialect.errors import UnwrittenError
+
+
+class Poison:
+    """The value of an element that nobody wrote. `origin` says where it was first read; None: it was not read yet."""
+
+    __slots__ = ("origin",)
+    __array_ufunc__ = None  # numbers of NumPy leave operations with it to it
+
+    def __init__(self, origin: Any = None):
+        self.origin = origin
+
+    def _spread(self, *_: Any) -> Poison:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _spread
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _spread
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _spread
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _spread
+    __neg__ = __pos__ = __abs__ = __invert__ = _spread
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _spread  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise Decides(self)
+
+    __index__ = __int__ = __float__ = __bool__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "POISON"
+
+
+class Decides(UnwrittenError):
+    """A value that nobody wrote is looked at; what for is known where the program stands."""
+
+    def __init__(self, poison: Poison):
+        super().__init__("a value that nobody wrote decides a branch")
+        self.poison = poison
+
+
+POISON = Poison()
+"""What fresh memory is full of."""
+
+
+def is_poison(value: Any) -> bool:
+    return value.__class__ is Poison
