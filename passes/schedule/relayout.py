@@ -97,6 +97,23 @@ def check_users(buffer: Buffer) -> None:
             refuse(user, f"{buffer.name} is not only loaded and stored: {what} relies on its layout")
 
 
+def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
+    """Refuse a map that makes an extent negative: 2 * n - 1 is, of a buffer without elements."""
+    dom = sets.sizes(block.op)
+    for number, extent in enumerate(change.shape):
+        if extent.as_constant() is not None:
+            continue
+        with sets.question(f"whether the extents of the new {buffer.name} may be negative"):
+            point = sets.smallest_point(dom.set.subtract(sets.holding(dom, Constraint(extent))))
+        if point is not None:
+            at = ", ".join(f"{name} = {value}" for name, value in zip(dom.params, point, strict=False))
+            refuse(
+                block,
+                f"the map {change.map} gives dimension {number} of the new {buffer.name} a negative extent at {at}",
+                fix="T.assume at the top of the function rules such sizes out",
+            )
+
+
 @dataclass(frozen=True)
 class Known:
     """Where a size is known from after the change: `value.shape[axis]` is what `dim` said, or `size` itself."""

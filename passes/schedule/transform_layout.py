@@ -19,7 +19,7 @@ from tir_mlir.passes.schedule.buffers import BufferChoice, head_end, pick_either
 from tir_mlir.passes.schedule.fill import fill, sweeps_of
 from tir_mlir.passes.schedule.padding import filling, promise, write_after
 from tir_mlir.passes.schedule.registry import primitive, refuse
-from tir_mlir.passes.schedule.relayout import Mapped, check_users, relaid, settle, sizes_known
+from tir_mlir.passes.schedule.relayout import Mapped, check_extents, check_users, relaid, settle, sizes_known
 
 
 @primitive("transform_layout")
@@ -43,7 +43,7 @@ def transform_layout(
     buffer row by row sweeps the new shape and writes them by `T.if_then_else`; after another writer a block
     `buffer_<B>_padding` does; of an input that nobody writes, a block `buffer_<B>_assumptions` states them.
 
-    Requires: no two elements go to one place, no index is negative; without `pad_value` no place is left over; the
+    Requires: no two elements go to one place, no index or extent is negative; without `pad_value` no place is left over; the
     buffer is only loaded and stored (no match_buffer, no pointer); the sizes of the function stay known. Bijectivity
     is decided exactly. `assume_injective_transform` leaves undecided what cannot be decided, and the padding open.
     `buffer` is ("read", number), ("write", number) or a name.
@@ -52,6 +52,7 @@ def transform_layout(
         target = pick_either(block, buffer)[0]
         check_users(target)
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
+        check_extents(target, change, block)
         known = sizes_known(target, change)
         if pad_value is None or padding.never:
             value = None

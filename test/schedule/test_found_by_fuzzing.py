@@ -53,3 +53,27 @@ def test_a_block_that_declares_its_regions_names_the_sizes_in_them():
     sch.blockize(sch.get_loops("C")[0])
     sch.cache_read("C", 1, "global")
     assert "T.reads(A[0:n, 0:9], B[0:n])" in sch.mod.script()
+
+
+SPREAD = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "int8")
+    B = T.match_buffer(b, (n,), "int8")
+    {promise}
+    for i in range(n):
+        with T.block("B"):
+            vi = T.axis.spatial(n, i)
+            B[vi] = A[vi]
+"""
+
+
+def test_no_extent_is_negative_without_elements():
+    """The last of n elements goes to 2 * (n - 1): with n = 0 the buffer would have -1."""
+    sch = Schedule(parse(SPREAD.format(promise="")))
+    with pytest.raises(ScheduleError, match=r"negative extent at n = 0[\s\S]*T.assume"):
+        sch.transform_layout("B", ("write", 0), lambda i: i * 2, pad_value=0)
+    sch = Schedule(parse(SPREAD.format(promise="T.assume(n >= 1)")))
+    sch.transform_layout("B", ("write", 0), lambda i: i * 2, pad_value=0)
+    assert "B = T.match_buffer(b, (n * 2 - 1,)" in sch.mod.script().replace("var_B", "b").replace("2 * n", "n * 2")
