@@ -43,7 +43,7 @@ def transform_layout(
     buffer row by row sweeps the new shape and writes them by `T.if_then_else`; after another writer a block
     `buffer_<B>_padding` does; of an input that nobody writes, a block `buffer_<B>_assumptions` states them.
 
-    Requires: no two elements go to one place, no index or extent is negative; without `pad_value` no place is left over; the
+    Requires: no two elements go to one place, no index is negative; without `pad_value` no place is left over; the
     buffer is only loaded and stored (no match_buffer, no pointer); the sizes of the function stay known. Bijectivity
     is decided exactly. `assume_injective_transform` leaves undecided what cannot be decided, and the padding open.
     `buffer` is ("read", number), ("write", number) or a name.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -17,6 +18,8 @@ from fuzzing.shrink import shrunk
 
 MOST = 12
 """Failures that are made smaller: one of each sort, and no more than these."""
+QUIET = 60
+"""Seconds between two lines of a run without a terminal."""
 
 
 class Run:
@@ -28,7 +31,7 @@ class Run:
 
     def all(self, items: Iterable[Item], count: int) -> Tally:
         """Run items; an interrupt ends the run, and what ran so far counts."""
-        tally = Tally()
+        tally, said = Tally(), time.monotonic()
         with Progress(console=self.console, disable=not self.console.is_terminal, transient=True) as progress:
             task = progress.add_task("", total=count)
             try:
@@ -36,6 +39,9 @@ class Run:
                     for outcome in pool.run(items):
                         tally.add(outcome)
                         progress.update(task, advance=1, description=tally.line)
+                        if progress.disable and time.monotonic() - said > QUIET:
+                            said = time.monotonic()
+                            self.say(tally.line)
                         if outcome.verdict != "fine":
                             self.say(f"{outcome.item.name} {outcome.verdict}: {outcome.word}")
                 self.smaller(tally)

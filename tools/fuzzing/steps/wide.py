@@ -7,6 +7,7 @@ from typing import Any
 from fuzzing.steps.choice import Arguments, Choice, Maker
 from fuzzing.steps.instructions import instruction
 from fuzzing.steps.layout import LAYOUTS
+from fuzzing.steps.whole_blocks import whole
 from tir_mlir import IndexMap
 
 
@@ -101,6 +102,8 @@ def tensorize(c: Choice) -> Arguments:
     blocks = [b for b in c.blocks if all(kind == "S" for _, kind in c.info(b).iters) or "_update" in c.info(b).name]
     block = c.one(blocks) if blocks and c.often(0.9) else c.block()
     loops = c.loops(block)
+    if c.often(0.5) and loops and (name := whole(c.info(block))):
+        return [loops[0], name], {}
     loop = c.one(loops[-3:])
     lengths = [c.info(lp).extent for lp in loops[loops.index(loop) :]]
     written = c.info(block).writes
