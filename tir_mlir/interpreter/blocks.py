@@ -18,12 +18,13 @@ BREAKPOINT = "breakpoint"
 
 def realize(w: Writer, block: Block) -> None:
     """A block at one point: `vi = i`, checked, then its body."""
+    leaves = w.keep(leave, "leave")
     with w.names.scope():
         for it in block.iters:
             variable, low = w.define(it.var, it.name), w.index(it.min)
             w.put(f"{variable} = {w.index(it.binding)}")
-            high = w.index(it.min + it.extent)
-            leaves = w.keep(leave, "leave")
+            first, size = it.min.as_constant(), it.extent.as_constant()
+            high = w.index(it.min + it.extent) if first is None or size is None else str(first + size)
             w.put(f"if not {low} <= {variable} < {high}: {leaves}({it.name!r}, {variable}, {low}, {high})")
         for value in list(block.body.arguments)[len(block.iters) :]:
             w.variables[value] = "0"

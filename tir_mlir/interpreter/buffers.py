@@ -184,8 +184,8 @@ def copy(w: Writer, op: ir.Operation) -> None:
     number = 1
     for n in shape:
         number *= n or 0
-    w.count(LOADS, w.roots.name(source), number)
-    w.count(STORES, w.roots.name(target), number)
+    w.touched(LOADS, source, number)
+    w.touched(STORES, target, number)
 
 
 def elements(view: View) -> int:

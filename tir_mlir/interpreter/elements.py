@@ -28,7 +28,7 @@ def load(w: Writer, op: ir.Operation) -> None:
     w.put(f"{variable} = {ref.data}[{place}]")
     if w.options.origins:
         w.put(f"if {variable} is _POISON: {variable} = _unwritten({ref.view}, {index})")
-    w.count(LOADS, w.roots.name(memref))
+    w.touched(LOADS, memref)
 
 
 @writes("affine.store", "memref.store")
@@ -40,7 +40,7 @@ def store(w: Writer, op: ir.Operation) -> None:
         place = w.atom(place, "_p")
         w.put(f"_watch.touch({ref.view}.memory, {place}, True, {reduction(op, memref)})")
     w.put(f"{ref.data}[{place}] = {w.value(op.operands[0])}")
-    w.count(STORES, w.roots.name(memref))
+    w.touched(STORES, memref)
 
 
 def indices(w: Writer, op: ir.Operation) -> list[str]:

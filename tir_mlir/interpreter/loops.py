@@ -147,6 +147,9 @@ def carried(
     w: Writer, op: ir.Operation, inits: Sequence[ir.Value], arguments: Sequence[ir.Value]
 ) -> Iterator[Callable[[Sequence[str]], None]]:
     """What a loop carries from iteration to iteration: one variable for the start, each iteration and the result."""
+    if not len(op.results):
+        yield lambda _: None
+        return
     targets, level = [w.define(r) for r in op.results], w.level
     _assign(w, targets, w.values(inits))
     for argument, target in zip(arguments, targets, strict=False):

@@ -60,7 +60,8 @@ class Place:
         return next((Func(p).name for p in (self.op, *parents(self.op)) if p.name == "func.func"), "")
 
     def values(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Loops around the line, outermost first, and the iters of its block, by name."""
+        """Loops around the line, outermost first, and the iters of its block, by name; loops of one name by those that
+        their variables have in Python."""
         loops: dict[str, int] = {}
         iters: dict[str, int] = {}
         blocks = 0
@@ -70,7 +71,7 @@ class Place:
                     iters = {it.name: self._of(it.var) for it in Block(op).iters if self._has(it.var)}
                 blocks += 1
             elif is_loop(op) and self._has(Loop(op).var):
-                loops = {Loop(op).name: self._of(Loop(op).var), **loops}
+                loops = {self.variables[Loop(op).var]: self._of(Loop(op).var), **loops}
             elif op.name in ("scf.for", "scf.parallel", "affine.parallel", "omp.loop_nest"):
                 variables = op.regions[0].blocks[0].arguments
                 for value in [v for v in variables if isinstance(v.type, ir.IndexType) and self._has(v)]:

@@ -5,12 +5,24 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from mlir import ir
 
 _TAKEN = set(keyword.kwlist) | set(dir(builtins))
+
+
+class Nesting:
+    """A `with` that may stand in itself. (One of contextlib takes much longer.)"""
+
+    def __init__(self, enter: Callable[[], None], leave: Callable[[], None]):
+        self._enter, self._leave = enter, leave
+
+    def __enter__(self) -> None:
+        self._enter()
+
+    def __exit__(self, *_: object) -> None:
+        self._leave()
 
 
 class Text:
@@ -21,6 +33,8 @@ class Text:
         self.owners: list[ir.Operation | None] = []
         self.depth = 0
         self.op: ir.Operation | None = None
+        self._deeper = Nesting(self._enter, self._leave)
+        self._starts: list[int] = []
 
     def put(self, line: str) -> None:
         self.lines.append("    " * self.depth + line)
@@ -32,13 +46,16 @@ class Text:
         self.lines.insert(place, indent + line)
         self.owners.insert(place, self.owners[place])
 
-    @contextmanager
-    def deeper(self) -> Iterator[None]:
+    def deeper(self) -> Nesting:
         """A suite; `pass` where nothing is put into it."""
-        start = len(self.lines)
+        return self._deeper
+
+    def _enter(self) -> None:
+        self._starts.append(len(self.lines))
         self.depth += 1
-        yield
-        if len(self.lines) == start:
+
+    def _leave(self) -> None:
+        if len(self.lines) == self._starts.pop():
             self.put("pass")
         self.depth -= 1
 
@@ -47,27 +64,31 @@ class Names:
     """Names of Python variables: those of the program where they are free. What a scope named is free after it."""
 
     def __init__(self) -> None:
-        self._scopes: list[set[str]] = [set()]
+        self._alive: set[str] = set()
+        self._scopes: list[list[str]] = [[]]
         self._count = 0
+        self._nesting = Nesting(lambda: self._scopes.append([]), self._leave)
 
     def new(self, hint: str) -> str:
         """A name that nothing alive has."""
-        base = re.sub(r"\W", "_", hint).lstrip("_") or "v"
-        if base[0].isdigit():
-            base = "v" + base
+        base = hint
+        if not hint.isidentifier() or hint[0] == "_":
+            base = re.sub(r"\W", "_", hint).lstrip("_") or "v"
+            base = "v" + base if base[0].isdigit() else base
         name, number = base, 0
-        while name in _TAKEN or any(name in scope for scope in self._scopes):
+        while name in _TAKEN or name in self._alive:
             number += 1
             name = f"{base}_{number}"
-        self._scopes[-1].add(name)
+        self._scopes[-1].append(name)
+        self._alive.add(name)
         return name
 
     def temporary(self) -> str:
         self._count += 1
         return f"_{self._count}"
 
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        self._scopes.append(set())
-        yield
-        self._scopes.pop()
+    def scope(self) -> Nesting:
+        return self._nesting
+
+    def _leave(self) -> None:
+        self._alive.difference_update(self._scopes.pop())

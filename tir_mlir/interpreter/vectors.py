@@ -38,7 +38,7 @@ def load(w: Writer, op: ir.Operation) -> None:
     at = tuple_of(indices(w, op))
     given = f"{w.ref(memref).view}, {at}, {shape(result)}"
     w.put(f"{w.define(result)} = _lanes.load({given}, {w.watched}, {reduction(op, memref)})")
-    w.count(LOADS, w.roots.name(memref), math.prod(shape(result)))
+    w.touched(LOADS, memref, math.prod(shape(result)))
 
 
 @writes("affine.vector_store", "vector.store")
@@ -47,7 +47,7 @@ def store(w: Writer, op: ir.Operation) -> None:
     at = tuple_of(indices(w, op))
     given = f"{w.ref(memref).view}, {at}, {shape(value)}, {w.value(value)}"
     w.put(f"_lanes.store({given}, {w.watched}, {reduction(op, memref)})")
-    w.count(STORES, w.roots.name(memref), math.prod(shape(value)))
+    w.touched(STORES, memref, math.prod(shape(value)))
 
 
 def _masked(w: Writer, what: str, memref: ir.Value, mask: str) -> None:
@@ -108,7 +108,7 @@ def transfer(w: Writer, op: ir.Operation) -> None:
         w.put(f"{w.define(vector)} = _lanes.transfer_read({place}, {padding}, {mask}, {w.watched})")
     else:
         w.put(f"_lanes.transfer_write({place}, {w.value(vector)}, {mask}, {w.watched})")
-    w.count(LOADS if is_read else STORES, w.roots.name(memref), math.prod(shape(vector)))
+    w.touched(LOADS if is_read else STORES, memref, math.prod(shape(vector)))
 
 
 # --- lanes in other places --------------------------------------------------------------------------------------------

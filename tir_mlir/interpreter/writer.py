@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from .kinds import kind_of
 from .tally import Tally
 from .text import Names, Text
 
+_UNCOUNTED = nullcontext()
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 Handler = Callable[["Writer", ir.Operation], None]
 HANDLERS: dict[str, Handler] = {}
@@ -153,13 +154,16 @@ class Writer:
     def options(self) -> Options:
         return self.shared.options
 
-    @contextmanager
-    def counted(self, runs: str = "1") -> Iterator[None]:
+    def counted(self, runs: str = "1") -> AbstractContextManager[None]:
         """A region that runs `runs` times where the text stands now; its line goes before what is put inside."""
+        return self._counted(runs) if self.options.counts else _UNCOUNTED
+
+    @contextmanager
+    def _counted(self, runs: str) -> Iterator[None]:
         before, self.region = self.region, self.shared.tally.region()
         place = len(self.text.lines)
         yield
-        if self.options.counts and self.shared.tally.once[self.region] and place < len(self.text.lines):
+        if self.shared.tally.once[self.region] and place < len(self.text.lines):
             self.text.insert(place, f"_runs[{self.region}] += {runs}")
         self.region = before
 
@@ -167,6 +171,11 @@ class Writer:
         """Every run of the region at hand does that."""
         if number and self.options.counts:
             self.shared.tally.once[self.region][what, name] += number
+
+    def touched(self, what: str, memref: ir.Value, number: int = 1) -> None:
+        """Every run of the region at hand loads, or stores, so many elements of a buffer."""
+        if self.options.counts:
+            self.count(what, self.roots.name(memref), number)
 
     # -- values ----------------------------------------------------------------------------------------------------
 
@@ -240,7 +249,8 @@ class Writer:
         return self.values(list(end.operands))
 
     def op(self, op: ir.Operation) -> None:
-        handler = HANDLERS.get(op.name) or HANDLERS.get(op.name.split(".")[0])
+        name = op.name
+        handler = HANDLERS.get(name) or HANDLERS.get(name.partition(".")[0])
         if handler is None:
             raise NotInterpreted(_unknown(op))
         self.text.op = op
