@@ -52,3 +52,10 @@ def test_sizes_of_a_kernel_are_integers(numbers):
         library.outer_product(*numbers)
     with pytest.raises(ValueError, match="scopes are three"):
         library.outer_product(4, 4, 4, scopes=("global",))
+
+
+def test_text_over_which_mlir_crashes():
+    """`linalg.transpose` of a value that is not there: an assertion inside MLIR's parser."""
+    op = "linalg.transpose ins(%A : memref<4x4xf32>) outs(%x : memref<4x4xf32>) permutation = [1, 0]"
+    with pytest.raises(TirError, match="undeclared SSA value"):
+        IRModule.from_mlir(f"func.func @main(%A: memref<4x4xf32>) {{\n  {op}\n  return\n}}")

@@ -97,6 +97,7 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("for k in T.serial(4, annotations=3):  # <<\n    pass", "the annotations of a loop are a dictionary"),
         ("import numpy  # <<", "import outside the prim_func"),
         ("x: T.int32  # <<", "x is declared but gets no value"),
+        ("x = {B: 1}  # <<", "buffer B cannot be the key of a dictionary"),
         ("B[vi, vj] @= T.float32(1)  # <<", "the operator MatMult has no meaning here"),
         ("B[vi, (vj, vj)] = T.float32(1)  # <<", "an index is needed here, not a tuple of a value of type int32, a"),
         ("B[vi, vj] = T.float32(~1.5)  # <<", "bad operand type"),
@@ -219,6 +220,9 @@ def test_in_a_block(body: str, message: str):
         ("C = T.alloc_buffer((4,), 'float31')  # <<", 'dtype "float31" is not supported'),
         ("B = T.alloc_buffer((4,))  # <<", "B is already a buffer .line 2.; choose another name"),
         ("C = T.alloc_buffer((-4,))  # <<", "an extent cannot be negative"),
+        ("n = T.int32()\nC = T.match_buffer(c, (n * n,))  # <<", "a value is needed here, not the variable n"),
+        ("C = T.match_buffer(c, (A.access_ptr('r'),))  # <<", "the shape of C cannot be expressed"),
+        ("C = T.match_buffer(c, (T.Cast('int32', A[0, 0]) + 1,))  # <<", "buffer A has 0 axes but 2 indices"),
         ("C = T.alloc_buffer()  # <<", "missing a required argument: 'shape'"),
         ("C = T.match_buffer(A[0:4, 0:4], (4, 5))  # <<", "C does not match its region of A, which is .4, 4."),
         (
@@ -228,7 +232,7 @@ def test_in_a_block(body: str, message: str):
     ],
 )
 def test_in_a_function(body: str, message: str):
-    error = in_function(body)
+    error = in_function(body, PARAMS + (", c: T.handle" if "match_buffer(c" in body else ""))
     assert re.search(message, error.message), error.message
 
 
@@ -251,6 +255,8 @@ def test_in_a_function(body: str, message: str):
         ("A: T.Buffer((4,), align=1 << 70)", "does not fit 64 bits"),
         ("A: T.Buffer((4,), align='x')", "offset_factor and align of A are numbers, not 'x'"),
         ("A: T.Buffer((4,), scope=3)", "the scope of A is a string"),
+        ("A: T.Buffer((T.exp(T.exp(T.float32(2))),))", "an extent is an integer or a variable"),
+        ("A: T.Buffer((4,), align=T.sin(T.sin(T.float32(2))))", "align must be known when the program is parsed"),
         ("A: '3 +'", "'3 +' is no type: it is not Python"),
     ],
 )

@@ -51,6 +51,11 @@ def _taken(journal: Path) -> str:
     return text
 
 
+def is_spread() -> bool:
+    """Whether this process may end: another one waits for it, and says so."""
+    return JOURNAL in os.environ
+
+
 def note(doing: str, text: str = "") -> None:
     """Write down what is about to be done (`FILE:LINE:COL: what`), and how to do it again."""
     path = os.environ.get(JOURNAL)

@@ -16,9 +16,11 @@ from tir_mlir.dialect import attrs, create, walk, wellformed
 from tir_mlir.dialect.errors import NotProvable, ScriptError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import is_block
+from tir_mlir.optdriver import net
 from tir_mlir.optdriver.diagnostics import Diagnostic, Failed
-from tir_mlir.script.load import complete
+from tir_mlir.script.load import FRAGILE, complete, survive
 from tir_mlir.script.parser import parse
+from tir_mlir.script.source import Source
 
 STDIN = "<stdin>"
 _CUT = re.compile(r"^[ \t]*(//|#) -----[^\n]*$", re.MULTILINE)
@@ -83,6 +85,8 @@ def module_of(piece: Piece, rules: bool = True) -> ir.Module:
     """
     if piece.is_script:
         return _script(piece)
+    if FRAGILE in piece.text and not net.is_spread():
+        survive(piece.text, Source(piece.name, piece.text.splitlines(keepends=True)))
     module = ir.Module.parse(piece.text)
     wellformed.check(module)
     if _has_facts(module):

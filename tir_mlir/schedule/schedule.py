@@ -59,9 +59,11 @@ class Schedule(Stepper):
         verify: str | None = None,
     ):
         if verify not in (None, "", "each step"):
-            raise ValueError(f'verify is "each step" or None, not {verify!r}')
+            raise ValueError(f'verify is "each step" or None, not {reprlib.repr(verify)}')
         if error_render_level not in ("detail", "fast", "none"):
-            raise ValueError(f'error_render_level is "detail", "fast" or "none", not {error_render_level!r}')
+            raise ValueError(
+                f'error_render_level is "detail", "fast" or "none", not {reprlib.repr(error_render_level)}'
+            )
         random = _random(seed)
         alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # TVM looks a lone function up as main
         source = alone.mlir if isinstance(alone, IRModule) else alone
@@ -198,7 +200,9 @@ class Schedule(Stepper):
         if isinstance(handle, Formula):
             return handle.value(self._integer)
         if not isinstance(handle, Handle):
-            raise TypeError(f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{handle!r}"')
+            raise TypeError(
+                f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{reprlib.repr(handle)}"'
+            )
         with entered():
             view = self._view(handle, self._module)
             if isinstance(view, Mark):
@@ -217,9 +221,8 @@ class Schedule(Stepper):
     def remove_rv(self, handle: Handle) -> None:
         """Forget a handle. Errors: IndexError when it is not known here."""
         if not isinstance(handle, Handle):
-            raise TypeError(
-                f'In "Schedule.remove_rv", "handle" has wrong type. Expected a handle, but gets: "{handle!r}"'
-            )
+            got = reprlib.repr(handle)
+            raise TypeError(f'In "Schedule.remove_rv", "handle" has wrong type. Expected a handle, but gets: "{got}"')
         self._check_known(handle)
         self._known.discard(handle.serial)
 
@@ -236,5 +239,7 @@ class Schedule(Stepper):
 
 def _random(seed: int | None) -> Random:
     if isinstance(seed, bool) or not (seed is None or hasattr(type(seed), "__index__")):
-        raise TypeError(f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{seed!r}"')
+        raise TypeError(
+            f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{reprlib.repr(seed)}"'
+        )
     return Random.seeded(None if seed is None else int(seed))

@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from functools import lru_cache, reduce
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from mlir import ir
@@ -165,6 +166,8 @@ def convert(item: Any, dtype: str) -> Expr:
             return Const(bool(item.value), dtype)
         if item.dtype and not arithmetic.holds(dtype, item.value):  # the machine converts it as it does
             return arithmetic.cast(Value(arithmetic.constant(item.value, item.dtype), item.dtype), dtype)
+        if isinstance(item.value, float) and not isfinite(item.value):
+            raise Refused(f"the constant {item.value} does not fit type {dtype}; use an integer or a float type")
         arithmetic.check_range(int(item.value), dtype)
         return Const(int(item.value), dtype)
     if isinstance(item, Index) and dtype == "int32":

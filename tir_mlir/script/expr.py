@@ -96,7 +96,15 @@ class Evaluator:
     def _Dict(self, node: ast.Dict) -> Any:
         if None in node.keys:
             return self._python(node)
-        return {self(k): self(v) for k, v in zip(node.keys, node.values, strict=True) if k is not None}
+        found: dict[Any, Any] = {}
+        for key_node, value in zip(node.keys, node.values, strict=True):
+            assert key_node is not None
+            key, item = self(key_node), self(value)
+            try:
+                found[key] = item
+            except TypeError:
+                raise Refused(f"{describe(key)} cannot be the key of a dictionary; keys are strings") from None
+        return found
 
     def _Attribute(self, node: ast.Attribute) -> Any:
         base = self(node.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 
@@ -10,21 +9,19 @@ from mlir import ir
 
 from tir_mlir.dialect import create
 from tir_mlir.dialect.context import context, entered
-from tir_mlir.dialect.errors import ScriptError, TirError, ToolError, VerifyError
+from tir_mlir.dialect.errors import TirError, VerifyError
 from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.dialect.views import Func, funcs
 from tir_mlir.passes import linalg as passes
 from tir_mlir.passes.linalg import Stayed as Stayed
 from tir_mlir.passes.linalg.prepare import UPSTREAM
-from tir_mlir.runtime import toolchain
 
-from .load import complete, moved, parse_mlir, read
+from .load import complete, moved, parse_mlir, read, survive
 from .module import IRModule
 from .source import Source
 from .verified import at_location, place
 
 _NAME = re.compile(r"%([A-Za-z_]\w*)")
-_SAID = re.compile(r"^(?:<stdin>|-):(\d+):(\d+): error: (.*)$", re.MULTILINE)
 _RESULT = re.compile(r"%([A-Za-z_]\w*)\s*=\s*$")
 
 
@@ -39,9 +36,9 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
     text, name = read(source) if isinstance(source, str) else ("", "")
     lines = Source(name, text.splitlines(keepends=True))
     if isinstance(source, str):
-        _survive(text, lines)
+        survive(text, lines, [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else [])
     with entered():
-        module = parse_mlir(text, lines) if isinstance(source, str) else _copy(source)
+        module = parse_mlir(text, lines, tried=True) if isinstance(source, str) else _copy(source)
         _only(module, func)
         try:
             passes.from_linalg(module, _names(lines.lines))
@@ -51,33 +48,6 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
             raise TirError("the program is nested too deeply") from None
         complete(module)
         return IRModule(module)
-
-
-def _patience(text: str) -> float:
-    """Seconds that reading a text may take."""
-    return 20 + len(text) / 1e5
-
-
-def _survive(text: str, lines: Source) -> None:
-    """Let a process of its own read the text first: MLIR's parser of named ops ends the process over some mistakes."""
-    passes_of_tensors = [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else []
-    try:
-        words = ["-o", os.devnull, *passes_of_tensors]
-        done = toolchain.attempt("mlir-opt", words, input=text, timeout=_patience(text))
-    except ToolError as error:
-        if "no answer" in str(error):
-            raise ScriptError(f"MLIR itself reads this text for ever: {error}", lines.filename) from None
-        return  # no tool, no trial
-    if done.returncode >= 0:
-        return
-    said = _SAID.search(done.stderr)  # what it still could say
-    if said is not None:
-        raise lines.error_at(int(said[1]), int(said[2]), said[3])
-    reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "LLVM ERROR" in line), "")
-    reason = reason.partition("Assertion ")[2] or reason
-    raise ScriptError(
-        f"MLIR itself crashes over this text ({toolchain.status(done.returncode)}): {reason}", lines.filename
-    )
 
 
 class LinalgModule(IRModule):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create, walk, wellformed
 from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ScriptError, VerifyError
+from tir_mlir.dialect.errors import ScriptError, ToolError, VerifyError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import is_block
+from tir_mlir.runtime import toolchain
 
 from .source import Source
 from .verified import at_location
 
+FRAGILE = "linalg."  # what MLIR's parser may crash over
+_SAID = re.compile(r"^(?:<stdin>|-):(\d+):(\d+): error: (.*)$", re.MULTILINE)
 _NAMED = {"memref.alloc": "buf", "memref.alloca": "buf", "memref.subview": "view"}
 
 
@@ -35,8 +40,31 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
         return module
 
 
-def parse_mlir(text: str, source: Source) -> ir.Module:
-    """The module of MLIR text. Errors: ScriptError with the line."""
+def survive(text: str, source: Source, passes: Sequence[str] = ()) -> None:
+    """Let a process of its own read a text first, and run passes on it: MLIR's parser of named ops ends the process
+    over some mistakes, and reads some texts for ever. Errors: ScriptError."""
+    try:
+        done = toolchain.attempt("mlir-opt", ["-o", os.devnull, *passes], input=text, timeout=20 + len(text) / 1e5)
+    except ToolError as error:
+        if "no answer" in str(error):
+            raise ScriptError(f"MLIR itself reads this text for ever: {error}", source.filename) from None
+        return  # no tool, no trial
+    if done.returncode >= 0:
+        return
+    said = _SAID.search(done.stderr)  # what it still could say
+    if said is not None:
+        raise source.error_at(int(said[1]), int(said[2]), said[3])
+    reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "LLVM ERROR" in line), "")
+    reason = reason.partition("Assertion ")[2] or reason
+    raise ScriptError(
+        f"MLIR itself crashes over this text ({toolchain.status(done.returncode)}): {reason}", source.filename
+    )
+
+
+def parse_mlir(text: str, source: Source, tried: bool = False) -> ir.Module:
+    """The module of MLIR text. `tried`: `survive` has seen it. Errors: ScriptError with the line."""
+    if FRAGILE in text and not tried:
+        survive(text, source)
     try:
         return ir.Module.parse(text)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]

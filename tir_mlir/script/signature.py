@@ -162,9 +162,15 @@ class Signature:
         dims = self.dims(nodes["shape"])
         strides = self.dims(nodes["strides"]) if "strides" in nodes and not _is_none(nodes["strides"]) else []
         rest = [k for k in nodes if k not in ("shape", "strides", "dtype", "param")]
-        facts = {k: self.evaluate.python(nodes[k], k) for k in rest}
-        dtype = self.evaluate.python(nodes["dtype"], "dtype") if "dtype" in nodes else "float32"
+        facts = {k: self._fact(nodes[k], k) for k in rest}
+        dtype = self._fact(nodes["dtype"], "dtype") if "dtype" in nodes else "float32"
         return self._spec(name, dims, dtype, {**facts, "strides": strides}, node)
+
+    def _fact(self, node: ast.expr, what: str) -> Any:
+        try:
+            return self.evaluate.python(node, what)
+        except Refused as refused:
+            raise self.state.error(node, str(refused)) from None
 
     def _spec(self, name: str, dims: list[Any], dtype: Any, facts: dict[str, Any], node: ast.AST) -> BufferSpec:
         if odd := [k for k in facts if k not in _BUFFER_FACTS]:

@@ -49,7 +49,8 @@ def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, nam
     found = None if index is None else ranges.terms(index.expr)
     factor = 0 if found is None or index is None else found[0].get(index.values.index(extent), 0)
     if index is None or factor <= 0:
-        extent.owner.erase()
+        if not any(True for _ in extent.uses):  # one that is used goes with the module: the shape is refused
+            extent.owner.erase()
         return
     rest = (Index.of(extent) - (index - Index.of(extent) * factor)).simplified()
     divisor = arith.constant(ir.IndexType.get(), factor)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -264,7 +265,8 @@ class FunctionParser:
     def function(self, node: ast.FunctionDef, name: str, private: bool) -> None:
         """Signature and body of one function."""
         state = self.state
-        signature = Signature(state, self.evaluate, node)
+        with _scratch():
+            signature = Signature(state, self.evaluate, node)
         self.used = signature.used
         self.body = node.body
         attributes = {} if private else {"global_symbol": name}
@@ -278,10 +280,24 @@ class FunctionParser:
                 place = next((a for a in node.args.args if a.arg == key), node)
                 kind = "buffer" if isinstance(item, BufferRef) else "parameter"
                 state.scope.define(key, item, place, kind)
-            params.finish_shapes(state, signature.specs, names, signature.extents(names))
-        assert state.func is not None
+            assert state.func is not None
+            with create.at_end(state.func.body):  # an extent that is no affine expression makes ops
+                extents = signature.extents(names)
+            params.finish_shapes(state, signature.specs, names, extents)
         with create.at_end(state.func.body):
             self.run(node.body)
+
+
+@contextmanager
+def _scratch() -> Iterator[None]:
+    """A place for what a signature computes though it should not: ops without one end the process when they die."""
+    module = ir.Module.create()
+    try:
+        with ir.InsertionPoint(module.body):
+            yield
+    finally:
+        for op in reversed(list(module.body.operations)):
+            op.operation.erase()
 
 
 def _declares(stmt: ast.stmt) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import reprlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
         raise refuse("te.create_prim_func needs the tensors that are the parameters: te.create_prim_func([A, B])")
     for arg in args:
         if not isinstance(arg, (Tensor, Var)) or isinstance(arg, IterVar):
-            raise refuse(f"a parameter is a tensor or a te.var, not {arg!r}")
+            raise refuse(f"a parameter is a tensor or a te.var, not {reprlib.repr(arg)}")
     for number, arg in enumerate(args):
         if any(arg is other for other in args[:number]):
             raise refuse(f"{arg.name} is given twice")

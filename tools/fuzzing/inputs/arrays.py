@@ -162,6 +162,8 @@ def _wrong(random: Random, args: list[Any]) -> None:
 
 def _array_wrong(random: Random, a: np.ndarray) -> Any:
     """An array that differs in one way."""
+    if not a.ndim:
+        return a[None]
     match random.randrange(20):
         case 0:
             return a[::-1]

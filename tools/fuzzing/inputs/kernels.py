@@ -81,13 +81,13 @@ def case(random: Random) -> str:
         case 0:
             return _c(random)
         case 1 | 2 | 3 | 4 | 5 | 6 | 7:
-            return _built(random, texts.mutated(random, _ll(), LL_ODD, most=2), pragma=True)
+            return _built(random, texts.changed(random, _ll(), LL_ODD), pragma=True)
         case _:
-            return _built(random, texts.mutated(random, KERNEL, MLIR, most=2), pragma=False)
+            return _built(random, texts.changed(random, KERNEL, MLIR), pragma=False)
 
 
 def _c(random: Random) -> str:
-    text = texts.mutated(random, C, C_ODD, most=2)
+    text = texts.changed(random, C, C_ODD)
     word, got = tried(short(text), lambda: create_llvm(text))
     if word == "accepted":
         return _built(random, got, pragma=True)

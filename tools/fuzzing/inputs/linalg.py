@@ -54,9 +54,7 @@ ODD = (*mlir.ODD, "linalg.matmul", "linalg.fill", "linalg.generic", "linalg.copy
 def case(random: Random) -> str:
     """A text to blocks, and the blocks to linalg."""
     text = random.choice((MATMUL, GENERIC, VIEWS, TENSORS, *corpus.linalg_files()))
-    if random.random() < 0.85:
-        text = texts.mutated(random, text, ODD, most=2)
-    text += "\n"
+    text = texts.changed(random, text, ODD) + "\n"
     word, got = tried(short(text), lambda: from_linalg(text))
     if word != "accepted":
         if not isinstance(got, ScriptError) and "nested" not in str(got):

@@ -8,13 +8,10 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
-from fuzzing.inputs import corpus, texts
+from fuzzing.inputs import corpus, mlir, pipelines, texts
 from fuzzing.inputs.judging import USER, Fault, described, short, tried
 from tir_mlir import Schedule
-from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScriptError
-from tir_mlir.passes.lower import lower_to_llvm
-from tir_mlir.runtime.modules import clone
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.module import IRModule
@@ -45,8 +42,11 @@ def case(random: Random) -> str:
     """A text fed to the parser, and on when it is taken."""
     text = text_of(random)
     way = random.random()
-    if way < 0.2:
+    if way < 0.15:
         return _decorated(text)
+    if way < 0.25:
+        flags = [pipelines.one(random) for _ in range(random.choice((0, 0, 1, 2)))]
+        return mlir.through_tool(text.encode(errors="replace"), "py", flags, text)
     word, got = tried(short(text), lambda: parse(text, filename=f"{USER}>"))
     if word == "accepted":
         follow(got, random, text)
@@ -93,12 +93,7 @@ def follow(module: IRModule, random: Random, text: str) -> None:
     if word != "accepted" and "are called" not in str(error):
         raise Fault(f"a program that was taken cannot be scheduled: {error}\n{short(text)}")
     if random.random() < 0.1:
-        tried(short(text), lambda: _lowered(module))
-
-
-def _lowered(module: IRModule) -> None:
-    with entered():
-        lower_to_llvm(clone(module.mlir))
+        tried(short(text), lambda: mlir.lowered(module))
 
 
 def _decorated(text: str) -> str:

@@ -24,6 +24,18 @@ def mutated(random: Random, text: str, odd: Sequence[str], most: int = 3) -> str
     return text
 
 
+def changed(random: Random, text: str, odd: Sequence[str]) -> str:
+    """A text as it is, with one small change that may well leave it right, or with any changes."""
+    way = random.random()
+    if way < 0.25:
+        return text
+    if way < 0.65:
+        return random.choice((number_changed, number_changed, number_changed, name_changed, line_changed))(
+            random, text, odd
+        )
+    return mutated(random, text, odd, most=2)
+
+
 def tokens_changed(random: Random, text: str, odd: Sequence[str]) -> str:
     """One token replaced, dropped, doubled, swapped or copied over another."""
     tokens = TOKEN.findall(text)

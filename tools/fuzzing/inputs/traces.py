@@ -134,11 +134,11 @@ def _changed(random: Random, given: Any) -> Any:
             places += [(one, k) for k in (one if isinstance(one, dict) else range(len(one)))]
             todo += one.values() if isinstance(one, dict) else one
     if not places:
-        return random.choice(VALUES)
+        return deepcopy(random.choice(VALUES))
     holder, key = random.choice(places)
     match random.randrange(7):
         case 0 | 1:
-            holder[key] = random.choice(VALUES)
+            holder[key] = deepcopy(random.choice(VALUES))
         case 2:
             del holder[key]
         case 3:
