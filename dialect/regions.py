@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -32,6 +32,15 @@ class Region:
     def same(self, other: Region) -> bool:
         pairs = zip((*self.mins, *self.extents), (*other.mins, *other.extents), strict=True)
         return self.buffer == other.buffer and all(a.same(b) for a, b in pairs)
+
+    def over(self, mapping: Mapping[ir.Value, Index]) -> Region:
+        """The same region, with some values as expressions of others."""
+        if not mapping:
+            return self
+        mins, extents = (
+            tuple(i.substitute(mapping).simplified() for i in group) for group in (self.mins, self.extents)
+        )
+        return Region(self.buffer, mins, extents)
 
 
 @frozen()

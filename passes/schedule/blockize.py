@@ -13,6 +13,7 @@ from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import blocks_below, loops_above
 from tir_mlir.passes.schedule.blockize_list import blockize_list
 from tir_mlir.passes.schedule.blockize_tile import (
+    Declared,
     check_inner_bounds,
     inner_block,
     inner_loops,
@@ -84,7 +85,7 @@ def _check_init(block: Block) -> None:
 
 def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
     outside, inside = guards
-    name, number = block.name, block.id
+    name, number, before = block.name, block.id, Declared.of(block)
     specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer) for p in parts]
     with ir.InsertionPoint(target.op), block.op.location:
         holder = create.where(outside) if outside else None
@@ -96,7 +97,8 @@ def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep
     if block.init is not None:
         _move_init(outer, block, parts, starts, inside, keep_units)
     inner = Block(walk.find(outer.op, number))  # type: ignore[arg-type]
-    inner_block(inner, parts, starts, inside, keep_units).give_around(outer)
+    inner_block(inner, before, parts, starts, inside, keep_units)
+    before.own.give_around(outer)
     return outer
 
 

@@ -11,7 +11,13 @@ from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.views import Block, Loop, is_block, is_loop
-from tir_mlir.passes.schedule.blockize_tile import check_inner_bounds, inner_block, inner_loops, split_guards
+from tir_mlir.passes.schedule.blockize_tile import (
+    Declared,
+    check_inner_bounds,
+    inner_block,
+    inner_loops,
+    split_guards,
+)
 from tir_mlir.passes.schedule.division import Division, divisions
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import scope_of
@@ -35,13 +41,13 @@ def blockize_list(blocks: Sequence[Block], keep_units: bool) -> Block:
         guards.append(split_guards(found, parts[-1], inner, block))
         _check_same_outside(ordered[0], parts[0], guards[0][0], block, parts[-1], guards[-1][0])
 
-    numbers = [b.id for b in ordered]
+    known = [(b.id, Declared.of(b)) for b in ordered]
     name = f"outer_{'_'.join(b.name for b in ordered)}_"
     specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer) for p in parts[0]]
     outer = _outer_block(name, specs, guards[0][0], tops)
-    for number, own, (_, inside) in zip(numbers, parts, guards, strict=True):
+    for (number, before), own, (_, inside) in zip(known, parts, guards, strict=True):
         starts = {p.iter.name: p.start(o) for p, o in zip(own, [Index.of(i.var) for i in outer.iters], strict=True)}
-        inner_block(Block(walk.find(outer.op, number)), own, starts, inside, keep_units)  # type: ignore[arg-type]
+        inner_block(Block(walk.find(outer.op, number)), before, own, starts, inside, keep_units)  # type: ignore[arg-type]
     iter_kinds(Block(outer.op))
     return outer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mlir import ir
 
@@ -11,6 +12,7 @@ from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import loops_above
+from tir_mlir.passes.schedule.declared_below import DeclaredBelow
 from tir_mlir.passes.schedule.division import Division
 from tir_mlir.passes.schedule.region_order import Signature
 from tir_mlir.passes.schedule.registry import refuse
@@ -91,13 +93,25 @@ def tile_start(part: Division, starts: dict[str, Index], keep_units: bool) -> In
     return part.iter.min if left_out else starts[part.iter.name]
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What a block and those beneath it declare, as it is before they get another block around them."""
+
+    own: Signature
+    below: DeclaredBelow
+
+    @classmethod
+    def of(cls, block: Block) -> Declared:
+        return cls(Signature.of(block), DeclaredBelow.of(block.op))
+
+
 def inner_block(
-    block: Block, parts: Sequence[Division], starts: dict[str, Index], guards, keep_units: bool
-) -> Signature:
-    """Give the block its inner iters and express the old ones through them; what it declared before is returned."""
+    block: Block, before: Declared, parts: Sequence[Division], starts: dict[str, Index], guards, keep_units: bool
+) -> None:
+    """Give the block its inner iters and express the old ones through them."""
     kept = [p for p in parts if p.size != 1]
     loc, number, facts = block.op.location, block.id, block.annotations
-    signature, has_init = Signature.of(block), block.init is not None
+    has_init = block.init is not None
     where = block.where
     anchor = where if where is not None else block.op
     with ir.InsertionPoint(anchor), loc:
@@ -122,6 +136,6 @@ def inner_block(
     walk.fold_choices(block.op)
     walk.move_body(block.body, new.body)
     attrs.put(new.op, attrs.HIDDEN, attrs.get(block.op, attrs.HIDDEN))
-    signature.keep(new, mapping, updates=has_init)
+    before.own.keep(new, mapping, updates=has_init)
+    before.below.keep(mapping)
     walk.erase(anchor)
-    return signature

@@ -9,9 +9,9 @@ from mlir import ir
 from tir_mlir.dialect import attrs, create, walk
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.regions import Region, declare, declared
+from tir_mlir.dialect.regions import declare, declared
 from tir_mlir.dialect.views import Block
-from tir_mlir.dialect.walk import all_blocks
+from tir_mlir.passes.schedule.declared_below import DeclaredBelow
 
 Old = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
 """The old iters as expressions of the new ones."""
@@ -19,7 +19,8 @@ Old = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
 
 def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
     """The block with the iters `specs` in its place; an init runs where the new reduce iters start."""
-    regions = _declared(block)
+    own = {key: declared(block, key, []) for key in (attrs.READS, attrs.WRITES) if key in block.op.attributes}
+    below = DeclaredBelow.of(block.op)
     with ir.InsertionPoint(block.op), block.op.location:
         new = create.block(block.name, specs)
     for key in block.op.attributes:
@@ -35,29 +36,7 @@ def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
     walk.substitute(mapping)
     walk.erase(block.op)
     made = Block(new.op)
-    _declare(made, regions, mapping)
+    for key, regions in own.items():
+        declare(made, key, [r.over(mapping) for r in regions])
+    below.keep(mapping)
     return made
-
-
-Declared = list[tuple[int | None, str, list[Region]]]
-
-
-def _declared(block: Block) -> Declared:
-    """What a block and the blocks in it declare: maps over iters that are about to change. None: the block itself."""
-    found: Declared = []
-    for one in all_blocks(block.op):
-        for key in (attrs.READS, attrs.WRITES):
-            if key in one.op.attributes:
-                found.append((None if one == block else one.id, key, declared(one, key, [])))
-    return found
-
-
-def _declare(block: Block, found: Declared, mapping: Mapping[ir.Value, Index]) -> None:
-    inner = {b.id: b for b in all_blocks(block.op)}
-    for number, key, regions in found:
-        own = [Region(r.buffer, _over(r.mins, mapping), _over(r.extents, mapping)) for r in regions]
-        declare(block if number is None else inner[number], key, own)
-
-
-def _over(indices: Sequence[Index], mapping: Mapping[ir.Value, Index]) -> tuple[Index, ...]:
-    return tuple(i.substitute(mapping).simplified() for i in indices)

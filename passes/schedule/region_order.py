@@ -60,6 +60,9 @@ def _sort(block: Block, key: str, order: Sequence[str]) -> None:
     wanted = sorted(now, key=lambda name: order.index(name) if name in order else len(order))
     if wanted != now:
         found = computed(block)[_KEYS.index(key)]
+        used = {v for r in found for index in (*r.mins, *r.extents) for v in index.values}
+        if any(walk.enclosing_loop_name(v) is not None for v in used):
+            return  # a block around others that use the loops around it: these cannot be named in its regions
         declare(block, key, sorted(found, key=lambda r: wanted.index(r.buffer.name)))
 
 
@@ -89,8 +92,7 @@ class Signature:
                 continue
             found = computed(block)[_KEYS.index(key)]
             own = [r for r in found if key == attrs.READS and r.buffer.name in first]
-            old = [Region(r.buffer, _over(r.mins, mapping), _over(r.extents, mapping)) for r in self.declared[key]]
-            declare(block, key, [*own, *old])
+            declare(block, key, [*own, *(r.over(mapping or {}) for r in self.declared[key])])
 
     def give_around(self, outer: Block) -> None:
         """Let a block around the one with its updates read what the block declared to read of its own writes."""
@@ -99,7 +101,3 @@ class Signature:
         own = [w for w in writes if w.buffer.name in order and all(w.buffer != r.buffer for r in reads)]
         if own:
             declare(outer, attrs.READS, sorted([*reads, *own], key=lambda r: order.index(r.buffer.name)))
-
-
-def _over(indices: Sequence[Index], mapping: Mapping[ir.Value, Index] | None) -> tuple[Index, ...]:
-    return tuple(i.substitute(mapping).simplified() for i in indices) if mapping else tuple(indices)

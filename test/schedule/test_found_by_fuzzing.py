@@ -77,3 +77,56 @@ def test_no_extent_is_negative_without_elements():
     sch = Schedule(parse(SPREAD.format(promise="T.assume(n >= 1)")))
     sch.transform_layout("B", ("write", 0), lambda i: i * 2, pad_value=0)
     assert "B = T.match_buffer(b, (n * 2 - 1,)" in sch.mod.script().replace("var_B", "b").replace("2 * n", "n * 2")
+
+
+NESTED = """
+@T.prim_func
+def main(A: T.Buffer((4, 7), "int32"), B: T.Buffer((4, 7), "int32")):
+    for i in range(4):
+        with T.block("B_o"):
+            vo = T.axis.spatial(4, i)
+            for j in range(7):
+                with T.block("B"):
+                    vi = T.axis.spatial(1, 0)
+                    vj = T.axis.spatial(7, j)
+                    B[vo + vi, vj] = A[vo + vi, vj] + T.int32(1)
+"""
+
+
+@pytest.mark.parametrize("which", ["inner", "outer", "iters"])
+def test_a_block_around_others_leaves_what_they_declare(which):
+    """Declared regions are maps of the iters around: a new block among these, or other iters, must not shift them."""
+    sch = Schedule(parse(NESTED))
+    piece, _ = sch.loop_partition(sch.get_loops("B")[0], [2, None])  # their blocks declare regions
+    if which == "outer":
+        sch.blockize(sch.split(sch.get_loops("B_o")[0], [None, 2])[1])
+        assert sch.mod.script().count("T.reads(A[vo_o * 2 + vo_i + vi, vj])") == 2
+    elif which == "inner":
+        sch.blockize(piece)
+        assert "T.reads(A[vo + vi_o, vj_i])" in sch.mod.script()
+    else:
+        sch.transform_block_layout("B_o", lambda i: (i // 2, i % 2))
+        assert sch.mod.script().count("T.reads(A[v0 * 2 + v1 + vi, vj])") == 2
+    assert sch.verify()
+
+
+UPDATED = """
+@T.prim_func
+def main(A: T.Buffer((2, 1), "int32"), B: T.Buffer((3, 2), "int32"), C: T.Buffer((3, 1), "int32")):
+    for i, j, k in T.grid(1, 3, 2):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vj, vi] = T.int32(0)
+            C[vj, vi] = C[vj, vi] + A[vk, vi] * B[vj, vk]
+"""
+
+
+def test_the_order_of_regions_that_use_loops_is_not_kept():
+    """A block around pieces of a loop has no iters, so its regions speak of loops, which it cannot declare."""
+    sch = Schedule(parse(UPDATED))
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    sch.loop_partition(sch.get_loops("C_update")[1], [None, 2], preserve_unit_iters=False)
+    sch.blockize(sch.get_child_blocks(sch.get_block("C_update_j_common")))
+    sch.reindex("C_update_j0", ("read", 1))
+    assert sch.verify()
