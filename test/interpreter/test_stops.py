@@ -146,6 +146,43 @@ def test_iterations_that_meet():
     interpret(text.replace('"parallel"', '"serial"'), f32(4, 8), f32(4))
 
 
+SHIFTED = """
+func.func @main(%A: memref<9xf32> {tir.name = "A"}, %B: memref<9xf32> {tir.name = "B"}) {
+  affine.for %i = 0 to 8 {
+    %a = affine.load %A[%i + 1] : memref<9xf32>
+    affine.store %a, %B[%i] : memref<9xf32>
+  } {tir.loop = "i", tir.kind = "parallel"}
+  return
+}"""
+
+
+def test_iterations_that_meet_in_one_array_given_twice():
+    interpret(SHIFTED, f32(9), f32(9))
+    x = f32(9)
+    with pytest.raises(RaceError, match=r"[AB]\[7\] is read in iteration 6 of the concurrent loop i"):
+        interpret(SHIFTED, x, x)
+
+
+def test_iterations_that_meet_in_what_they_call():
+    text = """
+    func.func private @add(%v: f32, %B: memref<1xf32>) {
+      %c0 = arith.constant 0 : index
+      %b = memref.load %B[%c0] : memref<1xf32>
+      %s = arith.addf %v, %b : f32
+      memref.store %s, %B[%c0] : memref<1xf32>
+      return
+    }
+    func.func @main(%A: memref<8xf32> {tir.name = "A"}, %B: memref<1xf32> {tir.name = "B"}) {
+      affine.for %i = 0 to 8 {
+        %a = affine.load %A[%i] : memref<8xf32>
+        func.call @add(%a, %B) : (f32, memref<1xf32>) -> ()
+      } {tir.loop = "i", tir.kind = "parallel"}
+      return
+    }"""
+    with pytest.raises(RaceError, match=r'in function "add": B\[0\] is read in iteration 6 of the concurrent loop i'):
+        interpret(text, f32(8), f32(1))
+
+
 def test_a_wrong_assumption():
     text = TABLE.replace("B[vi] = A[I[vi]]", "T.assume(I[vi] < 8)\n            B[vi] = A[I[vi]]")
     interpret(parse(text), np.array([0, 7, 3, 1], np.int32), f32(8), f32(4))

@@ -31,6 +31,7 @@ class Arguments:
         self.exact = exact
         self.packed: Packed = Packer(signature).pack(args)
         self.values: list[Any] = list(self.packed.values)
+        self.aliased = False
         self._memories: dict[Any, Memory] = {}
         for slot, array in zip(self.packed.plan, self.packed.arrays, strict=True):
             param = signature.params[slot.index]
@@ -51,6 +52,8 @@ class Arguments:
             self._apart(param, array)
             memory = Memory(param.name, kind_of(param.dtype), self._data(param, array, offset, shape, strides, unset))
             self._memories[key] = memory
+        else:
+            self.aliased = True
         return View(param.name, memory, offset, shape, strides)
 
     def _apart(self, param: BufferParam, array: np.ndarray) -> None:

@@ -21,7 +21,7 @@ def load(w: Writer, op: ir.Operation) -> None:
     ref, at = w.ref(memref), indices(w, op)
     index = f"({', '.join(at)}{',' * (len(at) == 1)})"
     place = inside(w, ref, at, index)
-    if w.watched:
+    if w.watches(memref):
         place = w.atom(place, "_p")
         w.put(f"_watch.touch({ref.view}.memory, {place}, False, {reduction(op, memref)})")
     variable = w.define(op.results[0])

@@ -74,6 +74,19 @@ def is_concurrent(op: ir.Operation, has_blocks: bool) -> bool:
     return kind not in ("serial", "unrolled") if has_blocks else kind == "parallel"
 
 
+_LOADS = ("affine.load", "memref.load", "affine.vector_load", "vector.load", "vector.maskedload", "vector.gather")
+
+
+def only_read(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
+    """Parameters that no concurrent loop of a function writes, as far as their own name goes."""
+    written: set[ir.Value] = set()
+    for loop in concurrent:
+        for op in walk.ops(loop):
+            if op.name not in _LOADS:
+                written |= _of(op)
+    return set(func.args) - written
+
+
 def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
     """Allocations outside of a loop that only the loop uses."""
     inside, outside = _used(loop), set()

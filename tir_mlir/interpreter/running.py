@@ -109,7 +109,8 @@ def interpret(
         if unknown:
             raise ArgumentError(f"{signature.name} has no parameter {', '.join(sorted(unknown))}; it is {signature}")
         given = Arguments(signature, arrays, exact, unset)
-        made = Program(module, func, Options(exact, strict, breakpoints=stops), kernels or {})
+        options = Options(exact, strict, aliased=given.aliased, breakpoints=stops)
+        made = Program(module, func, options, kernels or {})
         names = [p.name for p in func.params]
     made.show()
     made.run(given.values)

@@ -37,7 +37,7 @@ def load(w: Writer, op: ir.Operation) -> None:
     memref, result = op.operands[0], op.results[0]
     at = tuple_of(indices(w, op))
     given = f"{w.ref(memref).view}, {at}, {shape(result)}"
-    w.put(f"{w.define(result)} = _lanes.load({given}, {w.watched}, {reduction(op, memref)})")
+    w.put(f"{w.define(result)} = _lanes.load({given}, {w.watches(memref)}, {reduction(op, memref)})")
     w.touched(LOADS, memref, math.prod(shape(result)))
 
 
@@ -59,7 +59,7 @@ def _masked(w: Writer, what: str, memref: ir.Value, mask: str) -> None:
 def masked_load(w: Writer, op: ir.Operation) -> None:
     memref, *at, mask, other = op.operands
     given = f"{w.ref(memref).view}, {tuple_of(w.values(at))}, {w.value(mask)}, {w.value(other)}"
-    w.put(f"{w.define(op.results[0])} = _lanes.masked_load({given}, {w.watched})")
+    w.put(f"{w.define(op.results[0])} = _lanes.masked_load({given}, {w.watches(memref)})")
     _masked(w, LOADS, memref, w.value(mask))
 
 
@@ -75,7 +75,7 @@ def masked_store(w: Writer, op: ir.Operation) -> None:
 def gather(w: Writer, op: ir.Operation) -> None:
     memref, *at, steps, mask, other = op.operands
     given = ", ".join([w.ref(memref).view, tuple_of(w.values(at)), *w.values([steps, mask, other])])
-    w.put(f"{w.define(op.results[0])} = _lanes.gather({given}, {w.watched})")
+    w.put(f"{w.define(op.results[0])} = _lanes.gather({given}, {w.watches(memref)})")
     _masked(w, LOADS, memref, w.value(mask))
 
 

@@ -38,12 +38,14 @@ def writes(*names: str) -> Callable[[Handler], Handler]:
 
 @dataclass
 class Options:
-    """How a program is run. `origins`: where an element that nobody wrote was first read is kept."""
+    """How a program is run. `origins`: where an element that nobody wrote was first read is kept; `aliased`: an array
+    is given for several parameters."""
 
     exact: bool = False
     strict: bool = False
     counts: bool = True
     origins: bool = True
+    aliased: bool = False
     breakpoints: dict[str, Any] = field(default_factory=dict)
 
 
@@ -60,6 +62,7 @@ class Shared:
     made: dict[Any, str] = field(default_factory=dict)
     kernels: Mapping[str, Any] = field(default_factory=dict)
     alive: list[Any] = field(default_factory=list)
+    watched: bool = False
     names: Names = field(default_factory=Names)
     pending: list[tuple[str, Func, Sequence[str | None], bool]] = field(default_factory=list)
 
@@ -111,7 +114,10 @@ class Writer:
         everything = walk.ops(func.op)
         self.roots = roots.Roots(func, everything, given)
         self.has_blocks = any(is_block(o) for o in everything)
-        self.watched = any(roots.is_concurrent(o, self.has_blocks) for o in everything)
+        concurrent = [o for o in everything if roots.is_concurrent(o, self.has_blocks)]
+        self.watched = shared.watched = bool(concurrent) or shared.watched  # what is called may be called by threads
+        is_first = len(shared.made) < 2
+        self.safe = roots.only_read(func, concurrent) if is_first and not shared.options.aliased else set()
         self.region = 0
         self.nested = 0  # loops around the text in the Python function at hand
         self.level = 0  # Python functions around it
@@ -208,6 +214,10 @@ class Writer:
             return text
         self.put(f"{name} = {text}")
         return name
+
+    def watches(self, memref: ir.Value) -> bool:
+        """Whether a load of a buffer may meet a store of another iteration."""
+        return self.watched and roots.root(memref) not in self.safe
 
     # -- buffers ---------------------------------------------------------------------------------------------------
 
