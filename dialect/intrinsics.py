@@ -22,6 +22,7 @@ from tir_mlir.dialect.views import Buffer, Func, funcs
 
 _known: dict[str, TensorIntrin] = {}
 _checkers: list[Callable[[Any, int], Any]] = []
+_trials: list[Callable[[Any], str | None]] = []
 _providers: list[Callable[[str], None]] = []
 
 
@@ -55,7 +56,7 @@ class TensorIntrin:
         `impl` has the same parameters and does the same. Buffer parameters only, of constant shape; strides may be
         variables. The same once more (a notebook cell run again) is fine. Errors: IntrinError when the name stands for
         something else (without `override`), when the parameters of the two
-        differ, when `desc` is no pure tensor computation.
+        differ, when `desc` is no pure tensor computation, when an implementation in loops does something else.
         """
         if not name or not isinstance(name, str):
             raise IntrinError(f"an intrinsic is registered under a name, not {name!r}")
@@ -65,6 +66,9 @@ class TensorIntrin:
             if name in _known and not override and _known[name] != intrinsic:
                 raise IntrinError(f'another intrinsic "{name}" is registered already; pass override=True to replace it')
             _check(intrinsic)
+            for trial in _trials:
+                if (fault := trial(intrinsic)) is not None:
+                    raise IntrinError(f'"{name}": {fault}')
         _known[name] = intrinsic
 
     @staticmethod
@@ -118,6 +122,12 @@ def check_with(checker: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
     """Have `TensorIntrin.check` call `checker(intrinsic, seed)`: it needs the compiler, of which nothing here knows."""
     _checkers.append(checker)
     return checker
+
+
+def try_with(trial: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
+    """Have `TensorIntrin.register` ask `trial(intrinsic)` what an implementation does wrong, None being nothing."""
+    _trials.append(trial)
+    return trial
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.check import equivalent
 from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import NotChecked, ScheduleError, StepError
+from tir_mlir.dialect.errors import IntrinError, NotChecked, ScheduleError, StepError
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.intrin.library import outer_product
 from tir_mlir.script.parser import parse
@@ -166,22 +166,41 @@ def test_an_intrinsic_does_what_it_describes():
 DESC = """
 @T.prim_func
 def desc(a: T.handle, c: T.handle):
-    A = T.match_buffer(a, (4, 4), "{dtype}")
-    C = T.match_buffer(c, (4, 4), "{dtype}")
+    A = T.match_buffer(a, ({n}, {n}), "{dtype}")
+    C = T.match_buffer(c, ({n}, {n}), "{dtype}")
     with T.block("root"):
-        for i, j in T.grid(4, 4):
+        for i, j in T.grid({n}, {n}):
             with T.block("b"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = {value}
 """
 
 
+def copying(value, dtype="float32", n=4):
+    return parse(DESC.format(dtype=dtype, n=n, value=value))["desc"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("A[vj, vi]", r"C\[0, 1\] is -?\d.* by the implementation and -?\d.* by the description"),
+        ("A[vi, vj] + C[vi, vj]", r'should only write: .* C\[0, 0\], first read in block "b" at i = 0, j = 0'),
+        ("A[vi, 0 * vj]", r"C\[0, 1\] is"),
+    ],
+)
+def test_an_implementation_in_loops_is_tried_when_it_is_registered(value, text):
+    with pytest.raises(IntrinError, match=text):
+        TensorIntrin.register("wrong_at_once", copying("A[vi, vj]"), copying(value))
+    assert "wrong_at_once" not in TensorIntrin.list()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_an_intrinsic_that_does_something_else_is_found(dtype):
-    desc = parse(DESC.format(dtype=dtype, value="A[vi, vj]"))["desc"]
+    size = 96  # longer than what is tried when it is registered
+    desc = copying("A[vi, vj]", dtype, size)
     for number, value in enumerate(("A[vj, vi]", "A[vi, vj] + C[vi, vj] - C[vi, vj]")):
         name = f"wrong_copy_{dtype}_{number}"
-        TensorIntrin.register(name, desc, parse(DESC.format(dtype=dtype, value=value))["desc"], override=True)
+        TensorIntrin.register(name, desc, copying(value, dtype, size), override=True)
         answer = TensorIntrin.check(name)
         assert bool(answer) == (dtype == "int8" and number == 1), answer
         if dtype == "float32" and number == 1:

@@ -58,28 +58,26 @@ def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0) -> IntrinsicResult:
     with entered():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
         mine, theirs = (next(iter(signatures(p.module).values())) for p in (impl, desc))
-        only_written = _only_written(desc.func)
+        unread = only_written(desc.func)
         spaces = [p.attributes.get(attrs.OFFSET_FACTOR, 4) for p in impl.func.params]
         outputs = max((prod(s or 1 for s in p.shape) for p in desc.func.params), default=1)
         length = max(1, work_of(desc.func.op, {}) // max(1, min(outputs, work_of(desc.func.op, {}))))
         modules = impl.module, desc.module
     real, meant = (next(iter(_functions(m).values())) for m in modules)
-    how = (
-        f"on {_RUNS} sets of random data, sums of {length} terms; never read: {', '.join(sorted(only_written)) or '-'}"
-    )
+    how = f"on {_RUNS} sets of random data, sums of {length} terms; never read: {', '.join(sorted(unread)) or '-'}"
     for run in range(_RUNS):
         random = np.random.default_rng(seed + run)
         first = [_make(p, s, random) for p, s in zip(mine.params, spaces, strict=True)]
         expected = [m.part.copy() for m in first]
         before = [m.whole.copy() for m in first]
         for number, param in enumerate(mine.params):
-            if theirs.params[number].name in only_written:
+            if theirs.params[number].name in unread:
                 _poison(first[number].part, run)
                 before[number] = first[number].whole.copy()
             assert isinstance(param, BufferParam)
         meant(*expected)
         real(*[m.part for m in first])
-        if (found := _difference(theirs, first, expected, before, length, only_written)) is not None:
+        if (found := _difference(theirs, first, expected, before, length, unread)) is not None:
             return IntrinsicResult(intrinsic.name, found, how)
     return IntrinsicResult(intrinsic.name, None, how)
 
@@ -90,7 +88,7 @@ def _functions(module: Any) -> dict[str, Any]:
         return {name: library[name] for name in signatures(module)}
 
 
-def _only_written(desc: Func) -> set[str]:
+def only_written(desc: Func) -> set[str]:
     """Parameters that a description stores to and never loads."""
     found = accesses(desc.op)
     read = {Buffer(a.buffer).root.name for a in found if not a.is_write}
@@ -124,7 +122,7 @@ def _difference(
     expected: list[np.ndarray],
     before: list[np.ndarray],
     length: int,
-    only_written: set[str],
+    unread: set[str],
 ) -> str | None:
     for param, memory, meant, old in zip(signature.params, real, expected, before, strict=True):
         outside = np.ones(memory.whole.shape, bool)
@@ -140,7 +138,7 @@ def _difference(
             continue
         at = tuple(int(i) for i in np.argwhere(~near)[0])
         where = f"{param.name}[{', '.join(map(str, at))}]"
-        if param.name in only_written and memory.part.dtype.kind == "f" and np.isnan(memory.part[at]):
+        if param.name in unread and memory.part.dtype.kind == "f" and np.isnan(memory.part[at]):
             return f"{where} is NaN: the implementation reads {param.name}, which it should only write"
         return f"{where} is {memory.part[at]}, the description gives {meant[at]}"
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.intrinsics import TensorIntrin, check_with, provide
+from tir_mlir.dialect.intrinsics import TensorIntrin, check_with, provide, try_with
 
 __all__ = ["TensorIntrin"]
 
@@ -23,3 +23,10 @@ def _check(intrinsic: TensorIntrin, seed: int) -> Any:
     from tir_mlir.check.intrinsic import check_intrinsic
 
     return check_intrinsic(intrinsic, seed)
+
+
+@try_with
+def _try(intrinsic: TensorIntrin) -> str | None:
+    from tir_mlir.check.trial import fault
+
+    return fault(intrinsic)
