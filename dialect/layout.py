@@ -149,6 +149,8 @@ class Layout:
         high = ranges.of_expr(self.exprs[number], [*dims, *sizes])[1]
         if high is None:
             raise NotProvable(f"the extent of dimension {number} has no single expression in the sizes")
+        if high >= 2**63 - 1:
+            raise NotProvable(f"the extent of dimension {number} does not fit an index (64 bits)")
         return AffineExpr.get_constant(high + 1)
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.errors import IntrinError, ScheduleError
 from tir_mlir.dialect.forms import Form, NotRaisable
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.linalg_form import raise_form
@@ -74,6 +74,8 @@ def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = 
 
     Call inside `context.entered()`; the module stays as it is. Errors: IntrinError for an unknown intrinsic.
     """
+    if tensor_intrin is not None and not isinstance(tensor_intrin, (str, list, tuple)):
+        raise IntrinError(f"an intrinsic goes by its name, several by a list of names, not {tensor_intrin!r}")
     names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
     intrinsics = [i for n in names if (i := TensorIntrin.get(n)) is not None]
     try:

@@ -281,3 +281,11 @@ def test_a_refused_step_leaves_no_handle_behind():
     with pytest.raises(ScheduleError):
         sch.compute_inline("C")
     assert sch._known == known
+
+
+def test_other_arguments_that_make_no_sense():
+    sch = Schedule(product(8))
+    with pytest.raises(ValueError, match="an intrinsic goes by its name"):
+        sch.explain_tensorize("C", 3)
+    with pytest.raises(ValueError, match="sizes is"):
+        sch.verify(np.arange(3))

@@ -27,7 +27,7 @@ TRIED_WORK = 1 << 29
 
 def verify_schedule(sch: Any, sizes: str, seed: int) -> Result:
     """See `Schedule.verify`."""
-    if sizes not in ("auto", "full", "scaled"):
+    if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
         raise ValueError(f'sizes is "auto", "full" or "scaled", not {sizes!r}')
     with entered():
         original, scheduled = sch._original, sch.mod.mlir

@@ -152,7 +152,7 @@ def _dtype(evaluate: Evaluator, callee: DType, node: ast.Call) -> Any:
 def convert(item: Any, dtype: str) -> Expr:
     """`item` as `dtype`; a constant that fits is converted exactly, an index that is already int32 stays an index."""
     if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
-        raise Refused(f"dtype {dtype} is not supported; use one of {', '.join(dtypes.NAMES)}")
+        raise Refused(f"dtype {_shown(dtype)} is not supported; use one of {', '.join(dtypes.NAMES)}")
     if isinstance(item, str) and dtypes.is_float(dtype):
         try:
             return Const(float(item), dtype)
@@ -175,6 +175,10 @@ def convert(item: Any, dtype: str) -> Expr:
     return arithmetic.cast(item, dtype)
 
 
+def _shown(dtype: Any) -> str:
+    return dtype if isinstance(dtype, str) else describe(dtype)
+
+
 def _cast(word: str, first: Any, second: Any) -> Expr:
     value, dtype = (second, first) if word == "Cast" else (first, second)
     return convert(value, dtype.dtype if isinstance(dtype, DType) else dtype)
@@ -187,7 +191,7 @@ def _limit(word: str, dtype: Any) -> Const:
     if dtype in _LIMITS:
         return Const(_LIMITS[dtype] * (-1 if word == "min_value" else 1), dtype)
     if dtype not in dtypes.NAMES:
-        raise Refused(f"dtype {dtype} is not supported; use one of {', '.join(dtypes.NAMES)}")
+        raise Refused(f"dtype {_shown(dtype)} is not supported; use one of {', '.join(dtypes.NAMES)}")
     top = 1 if dtype == "bool" else (1 << (dtypes.bits(dtype) - 1)) - 1
     return Const((0 if dtype == "bool" else -top - 1) if word == "min_value" else top, dtype)
 
@@ -301,7 +305,7 @@ def _reinterpret(word: str, first: Any, second: Any) -> Value:
     value, dtype = (second, first) if isinstance(first, str | DType) else (first, second)
     dtype = dtype.dtype if isinstance(dtype, DType) else dtype
     if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
-        raise Refused(f"dtype {dtype} is not supported; use one of {', '.join(dtypes.NAMES)}")
+        raise Refused(f"dtype {_shown(dtype)} is not supported; use one of {', '.join(dtypes.NAMES)}")
     source = dtype_of(arithmetic.need(value))
     if dtypes.bits(source) != dtypes.bits(dtype) or "bool" in (source, dtype):
         raise Refused(f"T.reinterpret keeps the bits: {source} and {dtype} are not of one width")

@@ -124,7 +124,7 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
     functions (`N = 128`) are run, imports of tvm and of this package are taken as done.
     Errors: ScriptError with file, line and the line itself.
     """
-    if not isinstance(globals or {}, Mapping):
+    if globals is not None and not isinstance(globals, Mapping):
         raise ScriptError(f"globals are Python names with their values, a dictionary, not {type(globals).__name__}")
     if isinstance(source, IRModule):
         return source
