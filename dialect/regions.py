@@ -12,7 +12,7 @@ from tir_mlir.dialect import attrs, ranges, sums
 from tir_mlir.dialect.accesses import READ, WRITE, Access, access_domain, accesses
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.from_isl import to_index
-from tir_mlir.dialect.index import Index, read_map
+from tir_mlir.dialect.index import Index, is_symbol, read_map
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question, region_map
 from tir_mlir.dialect.views import Block, Buffer, Func, is_block, symbol_name, symbols_by_name
@@ -111,6 +111,10 @@ def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]
     new = [v for v in used if v not in known and v not in dims]
     if not new:
         return known
+    if not all(is_symbol(v) for v in new):
+        raise NotProvable(
+            f"block {block.name} would have to name a region by a loop around it; bind that loop to an iter of it"
+        )
     facts = block.op.attributes
     for key in (attrs.MIN, attrs.EXTENT):
         facts[key] = _wider(facts[key], len(new))

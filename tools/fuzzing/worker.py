@@ -110,7 +110,7 @@ def _cause(code: int | None) -> str:
 
 
 def _first_word(cause: str) -> str:
-    return cause.rsplit(maxsplit=1)[-1]
+    return cause.rsplit(maxsplit=1)[-1] if "process" in cause else "no answer"
 
 
 # --- the worker's side ------------------------------------------------------------------------------------------------

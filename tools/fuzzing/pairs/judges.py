@@ -10,12 +10,24 @@ import numpy as np
 from fuzzing.pairs.arrays import same
 from fuzzing.pairs.story import State, Story
 from tir_mlir import Schedule, build
+from tir_mlir.check.work import work_of
+from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import NotChecked
+from tir_mlir.dialect.views import funcs
 from tir_mlir.interpreter import exactly
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.script.equal import difference
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
+
+MOST_WORK = 1 << 18
+"""Iterations up to which a program is interpreted: some seconds."""
+
+
+def is_large(state: State, size: int) -> bool:
+    """Whether a program takes too long to interpret, at a value of its size variable."""
+    with entered():
+        return max(work_of(f.op, {"n": size}) for f in funcs(state.module.mlir)) > MOST_WORK
 
 
 def interpreted(state: State) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 
 from fuzzing.kinds import Fault, Kind, Record
-from fuzzing.pairs.judges import built, interpreted, printed, replayed, verified
+from fuzzing.pairs.judges import built, interpreted, is_large, printed, replayed, verified
 from fuzzing.pairs.steps_taken import take
 from fuzzing.pairs.story import State, Story
 from fuzzing.programs import program
@@ -42,14 +42,23 @@ def _tell(story: Story, random: Random, length: int, everything: bool, judges: l
     story.states.append(State("", module, arrays, story.sample.expected(arrays)))
     interpreted(story.now)
     sch = Schedule(module, seed=random.randrange(1, 1 << 30), error_render_level="none")
+    large: list[State] = []
     for _ in parts(random, "step", length):
-        if take(story, sch, random, everything) and everything:
+        if not take(story, sch, random, everything):
+            continue
+        if is_large(story.now, story.sample.size):
+            story.counts["judged", "interpreter, up to a step that made it large"] += 1
+            large = [story.states.pop()]
+            break
+        if everything:
             printed(story.now)
             interpreted(story.now)
     print_, replay, verify, machine = judges
     story.last = ""
     if not everything:
         _judged(story, print_)
+    story.counts["judged", "interpreter"] += 1
+    story.states += large
     if replay:
         replayed(story, sch, module, None if everything else random)
     if verify:
