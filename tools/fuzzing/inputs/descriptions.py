@@ -108,9 +108,10 @@ def _module(random: Random) -> str:
     """Methods of modules and functions."""
     module = corpus.matmul()
     given = [values.value(random) for _ in range(random.choice((0, 1, 1, 2)))]
-    name = random.choice(("__getitem__", "from_expr", "equal", "script", "__init__", "with_attr", "without_attr",
-        "with_attrs", "from_mlir",
-                          "parse", "create_llvm"))  # fmt: skip
+    name = random.choice((
+        "__getitem__", "from_expr", "equal", "script", "__init__", "with_attr", "without_attr", "with_attrs",
+        "from_mlir", "parse", "create_llvm",
+    ))  # fmt: skip
     shown = f"{name}({seen(given, 900)})"
 
     def work() -> Any:

@@ -50,24 +50,22 @@ CALLS = """module {
   }
 }
 """
-C_ODD = (*texts.NUMBERS, "int", "float", "double", "char", "void", "struct s", "*", "&", "asm(\"nop\");",
-    "asm volatile(\"bad %0\" : : \"r\"(1));",
-         "__attribute__((noinline))", "__attribute__((vector_size(64)))", "__builtin_trap()", "extern", "\"C\"",
-         "static", "inline", "const",
-         "#include <nobody.h>", "#define x y", "#error no", "#pragma omp parallel", "while (1)", "goto", "x[i]",
-         "fuzz_kernel", "{", "}", ";",
-         "(", ")", "'", '"', "//", "/*", "\\", "_Float16", "__int128", "long double", "va_list", "register",
-         "volatile", "union")  # fmt: skip
-LL_ODD = (*texts.NUMBERS, "i32", "i1", "i999999", "float", "half", "ptr", "void", "<4 x float>", "<0 x i1>",
-    "[9 x i8]", "%0", "%x", "@fuzz_kernel",
-          "poison", "undef", "zeroinitializer", "null", "fadd", "udiv", "sdiv", "ret", "br label %3", "call", "tail",
-          "musttail", "phi", "alloca",
-          "load", "store", "getelementptr", "inbounds", "define", "declare", "attributes", "#0", "!0", "!{}",
-          "metadata", "dso_local", "unreachable",
-          "fast", "nsw", "zext", "bitcast", "addrspacecast", "addrspace(3)", "align 3", "x86_fp80", "token",
-          "asm \"x\", \"r\"(i32 0)", "ccc",
-          "fastcc", "cc 999", "target triple = \"nobody\"", "target datalayout = \"x\"", "module asm \"nobody\"",
-          "immarg", "byval(i32)")  # fmt: skip
+C_ODD = (
+    *texts.NUMBERS, "int", "float", "double", "char", "void", "struct s", "*", "&", "asm(\"nop\");",
+    "asm volatile(\"bad %0\" : : \"r\"(1));", "__attribute__((noinline))", "__attribute__((vector_size(64)))",
+    "__builtin_trap()", "extern", "\"C\"", "static", "inline", "const", "#include <nobody.h>", "#define x y",
+    "#error no", "#pragma omp parallel", "while (1)", "goto", "x[i]", "fuzz_kernel", "{", "}", ";", "(", ")", "'",
+    '"', "//", "/*", "\\", "_Float16", "__int128", "long double", "va_list", "register", "volatile", "union",
+)  # fmt: skip
+LL_ODD = (
+    *texts.NUMBERS, "i32", "i1", "i999999", "float", "half", "ptr", "void", "<4 x float>", "<0 x i1>", "[9 x i8]",
+    "%0", "%x", "@fuzz_kernel", "poison", "undef", "zeroinitializer", "null", "fadd", "udiv", "sdiv", "ret",
+    "br label %3", "call", "tail", "musttail", "phi", "alloca", "load", "store", "getelementptr", "inbounds",
+    "define", "declare", "attributes", "#0", "!0", "!{}", "metadata", "dso_local", "unreachable", "fast", "nsw",
+    "zext", "bitcast", "addrspacecast", "addrspace(3)", "align 3", "x86_fp80", "token", "asm \"x\", \"r\"(i32 0)",
+    "ccc", "fastcc", "cc 999", "target triple = \"nobody\"", "target datalayout = \"x\"", "module asm \"nobody\"",
+    "immarg", "byval(i32)",
+)  # fmt: skip
 
 
 @cache

@@ -42,13 +42,13 @@ TENSORS = """func.func @main(%A: tensor<4x8xf32>, %B: tensor<8x5xf32>) -> tensor
   return %r : tensor<4x5xf32>
 }
 """
-ODD = (*mlir.ODD, "linalg.matmul", "linalg.fill", "linalg.generic", "linalg.copy", "linalg.exp", "linalg.add",
-    "linalg.yield",
-       "linalg.index 0 : index", "linalg.conv_2d", "linalg.transpose", "linalg.reduce", "linalg.broadcast",
-       "linalg.softmax",
-       "linalg.batch_matmul", "linalg.nobody", "memref.subview", "tensor.empty()", '"parallel"', '"reduction"',
-       '"window"', "ins", "outs",
-       "permutation = [0, 0]", "dimensions = [9]", "indexing_maps")  # fmt: skip
+ODD = (
+    *mlir.ODD, "linalg.matmul", "linalg.fill", "linalg.generic", "linalg.copy", "linalg.exp", "linalg.add",
+    "linalg.yield", "linalg.index 0 : index", "linalg.conv_2d", "linalg.transpose", "linalg.reduce",
+    "linalg.broadcast", "linalg.softmax", "linalg.batch_matmul", "linalg.nobody", "memref.subview", "tensor.empty()",
+    '"parallel"', '"reduction"', '"window"', "ins", "outs", "permutation = [0, 0]", "dimensions = [9]",
+    "indexing_maps",
+)  # fmt: skip
 
 
 def case(random: Random) -> str:

@@ -12,18 +12,19 @@ from tir_mlir.dialect.errors import NotAffine, NotProvable
 
 TEXTS = (
     "lambda i, j: (j, i)", "lambda i, j: (i // 16, j // 16, i % 16, j % 16)", "lambda i: (i // 4, i % 4)",
-    "lambda i, j: i * 16 + j",
-    "lambda i, j, k: (k, [i, j])", "lambda i: i + 3", "lambda i, j: (i - j, j)", "lambda: 0",
-    "lambda i: (i * 4 // 8, i % 2)",
+    "lambda i, j: i * 16 + j", "lambda i, j, k: (k, [i, j])", "lambda i: i + 3", "lambda i, j: (i - j, j)",
+    "lambda: 0", "lambda i: (i * 4 // 8, i % 2)",
 )  # fmt: skip
-ODD = (*texts.NUMBERS, "i", "j", "k", "lambda", "lambda i: i", "//", "%", "/", "**", "<<", "*", "(", ")", "[", "]",
-    ",", ":", "i()", "i.x",
-       "i[0]", "not", "if", "else", "and", "<", "==", "for", "*i", "**i", "=3", "None", "True", '"x"', "print(1)",
-       ":=", "await", "_")  # fmt: skip
-SHAPES: tuple[Any, ...] = ((16, 16), (4,), (8, 4, 2), (1, 1), (0, 3), ("n", 16), ("n", "m"), ("i", "j"), (-1, 4),
-    (1 << 40, 2), (1 << 63, 1),
-          (3.5, 2), ("n n", 2), ("", 1), ("1", 2), (None, 2), "ab", 3, None, ((1, 2), 3), (True, 2), [5, 7], (1,) * 9,
-          ())  # fmt: skip
+ODD = (
+    *texts.NUMBERS, "i", "j", "k", "lambda", "lambda i: i", "//", "%", "/", "**", "<<", "*", "(", ")", "[", "]", ",",
+    ":", "i()", "i.x", "i[0]", "not", "if", "else", "and", "<", "==", "for", "*i", "**i", "=3", "None", "True",
+    '"x"', "print(1)", ":=", "await", "_",
+)  # fmt: skip
+SHAPES: tuple[Any, ...] = (
+    (16, 16), (4,), (8, 4, 2), (1, 1), (0, 3), ("n", 16), ("n", "m"), ("i", "j"), (-1, 4), (1 << 40, 2),
+    (1 << 63, 1), (3.5, 2), ("n n", 2), ("", 1), ("1", 2), (None, 2), "ab", 3, None, ((1, 2), 3), (True, 2), [5, 7],
+    (1,) * 9, (),
+)  # fmt: skip
 
 
 def case(random: Random) -> str:

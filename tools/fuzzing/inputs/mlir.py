@@ -21,30 +21,24 @@ from tir_mlir.runtime.modules import clone
 from tir_mlir.script.module import IRModule
 
 ODD = (
-    *texts.NUMBERS, "true", '"x"', "[]", "{", "}", "(", ")", "%i", "%v", "%A", "%0", "@main", "^bb0", "index", "i128",
-    "i0", "f32",
-    "bf16", "f8E4M3FN", "vector<4xf32>", "tensor<4xf32>", "memref<0xf32>", "memref<?xf32>", "memref<*xf32>",
-    "memref<-1xf32>",
-    'memref<4xf32, "shared">', "memref<4xf32, 3>", "memref<4xf32, strided<[0]>>", "!llvm.ptr", "!tir.x", "#tir",
-    "none", "unit",
-    "affine_map<() -> ()>", "affine_map<(d0) -> (d0 floordiv 0)>", "affine_map<(d0) -> (d0 mod -2)>",
-    "affine_map<(d0)[s0] -> (d0 * s0)>",
+    *texts.NUMBERS, "true", '"x"', "[]", "{", "}", "(", ")", "%i", "%v", "%A", "%0", "@main", "^bb0", "index",
+    "i128", "i0", "f32", "bf16", "f8E4M3FN", "vector<4xf32>", "tensor<4xf32>", "memref<0xf32>", "memref<?xf32>",
+    "memref<*xf32>", "memref<-1xf32>", 'memref<4xf32, "shared">', "memref<4xf32, 3>", "memref<4xf32, strided<[0]>>",
+    "!llvm.ptr", "!tir.x", "#tir", "none", "unit", "affine_map<() -> ()>", "affine_map<(d0) -> (d0 floordiv 0)>",
+    "affine_map<(d0) -> (d0 mod -2)>", "affine_map<(d0)[s0] -> (d0 * s0)>",
     "affine_map<() -> (9223372036854775807)>", "affine_set<(d0) : (d0 >= 0)>", "affine_set<() : (0 == 1)>",
-    "dense<1.0>",
-    "loc(unknown)", 'loc("f":1:2)', "tir.block", "tir.init", "tir.loop", "tir.id", "tir.iters", "tir.names", "tir.min",
-    "tir.extent",
-    "tir.kind", "tir.reads", "tir.where", "tir.name", "tir.annotations", "tir.syms", "tir.shape", "tir.attrs",
-    "floordiv 0", "mod 0",
-    "step 0", "step -1", "min", "max", "->", "=", ":", ",", "affine.for", "affine.parallel", "affine.if", "scf.for",
-    "func.func",
-    "return", "arith.constant", "unregistered.op", '"tir.x"() : () -> ()', "memref.alloc", "attributes", "private",
-    "iter_args",
+    "dense<1.0>", "loc(unknown)", 'loc("f":1:2)', "tir.block", "tir.init", "tir.loop", "tir.id", "tir.iters",
+    "tir.names", "tir.min", "tir.extent", "tir.kind", "tir.reads", "tir.where", "tir.name", "tir.annotations",
+    "tir.syms", "tir.shape", "tir.attrs", "floordiv 0", "mod 0", "step 0", "step -1", "min", "max", "->", "=", ":",
+    ",", "affine.for", "affine.parallel", "affine.if", "scf.for", "func.func", "return", "arith.constant",
+    "unregistered.op", '"tir.x"() : () -> ()', "memref.alloc", "attributes", "private", "iter_args",
 )  # fmt: skip
-FLAGS = ("--emit=script", "--emit=generic", "--emit=llvm", "--emit=mlir", "--no-rules", "--split-input-file",
-    "--verify-diagnostics",
-         "--print-ir-before-all", "--print-ir-after-all", "--mlir-print-local-scope", "--mlir-print-debuginfo",
-         "--nobody", "--timing",
-         "--mlir-print-op-generic", "--list-passes", "--import=nobody.py", "-x", "--emit=x")  # fmt: skip
+FLAGS = (
+    "--emit=script", "--emit=generic", "--emit=llvm", "--emit=mlir", "--no-rules", "--split-input-file",
+    "--verify-diagnostics", "--print-ir-before-all", "--print-ir-after-all", "--mlir-print-local-scope",
+    "--mlir-print-debuginfo", "--nobody", "--timing", "--mlir-print-op-generic", "--list-passes",
+    "--import=nobody.py", "-x", "--emit=x",
+)  # fmt: skip
 
 
 def case(random: Random) -> str:

@@ -18,23 +18,21 @@ from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
 
 WORDS = sorted(n for n in dir(T) if not n.startswith("_") and n not in ("sys", "annotations", "construct"))
-DTYPES = ("float32", "float16", "float64", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-          "uint64", "bool", "int31", "float8", "handle", "")  # fmt: skip
+DTYPES = (
+    "float32", "float16", "float64", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+    "uint64", "bool", "int31", "float8", "handle", "",
+)  # fmt: skip
 ODD = (
     *texts.NUMBERS, "None", "True", "...", "nobody", "vi", "vj", "i", "A", "B", "A[vi]", "A[0, 0]", "A[vi, vj, vk]",
-    "A[0:4]",
-    "T", "T.float32", "T.float32(1)", "T.int64(3)", "T.axis", "T.axis.spatial", "T.axis.scan(4, i)", "T.reads()",
-    "T.writes(A)",
-    '"x"', "''", "[]", "{}", "()", "(1,)", "lambda x: x", "[i for i in range(3)]", "i if i else 1", "i // 0", "i % 0",
-    "i % -3",
-    "1 << 99", "i * j", "-i", "~i", "not i", "i and j", "i == j == 3", "f'{i}'", "print(i)", "for", "if", "while",
-    "def",
-    "class", "return", "yield", "await", "del", "import", "global", "pass", "break", "try:", "=", "+=", "//=", ":=",
-    "->", ":",
-    "@", "*", "**", "\\", "#", "T.init()", "T.block('B')", "T.where(i < 3)", "T.if_then_else", "T.Select(i < 3, i, j)",
-    "with T.block('x'):", "for z in range(4):", "T.handle", "T.match_buffer", "A.data", "A.shape[0]",
-    "A.access_ptr('r')",
-    "T.infinity('float32')", "T.max_value('int8')", "T.evaluate(0)", "T.call_extern('int32', 'f', i)", "x: T.int32 = i",
+    "A[0:4]", "T", "T.float32", "T.float32(1)", "T.int64(3)", "T.axis", "T.axis.spatial", "T.axis.scan(4, i)",
+    "T.reads()", "T.writes(A)", '"x"', "''", "[]", "{}", "()", "(1,)", "lambda x: x", "[i for i in range(3)]",
+    "i if i else 1", "i // 0", "i % 0", "i % -3", "1 << 99", "i * j", "-i", "~i", "not i", "i and j", "i == j == 3",
+    "f'{i}'", "print(i)", "for", "if", "while", "def", "class", "return", "yield", "await", "del", "import",
+    "global", "pass", "break", "try:", "=", "+=", "//=", ":=", "->", ":", "@", "*", "**", "\\", "#", "T.init()",
+    "T.block('B')", "T.where(i < 3)", "T.if_then_else", "T.Select(i < 3, i, j)", "with T.block('x'):",
+    "for z in range(4):", "T.handle", "T.match_buffer", "A.data", "A.shape[0]", "A.access_ptr('r')",
+    "T.infinity('float32')", "T.max_value('int8')", "T.evaluate(0)", "T.call_extern('int32', 'f', i)",
+    "x: T.int32 = i",
 )  # fmt: skip
 
 
@@ -239,9 +237,10 @@ def _word(random: Random, tree: ast.AST) -> None:
         case ast.keyword() | ast.arg():
             node.arg = random.choice(("dtype", "scope", "strides", "annotations", "thread", "A", "nobody"))
         case ast.Constant():
-            node.value = random.choice((0, -1, 1, 2, 5, 1 << 31, 1 << 63, 10**25, 1.5, float("inf"), float("nan"),
-                True, None,
-                                        "x", "", "SS", "threadIdx.x", "shared", b"x", ..., 2j, *DTYPES))  # fmt: skip
+            node.value = random.choice((
+                0, -1, 1, 2, 5, 1 << 31, 1 << 63, 10**25, 1.5, float("inf"), float("nan"), True, None, "x", "", "SS",
+                "threadIdx.x", "shared", b"x", ..., 2j, *DTYPES,
+            ))  # fmt: skip
 
 
 def _operator(random: Random, tree: ast.AST) -> None:
@@ -294,7 +293,7 @@ def _value(random: Random, depth: int) -> str:
     if depth == 0 or random.random() < 0.3:
         return random.choice(("i", "vi", "n", "8", "A[vi, i]", "T.float32(2)", *ODD[:60]))
     a, b = _value(random, depth - 1), _value(random, depth - 1)
-    return random.choice((f"T.{random.choice(WORDS)}({a}, {b})", f"T.{random.choice(WORDS)}({a})", f"({a} + {b})",
-        f"({a} // {b})",
-                          f"A[{a}, {b}]", f"T.{random.choice(WORDS)}({a}, dtype='{random.choice(DTYPES)}')",
-                          f"({a} < {b})"))  # fmt: skip
+    return random.choice((
+        f"T.{random.choice(WORDS)}({a}, {b})", f"T.{random.choice(WORDS)}({a})", f"({a} + {b})", f"({a} // {b})",
+        f"A[{a}, {b}]", f"T.{random.choice(WORDS)}({a}, dtype='{random.choice(DTYPES)}')", f"({a} < {b})",
+    ))  # fmt: skip

@@ -19,9 +19,10 @@ LISTS: tuple[Any, ...] = ([None, 4], [4, None], [2, 2], [1, None, 2], [None, Non
     None], [4, "x"],
                           [1 << 40, None], [1 << 63], [None, 1 << 62, 1 << 62], (None, 2), [[4]], [None, 2.0], [True,
                           None])  # fmt: skip
-WORDS = ("global", "shared", "local", "wmma.matrix_a", "threadIdx.x", "blockIdx.x", "vthread", "read", "write",
-    "float16", "int8",
-         "float99", "dot_4x4", "nobody", "", "pragma_import_llvm", "buffer_dim_align", "warp_execution")  # fmt: skip
+WORDS = (
+    "global", "shared", "local", "wmma.matrix_a", "threadIdx.x", "blockIdx.x", "vthread", "read", "write", "float16",
+    "int8", "float99", "dot_4x4", "nobody", "", "pragma_import_llvm", "buffer_dim_align", "warp_execution",
+)  # fmt: skip
 
 
 class Things:

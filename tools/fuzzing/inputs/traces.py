@@ -16,16 +16,16 @@ from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.instruction import kind_of
 from tir_mlir.schedule.trace import Trace
 
-ODD = (*texts.NUMBERS, "[]", "{}", "null", "true", '""', '"b0"', '"l1"', '"v2"', '"l99"', '"_"', '"\\"x\\""',
-    '{"rv": "v3"}', "NaN",
-       "[[],[]]", '"Split"', '"Nobody"', '"GetBlock"', ",", ":", "[", "]")  # fmt: skip
-VALUES: tuple[Any, ...] = (None, True, False, 0, 1, -1, 3, 2, 4, 1 << 31, 1 << 63, 10**25, 0.5, float("nan"),
-    float("inf"), "", "b0", "b1",
-          "l0", "l1", "l2", "l3", "l5", "v1", "l01", "x9", "_", '"x"', '"main"', '"C"', "main", '"', "v1 * 4",
-          "v1 // 0", "v1 +", "v1 + l1",
-          "lambda i, j: (j, i)", '"lambda i, j: (i, j)"', "threadIdx.x", '"global"', [], [[]], {}, {"rv": "v1"},
-          {"rv": "l1"}, {"rv": 3},
-          {"rv": "v0 * (v1"}, {"a": 1}, ["l1"], [None], "\0", "é" * 40, (1,))  # fmt: skip
+ODD = (
+    *texts.NUMBERS, "[]", "{}", "null", "true", '""', '"b0"', '"l1"', '"v2"', '"l99"', '"_"', '"\\"x\\""',
+    '{"rv": "v3"}', "NaN", "[[],[]]", '"Split"', '"Nobody"', '"GetBlock"', ",", ":", "[", "]",
+)  # fmt: skip
+VALUES: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 3, 2, 4, 1 << 31, 1 << 63, 10**25, 0.5, float("nan"), float("inf"), "", "b0", "b1",
+    "l0", "l1", "l2", "l3", "l5", "v1", "l01", "x9", "_", '"x"', '"main"', '"C"', "main", '"', "v1 * 4", "v1 // 0",
+    "v1 +", "v1 + l1", "lambda i, j: (j, i)", '"lambda i, j: (i, j)"', "threadIdx.x", '"global"', [], [[]], {},
+    {"rv": "v1"}, {"rv": "l1"}, {"rv": 3}, {"rv": "v0 * (v1"}, {"a": 1}, ["l1"], [None], "\0", "é" * 40, (1,),
+)  # fmt: skip
 
 
 @cache
