@@ -23,7 +23,7 @@ env: $(STAMP)  ## make the environment (.venv) once
 demo: env  ## run the hardware-specialization chapter
 	$(BIN)/python tools/demo.py
 
-check: lint types lit wheel pytest fuzz  ## everything that guards the project
+check: lint types lit wheel fuzz pytest  ## everything that guards the project
 
 lint: env  ## ruff: rules and format
 	$(BIN)/ruff check .
