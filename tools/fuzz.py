@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 
@@ -27,7 +28,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--only", metavar="ITEM", help="one item alone, as failures name it: pair:17")
     parser.add_argument("--kind", metavar="WORD", help="inputs of the kinds with this word in their names only")
     parser.add_argument("--thorough", action="store_true", help="judge every pair after every step and in every way")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes; default: the cores")
+    parser.add_argument("--jobs", type=int, default=CORES, help="processes; default: the cores")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="what an item may take")
     parser.add_argument("--shrink", type=float, default=60, metavar="SECONDS", help="for making a failure smaller")
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
