@@ -51,6 +51,8 @@ def _shared(func: Func, block: Block, access: Access) -> bool:
         return False
     home = groups[-1] if groups else func.op
     writes = [a for a in accesses(home) if a.is_write and a.buffer == access.buffer and a.exact]
+    if not writes:  # scattered: where to is not known
+        return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
         wanted, _, _ = relation_beneath([access], block.op, guards=False)
         written, _, _ = relation_beneath(writes, func.op)

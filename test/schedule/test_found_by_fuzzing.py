@@ -130,3 +130,20 @@ def test_the_order_of_regions_that_use_loops_is_not_kept():
     sch.blockize(sch.get_child_blocks(sch.get_block("C_update_j_common")))
     sch.reindex("C_update_j0", ("read", 1))
     assert sch.verify()
+
+
+SCATTER = """
+@T.prim_func
+def main(A: T.Buffer((5,), "int8"), I: T.Buffer((5,), "int32"), B: T.Buffer((3,), "int8")):
+    for i in range(5):
+        with T.block("B"):
+            vi = T.axis.opaque(5, i)
+            B[I[vi]] = B[I[vi]] + A[vi]
+"""
+
+
+def test_pieces_of_a_scatter_are_not_known_to_write_all():
+    sch = Schedule(parse(SCATTER))
+    outer, _ = sch.split(sch.get_loops("B")[0], [5, None])
+    with pytest.raises(ScheduleError, match="do not cover its domain"):
+        sch.loop_partition(outer, [1])
