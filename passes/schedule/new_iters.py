@@ -39,4 +39,5 @@ def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
     for key, regions in own.items():
         declare(made, key, [r.over(mapping) for r in regions])
     below.keep(mapping)
+    walk.fold_choices(made.op)
     return made

@@ -6,6 +6,7 @@ import pytest
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
 
 NEVER = """
@@ -147,3 +148,69 @@ def test_pieces_of_a_scatter_are_not_known_to_write_all():
     outer, _ = sch.split(sch.get_loops("B")[0], [5, None])
     with pytest.raises(ScheduleError, match="do not cover its domain"):
         sch.loop_partition(outer, [1])
+
+
+def reads_back(sch):
+    return difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
+
+
+GUARDED = """
+@T.prim_func
+def main(A: T.Buffer((7, 5), "float32"), B: T.Buffer((7, 5), "float32")):
+    for s in range(1):
+        for i_0, i_1, j in T.grid(2, 4, 5):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i_0 * 4 + i_1)
+                vj = T.axis.spatial(5, j)
+                T.where(i_0 * 4 + i_1 < 7)
+                B[vi, vj] = A[vi, vj]
+"""
+
+
+def test_a_guard_prints_as_an_or_only_where_it_reads_back():
+    sch = Schedule(parse(GUARDED))
+    sch.fuse(*sch.get_loops("B")[:3])
+    assert "T.where(s_i_0_i_1_fused < 7)" in sch.mod.script()
+    assert reads_back(sch)
+
+
+DECIDED = """
+@T.prim_func
+def main(A: T.Buffer((1,), "int16"), B: T.Buffer((1,), "int16")):
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            if vi < 0:
+                B[vi] = A[vi] + T.int16(1)
+            else:
+                B[vi] = A[vi] - T.int16(2)
+"""
+
+
+def test_a_choice_that_other_iters_decide_is_taken():
+    sch = Schedule(parse(DECIDED))
+    sch.transform_block_layout("B", lambda i: i * 2)
+    assert "if " not in sch.mod.script()
+    assert reads_back(sch)
+
+
+LOWEST = """
+@T.prim_func
+def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
+    C = T.alloc_buffer((4,), "int32")
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = T.min_value("int32")
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = C[vi] + A[vi]
+"""
+
+
+def test_a_constant_beyond_the_type_that_it_is_converted_to():
+    sch = Schedule(parse(LOWEST))
+    sch.unsafe_set_dtype("C", 0, "int8")
+    assert 'T.Cast("int8", T.int32(-2147483648))' in sch.mod.script()
+    assert reads_back(sch)

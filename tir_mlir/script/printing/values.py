@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, dtypes, walk
 from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.either import sides
+from tir_mlir.dialect.either import either, sides
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.from_isl import has_division
 from tir_mlir.dialect.index import Index, read_apply, read_map
@@ -129,8 +129,11 @@ class ValuePrinter:
 
     def _part(self, condition: Constraint, op: ir.Operation) -> Text:
         """One condition of a conjunction; one that `either` made prints as the two it stands for."""
-        if has_division(condition.index.expr) and (found := sides(condition, around(op))) is not None:
-            return binary(self.indices.constraint(found[0]), "or", self.indices.constraint(found[1]), OR)
+        box = around(op)
+        if has_division(condition.index.expr) and (found := sides(condition, box)) is not None:
+            again = either(*found, box)  # as the parser reads it
+            if again is not None and again.index.same(condition.index):
+                return binary(self.indices.constraint(found[0]), "or", self.indices.constraint(found[1]), OR)
         return self.indices.constraint(condition)
 
     def _make(self, value: ir.Value) -> Text:
@@ -154,7 +157,7 @@ class ValuePrinter:
         if name in CASTS or (name in FROM_BOOL and _dtype_name(operands[0]) == "bool"):
             if (known := _constant_cast(operands[0], value.type)) is not None:
                 return known
-            return call("T.Cast", _dtype(value), self.text(operands[0]))
+            return call("T.Cast", _dtype(value), _too_large(operands[0], value.type) or self.text(operands[0]))
         raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
 
     @staticmethod
@@ -252,6 +255,17 @@ def _constant_cast(value: ir.Value, type_: ir.Type) -> Text | None:
         return constant(ir.FloatAttr.get(type_, number), type_)
     limit = 1 << (dtypes.bits(dtype) - 1)
     return constant(ir.IntegerAttr.get(type_, number), type_) if -limit <= number < limit else None
+
+
+def _too_large(value: ir.Value, type_: ir.Type) -> Text | None:
+    """A constant of type int32 with its type, where the type that it is converted to does not hold it."""
+    owner, dtype = value.owner, dtypes.to_name(type_)
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant" or _dtype_name(value) != "int32":
+        return None
+    number = ir.IntegerAttr(owner.attributes["value"]).value
+    if dtypes.is_float(dtype) or -(1 << (dtypes.bits(dtype) - 1)) <= number < 1 << (dtypes.bits(dtype) - 1):
+        return None
+    return Text(f"T.int32({number})")
 
 
 def _is_true(value: ir.Value) -> bool:
