@@ -41,15 +41,8 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     check_reduction(block)
     loops = loops_above(block.op)
     _check_own(loop, loops, block)
-    above, below = loops[: loops.index(loop)], loops[loops.index(loop) :]
-    for it in (i for i in block.iters if i.kind == "R"):
-        for outer in above:
-            if outer.var in it.binding.values:
-                refuse(
-                    outer,
-                    f"reduce iter {it.name} uses loop {outer.name}, which is outside loop {loop.name}: the init would"
-                    f" run again in the middle of the sum; choose {outer.name} or a loop above it",
-                )
+    below = loops[loops.index(loop) :]
+    _check_whole_sums(block, loop, below)
     _check_alone(block, loop)
     check_starts(block)
     check_runs_once(block, below)
@@ -74,6 +67,19 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{name}_update")
     signature.keep(block, updates=True)
     return made
+
+
+def _check_whole_sums(block: Block, loop: Loop, below: Sequence[Loop]) -> None:
+    """Refuse when a reduce iter uses a loop further out, be it around a block that only groups."""
+    inner = {lp.var for lp in below}
+    for it in (i for i in block.iters if i.kind == "R"):
+        for value in it.binding.values:
+            if value not in inner and (name := walk.enclosing_loop_name(value)) is not None:
+                refuse(
+                    Loop(walk.home(value)),
+                    f"reduce iter {it.name} uses loop {name}, which is outside loop {loop.name}: the init would run"
+                    f" again in the middle of the sum; choose {name} or a loop above it",
+                )
 
 
 def _check_own(loop: Loop, loops: Sequence[Loop], block: Block) -> None:

@@ -214,3 +214,24 @@ def test_a_constant_beyond_the_type_that_it_is_converted_to():
     sch.unsafe_set_dtype("C", 0, "int8")
     assert 'T.Cast("int8", T.int32(-2147483648))' in sch.mod.script()
     assert reads_back(sch)
+
+
+SUMMED = """
+@T.prim_func
+def main(A: T.Buffer((9, 9), "int32"), C: T.Buffer((9,), "int32")):
+    for k, i in T.grid(9, 9):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def test_an_init_is_not_moved_into_a_sum_around_a_group():
+    """The pieces of a loop stand in blocks without iters, and use the loops around these."""
+    sch = Schedule(parse(SUMMED))
+    _, piece = sch.loop_partition(sch.get_loops("C")[1], [3])
+    with pytest.raises(ScheduleError, match="reduce iter vk uses loop k, which is outside loop i1: the init would run"):
+        sch.decompose_reduction("C_i1", piece)
+    assert sch.verify()
