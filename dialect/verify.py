@@ -366,7 +366,8 @@ def declared_regions(op: ir.Operation) -> None:
                     "regions",
                     f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block touches',
                 )
-            dom = domain(op.regions[0].blocks[0].operations[0].operation, op, [*need.mins, *need.extents])
+            used = [*need.mins, *need.extents, *have[0].mins, *have[0].extents]
+            dom = domain(op.regions[0].blocks[0].operations[0].operation, op, used)
             with question(f"{word} of {block.name}"):
                 covered = region_map(dom, have[0].mins, have[0].extents)
                 rest = region_map(dom, need.mins, need.extents).subtract(covered)

@@ -235,3 +235,11 @@ def test_an_init_is_not_moved_into_a_sum_around_a_group():
     with pytest.raises(ScheduleError, match="reduce iter vk uses loop k, which is outside loop i1: the init would run"):
         sch.decompose_reduction("C_i1", piece)
     assert sch.verify()
+
+
+def test_a_declared_region_may_speak_of_other_iters_than_the_accesses():
+    sch = Schedule(parse(SUMMED))
+    sch.reorder(*reversed(sch.get_loops("C")))
+    sch.annotate_buffer_access("C", 0, "read", lambda vi, vk: [(0, 9), (vi - 9, vi + 9)])
+    sch.blockize(sch.get_loops("C")[1], preserve_unit_iters=False)
+    assert sch.verify()
