@@ -149,6 +149,11 @@ def _check_parts(block: Block, loop: Loop, found: list[relocate.Span]) -> None:
         for level in fixed:
             falling = falling.equate(dim_type.in_, level, dim_type.out, level)
         rising = falling.intersect(isl.Map.lex_lt(runs.range().get_space())).is_empty()
+        again = relocate.executed(place, found).subtract(_ran(block, loop, place, block.iters))
+        example = None if again.is_empty() else _first(again.range(), block, block.iters)
+    if example is not None:
+        text = f'under loop {loop.name} some iterations of block "{block.name}" would run where they did not before'
+        refuse(loop, f"{text}, as {example}", counterexample=example)
     names = ", ".join(i.name for i in block.iters if i.kind == "R")
     check(not twice, loop, f'under loop {loop.name} some parts of the sum of block "{block.name}" would be added twice')
     check(

@@ -237,9 +237,50 @@ def test_an_init_is_not_moved_into_a_sum_around_a_group():
     assert sch.verify()
 
 
+WINDOW = """
+@T.prim_func
+def main(A: T.Buffer((7, 4), "float32"), W: T.Buffer((2, 1), "float32"), C: T.Buffer((3, 2), "float32")):
+    for i, j, s, r in T.grid(3, 2, 1, 2):
+        with T.block("C"):
+            vi, vj, vr, vs = T.axis.remap("SSRR", [i, j, r, s])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi * 2 + vr, vj * 2 + vs] * W[vr, vs]
+"""
+
+
 def test_a_declared_region_may_speak_of_other_iters_than_the_accesses():
-    sch = Schedule(parse(SUMMED))
-    sch.reorder(*reversed(sch.get_loops("C")))
-    sch.annotate_buffer_access("C", 0, "read", lambda vi, vk: [(0, 9), (vi - 9, vi + 9)])
-    sch.blockize(sch.get_loops("C")[1], preserve_unit_iters=False)
+    sch = Schedule(parse(WINDOW))
+    sch.annotate_buffer_access("C", 1, "read", lambda vi, vj, vr, vs: [(vi, vi + 2), (vi - 1, vi + 2)])
+    with pytest.raises(ScheduleError, match="T.reads of W is smaller than what the block touches"):
+        sch.blockize(sch.get_loops("C")[3], preserve_unit_iters=False)
+
+
+SHARED = """
+@T.prim_func
+def main(A: T.Buffer((16, 5), "int32"), W: T.Buffer((2, 2), "int32"), C: T.Buffer((8, 2), "int32")):
+    B = T.alloc_buffer((16, 5), "int32")
+    for i in range(16):
+        with T.block("B_o"):
+            vo = T.axis.spatial(16, i)
+            for j in range(5):
+                with T.block("B"):
+                    vi = T.axis.spatial(1, 0)
+                    vj = T.axis.spatial(5, j)
+                    B[vo + vi, vj] = A[vo + vi, vj] + 1
+    for i, j, r, s in T.grid(8, 2, 2, 2):
+        with T.block("C"):
+            vi, vj, vr, vs = T.axis.remap("SSRR", [i, j, r, s])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + B[vi * 2 + vr, vj * 2 + vs] * W[vr, vs]
+"""
+
+
+def test_parts_of_a_sum_do_not_run_again_in_loops_that_run_it_already():
+    sch = Schedule(parse(SHARED))
+    sch.loop_partition(sch.get_loops("B")[0], [None, 2], preserve_unit_iters=False)
+    sch.compute_at("B_o", sch.get_loops("C")[3], preserve_unit_loops=True)
+    with pytest.raises(ScheduleError, match='iterations of block "C" would run where they did not before'):
+        sch.reverse_compute_at("C", sch.get_loops("B_o")[4])
     assert sch.verify()
