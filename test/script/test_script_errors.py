@@ -303,6 +303,11 @@ def test_nested_too_deeply():
     assert "nested too deeply" in in_function(f"A[0, 0] = {' + '.join(['A[0, 0]'] * 900)}  # <<").message
 
 
+def test_half_a_character_is_no_python():
+    with pytest.raises(ScriptError, match="not Python: .*surrogates not allowed"):
+        parse("\ud800")
+
+
 def test_globals_are_a_dictionary():
     with pytest.raises(ScriptError, match="a dictionary, not list"):
         parse("x = 1", [3])  # type: ignore[arg-type]

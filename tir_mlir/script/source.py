@@ -96,7 +96,7 @@ class Source:
         row = line - self.first_line
         text = f"{message}\n  {self.filename}:{line}"
         if 0 <= row < len(self.lines):
-            shown = self.lines[row].rstrip("\n")
+            shown = self.lines[row].rstrip("\n").encode(errors="replace").decode()  # halves of a character as ?
             if not shown.isascii():  # Python counts columns in bytes
                 start = len(shown.encode()[:column].decode(errors="ignore"))
                 width = len(shown.encode()[column : column + width].decode(errors="ignore"))
