@@ -10,7 +10,7 @@ from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.views import funcs
 from tir_mlir.dialect.walk import ops
 from tir_mlir.interpreter import interpret
-from tir_mlir.runtime.signature import signatures
+from tir_mlir.runtime.signature import BufferParam, signatures
 
 from .intrinsic import only_written
 from .work import work_of
@@ -34,9 +34,10 @@ def fault(intrinsic: TensorIntrin) -> str | None:
         unset = only_written(funcs(desc.module)[0])
         numbers = [n for n, p in enumerate(params[0]) if p.name in unset]
         modules = desc.module, impl.module
+    shaped = [p for p in params[0] if isinstance(p, BufferParam)]
     random = np.random.default_rng(0)
     try:
-        given = [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in params[0]]
+        given = [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in shaped]
     except TypeError:  # bfloat16, of which NumPy knows nothing
         return None
     found = []
