@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from fault_list import BROKEN, CONTROLS, FAULTS, RACES
 from fault_programs import PAIRS
 from mlir import ir
-from planted import BROKEN, CONTROLS, FAULTS, RACES
 
 from tir_mlir.check import equivalent
 from tir_mlir.check.races import races

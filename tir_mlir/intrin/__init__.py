@@ -27,6 +27,6 @@ def _check(intrinsic: TensorIntrin, seed: int) -> Any:
 
 @try_with
 def _try(intrinsic: TensorIntrin) -> str | None:
-    from tir_mlir.check.trial import fault
+    from tir_mlir.interpreter.trial import fault
 
     return fault(intrinsic)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tir_mlir.check.intrinsic import only_written
+from tir_mlir.check.work import work_of
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import InterpreterError, NotInterpreted, UnwrittenError
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.views import funcs
 from tir_mlir.dialect.walk import ops
-from tir_mlir.interpreter import interpret
 from tir_mlir.runtime.signature import BufferParam, signatures
 
-from .intrinsic import only_written
-from .work import work_of
+from .running import interpret
 
 MOST = 1 << 13
 """Iterations that are worth a trial, some 20 ms; `TensorIntrin.check` runs longer ones."""
