@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fuzzing.pairs.pair import tell
 
-COUNT = int(os.environ.get("TIR_FUZZ", "40"))
+COUNT = int(os.environ.get("TIR_FUZZ", "60"))
 SETTINGS = settings(
     max_examples=COUNT,
     deadline=None,

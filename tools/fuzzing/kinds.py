@@ -24,7 +24,8 @@ class Record:
 @dataclass(frozen=True)
 class Kind:
     """Inputs of one kind. `case` makes one from the random numbers alone, feeds it to the product and returns a word
-    for what came out ("accepted", "refused"); it raises Fault, and may die or hang. `weight`: its share of the inputs.
+    for what came out ("accepted", "refused"; "survived": MLIR crashed in the child of `tir-opt`); it raises Fault, and
+    may die or hang. `weight`: its share of the inputs.
     """
 
     case: Callable[[Random], str | Record]

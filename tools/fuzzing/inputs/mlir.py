@@ -87,7 +87,7 @@ def through_tool(data: bytes, suffix: str, arguments: list[str], text: str) -> s
     shown = f"tir-opt {' '.join(map(repr, arguments))}\n{short(text)}"
     code, said, doing = _in_child([str(path), f"--reproducer={path}.again", *arguments], path)
     if code < 0 and ": in tir-" not in doing:
-        return "refused"  # a pass of MLIR crashed: the command survives, and says where
+        return "survived"  # MLIR crashed, in its parser or a pass of its own; the command lives on and says where
     if code not in (0, 1) or "internal error" in said or "Traceback" in said:
         raise Fault(f"tir-opt ends with {code}:\n{said[-2000:]}\n{shown}")
     if code == 1 and "error" not in said and "expected-" not in said:
