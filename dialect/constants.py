@@ -11,7 +11,8 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect import dtypes
-from tir_mlir.dialect.walk import erase, ops
+from tir_mlir.dialect.index import is_apply, read_apply
+from tir_mlir.dialect.walk import erase, fold_choices, ops
 
 _COMPUTED: dict[str, Callable[..., Any]] = {
     "arith.addf": operator.add, "arith.subf": operator.sub, "arith.mulf": operator.mul,
@@ -19,14 +20,20 @@ _COMPUTED: dict[str, Callable[..., Any]] = {
     "arith.maximumf": max, "arith.maxnumf": max, "arith.maxsi": max,
     "arith.minimumf": min, "arith.minnumf": min, "arith.minsi": min,
     "arith.extf": float, "arith.truncf": float, "arith.sitofp": float, "arith.extsi": int, "arith.trunci": int,
-    "arith.fptosi": int,
+    "arith.fptosi": int, "arith.index_cast": int,
 }  # fmt: skip
+
+
+def fold_known(root: ir.Operation) -> None:
+    """Replace the choices and the operations beneath `root` whose result became known, as the parser does."""
+    fold_choices(root)
+    fold_constants(root)
 
 
 def fold_constants(root: ir.Operation) -> None:
     """Replace every operation on constants beneath `root` by its result, where the type can hold it."""
     for op in ops(root):
-        if op.name not in _COMPUTED:
+        if op.name not in _COMPUTED or isinstance(op.results[0].type, ir.IndexType):
             continue
         given = [_constant(v) for v in op.operands]
         if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
@@ -42,6 +49,8 @@ def fold_constants(root: ir.Operation) -> None:
 
 
 def _constant(value: ir.Value) -> float | int | None:
+    if is_apply(value):
+        return read_apply(value).as_constant()  # an index that became constant
     if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
         return None
     found = value.owner.attributes["value"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create, sets, walk
+from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Loop
@@ -133,7 +134,7 @@ def inner_block(
     if block.init is not None:
         walk.erase(block.init)
     walk.substitute(mapping)
-    walk.fold_choices(block.op)
+    fold_known(block.op)
     walk.move_body(block.body, new.body)
     attrs.put(new.op, attrs.HIDDEN, attrs.get(block.op, attrs.HIDDEN))
     before.own.keep(new, mapping, updates=has_init)

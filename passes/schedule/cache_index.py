@@ -180,8 +180,7 @@ def _look_up_value(op: ir.Operation, tables: list[Table]) -> None:
             continue
         with ir.InsertionPoint(op), op.location:
             value = _written(index, tables, _dtype(index, tables, op))
-            if value.type != cast.results[0].type:
-                value = arith.index_cast(cast.results[0].type, arith.index_cast(ir.IndexType.get(), value))
+            value = _converted(value, cast.results[0].type)
         cast.results[0].replace_all_uses_with(value)
         cast.erase()
     if any(True for _ in op.results[0].uses):
@@ -211,7 +210,7 @@ def _written(index: Index, tables: list[Table], type_: ir.Type) -> ir.Value:
     table = next((t for t in tables if canonical(t.term) == name), None)
     if table is not None:
         value = create.load(table.buffer.value, table.at)
-        return value if value.type == type_ else arith.extsi(type_, value)
+        return _converted(value, type_)
     number = index.as_constant()
     if number is not None:
         return arith.constant(type_, number)
@@ -219,6 +218,14 @@ def _written(index: Index, tables: list[Table], type_: ir.Type) -> ir.Value:
         return arith.index_cast(type_, create.apply(index))
     left, right = (_written(p, tables, type_) for p in parts(index))
     return _operation(index.expr.maybe_downcast(), left, right)
+
+
+def _converted(value: ir.Value, type_: ir.Type) -> ir.Value:
+    """An integer as one of another width."""
+    have, want = (ir.IntegerType(t).width for t in (value.type, type_))
+    if have == want:
+        return value
+    return arith.extsi(type_, value) if have < want else arith.trunci(type_, value)
 
 
 def _operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:

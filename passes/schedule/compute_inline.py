@@ -6,7 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.accesses import of_op
-from tir_mlir.dialect.constants import fold_constants
+from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer
@@ -43,8 +43,7 @@ def compute_inline(block: Block) -> None:
     for load in loads:
         _inline_at(payload, inverse, load)
     remove(block, payload.buffer, scope)
-    walk.fold_choices(scope.op)
-    fold_constants(scope.op)
+    fold_known(scope.op)
 
 
 def check_inlinable(block: Block) -> tuple[Payload, Scope]:

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect import create, sets, walk
+from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.errors import NotProvable, ScheduleError
@@ -243,7 +244,7 @@ def _shrink(plan: _Plan) -> None:
 
     walk.rebuild_guard(plan.choice, [Constraint(Index.constant(0 if plan.takes_first else -1))])
     walk.substitute(iters, block.op)
-    walk.fold_choices(block.op)
+    fold_known(block.op)
     set_domain(block, mins, extents)
     walk.rebind(block.op, bindings)
     for loop_id, extent in loop_extents:

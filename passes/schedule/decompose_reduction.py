@@ -15,7 +15,7 @@ from tir_mlir.dialect.walk import loops_above
 from tir_mlir.passes.schedule.region_order import Signature
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_reduction, check_starts, writes_of
-from tir_mlir.passes.schedule.starts import check_runs_once
+from tir_mlir.passes.schedule.starts import check_begins, check_runs_once
 
 
 @primitive("decompose_reduction")
@@ -36,7 +36,8 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     leaves that open.
 
     Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
-    beneath `loop` touches what the block writes; the loops from `loop` on meet every point of the block once.
+    beneath `loop` touches what the block writes; the loops from `loop` on meet every point of the block once, and
+    where a sum begins too.
     """
     check_reduction(block)
     loops = loops_above(block.op)
@@ -47,6 +48,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     check_starts(block)
     check_runs_once(block, below)
     conditions = _kept_guards(block, below)
+    check_begins(block, below, conditions)
     signature = Signature.of(block)
 
     spatial = [i for i in block.iters if i.kind == "S"]

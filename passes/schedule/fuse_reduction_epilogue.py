@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, create, walk
 from tir_mlir.dialect.accesses import accesses, of_op
-from tir_mlir.dialect.constants import fold_constants
+from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
@@ -211,8 +211,7 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
         _store_anew(last, result, indices, block, lambda other: epilogue.updated(last.operands[0], other))
     walk.substitute(iters, reduction.op)
     remove(block, between, scope)
-    walk.fold_choices(reduction.op)
-    fold_constants(reduction.op)
+    fold_known(reduction.op)
 
 
 def _store_anew(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import declare, declared
@@ -39,5 +40,5 @@ def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
     for key, regions in own.items():
         declare(made, key, [r.over(mapping) for r in regions])
     below.keep(mapping)
-    walk.fold_choices(made.op)
+    fold_known(made.op)
     return made

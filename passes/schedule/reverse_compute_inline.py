@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, create, ranges, walk
 from tir_mlir.dialect.accesses import Access, access_domain, accesses, of_op
-from tir_mlir.dialect.constants import fold_constants
+from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index
@@ -65,8 +65,7 @@ def reverse_compute_inline(block: Block) -> None:
         _guard(_found(scope, producer_id), conditions)
     merged = _found(scope, producer_id)
     iter_kinds(merged)  # an iter of the producer may say nothing of where the consumer writes
-    walk.fold_choices(merged.op)
-    fold_constants(merged.op)
+    fold_known(merged.op)
     _shrink(merged)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tir_mlir.dialect import ranges, sets
+from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sets import question
+from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Loop
-from tir_mlir.passes.schedule.registry import check
+from tir_mlir.passes.schedule.registry import check, refuse
 
 
 def check_runs_once(block: Block, below: Sequence[Loop]) -> None:
@@ -36,3 +38,28 @@ def check_runs_once(block: Block, below: Sequence[Loop]) -> None:
         f'beneath loop {below[0].name} two iterations of block "{block.name}" are the same point: the init would not'
         " start the sum anew for the second",
     )
+
+
+def check_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint]) -> None:
+    """Refuse when the loops from the new place of an init down only go on with a sum that began somewhere else.
+
+    The init does not run there; in the new place it would, unless its `guard` leaves it out.
+    """
+    if ranges.is_full_box(block):
+        return
+    with question(f'whether the sum of block "{block.name}" begins beneath loop {below[0].name}'):
+        dom = sets.domain(block.op)
+        above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
+        began = dom.set
+        for it in (i for i in block.iters if i.kind == "R"):
+            began = began.intersect(dom.aff(it.binding - it.min).zero_basic_set().to_set())
+        sums = dom.map([*above, *[i.binding for i in block.iters if i.kind != "R"]])
+        continued = dom.set.subtract(sums.intersect_range(began.apply(sums)).domain())
+        for condition in guard:
+            continued = continued.intersect(sets.holding(dom, condition))
+    if not continued.is_empty():
+        refuse(
+            block,
+            f'beneath loop {below[0].name} the sum of block "{block.name}" does not begin everywhere: the init, which'
+            f" does not run there now, would start it anew{only_where(continued, block.op)}",
+        )

@@ -284,3 +284,69 @@ def test_parts_of_a_sum_do_not_run_again_in_loops_that_run_it_already():
     with pytest.raises(ScheduleError, match='iterations of block "C" would run where they did not before'):
         sch.reverse_compute_at("C", sch.get_loops("B_o")[4])
     assert sch.verify()
+
+
+TILED_SUM = """
+@T.prim_func
+def main(A: T.Buffer((3, 3), "int32"), C: T.Buffer((3,), "int32")):
+    for i, k_0, k_1 in T.grid(3, 2, 2):
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            vk = T.axis.reduce(3, k_0 * 2 + k_1)
+            T.where(k_0 * 2 + k_1 < 3)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def test_a_piece_of_a_sum_that_began_before_gets_no_init():
+    sch = Schedule(parse(TILED_SUM))
+    first, second = sch.loop_partition(sch.get_loops("C")[1], [1])
+    with pytest.raises(ScheduleError, match='beneath loop k_01 the sum of block "C_k_01" does not begin everywhere'):
+        sch.decompose_reduction("C_k_01", second)
+    sch.decompose_reduction("C_k_00", first)
+    assert sch.verify()
+
+
+OWN_INDEX = """
+@T.prim_func
+def main(A: T.handle, C: T.handle):
+    n = T.int32()
+    a = T.match_buffer(A, (n,), "int32")
+    c = T.match_buffer(C, (n,), "int32")
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            c[vi] = a[vi] + vi * 2
+"""
+
+
+def test_an_index_from_a_wide_table_keeps_the_type_of_the_value():
+    sch = Schedule(parse(OWN_INDEX))
+    sch.cache_index("C", "global", 1)
+    assert '"int64"' in sch.mod.script() and 'T.Cast("int32", index_var_0[vi])' in sch.mod.script()
+    assert reads_back(sch)
+    assert sch.verify()
+
+
+INDEX_OF_ONE = """
+@T.prim_func
+def main(A: T.Buffer((2,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((1,), "float32")
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            B[vi] = A[vi * 2 + 1]
+    for i in range(1):
+        with T.block("C"):
+            vi = T.axis.spatial(1, i)
+            C[vi] = B[vi] + T.Cast("float32", vi * 2 + 1)
+"""
+
+
+def test_an_index_that_became_constant_is_a_constant():
+    sch = Schedule(parse(INDEX_OF_ONE))
+    sch.reverse_compute_inline("C")
+    assert "T.float32(1.0)" in sch.mod.script()
+    assert reads_back(sch)
