@@ -43,7 +43,7 @@ def annotate_buffer_access(
     try:
         spans = RegionMap.wrap(gen_new_ranges).over([Index.of(i.var) for i in block.iters])
     except (IndexMapError, NotAffine) as error:
-        refuse(block, str(error))
+        refuse(block, str(error), fix=_way_out(block))
     rank = region.buffer.rank
     check(
         len(spans) == rank,
@@ -65,3 +65,9 @@ def check_number(block: Block, number: int, word: str, count: int) -> None:
     if not 0 <= number < count:
         has = f"it has {count}, counted from 0" if count else "it has none"
         refuse(block, f'block "{block.name}" has no {word} region number {number}; {has}')
+
+
+def _way_out(block: Block) -> str:
+    """The form that the ranges have."""
+    names = ", ".join(i.name for i in block.iters)
+    return f"write it as lambda {names}: with an affine expression or (begin, end) for each dimension"

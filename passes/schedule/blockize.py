@@ -24,6 +24,7 @@ from tir_mlir.passes.schedule.division import Division, divisions
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_starts
 from tir_mlir.passes.schedule.starts import check_runs_once
+from tir_mlir.passes.schedule.ways_out import OPAQUE
 
 
 @primitive("blockize")
@@ -70,6 +71,9 @@ def _only_block(target: Loop) -> Block:
         refuse(
             target,
             f"blockize needs a loop with exactly one block beneath it; loop {target.name} has {len(blocks)} ({names})",
+            fix="name the loop of one of them, or give blockize the list of them"
+            if blocks
+            else "name a loop around a block",
         )
     return blocks[0]
 
@@ -79,7 +83,12 @@ def _check_init(block: Block) -> None:
     if block.init is None:
         return
     for it in block.iters:
-        check(it.kind != "O", block, f'block "{block.name}" has an init and the opaque iter {it.name}, of fixed order')
+        check(
+            it.kind != "O",
+            block,
+            f'block "{block.name}" has an init and the opaque iter {it.name}, of fixed order',
+            fix=OPAQUE,
+        )
     check_starts(block)
 
 

@@ -21,6 +21,7 @@ from tir_mlir.passes.schedule.blockize_tile import (
 from tir_mlir.passes.schedule.division import Division, divisions
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import scope_of
+from tir_mlir.passes.schedule.ways_out import NO_GUARD
 
 
 def blockize_list(blocks: Sequence[Block], keep_units: bool) -> Block:
@@ -31,7 +32,9 @@ def blockize_list(blocks: Sequence[Block], keep_units: bool) -> Block:
     for before, after, block in zip(tops, tops[1:], ordered[1:], strict=False):
         if before.block != after.block or walk.position(after) != walk.position(before) + 1:
             refuse(
-                block, f'block "{block.name}" does not directly follow the one before; nothing may stand between them'
+                block,
+                f'block "{block.name}" does not directly follow the one before; nothing may stand between them',
+                fix="list what stands between, too, or move it away first (compute_inline, compute_at)",
             )
     parts, guards = [], []
     for block, top in zip(ordered, tops, strict=True):
@@ -57,16 +60,24 @@ def _level(blocks: Sequence[Block]) -> ir.Operation:
     check(len(blocks) > 0, None, "blockize takes a loop, or a list of blocks that follow each other; the list is empty")
     if len(blocks) == 1:
         refuse(blocks[0], "a list for blockize holds two blocks or more; for a single block give the loop around it")
-    check(len({b.id for b in blocks}) == len(blocks), blocks[0], "a block is named twice")
+    check(len({b.id for b in blocks}) == len(blocks), blocks[0], "a block is named twice", fix="list each block once")
     for block in blocks:
         if not isinstance(block, Block):
             refuse(block, "this is the root block; name blocks with a computation")
         scope = scope_of(block)
         if scope != scope_of(blocks[0]):
-            refuse(block, f'block "{block.name}" and block "{blocks[0].name}" do not stand under the same block')
+            refuse(
+                block,
+                f'block "{block.name}" and block "{blocks[0].name}" do not stand under the same block',
+                fix="blockize those that stand under one block by themselves",
+            )
     level = walk.common_parent([b.op for b in blocks])
     if not (is_loop(level) or is_block(level) or level.name == "func.func"):
-        refuse(level, "the blocks stand in a condition; blockize takes blocks in the body of a loop or block")
+        refuse(
+            level,
+            "the blocks stand in a condition; blockize takes blocks in the body of a loop or block",
+            fix="blockize each of them by a loop of its own",
+        )
     return level
 
 
@@ -106,11 +117,12 @@ def _check_same_outside(
             block,
             f'the outer parts of the iters of block "{block.name}" ({shown[1]}) are not those of block "{first.name}"'
             f" ({shown[0]}), in order, kind, extent and binding",
+            fix="reorder_block_iter_var gives their iters one order; one that is missing is T.axis.spatial(1, 0)",
         )
     alike = len(wanted_guards) == len(guards) and all(
         any(a.is_eq == b.is_eq and a.index.same(b.index) for b in wanted_guards) for a in guards
     )
-    check(alike, block, f'the guards of blocks "{first.name}" and "{block.name}" on outer loops differ')
+    check(alike, block, f'the guards of blocks "{first.name}" and "{block.name}" on outer loops differ', fix=NO_GUARD)
 
 
 def _extent(part: Division) -> str:

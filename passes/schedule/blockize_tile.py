@@ -17,6 +17,7 @@ from tir_mlir.passes.schedule.declared_below import DeclaredBelow
 from tir_mlir.passes.schedule.division import Division
 from tir_mlir.passes.schedule.region_order import Signature
 from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.ways_out import ALONE, longest
 
 
 def inner_loops(target: Loop, block: Block) -> list[Loop]:
@@ -25,7 +26,7 @@ def inner_loops(target: Loop, block: Block) -> list[Loop]:
     inner = loops[loops.index(target) :]
     for loop in inner:
         if len(loop.body_ops()) != 1:
-            refuse(loop, f'the body of loop {loop.name} holds more than the nest of block "{block.name}"')
+            refuse(loop, f'the body of loop {loop.name} holds more than the nest of block "{block.name}"', fix=ALONE)
     return inner
 
 
@@ -36,7 +37,11 @@ def check_inner_bounds(inner: Sequence[Loop]) -> None:
             for value in bound.values:
                 outer = walk.enclosing_loop_name(value)
                 if value not in own and outer is not None:
-                    refuse(loop, f"the bounds of loop {loop.name} use loop {outer}, which is outside the new block")
+                    refuse(
+                        loop,
+                        f"the bounds of loop {loop.name} use loop {outer}, which is outside the new block",
+                        fix=longest(loop),
+                    )
 
 
 def split_guards(
@@ -61,6 +66,8 @@ def split_guards(
                 block,
                 f'the guard of block "{block.name}" mixes loops in a way that is no condition on a single iter, so it'
                 " cannot be told what it leaves out of a tile",
+                fix="take a loop around all that it uses"
+                + ("; decompose_reduction first" if block.init is not None else ""),
             )
     return outside, inside
 

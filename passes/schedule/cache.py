@@ -108,7 +108,7 @@ def cache_write(
     made = make_copy(f"{buffer.name}_{storage_scope}", cache, buffer, where)
     for user in [block, *listed]:
         redirect(user.op, buffer, cache, where.shift)
-    check_filled(scope, cache, block, made)
+    check_filled(scope, cache, block, made, "write_at a loop in an iteration of which it does")
     return made
 
 

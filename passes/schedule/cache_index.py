@@ -67,11 +67,13 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
             return bool(values & own) and all(v in known or is_symbol(v) for v in values)
 
         terms = common_terms(_met(block), max(cse_thresh, 1), wanted)
+        rare = cse_thresh > 1 and not terms and bool(common_terms(_met(block), 1, wanted))
         check(
             bool(terms),
             block,
             f'block "{block.name}" has no index expression that is used {max(cse_thresh, 1)} times or more and is more'
             " than a variable",
+            fix="a lower cse_thresh takes those that are used less often" if rare else "",
         )
         top = child_towards(scope.op, block.outermost)
 

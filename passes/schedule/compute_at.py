@@ -25,6 +25,7 @@ from tir_mlir.passes.schedule.scope import (
     writes_of,
 )
 from tir_mlir.passes.schedule.sharing import sharing
+from tir_mlir.passes.schedule.ways_out import own_copy
 
 
 @primitive("compute_at")
@@ -68,9 +69,15 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
             block,
             f'block "{block.name}" writes {name}, which lives outside its scope; only blocks that write allocated'
             " buffers can be moved to a consumer",
+            fix=own_copy(block),
         )
     users = consumers(block)
-    check(bool(users), block, f'block "{block.name}" has no consumer; there is nothing to compute it at')
+    check(
+        bool(users),
+        block,
+        f'block "{block.name}" has no consumer; there is nothing to compute it at',
+        fix="reverse_compute_at takes it to what it reads; compute_inline drops it",
+    )
     for user in users:
         if user not in relocate.under(loop, users):
             refuse(

@@ -9,13 +9,14 @@ from tir_mlir.dialect.accesses import of_op
 from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.views import Block, Buffer
+from tir_mlir.dialect.views import Block, Buffer, is_loop
 from tir_mlir.dialect.walk import enclosing_block
 from tir_mlir.passes.schedule.buffers import drop_declared
 from tir_mlir.passes.schedule.cover import comes_before, meeting, span, uncovered, written_within
 from tir_mlir.passes.schedule.payload import Inverse, Payload, check_visible, clone_steps, inverse_of, payload_of
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import Scope, check_complete, children, scope_of
+from tir_mlir.passes.schedule.ways_out import APART, IN_INIT, own_copy
 
 
 @primitive("compute_inline")
@@ -57,11 +58,13 @@ def check_inlinable(block: Block) -> tuple[Payload, Scope]:
             block,
             f'block "{block.name}" computes {buffer.name}, which is not '
             "allocated in its scope: others see it, so it must be computed",
+            fix=own_copy(block),
         )
     check(
         block in children(scope),
         block,
         f'block "{block.name}" stands in an init region; only blocks of a body can be inlined',
+        fix=IN_INIT,
     )
     return payload, scope
 
@@ -78,6 +81,7 @@ def _loads(payload: Payload) -> list[ir.Operation]:
                 user,
                 f"{payload.buffer.name} is used as a whole by {user.name}, "
                 "not loaded element by element; it must stay a buffer",
+                fix=f'compute_at takes block "{payload.block.name}" to its reader, and keeps {payload.buffer.name}',
             )
         found.append(user)
     if not found and len(children(scope_of(payload.block))) == 1:
@@ -92,12 +96,14 @@ def _check_reader(payload: Payload, load: ir.Operation) -> None:
     behind = comes_before(block.op, load)
     check(behind, load, f'{where} does not run after block "{block.name}" in each iteration of the loops around both')
     writes = [a for a in of_op(payload.store)]
-    if missing := uncovered(of_op(load), writes, meeting(block.op, load)[0]):
+    level = meeting(block.op, load)[0]
+    if missing := uncovered(of_op(load), writes, level):
         refuse(
             load,
             f'{where} reads {missing}, which block "{block.name}" has '
             "not computed in the same iteration of the loops around both",
             counterexample=missing,
+            fix=APART if is_loop(level) else "",
         )
     inputs = {a.buffer for a in payload.inputs()}
     if (clash := written_within(span(block.op, load), inputs)) is not None:
@@ -105,6 +111,7 @@ def _check_reader(payload: Payload, load: ir.Operation) -> None:
             clash.op,
             f'{Buffer(clash.buffer).name} is written between block "{block.name}", '
             f"which reads it, and {where}: computed there, {buffer.name} would differ",
+            fix=f'reverse_compute_inline of the reader computes it where block "{block.name}" stands',
         )
     check_visible(payload, load)
 
@@ -125,6 +132,7 @@ def _inline_at(payload: Payload, inverse: Inverse, load: ir.Operation) -> None:
                 f"{_reader_name(load)} reads {payload.buffer.name} at an index that is not "
                 f'affine, which cannot be solved for the iters of block "{payload.block.name}"',
                 provable=False,
+                fix=f'compute_at takes block "{payload.block.name}" to its reader, and keeps {payload.buffer.name}',
             )
         iters = found
     with load.location:

@@ -35,6 +35,7 @@ def check_concurrency(step: str, before: ir.Module, after: ir.Module) -> None:
                 loop,
                 f"the iterations of the {loop.kind} loop {loop.name} would depend on each other: {clash}",
                 counterexample=clash if isinstance(clash, Counterexample) else None,
+                fix=f"leave loop {loop.name} serial until this step is done, or unroll it",
             )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mlir import ir
+
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer, Func
@@ -15,6 +17,9 @@ from tir_mlir.passes.schedule.cover import comes_before, meeting, uncovered
 from tir_mlir.passes.schedule.held import touching
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import Scope, children
+from tir_mlir.passes.schedule.ways_out import IN_BLOCK, ONE_WRITER
+
+_READ_AT = "read_at copies what is there, whoever wrote it; in cache_write, leave it out of consumer_blocks"
 
 # --- who writes, who reads ------------------------------------------------------------------------------------------
 
@@ -36,14 +41,23 @@ def only_writer(scope: Scope, buffer: Buffer) -> Block | None:
         refuse(
             found[1],
             f"{buffer.name} is written by several blocks ({names}); a cached buffer needs a single writer in the scope",
+            fix=ONE_WRITER,
         )
     for access in accesses(scope.op):
         if access.is_write and access.buffer == buffer.value and not any(is_inside(access.op, b.op) for b in found):
             refuse(
                 access.op,
                 f"{buffer.name} is also written outside any block of the scope; a cached buffer needs a single writer",
+                fix=_whole_of(scope, access.op),
             )
     return found[0] if found else None
+
+
+def _whole_of(scope: Scope, op: ir.Operation) -> str:
+    """Of a write that is no part of a block."""
+    if isinstance(scope, Block) and scope.init is not None and is_inside(op, scope.init):
+        return f'name block "{scope.name}", of which the init is a part'
+    return IN_BLOCK
 
 
 def chosen_readers(scope: Scope, buffer: Buffer, writer: Block | None, wanted: Sequence[Block] | None) -> list[Block]:
@@ -104,6 +118,7 @@ def check_behind(reader: Block, buffer: Buffer, writer: Block) -> None:
         behind,
         reader,
         f'block "{reader.name}" does not run after block "{writer.name}" in each iteration of the loops around both',
+        fix=_READ_AT,
     )
     level = meeting(writer.op, reader.op)[0]
     if missing := uncovered(touching(reader, buffer, writes=False), touching(writer, buffer, writes=True), level):
@@ -112,6 +127,7 @@ def check_behind(reader: Block, buffer: Buffer, writer: Block) -> None:
             f'block "{reader.name}" reads {missing}, which block "{writer.name}" has not '
             "written in the same iteration of the loops around both; a copy would not hold it",
             counterexample=missing,
+            fix=_READ_AT,
         )
 
 
@@ -134,7 +150,11 @@ def write_place(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Blo
         if a.buffer == buffer.value and not any(is_inside(a.op, b.op) for b in [block, *order])
     ]
     if loose:
-        refuse(loose[0].op, f"{buffer.name} is read outside any block of the scope, which a write-back could miss")
+        refuse(
+            loose[0].op,
+            f"{buffer.name} is read outside any block of the scope, which a write-back could miss",
+            fix=IN_BLOCK,
+        )
     writes = touching(block, buffer, writes=True)
     later = [r for r in others if r not in earlier]
     level, before = scope.op, list(scope.body.operations)[-1].operation

@@ -33,6 +33,7 @@ from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import scope_of
 from tir_mlir.passes.schedule.sharing import sharing
+from tir_mlir.passes.schedule.ways_out import OWN_LOOP, longest
 
 
 @primitive("read_at")
@@ -66,7 +67,9 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
         late = [w for w in writers if body.index(w) >= body.index(readers[0])]
         if late:
             refuse(
-                late[0], f"{buffer.name} is written here after it was read in loop {loop.name}; the copy would be old"
+                late[0],
+                f"{buffer.name} is written here after it was read in loop {loop.name}; the copy would be old",
+                fix="cache_inplace copies around a single block; or name a loop further in, around the readers alone",
             )
         for reader in readers:
             check_redirectable(reader, buffer)
@@ -132,7 +135,7 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
 def _picked(loop: Loop, block: Block, which: int | str, storage_scope: str, key: str) -> Buffer:
     check_scope_name(block, storage_scope)
     buffer = pick(block, which, key)
-    check(is_inside(block.op, loop.op), loop, f'loop {loop.name} is not around block "{block.name}"')
+    check(is_inside(block.op, loop.op), loop, f'loop {loop.name} is not around block "{block.name}"', fix=OWN_LOOP)
     if enclosing_block(loop.op) != scope_of(block):
         refuse(loop, f'loop {loop.name} is not in the scope of block "{block.name}"; name a loop directly around it')
     return buffer
@@ -154,7 +157,11 @@ def _iters(loop: Loop, where: Place) -> list[Loop]:
     for one in found:
         bounds = [*one.lowers, *one.uppers]
         if len(bounds) != 2 or not all(is_symbol(v) for b in bounds for v in b.values):
-            refuse(one, f"the range of loop {one.name} depends on other loops; it cannot be the domain of an iter")
+            refuse(
+                one,
+                f"the range of loop {one.name} depends on other loops; it cannot be the domain of an iter",
+                fix=longest(one),
+            )
     return found
 
 
@@ -180,7 +187,11 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
     missing = uncovered(own, [a for a in others if a.is_write], loop.op)
     if missing:
         refuse(
-            loop, f"what is written in an iteration of loop {loop.name} is no box: {missing} is left out", True, missing
+            loop,
+            f"what is written in an iteration of loop {loop.name} is no box: {missing} is left out",
+            True,
+            missing,
+            fix="name a loop further in, in an iteration of which it is one",
         )
     if all(a.is_write for a in others):
         return
@@ -194,6 +205,7 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
             f"{touch.at(point)} reads what the buffer held before; the copy would be empty there",
             True,
             touch.example(point),
+            fix="cache_inplace copies in what it held",
         )
 
 

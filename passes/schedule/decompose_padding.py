@@ -24,6 +24,7 @@ from tir_mlir.passes.schedule.domains import set_domain, set_extent
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_complete, children, scope_of
+from tir_mlir.passes.schedule.ways_out import ALONE, IN_INIT, OWN_LOOP
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
@@ -85,6 +86,9 @@ class _Plan:
         return self.lows[number].same(it.min) and self.extents[number].same(it.extent)
 
 
+_IN_ONE_STORE = "in the program, let it be one store of T.if_then_else(condition, value, constant)"
+
+
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
 
@@ -92,12 +96,17 @@ def _plan(block: Block, loop: Loop) -> _Plan:
     loops = loops_above(block.op)
     if loop not in loops:
         names = ", ".join(lp.name for lp in loops) or "none"
-        refuse(loop, f'loop {loop.name} is not around block "{block.name}" (its loops: {names})')
+        refuse(loop, f'loop {loop.name} is not around block "{block.name}" (its loops: {names})', fix=OWN_LOOP)
     below = loops[loops.index(loop) :]
     for one in below:
-        check(len(one.body_ops()) == 1, one, f'the body of loop {one.name} holds more than the nest of "{block.name}"')
+        check(
+            len(one.body_ops()) == 1,
+            one,
+            f'the body of loop {one.name} holds more than the nest of "{block.name}"',
+            fix=ALONE,
+        )
     _check_bounds(below)
-    check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region')
+    check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region', fix=IN_INIT)
     check(block.init is None, block, f'block "{block.name}" has an init; a block that pads has none')
     check_complete(block)
     store, choice = _choice(block)
@@ -116,7 +125,11 @@ def _check_bounds(below: Sequence[Loop]) -> None:
     for one in below:
         for value in [v for b in (*one.lowers, *one.uppers) for v in b.values]:
             if value in own:
-                refuse(one, f"the bounds of loop {one.name} use loop {own[value].name}, which may get shorter")
+                refuse(
+                    one,
+                    f"the bounds of loop {one.name} use loop {own[value].name}, which may get shorter",
+                    fix=f"name loop {one.name}",
+                )
 
 
 def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
@@ -124,12 +137,13 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
     held = block.body_ops()
     stores = [op for op in held if op.name == "affine.store"]
     if len(stores) != 1 or held[-1] != stores[0]:
-        refuse(block, f'the body of block "{block.name}" is not one store at an affine index')
+        refuse(block, f'the body of block "{block.name}" is not one store at an affine index', fix=_IN_ONE_STORE)
     for op in [o for step in held[:-1] for o in ops(step)]:
         check(
             walk.is_pure(op) or op.name in _CHOICES,
             block,
             f'block "{block.name}" holds {op.name}; a block that pads only computes a value',
+            fix=_IN_ONE_STORE,
         )
     value = stores[0].operands[0]
     made = None if isinstance(value.owner, ir.Block) else value.owner.operation
@@ -175,6 +189,7 @@ def _box(block: Block, inside: ir.Operation) -> tuple[list[Index], list[Index]]:
             f'the iterations of block "{block.name}" that take the value are no box: ({shown}) lies between them and'
             " takes the constant",
             counterexample=Counterexample((at,)),
+            fix="loop_partition first cuts the range into parts with one box each",
         )
     return [low for low, _ in ends], [extent for _, extent in ends]
 

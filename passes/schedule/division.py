@@ -53,10 +53,14 @@ def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     inside, outside, size = inside - low, outside + low, high - low + 1
     if size < 1:
         refuse(block, f"a loop around block {block.name} never runs: iter {it.name} takes no value there to tile")
-    _check_reached(it, inside, size, inner, block)
+    _check_reached(it, inside, outside, size, inner, block)
     outer = _quotient((outside - it.min).simplified(), size, block)
     if outer is None:
-        refuse(block, f"the outer part of iter {it.name} is not a multiple of the tile size {size}")
+        refuse(
+            block,
+            f"the outer part of iter {it.name} is not a multiple of the tile size {size}",
+            fix="split the inner loop by a factor that divides the steps of the outer ones, and take its inner part",
+        )
     if outer.as_constant() == 0 and (whole := it.extent.as_constant()) is not None:
         size = min(size, whole)  # one tile, cut to the domain by its guard
     return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
@@ -111,6 +115,7 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
             f" into outer * size + inner: at {at} the inner loops add something else than at the start"
             f"{only_where(other, block.op)}",
             counterexample=Counterexample((Iteration.of(block.name, [*dom.params, *names_of(dom, block.op)], point),)),
+            fix="blockize before the fuse, or split what was fused by factors of the old extents",
         )
     return inside, outside
 
@@ -139,7 +144,7 @@ def _quotient(index: Index, size: int, block: Block) -> Index | None:
 # --- the tile -------------------------------------------------------------------------------------------------------
 
 
-def _check_reached(it: Iter, inside: Index, size: int, inner: Sequence[Loop], block: Block) -> None:
+def _check_reached(it: Iter, inside: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block) -> None:
     """Refuse an inner part that does not take every value of [0, size)."""
     if inside.as_constant() is not None or ranges.reaches(inside, {lp.var: lp for lp in inner}, size):
         return
@@ -148,7 +153,18 @@ def _check_reached(it: Iter, inside: Index, size: int, inner: Sequence[Loop], bl
         refuse(
             block,
             f"the inner loops do not take iter {it.name} through all of [0, {size}): the tile has a hole at {point[0]}",
+            fix=_denser(inside, outside),
         )
+
+
+def _denser(inside: Index, outside: Index) -> str:
+    """Of an inner part with holes: loops outside may fill them, else the program steps over something."""
+    steps = [
+        [abs(f) for f in found[0].values() if f] if (found := ranges.terms(e.expr)) else [] for e in (inside, outside)
+    ]
+    if steps[0] and steps[1] and min(steps[1]) < min(steps[0]):
+        return "reorder the loops so that those with the smallest steps are the innermost"
+    return "in the program, let the iter count the points, and scale it in the indices"
 
 
 def _check_box(parts: Sequence[Division], inner: Sequence[Loop], block: Block) -> None:

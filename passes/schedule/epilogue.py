@@ -14,6 +14,7 @@ from tir_mlir.passes.schedule.payload import Payload
 from tir_mlir.passes.schedule.reducers import identities, owner
 from tir_mlir.passes.schedule.reductions import Updates
 from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.ways_out import UNDER_ONE
 
 Copied = Callable[[ir.Value], ir.Value]
 
@@ -114,4 +115,5 @@ def _refuse_step(payload: Payload, reducer: str, op: ir.Operation | None) -> NoR
         payload.block,
         f'block "{payload.block.name}" does {what} to a {reducer} that would not be finished: {may}'
         + (f" ({example})" if example else ""),
+        fix=UNDER_ONE,
     )

@@ -25,6 +25,7 @@ def expanded(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
                 op,
                 f"a condition in the inlined block ({op.name}) would depend on an index that is not affine",
                 provable=False,
+                fix="compute_at takes the block to its reader, and keeps its buffer",
             )
     op.results[0].replace_all_uses_with(value)
     op.erase()

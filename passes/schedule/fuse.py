@@ -11,6 +11,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.split import check_plain, resimplify
+from tir_mlir.passes.schedule.ways_out import ONE_EXTENT, beneath, from_zero, longest
 
 
 @primitive("fuse")
@@ -29,9 +30,12 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
         raise ValueError("fuse needs at least one loop")
     for loop in loops:
         check_plain(loop, "fuse")
-        check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not start at 0")
+        check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not start at 0", fix=from_zero(loop))
         check(
-            len(loop.uppers) == 1, loop, f"loop {loop.name} ends at the least of several bounds; fuse needs one extent"
+            len(loop.uppers) == 1,
+            loop,
+            f"loop {loop.name} ends at the least of several bounds; fuse needs one extent",
+            fix=ONE_EXTENT,
         )
     for outer, inner in zip(loops, loops[1:], strict=False):
         check_nested(outer, inner)
@@ -41,6 +45,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
             not variables & set(loop.upper.values),
             loop,
             f"the extent of loop {loop.name} uses a loop that it would be fused with",
+            fix=longest(loop),
         )
     outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # loops of extent 1 divide nothing
     for loop in loops[outermost + 1 :]:
@@ -90,4 +95,4 @@ def check_nested(outer: Loop, inner: Loop) -> None:
             f"loop {inner.name} is not directly inside loop {outer.name}; give the loops outer to inner, without gaps",
         )
     if len(outer.body_ops()) != 1:
-        refuse(outer, f"the body of loop {outer.name} holds more than loop {inner.name}")
+        refuse(outer, f"the body of loop {outer.name} holds more than loop {inner.name}", fix=beneath(inner))

@@ -22,6 +22,7 @@ from tir_mlir.passes.schedule.payload import Payload, check_visible, inverse_of,
 from tir_mlir.passes.schedule.reductions import Updates, copy_value, starts_of, updates_of
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_complete, check_reduction, check_starts, children, scope_of
+from tir_mlir.passes.schedule.ways_out import APART, NO_GUARD, UNDER_ONE
 
 
 @primitive("fuse_reduction_epilogue")
@@ -79,26 +80,46 @@ def _pair(reduction: Block, block: Block) -> _Pair:
         check(
             one in children(scope), one, f'block "{one.name}" stands in another scope, or in an init; name two siblings'
         )
-    check(reduction != block, block, f'block "{block.name}" cannot be its own epilogue')
+    check(
+        reduction != block,
+        block,
+        f'block "{block.name}" cannot be its own epilogue',
+        fix="name the block that reads its result",
+    )
     check_reduction(reduction)
     check_starts(reduction)
-    check(block.init is None, block, f'block "{block.name}" is a reduction itself; an epilogue has no init')
+    check(
+        block.init is None, block, f'block "{block.name}" is a reduction itself; an epilogue has no init', fix=UNDER_ONE
+    )
     updates = updates_of(reduction)
     if len(updates.results) != 1:
-        refuse(reduction, f'block "{reduction.name}" reduces into several buffers; an epilogue can follow only one')
+        refuse(
+            reduction,
+            f'block "{reduction.name}" reduces into several buffers; an epilogue can follow only one',
+            fix=UNDER_ONE,
+        )
     payload = payload_of(block)
     check_complete(block)
-    check(block.where is None, block, f'block "{block.name}" has a guard (T.where); the merged block would lose it')
+    check(
+        block.where is None,
+        block,
+        f'block "{block.name}" has a guard (T.where); the merged block would lose it',
+        fix=NO_GUARD,
+    )
     buffer = updates.results[0]
     home = buffer.op
     if home is None or enclosing_block(home) != scope:
-        refuse(reduction, f"{buffer.name} is not allocated in the scope: others see it, so it must stay as it is")
+        refuse(
+            reduction,
+            f"{buffer.name} is not allocated in the scope: others see it, so it must stay as it is",
+            fix=UNDER_ONE,
+        )
     return _Pair(updates, payload, _load(reduction, block, buffer))
 
 
 def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
     """The one load of the reduction's result in the epilogue. Refuses other users."""
-    loads = []
+    loads, reads = [], any(walk.is_inside(use.owner.operation, block.op) for use in buffer.value.uses)
     for use in buffer.value.uses:
         user = use.owner.operation
         if walk.is_inside(user, block.op) and user.name == "affine.load":
@@ -108,10 +129,18 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
                 user, f'block "{block.name}" uses {buffer.name} by {user.name}; an epilogue loads it at an affine index'
             )
         elif not walk.is_inside(user, reduction.op):
-            refuse(user, f'{buffer.name} is also used elsewhere than in block "{block.name}", so it must stay')
+            refuse(
+                user,
+                f'{buffer.name} is also used elsewhere than in block "{block.name}", so it must stay',
+                fix=UNDER_ONE if reads else f"name the block that reads {buffer.name}",
+            )
     if len(loads) != 1:
         found = "does not read" if not loads else f"reads {len(loads)} times"
-        refuse(block, f'block "{block.name}" {found} {buffer.name}; an epilogue reads the result of its reduction once')
+        refuse(
+            block,
+            f'block "{block.name}" {found} {buffer.name}; an epilogue reads the result of its reduction once',
+            fix=UNDER_ONE if loads else "",
+        )
     return loads[0]
 
 
@@ -134,6 +163,7 @@ def _check_place(pair: _Pair) -> None:
         refuse(
             clash.op,
             f'{name}, which block "{block.name}" reads, is written between block "{reduction.name}" and it',
+            fix=UNDER_ONE,
         )
     for op in between:
         for access in accesses(op):
@@ -142,6 +172,7 @@ def _check_place(pair: _Pair) -> None:
                     access.op,
                     f'{result.name}, which block "{block.name}" writes, is used between block "{reduction.name}" and'
                     " it; it would hold unfinished sums there",
+                    fix=UNDER_ONE,
                 )
     check_visible(pair.payload, _stores(pair)[-1])
     check(sees(_stores(pair)[-1], result.value), block, f'{result.name} is allocated after block "{reduction.name}"')
@@ -174,12 +205,13 @@ def _check_elements(pair: _Pair) -> None:
         if not (missing := read.subtract(made)).is_empty():
             element = shown_element(load.buffer, missing)
             text = f'block "{pair.block.name}" needs {element}, which the reduction does not compute there'
-            refuse(pair.block, text, counterexample=element)
+            refuse(pair.block, text, counterexample=element, fix=APART if is_loop(level) else "")
         if not (extra := made.subtract(read)).is_empty():
             element = shown_element(load.buffer, extra)
             refuse(
                 pair.block,
                 f'the reduction also computes {element}, which block "{pair.block.name}" does not take there',
+                fix=UNDER_ONE,
             )
 
 

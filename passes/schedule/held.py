@@ -17,8 +17,8 @@ def touching(block: Block, buffer: Buffer, writes: bool) -> list[Access]:
     return [a for a in accesses(block.op) if a.buffer == buffer.value and a.is_write == writes]
 
 
-def check_box(buffer: Buffer, writer: Block, copy: Block) -> None:
-    """Refuse when a copy reads more of a buffer than the writer fills in the same iteration."""
+def check_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -> None:
+    """Refuse when a copy reads more of a buffer than the writer fills in the same iteration; `fix`: the way out."""
     level = meeting(writer.op, copy.op)[0]
     missing = uncovered(touching(copy, buffer, writes=False), touching(writer, buffer, writes=True), level)
     if missing:
@@ -26,13 +26,14 @@ def check_box(buffer: Buffer, writer: Block, copy: Block) -> None:
             writer,
             f'block "{writer.name}" does not fill a box: the copy would also take {missing}, which it does not write',
             counterexample=missing,
+            fix=fix,
         )
 
 
 @frozen()
-def check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block) -> None:
+def check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block, fix: str = "") -> None:
     """The write-back takes only what the block wrote, and the block itself relies on nothing from before."""
-    check_box(cache, block, copy)
+    check_box(cache, block, copy, fix or f'in the program, let block "{block.name}" write the rest, too')
     if not touching(block, cache, writes=False):
         return
     with question(f"whether {cache.name} is written before it is read"):

@@ -114,7 +114,11 @@ def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
             missing[callee] = wanted
         elif here[callee].attributes["function_type"] != wanted.attributes["function_type"]:
             types = [ir.TypeAttr(o.attributes["function_type"]).value for o in (here[callee], wanted)]
-            refuse(None, f"the module has a function {callee} of type {types[0]}, the intrinsic calls it as {types[1]}")
+            refuse(
+                None,
+                f"the module has a function {callee} of type {types[0]}, the intrinsic calls it as {types[1]}",
+                fix="rename the function in one of the two",
+            )
     return list(missing.values())
 
 

@@ -11,6 +11,7 @@ from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop
 from tir_mlir.dialect.walk import common_parent, is_inside, parents
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import Scope, check_complete_or_reduction, children, scope_of, writers, writes_of
+from tir_mlir.passes.schedule.ways_out import IN_BLOCK, ONE_WRITER, old_value
 
 
 def check_inputs_last(block: Block, seen: frozenset[int] = frozenset()) -> None:
@@ -34,6 +35,7 @@ def check_inputs_last(block: Block, seen: frozenset[int] = frozenset()) -> None:
                 block,
                 f"{Buffer(buffer).name}, which the block reads, is written by {len(made)} blocks; it must not change"
                 " between the two places",
+                fix=ONE_WRITER,
             )
         _check_writer(made[0], block, buffer, scope)
         check_inputs_last(made[0], seen | {block.id})
@@ -54,6 +56,7 @@ def _check_no_stray(block: Block, scope: Scope, buffer: ir.Value, made: list[Blo
                 f"{Buffer(buffer).name}, which the block reads, is also written outside any block of its scope; whether"
                 " it still holds the same values there is not known",
                 provable=False,
+                fix=IN_BLOCK,
             )
 
 
@@ -85,6 +88,7 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
         writer,
         f'block "{writer.name}" writes {name} after block "{block.name}" has read it; moved, the block could see the'
         " new values",
+        fix=old_value(name),
     )
     check_complete_or_reduction(writer)
     shared = {lp.var: lp for lp in shared_loops(writer.op, block.op, scope)}
@@ -102,4 +106,6 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
         if early is not None:
             touch, point = early
             held = f'what {name} held before block "{writer.name}" wrote it'
-            refuse(block, f"at {touch.at(point)} the block reads {held}", True, touch.example(point))
+            refuse(
+                block, f"at {touch.at(point)} the block reads {held}", True, touch.example(point), fix=old_value(name)
+            )

@@ -62,14 +62,24 @@ def get_child_blocks(block_or_loop: Block | Loop | Func) -> list[Block]:
 @primitive("get_producers", pure=True)
 def get_producers(block: Block | Func) -> list[Block]:
     """The earlier blocks of the same scope that write what `block` reads or writes."""
-    check(isinstance(block, Block), block, "the root block stands in no scope, so it has no producers")
+    check(
+        isinstance(block, Block),
+        block,
+        "the root block stands in no scope, so it has no producers",
+        fix="get_child_blocks gives the blocks in it",
+    )
     return scope.producers(block)  # type: ignore[arg-type]
 
 
 @primitive("get_consumers", pure=True)
 def get_consumers(block: Block | Func) -> list[Block]:
     """The later blocks of the same scope that read or write what `block` writes."""
-    check(isinstance(block, Block), block, "the root block stands in no scope, so it has no consumers")
+    check(
+        isinstance(block, Block),
+        block,
+        "the root block stands in no scope, so it has no consumers",
+        fix="get_child_blocks gives the blocks in it",
+    )
     return scope.consumers(block)  # type: ignore[arg-type]
 
 

@@ -37,7 +37,12 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     check_plain(loop, "loop_partition")
     ends = _ends(loop, factors)
     blocks = blocks_below(loop.op)
-    check(bool(blocks), loop, f"loop {loop.name} holds no block; loop_partition names the segments after one")
+    check(
+        bool(blocks),
+        loop,
+        f"loop {loop.name} holds no block; loop_partition names the segments after one",
+        fix="name a loop around a block",
+    )
     for block in blocks:
         for it in _driven(block, loop):
             if it.kind == "R" and block.init is not None:
@@ -68,10 +73,24 @@ def _ends(loop: Loop, factors: Sequence[int | None]) -> list[int]:
     """Where the segments end."""
     start, extent = loop.lower.as_constant(), loop.const_extent
     if start is None or extent is None:
-        refuse(loop, f"loop {loop.name} has symbolic bounds; segments need constant ones")
-    check(len(factors) > 0, loop, "loop_partition needs the length of at least one segment")
+        refuse(
+            loop,
+            f"loop {loop.name} has symbolic bounds; segments need constant ones",
+            fix="split it by a constant first, and cut its inner part",
+        )
+    check(
+        len(factors) > 0,
+        loop,
+        "loop_partition needs the length of at least one segment",
+        fix="[1, None] takes the first iteration off, for instance",
+    )
     unknown = [n for n, f in enumerate(factors) if f is None]
-    check(len(unknown) <= 1, loop, f"one segment can take the rest of the range; {len(unknown)} of {factors} are None")
+    check(
+        len(unknown) <= 1,
+        loop,
+        f"one segment can take the rest of the range; {len(unknown)} of {factors} are None",
+        fix="give all lengths but one",
+    )
     for factor in factors:
         if factor is not None and factor <= 0:
             refuse(loop, f"the length {factor} of a segment is not positive; use None for the rest of the range")
@@ -80,6 +99,7 @@ def _ends(loop: Loop, factors: Sequence[int | None]) -> list[int]:
         total < extent,
         loop,
         f"the segments {list(factors)} take {total} of the {extent} iterations of loop {loop.name}; some must be left",
+        fix=f"let them take {extent - 1} at most" if extent > 1 else "",
     )
     lengths = [extent - total if f is None else f for f in factors]
     if not unknown:

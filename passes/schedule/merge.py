@@ -18,6 +18,7 @@ from tir_mlir.dialect.walk import parents
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.split import check_plain
+from tir_mlir.passes.schedule.ways_out import ONE_EXTENT, UNDER_ONE, beneath, from_zero
 
 Nest = list[Loop]  # from the child of what holds all nests down to the loop that was given
 
@@ -59,18 +60,27 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
             break
         if not is_loop(op):
             what = "a condition" if op.name == "affine.if" else "a block"
-            refuse(loop, f"between loop {loop.name} and what it shares with the others stands {what}; merge loops only")
+            refuse(
+                loop,
+                f"between loop {loop.name} and what it shares with the others stands {what}; merge loops only",
+                fix="merge loops further out, or do so before the step that made it" if what == "a block" else "",
+            )
         nest.insert(0, Loop(op))
     for outer, inner in zip(nest, nest[1:], strict=False):
         if len(outer.body_ops()) != 1:
             refuse(
-                outer, f"the body of loop {outer.name} holds more than loop {inner.name}; merge wants it alone there"
+                outer,
+                f"the body of loop {outer.name} holds more than loop {inner.name}; merge wants it alone there",
+                fix=beneath(inner),
             )
     for each in nest:
         check_plain(each, "merge")
-        check(each.lower.as_constant() == 0, each, f"loop {each.name} does not start at 0")
+        check(each.lower.as_constant() == 0, each, f"loop {each.name} does not start at 0", fix=from_zero(each))
         check(
-            len(each.uppers) == 1, each, f"loop {each.name} ends at the least of several bounds; merge needs one extent"
+            len(each.uppers) == 1,
+            each,
+            f"loop {each.name} ends at the least of several bounds; merge needs one extent",
+            fix=ONE_EXTENT,
         )
     return nest
 
@@ -82,6 +92,7 @@ def _check_same_shape(first: Nest, other: Nest) -> None:
             other[-1],
             f"loop {other[-1].name} is {len(other)} deep below what it shares with loop {first[-1].name}, which is"
             f" {len(first)} deep; merge wants the same depth",
+            fix=_as_deep(*sorted((first, other), key=len)),
         )
     renamed = {lp.var: Index.of(new.var) for lp, new in zip(other, first, strict=True)}
     for one, two in zip(first, other, strict=True):
@@ -89,8 +100,27 @@ def _check_same_shape(first: Nest, other: Nest) -> None:
         if not one.upper.same(extent):
             sizes = [n if n is not None else "a symbolic number of" for n in (one.const_extent, two.const_extent)]
             refuse(
-                two, f"loop {two.name} runs {sizes[1]} times, loop {one.name} {sizes[0]} times; merge wants them equal"
+                two,
+                f"loop {two.name} runs {sizes[1]} times, loop {one.name} {sizes[0]} times; merge wants them equal",
+                fix=_equal_part(one, two),
             )
+
+
+def _as_deep(short: Nest, long: Nest) -> str:
+    """Of loops that are not equally deep: the one around the deeper loop that is as deep as the other."""
+    around = long[len(short) - 1]
+    if around == short[-1]:
+        return "fuse takes loops that are inside one another"
+    return f"name loop {around.name} instead of {long[-1].name}"
+
+
+def _equal_part(one: Loop, two: Loop) -> str:
+    """Of loops of different lengths: a part of the longer one is as long as the shorter one."""
+    sizes = one.const_extent, two.const_extent
+    if sizes[0] is None or sizes[1] is None:
+        return "compute_at or reverse_compute_at puts a block under a loop of another length"
+    longer = one if sizes[0] > sizes[1] else two
+    return f"split loop {longer.name} by [{min(sizes)}, None] and merge its outer part"  # type: ignore[type-var]
 
 
 # --- the order of what meets ----------------------------------------------------------------------------------------
@@ -151,7 +181,12 @@ def _check_pair(first: Sequence[Touch], second: Sequence[Touch], depth: int, cou
                     continue
             found = deps.witness(a, b, clash)
             text = f"merged, a dependence would run backwards: {found}"
-            refuse(walk.enclosing_block(b.access.op), text, counterexample=found)
+            refuse(
+                walk.enclosing_block(b.access.op),
+                text,
+                counterexample=found,
+                fix="name the loops in the order in which they stand" if swapped else UNDER_ONE,
+            )
 
 
 def _check_crossing(nest: Nest, own: Sequence[Touch], passed: Sequence[Touch], depth: int, down: bool) -> None:
@@ -169,6 +204,7 @@ def _check_crossing(nest: Nest, own: Sequence[Touch], passed: Sequence[Touch], d
                 f"the nest of loop {nest[0].name} would move to {where} what stands between it and the last one, and"
                 f" the two depend on each other: {found}",
                 counterexample=found,
+                fix="merge the loops of what stands between with them, or inline it",
             )
 
 

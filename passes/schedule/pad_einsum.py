@@ -22,6 +22,7 @@ from tir_mlir.passes.schedule.pad_zero import check_harmless, check_no_traps, ze
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import Scope, check_complete, check_reduction, children, scope_of
+from tir_mlir.passes.schedule.ways_out import IN_INIT, unpadded
 
 
 @primitive("pad_einsum")
@@ -96,7 +97,7 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
     )
     for number in padding:
         check(number > 0, block, f"the padding {number} is not positive; 1 leaves an iter as it is")
-    check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region')
+    check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region', fix=IN_INIT)
     (check_complete if block.init is None else check_reduction)(block)
     extents: dict[ir.Value, Index] = {}
     sizes = sets.sizes(block.op)
@@ -105,7 +106,10 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
         if new.same(it.extent) or sets.holds(sizes, it.extent - new):
             continue
         check(
-            it.min.as_constant() == 0, block, f"iter {it.name} does not start at 0; only the end of one can be padded"
+            it.min.as_constant() == 0,
+            block,
+            f"iter {it.name} does not start at 0; only the end of one can be padded",
+            fix=unpadded(it.name),
         )
         extents[it.var] = new
     found = accesses(block.op)
@@ -143,12 +147,14 @@ def _indices(block: Block, found: Sequence[Access]) -> dict[Buffer, tuple[Index,
                 access.op,
                 f'block "{block.name}" accesses {buffer.name} at something other than its iters and constants; that is'
                 " no Einstein sum",
+                fix=f"reindex lets it access {buffer.name} at its iters alone",
             )
         first = indices.setdefault(buffer, access.mins)
         check(
             all(map(Index.same, first, access.mins)),
             access.op,
             f'block "{block.name}" accesses {buffer.name} at two different indices; that is no Einstein sum',
+            fix=f"in the program, let one of the two read a copy of {buffer.name}",
         )
     return indices
 
@@ -159,18 +165,29 @@ def _check_nest(plan: _Plan) -> None:
     end = scope_of(block).op
     while (parent := parent_op(current)) != end:
         alone = is_loop(parent) and len(Loop(parent).body_ops()) == 1
-        check(alone, parent, f'the nest of block "{block.name}" holds something else, which the padding would change')
+        check(
+            alone,
+            parent,
+            f'the nest of block "{block.name}" holds something else, which the padding would change',
+            fix="pad before another block comes into its loops, or inline that one",
+        )
         current = parent
     for loop in plan.loops:
         users = [it for it in block.iters if loop.var in it.binding.values]
         names = ", ".join(it.name for it in users)
-        check(len(users) == 1, loop, f"loop {loop.name} drives several iters ({names}); each needs a loop of its own")
+        check(
+            len(users) == 1,
+            loop,
+            f"loop {loop.name} drives several iters ({names}); each needs a loop of its own",
+            fix=unpadded(names),
+        )
         it = users[0]
         whole = len(loop.uppers) == len(loop.lowers) == 1 and loop.lower.as_constant() == 0
         check(
             whole and loop.upper.same(it.extent),
             loop,
             f"loop {loop.name} does not run over just the domain of iter {it.name}, so it cannot grow with it",
+            fix=f"in the program, let the domain of {it.name} end where the loop does",
         )
 
 

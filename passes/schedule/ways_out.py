@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect.views import Loop
+from tir_mlir.dialect.views import Block, Loop
 
 IN_INIT = "decompose_reduction takes the init out into a block of its own"
 OPAQUE = "declare it spatial, or reduce where the order does not count"
 NO_GUARD = "split by factors that divide the extent, or do this step before the split that made the guard"
 ONE_EXTENT = "in the program, let it run to one of them, with T.where in the block for the others"
-ONE_WRITER = "in the program, let one block write it, or give each writer a buffer of its own"
+ONE_WRITER = "do this before the step that took the writer apart, or blockize the writers into one block first"
+OWN_LOOP = "name one of its own loops"
+ALONE = "name a loop further in, or bring the rest elsewhere first (compute_at, compute_inline)"
+IN_BLOCK = "in the program, put that statement into a block"
+UNDER_ONE = "compute_at or reverse_compute_at puts the two under one loop, each a block of its own"
+APART = "do this before the step that put the two under one loop; in the program, give each a nest of its own"
 
 
 def from_zero(loop: Loop) -> str:
@@ -19,3 +24,23 @@ def from_zero(loop: Loop) -> str:
 def beneath(loop: Loop) -> str:
     """Of a loop that is not alone in the body it stands in."""
     return f"bring the rest beneath loop {loop.name} first: compute_at, reverse_compute_at, merge, or inline it"
+
+
+def longest(loop: Loop) -> str:
+    """Of a loop whose bounds use another one."""
+    return f"in the program, give {loop.name} its longest range, and the block a T.where for what is too much"
+
+
+def own_copy(block: Block) -> str:
+    """Of a block whose result others see."""
+    return f'cache_write of block "{block.name}" first: then it computes an allocated copy'
+
+
+def old_value(buffer: str) -> str:
+    """Of an input that is overwritten after it has been read."""
+    return f"in the program, let a block copy {buffer} before it is overwritten, and read the copy"
+
+
+def unpadded(iters: str) -> str:
+    """Of iters that cannot get longer."""
+    return f"leave {iters} unpadded (padding 1)"
