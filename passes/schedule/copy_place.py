@@ -19,7 +19,8 @@ from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import Scope, children
 from tir_mlir.passes.schedule.ways_out import IN_BLOCK, ONE_WRITER
 
-_READ_AT = "read_at copies what is there, whoever wrote it; in cache_write, leave it out of consumer_blocks"
+_READ_AT = "read_at copies what is there, whoever wrote it; or leave this reader out (consumer_blocks)"
+_WRITE_AT = "write_at a loop around the writer alone copies back each time"
 
 # --- who writes, who reads ------------------------------------------------------------------------------------------
 
@@ -104,6 +105,7 @@ def read_place(buffer: Buffer, writer: Block, readers: Sequence[Block]) -> Place
         made.block == first.block,
         readers[0],
         f"the writer and the first reader of {buffer.name} stand in two branches of one condition",
+        fix=_READ_AT,
     )
     writes = touching(writer, buffer, writes=True)
     for reader in readers:
@@ -143,6 +145,7 @@ def write_place(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Blo
                 reader,
                 f'block "{reader.name}" reads {buffer.name} ahead of block "{block.name}" '
                 "in the same loop, and would miss what the last iteration wrote",
+                fix=_WRITE_AT,
             )
     loose = [
         a
@@ -164,5 +167,6 @@ def write_place(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Blo
             made.block == before.block,
             later[0],
             f"the writer and the first reader of {buffer.name} stand in two branches of one condition",
+            fix=_WRITE_AT,
         )
     return place(writes, level, before)

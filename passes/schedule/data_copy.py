@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create
-from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.flow import unwritten_reads
@@ -31,7 +31,7 @@ from tir_mlir.passes.schedule.copy_stage import (
 from tir_mlir.passes.schedule.cover import uncovered
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.scope import scope_of
+from tir_mlir.passes.schedule.scope import Scope, scope_of
 from tir_mlir.passes.schedule.sharing import sharing
 from tir_mlir.passes.schedule.ways_out import OWN_LOOP, longest
 
@@ -205,8 +205,13 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
             f"{touch.at(point)} reads what the buffer held before; the copy would be empty there",
             True,
             touch.example(point),
-            fix="cache_inplace copies in what it held",
+            fix="cache_inplace copies in what it held" if _writes(enclosing_block(touch.access.op), others) else "",
         )
+
+
+def _writes(owner: Scope, found: Sequence[Access]) -> bool:
+    """Whether one of some accesses is a write of a block."""
+    return any(a.is_write and is_inside(a.op, owner.op) for a in found)
 
 
 # --- the copy ---------------------------------------------------------------------------------------------------------

@@ -86,6 +86,7 @@ class _Plan:
         return self.lows[number].same(it.min) and self.extents[number].same(it.extent)
 
 
+_OWN_BLOCK = "in the program, let a block of its own store what is padded, and read it from there"
 _IN_ONE_STORE = "in the program, let it be one store of T.if_then_else(condition, value, constant)"
 
 
@@ -107,7 +108,7 @@ def _plan(block: Block, loop: Loop) -> _Plan:
         )
     _check_bounds(below)
     check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region', fix=IN_INIT)
-    check(block.init is None, block, f'block "{block.name}" has an init; a block that pads has none')
+    check(block.init is None, block, f'block "{block.name}" has an init; a block that pads has none', _OWN_BLOCK)
     check_complete(block)
     store, choice = _choice(block)
     sides = [list(r.blocks[0].operations)[-1] for r in choice.regions]
@@ -151,6 +152,7 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
         refuse(
             block,
             f'block "{block.name}" stores no T.if_then_else(condition, value, constant) with a condition on its iters',
+            fix=_OWN_BLOCK,
         )
     return stores[0], made
 

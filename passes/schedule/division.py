@@ -115,7 +115,7 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
             f" into outer * size + inner: at {at} the inner loops add something else than at the start"
             f"{only_where(other, block.op)}",
             counterexample=Counterexample((Iteration.of(block.name, [*dom.params, *names_of(dom, block.op)], point),)),
-            fix="blockize before the fuse, or split what was fused by factors of the old extents",
+            fix="take a loop around all that it uses, or split what was fused by factors of the old extents",
         )
     return inside, outside
 

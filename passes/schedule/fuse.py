@@ -28,15 +28,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     """
     if not loops:
         raise ValueError("fuse needs at least one loop")
-    for loop in loops:
-        check_plain(loop, "fuse")
-        check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not start at 0", fix=from_zero(loop))
-        check(
-            len(loop.uppers) == 1,
-            loop,
-            f"loop {loop.name} ends at the least of several bounds; fuse needs one extent",
-            fix=ONE_EXTENT,
-        )
+    _check_ranges(loops)
     for outer, inner in zip(loops, loops[1:], strict=False):
         check_nested(outer, inner)
     variables = {lp.var for lp in loops}
@@ -70,6 +62,19 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
         walk.erase(loop.op)
     resimplify([fused], preserve_unit_iters)
     return fused
+
+
+def _check_ranges(loops: tuple[Loop, ...]) -> None:
+    """Refuse a loop that does not run from 0 to one extent, or whose annotations would be lost."""
+    for loop in loops:
+        check_plain(loop, "fuse")
+        check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not start at 0", fix=from_zero(loop))
+        check(
+            len(loop.uppers) == 1,
+            loop,
+            f"loop {loop.name} ends at the least of several bounds; fuse needs one extent",
+            fix=ONE_EXTENT,
+        )
 
 
 def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:

@@ -22,7 +22,7 @@ from tir_mlir.passes.schedule.payload import Payload, check_visible, inverse_of,
 from tir_mlir.passes.schedule.reductions import Updates, copy_value, starts_of, updates_of
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_complete, check_reduction, check_starts, children, scope_of
-from tir_mlir.passes.schedule.ways_out import APART, NO_GUARD, UNDER_ONE
+from tir_mlir.passes.schedule.ways_out import NO_GUARD, UNDER_ONE
 
 
 @primitive("fuse_reduction_epilogue")
@@ -126,7 +126,9 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
             loads.append(user)
         elif walk.is_inside(user, block.op):
             refuse(
-                user, f'block "{block.name}" uses {buffer.name} by {user.name}; an epilogue loads it at an affine index'
+                user,
+                f'block "{block.name}" uses {buffer.name} by {user.name}; an epilogue loads it at an affine index',
+                fix=UNDER_ONE if user.name == "memref.load" else "",
             )
         elif not walk.is_inside(user, reduction.op):
             refuse(
@@ -205,7 +207,7 @@ def _check_elements(pair: _Pair) -> None:
         if not (missing := read.subtract(made)).is_empty():
             element = shown_element(load.buffer, missing)
             text = f'block "{pair.block.name}" needs {element}, which the reduction does not compute there'
-            refuse(pair.block, text, counterexample=element, fix=APART if is_loop(level) else "")
+            refuse(pair.block, text, counterexample=element)
         if not (extra := made.subtract(read)).is_empty():
             element = shown_element(load.buffer, extra)
             refuse(

@@ -38,7 +38,7 @@ def own_copy(block: Block) -> str:
 
 def old_value(buffer: str) -> str:
     """Of an input that is overwritten after it has been read."""
-    return f"in the program, let a block copy {buffer} before it is overwritten, and read the copy"
+    return f"in the program, read what {buffer} held before from a copy that a block makes first"
 
 
 def unpadded(iters: str) -> str:

@@ -71,6 +71,24 @@ def shorter(domain: int) -> str:
     return main("A:9 D:9 c:9", nest("i:5", block("C", f"vi:{domain}=i", "c[vi] = A[vi]")), each("D", read, 9))
 
 
+def cut(name: str, end: str, where: str = "") -> str:
+    """A loop j over rows of 6."""
+    return nest(f"j:{end}", block(name, "vi:8=i vj:6=j", f"{name}[vi, vj] = A[vi, vj]", where=where))
+
+
+BRANCHES = main(
+    "A:8 B:8 C:8",
+    nest(
+        "i:8",
+        "    if A[0] > 0.0:",
+        indented(block("B", "vi:8=i", "B[vi] = A[vi]")),
+        "    else:",
+        indented(block("C", "vi:8=i", "C[vi] = B[vi]")),
+    ),
+)
+WRITTEN = nest("j:1", block("w", "vi:8=i vj:1=j", "B[vi, vj] = A[vi, vj]"))
+PARTS = nest("j:2", block("b", "vi:8=i vj:2=j", "b[vi, vj] = {}"))
+BOTH = nest("j:1", block("C", "vi:8=i", "C[vi] = b[vi, 0] + b[vi, 1]"))
 SHARED = main(
     "A:4x4 C:4x4 b:4x4",
     nest(
