@@ -11,7 +11,7 @@ from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop
 from tir_mlir.dialect.walk import common_parent, is_inside, parents
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import Scope, check_complete_or_reduction, children, scope_of, writers, writes_of
-from tir_mlir.passes.schedule.ways_out import IN_BLOCK, ONE_WRITER, old_value
+from tir_mlir.passes.schedule.ways_out import IN_BLOCK, ONE_WRITER
 
 
 def check_inputs_last(block: Block, seen: frozenset[int] = frozenset()) -> None:
@@ -88,7 +88,7 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
         writer,
         f'block "{writer.name}" writes {name} after block "{block.name}" has read it; moved, the block could see the'
         " new values",
-        fix=old_value(name),
+        fix=f'reverse_compute_at brings what reads block "{block.name}" to it; or read a copy that a block makes first',
     )
     check_complete_or_reduction(writer)
     shared = {lp.var: lp for lp in shared_loops(writer.op, block.op, scope)}
@@ -99,6 +99,7 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
                     writer,
                     f'block "{block.name}" reads {name} in the middle of the sum of block "{writer.name}", which loop'
                     f" {shared[value].name} runs; elsewhere it would see another value",
+                    fix=f'reverse_compute_at brings what reads block "{block.name}" to it',
                 )
     if Buffer(buffer).is_param:
         with question(f"whether {name} is written before block {block.name} reads it"):
@@ -107,5 +108,9 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
             touch, point = early
             held = f'what {name} held before block "{writer.name}" wrote it'
             refuse(
-                block, f"at {touch.at(point)} the block reads {held}", True, touch.example(point), fix=old_value(name)
+                block,
+                f"at {touch.at(point)} the block reads {held}",
+                True,
+                touch.example(point),
+                fix=f"in the program, read what {name} held before from a copy that a block makes first",
             )

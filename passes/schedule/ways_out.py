@@ -36,11 +36,6 @@ def own_copy(block: Block) -> str:
     return f'cache_write of block "{block.name}" first: then it computes an allocated copy'
 
 
-def old_value(buffer: str) -> str:
-    """Of an input that is overwritten after it has been read."""
-    return f"in the program, read what {buffer} held before from a copy that a block makes first"
-
-
 def unpadded(iters: str) -> str:
     """Of iters that cannot get longer."""
     return f"leave {iters} unpadded (padding 1)"

@@ -185,11 +185,11 @@ def test_a_unit_dimension_only_of_the_intrinsic(intrinsic, refused):
     refused(sch, r"unit dimension \(0\) that A has not", lambda: sch.tensorize(tile, name))
 
 
-def test_the_symbol_may_be_taken(intrinsic, refused):
-    name = copy_intrinsic(intrinsic, "strides=[$, 1]")
-    mod = func(
+def calling(name: str):
+    """A copy, and a call of an external function."""
+    return func(
         buffers(A='(64, 64), "float32"', B='(64, 64), "float32"'),
-        """
+        f"""
         for i, j in T.grid(64, 64):
             with T.block("copy"):
                 vi, vj = T.axis.remap("SS", [i, j])
@@ -199,11 +199,18 @@ def test_the_symbol_may_be_taken(intrinsic, refused):
                 vi = T.axis.spatial(1, i)
                 T.reads()
                 T.writes()
-                T.evaluate(T.call_extern("int32", "copy_tile", vi))
+                T.evaluate(T.call_extern("int32", "{name}", vi))
         """,
     )
-    sch, loop = copy_tile(mod)
+
+
+def test_the_symbol_may_be_taken(intrinsic, refused):
+    name = copy_intrinsic(intrinsic, "strides=[$, 1]")
+    sch, loop = copy_tile(calling("copy_tile"))
     refused(sch, "has a function copy_tile of type", lambda: sch.tensorize(loop, name))
+    refused(sch, "rename the function in one of the two", lambda: sch.tensorize(loop, name))
+    sch, loop = copy_tile(calling("another"))
+    sch.tensorize(loop, name)
 
 
 def test_caches_in_special_scopes(same_result):

@@ -12,6 +12,7 @@ from ways_out_programs_a import (
     BRANCHES,
     INNER,
     LANES,
+    OVERWRITTEN,
     PADDED,
     PAIR,
     PARTS,
@@ -726,9 +727,9 @@ ROWS = [
     ),
     Row(
         "compute_at: an input overwritten",
-        main("A:8 C:8 b:8", each("B", "b[vi] = A[vi]"), each("reset", "A[vi] = 1.0"), each("C", "C[vi] = b[vi]")),
+        OVERWRITTEN,
         lambda s: s.compute_at("B", at(s, "C")),
-        "read what A held before from a copy",
+        "read a copy that a block makes first",
         lambda s: s.compute_at("B", at(s, "C")),
         main(
             "A:8 C:8 a:8 b:8",
@@ -1100,6 +1101,28 @@ ROWS = [
         "let it run to one of them",
         lambda s: s.merge(at(s, "B", 1), at(s, "C", 1)),
         main("A:8x8 B:8x8 C:8x8", nest("i:8", cut("B", "6", "j < i + 1"), cut("C", "6", "j < i + 1"))),
+    ),
+    Row(
+        "compute_at: an input overwritten, the reader brought instead",
+        OVERWRITTEN,
+        lambda s: s.compute_at("B", at(s, "C")),
+        'reverse_compute_at brings what reads block "B" to it',
+        lambda s: s.reverse_compute_at("C", at(s, "B")),
+    ),
+    Row(
+        "compute_at: a sum read half way",
+        main(
+            "A:8 C:8 p:8 t:1",
+            nest(
+                "k:8",
+                block("S", "vo:1=0 vk:8R=k", "t[vo] = t[vo] + A[vk]", "t[vo] = 0.0"),
+                block("P", "vk:8=k", "p[vk] = t[0]"),
+            ),
+            each("C", "C[vi] = p[vi]"),
+        ),
+        lambda s: s.compute_at("P", at(s, "C")),
+        'reverse_compute_at brings what reads block "P" to it',
+        lambda s: s.reverse_compute_at("C", at(s, "P")),
     ),
 ]
 

@@ -76,6 +76,7 @@ def cut(name: str, end: str, where: str = "") -> str:
     return nest(f"j:{end}", block(name, "vi:8=i vj:6=j", f"{name}[vi, vj] = A[vi, vj]", where=where))
 
 
+OVERWRITTEN = main("A:8 C:8 b:8", each("B", "b[vi] = A[vi]"), each("reset", "A[vi] = 1.0"), each("C", "C[vi] = b[vi]"))
 BRANCHES = main(
     "A:8 B:8 C:8",
     nest(
