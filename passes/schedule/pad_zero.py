@@ -13,6 +13,7 @@ from tir_mlir.dialect.walk import access_indices, accessed, ops
 from tir_mlir.passes.schedule.reducers import owner
 from tir_mlir.passes.schedule.reductions import updates_of
 from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.ways_out import unpadded
 
 _TRAPS = ("arith.divsi", "arith.remsi", "arith.floordivsi", "arith.ceildivsi", "func.call", "llvm.intr.assume")
 _BOTH = (
@@ -36,6 +37,7 @@ def check_no_traps(block: Block) -> None:
             refuse(
                 op,
                 f'block "{block.name}" computes {op.name}, which may not be done with the zeros that are added',
+                fix="split by a factor that does not divide puts a guard there, and no zeros",
             )
 
 
@@ -47,6 +49,7 @@ def check_harmless(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
             block,
             f'iter {it.name} of block "{block.name}" gets longer, but the 0 that is added there changes a {name} (of'
             f" {_example(name)}); only a sum can be padded with zeros",
+            fix=unpadded(it.name),
         )
         terms = _Zeros(it, padded)
         if not terms.is_zero(value):
@@ -54,6 +57,7 @@ def check_harmless(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
                 block,
                 f'where iter {it.name} of block "{block.name}" is beyond its old end, what is added is not known to be'
                 f" 0{terms.reason}; only products and sums of padded inputs are",
+                fix=unpadded(it.name),
             )
 
 

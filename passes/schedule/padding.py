@@ -88,7 +88,8 @@ def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: P
         refuse(block, f"the value of padding: {error}")
     dtype = getattr(given, "dtype", None)
     if isinstance(dtype, str) and dtype != buffer.dtype:
-        refuse(block, f"{buffer.name} holds {buffer.dtype}; {given} as the value of its padding is of type {dtype}")
+        text = f"{buffer.name} holds {buffer.dtype}; {given} as the value of its padding is of type {dtype}"
+        refuse(block, text, fix=f"give a plain number: it takes the type of {buffer.name}")
     if len(map_.terms) != 1:
         refuse(block, f"the value of padding is one expression; {map_} gives {len(map_.terms)}")
     _check_fits(block, buffer, map_)
@@ -108,13 +109,15 @@ def _check_fits(block: Block, buffer: Buffer, map_: IndexMap) -> None:
     term = map_.terms[0]
     number = term.value if isinstance(term, Number) else None
     if buffer.dtype == "bool" and number not in (0, 1):
-        refuse(block, f"{buffer.name} holds bool; {map_} as the value of its padding is none")
+        refuse(block, f"{buffer.name} holds bool; {map_} as the value of its padding is none", fix="give True or False")
     if isinstance(number, float) and not dtypes.is_float(buffer.dtype):
-        refuse(block, f"{buffer.name} holds {buffer.dtype}; {number} as the value of its padding is a float")
+        text = f"{buffer.name} holds {buffer.dtype}; {number} as the value of its padding is a float"
+        refuse(block, text, fix="give a whole number")
     if isinstance(number, int) and not dtypes.is_float(buffer.dtype) and buffer.dtype != "bool":
         limit = 1 << (dtypes.bits(buffer.dtype) - 1)
         if not -limit <= number < limit:
-            refuse(block, f"{number} as the value of padding does not fit {buffer.dtype}, which {buffer.name} holds")
+            text = f"{number} as the value of padding does not fit {buffer.dtype}, which {buffer.name} holds"
+            refuse(block, text, fix=f"give one of {-limit} to {limit - 1}")
 
 
 # --- blocks of their own ----------------------------------------------------------------------------------------------

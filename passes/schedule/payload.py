@@ -18,6 +18,7 @@ from tir_mlir.dialect.views import Block, Buffer, Iter, is_block, symbols_by_nam
 from tir_mlir.dialect.walk import AFFINE_OPS, access_indices, accessed, home, ops, parents
 from tir_mlir.passes.schedule.expand import expanded, written_out
 from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.ways_out import UNDER_ONE
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
@@ -59,6 +60,7 @@ def payload_of(block: Block) -> Payload:
     check(
         len(stores) == 1 and held[-1] == stores[0] and stores[0].name == "affine.store",
         block, f'the body of block "{block.name}" is not a single store at an affine index, which inlining needs',
+        UNDER_ONE,
     )  # fmt: skip
     for op in [o for step in held[:-1] for o in ops(step)]:
         if not walk.is_pure(op) and op.name not in _CHOICES:
@@ -66,11 +68,13 @@ def payload_of(block: Block) -> Payload:
                 block,
                 f'block "{block.name}" holds {op.name}, which inlining would '
                 "move or repeat; its body must be one store of a pure value",
+                fix=UNDER_ONE,
             )
     check(
         Buffer(accessed(stores[0])).root.value == accessed(stores[0]),
         block,
         f'block "{block.name}" stores through a view, which inlining does not follow',
+        UNDER_ONE,
     )
     return Payload(block, stores[0], held[:-1])
 
@@ -130,6 +134,7 @@ class Inverse:
                 self.block,
                 f'iter {it.name} of block "{self.block.name}" has no single expression in the element it accesses',
                 provable=False,
+                fix=UNDER_ONE,
             )
         return min(forms, key=lambda f: cost(f.expr))
 
@@ -145,6 +150,7 @@ def inverse_of(block: Block, indices: Sequence[Index]) -> Inverse:
                     block,
                     f'two iterations of block "{block.name}" touch the '
                     "same element: its index cannot be solved for its iters",
+                    fix=UNDER_ONE,
                 )
     return Inverse(block, list(indices), plain)
 

@@ -17,6 +17,7 @@ from tir_mlir.dialect.views import Block, Buffer, Iter
 from tir_mlir.dialect.walk import access_indices, accessed, blocks_below, ops
 from tir_mlir.passes.schedule.copy_stage import access_at
 from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.ways_out import any_index
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,11 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
     """Refuse unless a block has no blocks inside and reaches a buffer by plain accesses at one place only."""
     inner = blocks_below(block.op, with_init=True)
     if inner:
-        refuse(block, f'block "{block.name}" holds block "{inner[0].name}"; only a block without blocks inside will do')
+        refuse(
+            block,
+            f'block "{block.name}" holds block "{inner[0].name}"; only a block without blocks inside will do',
+            fix=f'name block "{inner[0].name}"',
+        )
     found = [op for op in ops(block.op) if any(_reaches(v, buffer) for v in op.operands)]
     check(bool(found), block, f'block "{block.name}" declares {buffer.name}, but does not access it')
     known = {i.var for i in block.iters} | set(outer_iters(block))
@@ -54,17 +59,26 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
                 op,
                 f"{buffer.name} is reached by {op.name}, at indices that are not affine or through a pointer or view;"
                 " only plain accesses at affine indices can be turned to another place",
+                fix=any_index(buffer.name),
             )
         if accessed(op) != buffer.value:
-            refuse(op, f"{buffer.name} is reached through the view {Buffer(accessed(op)).name}, which would stay")
+            text = f"{buffer.name} is reached through the view {Buffer(accessed(op)).name}, which would stay"
+            refuse(op, text, fix=any_index(buffer.name))
         at = [i.simplified() for i in access_indices(op)]
-        if loose := [v for i in at for v in i.values if v not in known and not is_symbol(v)]:
-            _ = loose
-            refuse(op, f"the index of {buffer.name} uses a loop inside the block; it must use iters of the block only")
+        if any(v not in known and not is_symbol(v) for i in at for v in i.values):
+            text = f"the index of {buffer.name} uses a loop inside the block; it must use iters of the block only"
+            refuse(op, text, fix=any_index(buffer.name))
         if first is not None and not all(a.same(b) for a, b in zip(first, at, strict=True)):
-            refuse(op, f'block "{block.name}" accesses {buffer.name} at different places; one place is needed')
+            text = f'block "{block.name}" accesses {buffer.name} at different places; one place is needed'
+            refuse(op, text, fix=any_index(buffer.name))
         first = first or at
     return PointAccess(block, buffer, tuple(first or ()))
+
+
+def plain_map(access: PointAccess) -> str:
+    """The way out where a map does not fit: one that gives each iter of the index a dimension."""
+    used = ", ".join(i.name for i in access.used)
+    return f"lambda {', '.join(i.name for i in access.block.iters)}: ({used}) is a map that fits"
 
 
 def _reaches(value: ir.Value, buffer: Buffer) -> bool:
@@ -90,13 +104,15 @@ def turn(access: PointAccess, cache: Buffer, indices: Sequence[Index]) -> None:
 def check_same_cell(access: PointAccess, cell: Sequence[Index]) -> None:
     """Refuse when two instances that access two elements would share a cell of the cache."""
     if not _plainly_one_to_one(cell, access.used):
-        _compare(access, access.indices, cell, "{first} and {second} would share a cell, but are at {a} and {b}")
+        text = "{first} and {second} would share a cell, but are at {a} and {b}"
+        _compare(access, access.indices, cell, text, plain_map(access))
 
 
 def check_same_element(access: PointAccess, cell: Sequence[Index]) -> None:
     """Refuse when two instances that access one element would have cells of their own: which one wins is not known."""
     if not _plainly_one_to_one(access.indices, iters_in(access.block, cell)):
-        _compare(access, cell, access.indices, "{first} and {second} both access {a}, but would have two cells")
+        text = "{first} and {second} both access {a}, but would have two cells"
+        _compare(access, cell, access.indices, text, any_index(access.buffer.name))
 
 
 def _plainly_one_to_one(indices: Sequence[Index], iters: Sequence[Iter]) -> bool:
@@ -104,7 +120,7 @@ def _plainly_one_to_one(indices: Sequence[Index], iters: Sequence[Iter]) -> bool
     return {i.var for i in iters} <= {v for i in indices if (v := i.is_value()) is not None}
 
 
-def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index], text: str) -> None:
+def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index], text: str, fix: str) -> None:
     """Refuse when two instances with the same values of `equal` differ in `apart`."""
     block, buffer = access.block, access.buffer
     inner = block.body.operations[0].operation
@@ -120,7 +136,7 @@ def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index]
     places = [_element(dom, access, p) for p in (point[-2 * count : -count], point[-count:])]
     shown = {"first": _instance(block, first), "second": _instance(block, second), "a": places[0], "b": places[1]}
     pair = (shown["first"], shown["second"])
-    refuse(block, text.format(**shown), counterexample=Counterexample(pair, places[0]))
+    refuse(block, text.format(**shown), counterexample=Counterexample(pair, places[0]), fix=fix)
 
 
 def _pairs(dom: Domain, indices: Sequence[Index]) -> isl.Map:

@@ -36,11 +36,13 @@ def check_rising(block: Block) -> None:
         falling = point.apply_range(isl.Map.lex_ge(point.range().get_space())).apply_range(point.reverse())
         kept = earlier.intersect(same).intersect(falling).is_empty()
     names = ", ".join(i.name for i in reduce)
+    plain = all(i.binding.is_value() is not None for i in reduce)
     check(
         kept,
         loops[0] if loops else block,
         f'the update of block "{block.name}" depends on the order of {names}, and its loops do not run them in rising'
         " order; moved, it would",
+        "reorder_block_iter_var lists them in the order of the loops" if plain else "",
     )
 
 

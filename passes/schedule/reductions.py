@@ -21,6 +21,10 @@ _KNOWN = (
     " T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1), with or without ties broken by position"
 )
 
+_IN_AN_IF = "in the program, let T.if_then_else choose the value, and store it once"
+_AFTER = "and combine what the init holds in a block after the reduction"
+_TWICE = "in the program, put all that is added to one result into one update"
+
 
 @dataclass(frozen=True)
 class Updates:
@@ -88,6 +92,7 @@ def updates_of(block: Block) -> Updates:
             len(indices) == len(access_indices(store)) and all(map(Index.same, indices, access_indices(store))),
             block,
             f'block "{block.name}" stores its results at different indices; a reduction over several buffers has one',
+            "in the program, give each result a block of its own",
         )
     _check_loads(block, stores, indices)
     reducers = _reducers(block, [s.operands[0] for s in stores], results)
@@ -104,10 +109,12 @@ def _stores(block: Block) -> list[ir.Operation]:
             refuse(
                 block,
                 f'the update of block "{block.name}" holds {op.name}; it must be one store a result, at affine indices',
+                fix=_IN_AN_IF if op.name == "affine.store" else "",
             )
     targets = [accessed(s) for s in stores]
     plain = bool(stores) and len(set(targets)) == len(targets) and all(Buffer(t).root.value == t for t in targets)
-    check(plain, block, f'the update of block "{block.name}" is not one store for each of its results')
+    text = f'the update of block "{block.name}" is not one store for each of its results'
+    check(plain, block, text, _TWICE if len(set(targets)) < len(targets) else "")
     return stores
 
 
@@ -192,7 +199,8 @@ def starts_of(updates: Updates) -> list[ir.Attribute]:
     count = len([op for op in held if op.name != "arith.constant"])
     if set(found) != {b.value for b in results} or count != len(results):
         names = ", ".join(b.name for b in results)
-        refuse(block, f'the init of block "{block.name}" is not one constant for each of {names}, where the update is')
+        text = f'the init of block "{block.name}" is not one constant for each of {names}, where the update is'
+        refuse(block, text, fix=f"in the program, start from a constant, {_AFTER}")
     return [found[b.value] for b in results]
 
 
@@ -207,6 +215,7 @@ def _check_identity(
             block,
             f"the init of {result.name} is {value:g}, which is not the identity of {reducer.name} ({words}): every part"
             " of the reduction would start from it, and it would count several times",
+            fix=f"in the program, start from the identity, {_AFTER}",
         )
 
 

@@ -46,7 +46,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
             refuse(block, f'block "{block.name}" stands in an init region; name the block around it')
         check_self_contained(block)
         access = point_access(block, chosen)
-        top = _chain_top(block, scope)
+        top = _chain_top(block, scope, "cache_read" if key == attrs.READS else "cache_write")
         if key == attrs.READS and touching(block, chosen, writes=True):
             refuse(
                 block,
@@ -66,7 +66,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
     return made
 
 
-def _chain_top(block: Block, scope: Scope) -> ir.Operation:
+def _chain_top(block: Block, scope: Scope, way: str) -> ir.Operation:
     """The op of the scope's body that holds the block and nothing else."""
     top = block.outermost
     for parent in parents(top):
@@ -79,6 +79,7 @@ def _chain_top(block: Block, scope: Scope) -> ir.Operation:
                 parent,
                 f'{what} holds more than block "{block.name}"; the copy stands around all its loops, which must'
                 " hold nothing else",
+                fix=f"reindex_{way} puts the copy where other blocks do no harm",
             )
         top = parent
     return top

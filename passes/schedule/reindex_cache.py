@@ -32,6 +32,7 @@ from tir_mlir.passes.schedule.point_access import (
     check_same_cell,
     check_same_element,
     iters_in,
+    plain_map,
     point_access,
     turn,
 )
@@ -65,7 +66,8 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
         plan = _plan(block, read_buffer_index, storage_scope, index_map, attrs.READS)
         buffer = plan.access.buffer
         if touching(block, buffer, writes=True):
-            refuse(block, f'block "{block.name}" writes {buffer.name} itself and must see its own writes')
+            text = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
+            refuse(block, text, fix=f"cache_inplace copies {buffer.name} in before the block, and out after it")
         writer = only_writer(plan.scope, buffer)
         chosen_readers(plan.scope, buffer, writer, [block])
         where = input_place(plan.scope, buffer) if writer is None else read_place(buffer, writer, [block])
@@ -145,6 +147,7 @@ def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoi
         block,
         f"the index of {buffer.name} uses the iters ({', '.join(used)}), the map {map_} uses ({', '.join(mapped)});"
         " they must be the same",
+        plain_map(access),
     )
     check_same_cell(access, cell)
     return _Plan(scope, access, cell, shape)

@@ -22,6 +22,7 @@ from tir_mlir.dialect.views import Block, Buffer, func_of, is_size, symbols_by_n
 from tir_mlir.dialect.walk import AFFINE_ACCESS, access_indices, all_blocks
 from tir_mlir.passes.schedule.expand import written_out
 from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.ways_out import ASSUMED, to_copy
 
 AffineExpr = ir.AffineExpr
 
@@ -82,19 +83,18 @@ def _over(index: Index, symbols: Sequence[ir.Value]) -> ir.AffineExpr:
 def check_users(buffer: Buffer) -> None:
     """Refuse a buffer that something sees as a whole: a view, a pointer, a call."""
     if buffer.is_param and "strided" in str(buffer.type.layout):
-        refuse(
-            None, f"the strides of {buffer.name} are given by its caller; only row-major buffers change their layout"
-        )
+        text = f"the strides of {buffer.name} are given by its caller; only row-major buffers change their layout"
+        refuse(None, text, fix="cache_read or cache_write makes a row-major copy, whose layout may change")
     for use in buffer.value.uses:
         user = use.owner.operation
         if user.name == "memref.subview":
             shown = attrs.get(user, attrs.NAME, "a view")
-            refuse(
-                user, f"{shown} is a region of {buffer.name} (T.match_buffer), which another layout would take apart"
-            )
+            text = f"{shown} is a region of {buffer.name} (T.match_buffer), which another layout would take apart"
+            refuse(user, text, fix=to_copy(buffer.name))
         if user.name not in ("affine.load", "affine.store", "memref.load", "memref.store", "memref.dim"):
             what = "a pointer into it" if user.name.startswith("memref.extract_") else user.name
-            refuse(user, f"{buffer.name} is not only loaded and stored: {what} relies on its layout")
+            text = f"{buffer.name} is not only loaded and stored: {what} relies on its layout"
+            refuse(user, text, fix=to_copy(buffer.name))
 
 
 def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
@@ -110,7 +110,7 @@ def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
             refuse(
                 block,
                 f"the map {change.map} gives dimension {number} of the new {buffer.name} a negative extent at {at}",
-                fix="T.assume at the top of the function rules such sizes out",
+                fix=ASSUMED,
             )
 
 

@@ -21,6 +21,7 @@ from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, 
 from tir_mlir.dialect.walk import is_inside, parents
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import children, nest_top, scope_of, writes_of
+from tir_mlir.passes.schedule.ways_out import IN_BLOCK, IN_INIT, WHOLE_SUM, own_copy
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,20 @@ def check_place(block: Block, loop: Loop) -> None:
         block in children(scope_of(block)),
         block,
         f'block "{block.name}" stands in an init region; only blocks of a body can move',
+        IN_INIT,
     )
     if is_inside(block.op, loop.op):
         way = "name a loop around a block that reads its result, or (reverse_compute_at) that computes its input"
         refuse(loop, f'loop {loop.name} is already around block "{block.name}"', fix=way)
     if walk.enclosing_block(loop.op) != scope_of(block):
-        refuse(
-            loop, f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block'
-        )
+        text = f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block'
+        refuse(loop, text, fix=_way_into_scope(block, loop))
+
+
+def _way_into_scope(block: Block, loop: Loop) -> str:
+    """Of a loop inside another block: the block that holds it is a neighbour."""
+    around = next((b for b in children(scope_of(block)) if b != block and is_inside(loop.op, b.op)), None)
+    return f'name a loop around block "{around.name}", which holds loop {loop.name}' if around else ""
 
 
 def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
@@ -59,6 +66,7 @@ def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
                 refuse(
                     user,
                     f'{Buffer(buffer).name} is also used {where}, which would see that block "{block.name}" has moved',
+                    fix=own_copy(block) if user != scope_of(block) else IN_BLOCK,
                 )
 
 
@@ -71,6 +79,7 @@ def check_whole(block: Block) -> None:
             f'block "{block.name}" sums over a part of its reduce iters only: nothing runs {point_text(block, left)};'
             " moved, it would run over all of them",
             counterexample=Counterexample((point_of(block, left),)),
+            fix=WHOLE_SUM,
         )
 
 

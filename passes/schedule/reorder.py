@@ -8,6 +8,9 @@ from tir_mlir.dialect import deps
 from tir_mlir.dialect.views import Loop, is_loop, parent_op
 from tir_mlir.dialect.walk import blocks_below, parents
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.ways_out import OPAQUE, longest
+
+_EACH_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two under one"
 
 
 @primitive("reorder")
@@ -33,7 +36,7 @@ def reorder(*loops: Loop) -> None:
                 it.kind != "O",
                 block,
                 f'block "{block.name}" has the opaque iter {it.name}, whose order is not known to be free',
-                "declare it spatial, or reduce where the order does not count",
+                OPAQUE,
             )
     slots = [chain.index(lp) for lp in sorted(loops, key=chain.index)]
     order = list(range(len(chain)))
@@ -61,18 +64,19 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
             refuse(
                 inner,
                 f"loops {outer.name} and {inner.name} are not on one path of loops of the same block",
-                fix="reorder each nest by itself; compute_at, reverse_compute_at and merge put two under one",
+                fix=_EACH_NEST,
             )
         if len(Loop(parent).body_ops()) != 1:
             refuse(
                 Loop(parent),
                 f"the body of loop {Loop(parent).name} holds more than loop {chain[0].name}, so the two are not a"
                 " perfect nest",
+                fix="do this before the step that put the rest there, decompose_reduction or compute_at for instance",
             )
         chain.insert(0, Loop(parent))
     for loop in loops:
         path = f"the path from {outer.name} to {inner.name}" if outer != inner else f"one path with loop {inner.name}"
-        check(loop in chain, loop, f"loop {loop.name} is not on {path}")
+        check(loop in chain, loop, f"loop {loop.name} is not on {path}", _EACH_NEST)
     return chain
 
 
@@ -84,7 +88,8 @@ def _check_bounds(chain: Sequence[Loop], order: Sequence[int]) -> None:
         for bound in (*loop.lowers, *loop.uppers):
             for value in bound.values:
                 if value in inside and value not in seen:
-                    refuse(loop, f"the bounds of loop {loop.name} use {inside[value].name}, which would come inside it")
+                    text = f"the bounds of loop {loop.name} use {inside[value].name}, which would come inside it"
+                    refuse(loop, text, fix=longest(loop))
         seen.add(loop.var)
 
 

@@ -70,7 +70,8 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     check_rising(block)
     relocate.check_whole(block)
     makers = producers(block)
-    check(bool(makers), block, f'block "{block.name}" has no producer in its scope; there is nothing to compute it at')
+    text = f'block "{block.name}" has no producer in its scope; there is nothing to compute it at'
+    check(bool(makers), block, text, "compute_at puts a block under a loop of one that reads its result")
     for maker in makers:
         if not is_inside(maker.op, loop.op):
             refuse(
@@ -190,7 +191,8 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
         example = _first(lost, block, iters) if iters and not lost.is_empty() else None
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would not run at all, as {example}'
-        refuse(loop, text, counterexample=example)
+        way = f'compute_at of what it reads, at a loop of block "{block.name}", puts the two together the other way'
+        refuse(loop, text, counterexample=example, fix=way)
     return found
 
 

@@ -16,7 +16,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import domain, holds, question
-from tir_mlir.dialect.views import Block, Buffer, symbol_name, symbols_by_name
+from tir_mlir.dialect.views import Block, Buffer, parent_op, symbol_name, symbols_by_name
 from tir_mlir.dialect.walk import access_indices, enclosing_block
 from tir_mlir.passes.schedule.compute_inline import remove
 from tir_mlir.passes.schedule.cover import (
@@ -32,6 +32,7 @@ from tir_mlir.passes.schedule.cover import (
 from tir_mlir.passes.schedule.payload import Inverse, Payload, check_visible, clone_steps, inverse_of, payload_of, sees
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import Scope, check_complete, children, scope_of, writers
+from tir_mlir.passes.schedule.ways_out import IN_INIT, UNDER_ONE, inlined, own_copy
 
 
 @primitive("reverse_compute_inline")
@@ -100,14 +101,13 @@ def _pair(block: Block) -> _Pair:
         block in children(scope),
         block,
         f'block "{block.name}" stands in an init region; only blocks of a body can be merged',
+        IN_INIT,
     )
     buffer = _made_here(consumer, scope)
     found = writers(scope, buffer.value)
-    check(
-        len(found) == 1,
-        block,
-        f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer",
-    )
+    if len(found) != 1:
+        text = f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer"
+        refuse(block, text, fix=_way_to_one(found))
     producer = payload_of(found[0])
     check_complete(found[0])
     inverse_of(producer.block, producer.indices)
@@ -117,9 +117,17 @@ def _pair(block: Block) -> _Pair:
             found[0],
             f'block "{found[0].name}" computes {buffer.name}, which is not '
             "allocated in its scope: others see it, so it must be stored",
+            fix=UNDER_ONE,
         )
     loads = _loads(buffer, producer, consumer)
     return _Pair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
+
+
+def _way_to_one(found: list[Block]) -> str:
+    """Of a buffer with several writers."""
+    if any(i.kind == "R" for b in found for i in b.iters):
+        return "before decompose_reduction, fuse_reduction_epilogue merges the block into the reduction"
+    return "in the program, let one block write all of it, T.if_then_else choosing the value"
 
 
 def _made_here(consumer: Payload, scope: Scope) -> Buffer:
@@ -130,6 +138,7 @@ def _made_here(consumer: Payload, scope: Scope) -> Buffer:
         len(found) == 1,
         consumer.block,
         f'block "{consumer.block.name}" must read exactly one buffer that the scope computes; it reads {names}',
+        "compute_inline of the producers of the others first" if found else inlined(consumer.block),
     )
     return found[0]
 
@@ -139,15 +148,18 @@ def _loads(buffer: Buffer, producer: Payload, consumer: Payload) -> list[ir.Oper
     loads = [u.owner.operation for u in buffer.value.uses if u.owner.operation != producer.store]
     for load in loads:
         if load.name != "affine.load":
-            refuse(load, f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only")
+            text = f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only"
+            refuse(load, text, fix=inlined(producer.block))
         if not walk.is_inside(load, consumer.block.op):
-            refuse(load, f'{buffer.name} is also read outside block "{consumer.block.name}", so it must stay')
+            text = f'{buffer.name} is also read outside block "{consumer.block.name}", so it must stay'
+            refuse(load, text, fix=inlined(producer.block))
     first = access_indices(loads[0])
     for load in loads[1:]:
         if not all(a.same(b) for a, b in zip(first, access_indices(load), strict=True)):
             refuse(
                 load,
                 f'block "{consumer.block.name}" reads {buffer.name} at several indices; merging needs a single one',
+                fix=inlined(producer.block),
             )
     return loads
 
@@ -178,6 +190,7 @@ def _check_between(pair: _Pair) -> None:
                     access.op,
                     f'{result.name}, which block "{consumer.name}" writes, is used between '
                     f'block "{producer.name}" and it; written earlier, it would not be the same',
+                    fix=own_copy(consumer),
                 )
     check_visible(pair.consumer, pair.producer.store)
     check(
@@ -204,6 +217,7 @@ def _conditions(pair: _Pair) -> list[Constraint]:
                 f'block "{consumer.name}" needs {(lacks := shown_element(load.buffer, missing))}, which block '
                 f'"{producer.name}" has not computed in the same iteration of the loops around both',
                 counterexample=lacks,
+                fix=inlined(producer) if parent_op(pair.loads[0]) != consumer.op else "",
             )
         if made.is_subset(read):
             return []
@@ -217,6 +231,7 @@ def _conditions(pair: _Pair) -> list[Constraint]:
                 f'block "{producer.name}" also computes {shown_element(load.buffer, extra)}, '
                 f'which block "{consumer.name}" does not read in the same iteration '
                 "of the loops around both; no guard on its iters tells them apart",
+                fix=inlined(producer),
             )
         return [c for c in conditions if not holds(dom, c.index, c.is_eq)]
 
@@ -232,7 +247,8 @@ def _singled_out(pair: _Pair) -> list[Constraint]:
     element = pair.producer.indices
     iters = pair.inverse.at_values(element)
     if iters is None:
-        refuse(pair.consumer.block, "the part that is used has no simple guard on the producer's iters", provable=False)
+        text = "the part that is used has no simple guard on the producer's iters"
+        refuse(pair.consumer.block, text, provable=False, fix=inlined(pair.producer.block))
     bound = {i.var: i.binding for i in pair.producer.block.iters}
     found: list[Constraint] = []
     for it in pair.consumer.block.iters:

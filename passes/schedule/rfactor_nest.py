@@ -18,6 +18,9 @@ from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop, parent_op
 from tir_mlir.dialect.walk import blocks_below, loops_above
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import children, scope_of
+from tir_mlir.passes.schedule.ways_out import APART, ASSUMED, WHOLE_SUM
+
+_FIRST_OR_BELOW = "take a loop over one block only, or do this before the step that put the others there"
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,14 @@ def roles_of(loop: Loop) -> Roles:
     blocks = blocks_below(loop.op)
     if len(blocks) != 1:
         names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
-        refuse(loop, f"rfactor needs a loop with exactly one block beneath it; loop {loop.name} has {names}")
+        text = f"rfactor needs a loop with exactly one block beneath it; loop {loop.name} has {names}"
+        refuse(loop, text, fix=_FIRST_OR_BELOW if blocks else "")
     block = blocks[0]
     check(
         block in children(scope_of(block)),
         block,
         f'block "{block.name}" stands in an init region; only the blocks of a body have loops that can be factored',
+        f"take a reduce loop of {scope_of(block)} itself",
     )
     check(loop.kind == "serial", loop, f"loop {loop.name} is {loop.kind}; rfactor needs a serial loop: rfactor first")
     loops = loops_above(block.op)
@@ -61,11 +66,13 @@ def roles_of(loop: Loop) -> Roles:
         loop.var in reduce,
         loop,
         f'loop {loop.name} drives no reduce iter of block "{block.name}"; rfactor takes a loop of the reduction apart',
+        f"take one that does: {', '.join(lp.name for lp in roles.reduce)}" if roles.reduce else "",
     )
     for one in loops:
         if one.var in reduce and one.var in spatial:
             it = next(i for i in block.iters if i.kind != "R" and one.var in i.binding.values)
-            refuse(one, f"loop {one.name} drives reduce iters and the spatial iter {it.name}; rfactor needs them apart")
+            text = f"loop {one.name} drives reduce iters and the spatial iter {it.name}; rfactor needs them apart"
+            refuse(one, text, fix="split takes what fuse put together apart, by the extents of the iters")
     _check_nest(roles)
     _check_bounds(roles)
     _check_once(roles)
@@ -78,19 +85,22 @@ def _check_nest(roles: Roles) -> None:
     current, chain = block.outermost, [lp.op for lp in roles.loops]
     while current != chain[0]:
         parent = parent_op(current)
-        check(is_loop(parent), block, f'block "{block.name}" stands under an if; its loops are no plain nest')
+        text = f'block "{block.name}" stands under an if; its loops are no plain nest'
+        check(is_loop(parent), block, text, "in the program, let T.where guard the block")
         loop = Loop(parent)
         if loop in roles.loops[roles.loops.index(roles.top) :]:
             check(
                 len(loop.body_ops()) == 1,
                 loop,
                 f'the body of the reduce loop {loop.name} holds more than the nest of block "{block.name}"',
+                APART,
             )
         check(
             loop.body_ops()[0] == current,
             loop,
             f'block "{block.name}" is not the first in loop {loop.name}: its parts are computed ahead of all that is'
             f" in loop {roles.loops[0].name}",
+            APART,
         )
         current = parent
 
@@ -101,13 +111,13 @@ def _check_bounds(roles: Roles) -> None:
         for bound in (*loop.lowers, *loop.uppers):
             for one in roles.reduce:
                 if one.var in bound.values:
-                    refuse(loop, f"the bounds of loop {loop.name} use the reduce loop {one.name}")
+                    text = f"the bounds of loop {loop.name} use the reduce loop {one.name}"
+                    refuse(loop, text, fix=WHOLE_SUM if loop in roles.reduce else "")
     for loop in roles.reduce:
         bounds = [*loop.lowers, *loop.uppers]
         plain = len(bounds) == 2 and all(is_symbol(v) for b in bounds for v in b.values)
-        check(
-            plain, loop, f"the reduce loop {loop.name} runs from and to values that change; it must have a fixed extent"
-        )
+        text = f"the reduce loop {loop.name} runs from and to values that change; it must have a fixed extent"
+        check(plain, loop, text, WHOLE_SUM)
 
 
 def _check_once(roles: Roles) -> None:
@@ -193,6 +203,7 @@ def _check_runs(loop: Loop) -> None:
             loop,
             f"the reduce loop {loop.name} may run no iteration at all{only_where(empty, loop.op)}: no part would be"
             " computed",
+            fix=ASSUMED,
         )
 
 
@@ -229,6 +240,7 @@ def _check_start(roles: Roles, guard: Constraint, starts: dict[ir.Value, Index],
         f'the guard of block "{roles.block.name}" lets ({shown}) run but leaves out the iteration with which {what}'
         " starts, so no init runs for it",
         counterexample=Counterexample((Iteration(roles.block.name, tuple(at)),)),
+        fix=WHOLE_SUM,
     )
 
 

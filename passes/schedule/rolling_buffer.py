@@ -18,6 +18,7 @@ from tir_mlir.passes.schedule.buffers import drop_declared, pick
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.rolling import Roll, Slots, check_determined, check_kept, check_repeats
 from tir_mlir.passes.schedule.scope import consumers, is_output, readers, scope_of, writers
+from tir_mlir.passes.schedule.ways_out import to_copy
 
 
 @primitive("rolling_buffer")
@@ -70,6 +71,7 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
             block,
             f'block "{block.name}" writes {buffer.name}, which lives outside its scope; only an allocated buffer can'
             " roll",
+            fix=f"cache_read of {buffer.name} for its reader, and compute_at of the copy, which can roll",
         )
     scope = scope_of(block)
     users = consumers(block)
@@ -90,7 +92,8 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
     for use in buffer.value.uses:
         user = use.owner.operation
         if user.name not in ("affine.load", "affine.store", "memref.dim"):
-            refuse(user, f"{buffer.name} is also used by {user.name}; only plain loads and stores can be rolled")
+            text = f"{buffer.name} is also used by {user.name}; only plain loads and stores can be rolled"
+            refuse(user, text, fix=to_copy(buffer.name))
     writes = [a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value]
     region = box(writes, level)
     rolls = [r for d in range(buffer.rank) if (r := _roll(block, region, writes, d)) is not None]

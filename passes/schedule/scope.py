@@ -11,6 +11,7 @@ from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Buffer, Func, is_loop, parent_op
 from tir_mlir.dialect.walk import blocks_below, enclosing_block, loops_above, ops
 from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.ways_out import ONE_WRITER, OPAQUE, WHOLE_SUM, WITH_INIT
 
 Scope = Block | Func
 
@@ -91,7 +92,8 @@ def check_dominant(block: Block) -> None:
     for buffer in writes_of(block):
         if len(writers(scope, buffer)) > 1:
             names = ", ".join(f'"{b.name}"' for b in writers(scope, buffer))
-            refuse(block, f"{Buffer(buffer).name} is written by several blocks ({names}); it must have a single writer")
+            text = f"{Buffer(buffer).name} is written by several blocks ({names}); it must have a single writer"
+            refuse(block, text, fix=ONE_WRITER)
 
 
 def check_self_contained(block: Block) -> None:
@@ -110,24 +112,27 @@ def check_complete(block: Block) -> None:
     """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it."""
     check_self_contained(block)
     for it in block.iters:
-        check(
-            it.kind == "S", block, f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial'
-        )
+        text = f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial'
+        check(it.kind == "S", block, text, WITH_INIT if it.kind == "R" else OPAQUE)
     check_dominant(block)
     both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
     if both:
-        refuse(block, f'block "{block.name}" reads {Buffer(next(iter(both))).name}, which it also writes')
+        name = Buffer(next(iter(both))).name
+        way = f"in the program, let it write a buffer other than {name}"
+        refuse(block, f'block "{block.name}" reads {name}, which it also writes', fix=way)
 
 
 def check_reduction(block: Block) -> None:
     """Refuse unless the block has an init, S and R iters only, a single writer, and stores not indexed by R."""
-    check(block.init is not None, block, f'block "{block.name}" has no init, so it is not a reduction block')
+    text = f'block "{block.name}" has no init, so it is not a reduction block'
+    check(block.init is not None, block, text, WITH_INIT)
     check_self_contained(block)
     for it in block.iters:
         check(
             it.kind in "SR",
             block,
             f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; a reduction has spatial and reduce iters',
+            OPAQUE,
         )
     check_dominant(block)
     reduce = {i.var for i in block.iters if i.kind == "R"}
@@ -181,6 +186,5 @@ def check_starts(block: Block) -> None:
         missed = next((s for s in out if not s.is_empty()), None)
     if missed is not None:
         way = only_where(missed, block.op)
-        refuse(
-            block, f'the guard of block "{block.name}" leaves out the start of its reduce iters: no init ever runs{way}'
-        )
+        text = f'the guard of block "{block.name}" leaves out the start of its reduce iters: no init ever runs{way}'
+        refuse(block, text, fix=WHOLE_SUM)

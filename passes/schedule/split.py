@@ -16,6 +16,7 @@ from tir_mlir.dialect.size_conditions import only_where, sizes_without
 from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import blocks_below
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.ways_out import IN_BLOCK, ONE_EXTENT, from_zero
 
 
 @primitive("split")
@@ -38,8 +39,10 @@ def split(
         loop.lower.as_constant() == 0,
         loop,
         f"loop {loop.name} starts at {_show(loop.lower)}; split needs a loop that starts at 0",
+        from_zero(loop),
     )
-    check(len(loop.uppers) == 1, loop, f"loop {loop.name} ends at the least of several bounds; split needs one extent")
+    text = f"loop {loop.name} ends at the least of several bounds; split needs one extent"
+    check(len(loop.uppers) == 1, loop, text, ONE_EXTENT)
     extents = infer_factors(loop, factors)
     needs_guard = _needs_guard(loop, extents)
     if needs_guard and disable_predication:
@@ -84,6 +87,9 @@ def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
             loop,
             f"the factors do not divide the extent of loop {loop.name}{_unless_divided(loop, extents)}; its body holds"
             " statements outside any block, which a guard cannot protect",
+            fix=IN_BLOCK
+            if loop.const_extent is None
+            else f"take factors that divide {loop.const_extent}; or, {IN_BLOCK}",
         )
     return needs_guard
 
@@ -101,7 +107,7 @@ def check_plain(loop: Loop, what: str) -> None:
 
 def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index]:
     """The factors with the None filled in: the extent over the product of the others, rounded up."""
-    check(len(factors) > 0, loop, "split needs at least one factor")
+    check(len(factors) > 0, loop, "split needs at least one factor", "[None, 16] splits by 16, whatever the extent")
     unknown = [n for n, f in enumerate(factors) if f is None]
     check(
         len(unknown) <= 1,
@@ -180,7 +186,8 @@ def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
     """i_0 * (f1 * f2) + i_1 * f2 + i_2."""
     index = Index.of(nest[0].var)
     for loop, extent in zip(nest[1:], extents[1:], strict=True):
-        check(isinstance(extent, int), loop, "only the outermost factor may be inferred from a symbolic extent")
+        text = "only the outermost factor may be inferred from a symbolic extent"
+        check(isinstance(extent, int), loop, text, "make the first factor None, and give the others")
         index = index * extent + Index.of(loop.var)  # type: ignore[operator]
     return index.simplified()
 

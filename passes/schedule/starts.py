@@ -25,6 +25,7 @@ def check_runs_once(block: Block, below: Sequence[Loop]) -> None:
             loop,
             f'loop {loop.name} repeats block "{block.name}" without being bound to an iter of it: each time the init'
             " starts the sum anew, which an init ahead of the loop would not",
+            f"take a loop inside {loop.name}" if loop != below[-1] else "",
         )
     if ranges.is_full_box(block):
         return

@@ -62,4 +62,5 @@ def check_entries(block: Block, known: Any) -> None:
         isinstance(e, list) and len(e) == 4 and all(isinstance(n, int) for n in e) for e in known
     )
     if not good:
-        refuse(block, f'block "{block.name}" has {KEY} = {known!r}, which is no list of [buffer, axis, factor, offset]')
+        text = f'block "{block.name}" has {KEY} = {known!r}, which is no list of [buffer, axis, factor, offset]'
+        refuse(block, text, fix=f'unannotate(block, "{KEY}") takes it off')

@@ -31,6 +31,8 @@ from tir_mlir.passes.schedule.inline_impl import (
 from tir_mlir.passes.schedule.registry import primitive, refuse
 from tir_mlir.passes.schedule.retype import DYNAMIC
 
+_STRIDES = "transform_layout changes the strides, of the buffer or of a copy (cache_read, cache_write)"
+
 
 @primitive("tensorize")
 def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_iters: bool = True) -> None:
@@ -139,6 +141,7 @@ def _check_shape(block: Block, binding: Binding, name: str) -> None:
             block,
             f'parameter {binding.param.name} of "{name}" has a unit dimension ({dims}) '
             f"that {binding.buffer.name} has not, and a view cannot add one",
+            fix=f"transform_layout gives {binding.buffer.name} one: i -> (i // n, i % n), for instance",
         )
 
 
@@ -164,6 +167,7 @@ def _check_strides(block: Block, binding: Binding, impl: Func, name: str) -> Non
             block,
             f'parameter {param.name} of "{name}" needs the stride {want} in dimension {number}, '
             f"the region of {binding.buffer.name} has {shown}{way}",
+            fix=_STRIDES,
         )
 
 
@@ -181,6 +185,7 @@ def _check_shared_strides(block: Block, bindings: Sequence[Binding], name: str) 
                     block,
                     f'"{name}" has one stride {word} for {first.param.name} and {binding.param.name}, '
                     f"but {first.buffer.name} and {binding.buffer.name} differ in it, or it is a variable",
+                    fix=_STRIDES,
                 )
 
 
@@ -207,7 +212,7 @@ def _check_offset(block: Block, binding: Binding, name: str) -> None:
         if at is not None:
             known = part is total
             how = at if known else ", for all that is known of its strides"
-            refuse(block, f"{what}; the region of {binding.buffer.name} does not{how}", provable=known)
+            refuse(block, f"{what}; the region of {binding.buffer.name} does not{how}", provable=known, fix=_STRIDES)
 
 
 def _where_odd(block: Block, index: Index, factor: int) -> str | None:

@@ -26,6 +26,7 @@ from tir_mlir.passes.schedule.new_iters import with_iters
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.relayout import Mapped, simplified
 from tir_mlir.passes.schedule.split import check_plain
+from tir_mlir.passes.schedule.ways_out import APART, NO_GUARD, ONE_EXTENT, from_zero
 
 
 @primitive("transform_block_layout")
@@ -76,22 +77,29 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
 def _nest(block: Block) -> list[Loop]:
     """The loops around a block: plain, alone in each other, each bound to the iter in its place."""
     loops, iters = loops_above(block.op), block.iters
-    check(block.where is None, block, f'block "{block.name}" has a guard (T.where); its iterations are no box')
+    check(
+        block.where is None, block, f'block "{block.name}" has a guard (T.where); its iterations are no box', NO_GUARD
+    )
     check(
         len(loops) == len(iters) > 0,
         block,
         f'block "{block.name}" has {len(iters)} iters in {len(loops)} loops; each iter must be bound to its own loop',
+        "do this before split or fuse; in the program, bind each iter to a loop of its own",
     )
     held = [*[lp.op for lp in loops[1:]], block.op]
     for loop, it, inner in zip(loops, iters, held, strict=True):
         check_plain(loop, "transform_block_layout")
         if loop.body_ops() != [inner]:
-            refuse(loop, f'the body of loop {loop.name} holds more than the nest of block "{block.name}"')
+            text = f'the body of loop {loop.name} holds more than the nest of block "{block.name}"'
+            refuse(loop, text, fix=APART)
         plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
-        check(plain, loop, f"loop {loop.name} does not run from 0 to one extent")
+        way = ONE_EXTENT if len(loop.uppers) > 1 else from_zero(loop)
+        check(plain, loop, f"loop {loop.name} does not run from 0 to one extent", way)
         var = it.binding.is_value()
         bound = var is not None and var == loop.var and it.min.as_constant() == 0 and it.extent.same(loop.upper)
-        check(bound, block, f"iter {it.name} is not bound to loop {loop.name} over its whole range; blockize first")
+        text = f"iter {it.name} is not bound to loop {loop.name} over its whole range; blockize first"
+        turned = var is not None and var != loop.var
+        check(bound, block, text, "reorder_block_iter_var lists the iters in the order of the loops" if turned else "")
     return loops
 
 

@@ -11,6 +11,7 @@ from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Block
 from tir_mlir.passes.schedule.buffers import pick
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.ways_out import to_copy
 
 LOADS = ("affine.load", "memref.load")
 STORES = ("affine.store", "memref.store")
@@ -50,6 +51,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
             refuse(
                 user,
                 f"{buffer.name} is also used by {user.name}, which cannot be converted; only loads and stores can",
+                fix=to_copy(buffer.name),
             )
     old = buffer.dtype
     if old == dtype:

@@ -14,6 +14,9 @@ ALONE = "name a loop further in, or bring the rest elsewhere first (compute_at, 
 IN_BLOCK = "in the program, put that statement into a block"
 UNDER_ONE = "compute_at or reverse_compute_at puts the two under one loop, each a block of its own"
 APART = "do this before the step that put the two under one loop; in the program, give each a nest of its own"
+WITH_INIT = "do this before decompose_reduction takes the init off; in the program, start the sum by T.init"
+WHOLE_SUM = "in the program, let the loops run in full, T.if_then_else choosing the identity where nothing is added"
+ASSUMED = "T.assume at the top of the function rules such sizes out"
 
 
 def from_zero(loop: Loop) -> str:
@@ -39,3 +42,18 @@ def own_copy(block: Block) -> str:
 def unpadded(iters: str) -> str:
     """Of iters that cannot get longer."""
     return f"leave {iters} unpadded (padding 1)"
+
+
+def inlined(producer: Block) -> str:
+    """Of a consumer that cannot be merged into its producer."""
+    return f'compute_inline of block "{producer.name}" puts what it computes where it is read'
+
+
+def any_index(buffer: str) -> str:
+    """Of accesses that a map of the iters cannot follow."""
+    return f"cache_read or cache_write copies {buffer} in its own layout, whatever the indices"
+
+
+def to_copy(buffer: str) -> str:
+    """Of a view of a buffer, or a pointer into it."""
+    return f"cache_read or cache_write turns it to a copy, and leaves {buffer} plain accesses only"
