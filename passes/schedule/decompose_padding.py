@@ -24,7 +24,7 @@ from tir_mlir.passes.schedule.domains import set_domain, set_extent
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_complete, children, scope_of
-from tir_mlir.passes.schedule.ways_out import ALONE, IN_INIT, OWN_LOOP
+from tir_mlir.passes.schedule.ways_out import ALONE, ASSUMED, IN_INIT, OWN_LOOP
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
@@ -207,6 +207,7 @@ def _end(taken: isl.Set, number: int, block: Block) -> tuple[Index, Index]:
                 block,
                 f"where iter {block.iters[number].name} takes the value has no single bound; it depends on the sizes",
                 provable=False,
+                fix=ASSUMED,
             )
         found.append(to_index(pieces[0][1], [], symbols))
     return found[0], (found[1] - found[0] + 1).simplified()

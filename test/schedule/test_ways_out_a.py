@@ -10,6 +10,7 @@ import pytest
 from ways_out_programs_a import (
     BOTH,
     BRANCHES,
+    CUT_BY_SIZE,
     INNER,
     LANES,
     OVERWRITTEN,
@@ -1123,6 +1124,14 @@ ROWS = [
         lambda s: s.compute_at("P", at(s, "C")),
         'reverse_compute_at brings what reads block "P" to it',
         lambda s: s.reverse_compute_at("C", at(s, "P")),
+    ),
+    Row(
+        "decompose_padding: an end that depends on the sizes",
+        main("A:m C:n", each("C", CUT_BY_SIZE, "n")),
+        lambda s: s.decompose_padding("C", at(s, "C")),
+        "T.assume at the top of the function",
+        lambda s: s.decompose_padding("C", at(s, "C")),
+        main("A:m C:n", "    T.assume(m < n)", each("C", CUT_BY_SIZE, "n")),
     ),
 ]
 

@@ -47,7 +47,7 @@ def at(sch: Schedule, name: str, number: int = 0) -> Any:
     return sch.get_loops(name)[number]
 
 
-def each(name: str, body: str, extent: int = 8) -> str:
+def each(name: str, body: str, extent: int | str = 8) -> str:
     """A block over vi, in a loop of its own."""
     return nest(f"i:{extent}", block(name, f"vi:{extent}=i", body))
 
@@ -106,5 +106,6 @@ LANES = main(
     each("D", "D[vi] = c[vi]"),
 )
 PADDED = "b[vi] = T.if_then_else(vi < 8, A[vi], T.float32(0))"
+CUT_BY_SIZE = "C[vi] = T.if_then_else(vi < m, A[vi], T.float32(0))"
 PAIR = main("A:8 C:8 b:8", each("B", "b[vi] = A[vi] + 1.0"), each("C", "C[vi] = b[vi] * 2.0"))
 INNER = "for j in range(2):; " + "; ".join(block("C", "vj:2=j", "C[vo * 2 + vj] = b[vo * 2 + vj]").splitlines())
