@@ -207,6 +207,13 @@ def test_an_intrinsic_that_does_something_else_is_found(dtype):
             assert "reads C, which it should only write" in str(answer)
 
 
+def test_loops_that_the_schedule_makes_too_long_are_told():
+    sch = Schedule(parse(ADD))
+    sch.split(sch.get_loops("x")[0], [None, 2**40])
+    with pytest.raises(NotChecked, match="the program or its schedule is large at smaller sizes, too"):
+        sch.verify()
+
+
 # --- kernels, and accesses that leave their buffer --------------------------------------------------------------------
 
 

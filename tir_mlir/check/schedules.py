@@ -61,8 +61,8 @@ def _scaled(sch: Any, seed: int, work: int, or_full: bool) -> Result:
         if isinstance(outcome, str):
             reason = outcome
             continue
-        if _work(scale.module) > TRIED_WORK:
-            reason = "the program is large at smaller sizes, too"
+        if max(_work(m) for m in (scale.module, outcome.module)) > TRIED_WORK:
+            reason = "the program or its schedule is large at smaller sizes, too"
             continue
         result = compare(scale.module, outcome.module, seed, outcome.moves)
         result.notes.append(f"sizes scaled: {scale}; evidence for the program's own sizes, not a proof")
