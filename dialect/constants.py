@@ -33,19 +33,31 @@ def fold_known(root: ir.Operation) -> None:
 def fold_constants(root: ir.Operation) -> None:
     """Replace every operation on constants beneath `root` by its result, where the type can hold it."""
     for op in ops(root):
-        if op.name not in _COMPUTED or isinstance(op.results[0].type, ir.IndexType):
-            continue
-        given = [_constant(v) for v in op.operands]
-        if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
-            continue
-        value = _COMPUTED[op.name](*given)
-        type_ = op.results[0].type
-        if not _fits(value, dtypes.to_name(type_)):
-            continue
-        with ir.InsertionPoint(op), op.location:
-            made = arith.constant(type_, value)
-        op.results[0].replace_all_uses_with(made)
-        erase(op)
+        _fold(op)
+
+
+def fold_conversion(op: ir.Operation) -> None:
+    """Replace a conversion of a constant, be it through other types on the way, by its result."""
+    given = op.operands[0].owner
+    if not isinstance(given, ir.Block) and given.name in _COMPUTED and len(given.operands) == 1:
+        fold_conversion(given.operation)
+    _fold(op)
+
+
+def _fold(op: ir.Operation) -> None:
+    if op.name not in _COMPUTED or isinstance(op.results[0].type, ir.IndexType):
+        return
+    given = [_constant(v) for v in op.operands]
+    if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
+        return
+    value = _COMPUTED[op.name](*given)
+    type_ = op.results[0].type
+    if not _fits(value, dtypes.to_name(type_)):
+        return
+    with ir.InsertionPoint(op), op.location:
+        made = arith.constant(type_, value)
+    op.results[0].replace_all_uses_with(made)
+    erase(op)
 
 
 def _constant(value: ir.Value) -> float | int | None:

@@ -6,7 +6,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect import attrs, dtypes
-from tir_mlir.dialect.constants import fold_constants
+from tir_mlir.dialect.constants import fold_conversion
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Block
 from tir_mlir.passes.schedule.buffers import pick
@@ -64,7 +64,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
             with ir.InsertionPoint(user), user.location:
                 made = convert(user.operands[0], old, dtype).owner
             user.operands[0] = made.results[0]
-            fold_constants(made.operation)
+            fold_conversion(made.operation)
         elif user.name in LOADS:
             _convert_load(user, old, dtype)
 

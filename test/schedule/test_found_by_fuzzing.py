@@ -350,3 +350,27 @@ def test_an_index_that_became_constant_is_a_constant():
     sch.reverse_compute_inline("C")
     assert "T.float32(1.0)" in sch.mod.script()
     assert reads_back(sch)
+
+
+LEAST = """
+@T.prim_func
+def main(A: T.Buffer((4, 3), "float16"), D: T.Buffer((4,), "float16")):
+    C = T.alloc_buffer((4,), "float16")
+    for i, k in T.grid(4, 3):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.min_value("float16")
+            C[vi] = T.max(C[vi], A[vi, vk])
+    for i in range(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = C[vi]
+"""
+
+
+def test_a_constant_that_is_converted_by_way_of_another_type():
+    sch = Schedule(parse(LEAST))
+    sch.unsafe_set_dtype("C", 0, "bfloat16")
+    assert "C[vi] = T.bfloat16(-65536.0)" in sch.mod.script()
+    assert reads_back(sch)
