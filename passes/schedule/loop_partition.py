@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import Region, declare, regions
-from tir_mlir.dialect.views import Block, Iter, Loop
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.dialect.walk import all_blocks, blocks_below
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.split import check_plain, resimplify
+from tir_mlir.passes.schedule.ways_out import IN_BLOCK
 
 
 @primitive("loop_partition")
@@ -32,7 +34,8 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     declared over the domains of these. Every iteration still runs once, in the same order. The loops are returned.
 
     Requires: constant bounds; no annotation and no thread binding; positive factors whose sum is less than the extent;
-    a block in the loop; no reduction with an init that sums over the loop itself: the init would run once a segment.
+    a block in the loop, and no access beside it; no reduction with an init that sums over the loop itself: the init
+    would run once a segment.
     """
     check_plain(loop, "loop_partition")
     ends = _ends(loop, factors)
@@ -43,6 +46,14 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
         f"loop {loop.name} holds no block; loop_partition names the segments after one",
         fix="name a loop around a block",
     )
+    for access in accesses(loop.op):
+        if not any(walk.is_inside(access.op, b.op) for b in blocks):
+            refuse(
+                loop,
+                f"{Buffer(access.buffer).name} is accessed in loop {loop.name} outside any block of it, and the blocks"
+                " that hold the segments declare no regions",
+                fix=IN_BLOCK,
+            )
     for block in blocks:
         for it in _driven(block, loop):
             if it.kind == "R" and block.init is not None:

@@ -159,3 +159,19 @@ def main(a: T.handle):
 """)
     sch = Schedule(symbolic)
     refused(sch, "loop i has symbolic bounds", lambda: sch.loop_partition(sch.get_loops("A")[0], [4]))
+
+
+def test_refuses_a_statement_beside_the_blocks(refused):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
+    for i in range(4):
+        B[i] = A[i]
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = B[vi] + A[vi]
+""")
+    )
+    text = "A is accessed in loop i outside any block of it"
+    refused(sch, text, lambda: sch.loop_partition(sch.get_loops("B")[0], [1]))

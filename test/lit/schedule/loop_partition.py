@@ -98,3 +98,16 @@ def no_block(A: T.Buffer((16,), "float32")):
     # expected-error @below {{loop j holds no block; loop_partition names the segments after one}}
     for j in range(16):
         A[j] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def beside(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    # expected-error @below {{B is accessed in loop j outside any block of it, and the blocks that hold the}}
+    for j in range(16):
+        B[j] = T.float32(0)
+        with T.block("A"):
+            v = T.axis.spatial(16, j)
+            A[v] = B[v]
