@@ -374,3 +374,25 @@ def test_a_constant_that_is_converted_by_way_of_another_type():
     sch.unsafe_set_dtype("C", 0, "bfloat16")
     assert "C[vi] = T.bfloat16(-65536.0)" in sch.mod.script()
     assert reads_back(sch)
+
+
+SIZED = """
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "int32")
+    C = T.match_buffer(c, (n,), "int32")
+    for i in range(1):
+        with T.block("o"):
+            vo = T.axis.spatial(1, i)
+            T.reads(A[vo:n])
+            T.writes(C[vo:n])
+            for j in range(n):
+                with T.block("C"):
+                    vi = T.axis.spatial(n, j)
+                    C[vi] = A[vi] + 1
+"""
+
+
+def test_a_size_that_only_both_declared_regions_use():
+    assert reads_back(Schedule(parse(SIZED)))

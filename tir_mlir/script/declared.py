@@ -29,7 +29,7 @@ def keep(evaluate: Evaluator, block: Block, reads: ast.Call | None, writes: ast.
         if not opaque and _same(wanted, known):
             continue
         try:
-            _need_symbols(block, wanted)
+            _need_symbols(Block(block.op), wanted)  # a view remembers its sizes, and the reads may have added some
             declare(Block(block.op), key, wanted)
         except KeyError:
             raise evaluate.state.error(
