@@ -57,7 +57,7 @@ def moved(array: np.ndarray, arguments: Arguments, shape: list[int]) -> np.ndarr
     result = np.zeros(shape, array.dtype)
     for at in np.ndindex(result.shape):
         value = pad.map_indices(list(at))[0] if isinstance(pad, IndexMap) else pad
-        result[at] = np.array(value).astype(array.dtype)  # a cast, as in the program: it may wrap
+        result[at] = np.array(value).astype(array.dtype)
     for at in np.ndindex(array.shape):
         result[tuple(map_.map_indices(list(at)))] = array[at]
     return result

@@ -119,7 +119,8 @@ def transform_layout(c: Choice) -> Arguments:
     kwargs: dict[str, Any] = {}
     if c.often(0.5):
         names = ", ".join(f"x{n}" for n in range(len(map_.terms)))
-        kwargs["pad_value"] = c.one((7, 7, 0, IndexMap.from_text(f"lambda {names}: x0 + 1")))
+        # small values: exact numbers do not wrap, as those of an int8 would
+        kwargs["pad_value"] = c.one((7, 7, 0, IndexMap.from_text(f"lambda {names}: x0 % 8 + 1")))
     if c.often(0.1):
         kwargs["assume_injective_transform"] = True
     return [block, which, map_], kwargs
