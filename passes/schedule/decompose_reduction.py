@@ -16,6 +16,7 @@ from tir_mlir.passes.schedule.region_order import Signature
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import check_reduction, check_starts, writes_of
 from tir_mlir.passes.schedule.starts import check_begins, check_runs_once
+from tir_mlir.passes.schedule.ways_out import START
 
 
 @primitive("decompose_reduction")
@@ -39,7 +40,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     beneath `loop` touches what the block writes; the loops from `loop` on meet every point of the block once, and
     where a sum begins too.
     """
-    check_reduction(block)
+    check_reduction(block, START)
     loops = loops_above(block.op)
     _check_own(loop, loops, block)
     below = loops[loops.index(loop) :]

@@ -80,7 +80,7 @@ def _way_out(loop: Loop) -> str:
         return (
             f"rfactor({loop.name}, 0) gives each of its iterations a sum of its own; or take a loop of a spatial iter"
         )
-    return f"take a loop whose iterations touch elements of their own, or leave {loop.name} as it is"
+    return "take a loop whose iterations touch elements of their own"
 
 
 def _set_kind(loop: Loop, kind: str) -> None:

@@ -39,12 +39,9 @@ def get_block(name: str, func_name: Func) -> Block | Func:
         close = difflib.get_close_matches(name, names, 1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
         known = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"
-        refuse(None, f'{func.name} has no block "{name}"{hint} (its blocks: {known})', fix=_name_one(names))
+        way = "" if names else "a block is made by T.block in the program"
+        refuse(None, f'{func.name} has no block "{name}"{hint} (its blocks: {known})', fix=way)
     return found[0]
-
-
-def _name_one(names: list[str]) -> str:
-    return f'name one of them, "{names[0]}" for instance' if names else "a block is made by T.block in the program"
 
 
 @primitive("get_loops", pure=True)

@@ -21,7 +21,7 @@ from tir_mlir.passes.schedule.held import check_filled
 from tir_mlir.passes.schedule.pad_zero import check_harmless, check_no_traps, zero
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.scope import Scope, check_complete, check_reduction, children, scope_of
+from tir_mlir.passes.schedule.scope import Scope, check_complete_or_reduction, children, scope_of
 from tir_mlir.passes.schedule.ways_out import IN_INIT, unpadded
 
 
@@ -98,7 +98,7 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
     for number in padding:
         check(number > 0, block, f"the padding {number} is not positive; 1 leaves an iter as it is")
     check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region', fix=IN_INIT)
-    (check_complete if block.init is None else check_reduction)(block)
+    check_complete_or_reduction(block)
     extents: dict[ir.Value, Index] = {}
     sizes = sets.sizes(block.op)
     for it, factor in zip(block.iters, padding, strict=True):

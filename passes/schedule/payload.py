@@ -48,13 +48,10 @@ class Payload:
         return [a for a in accesses(self.block.op) if not a.is_write]
 
 
-def payload_of(block: Block) -> Payload:
+def payload_of(block: Block, way_of_sums: str = UNDER_ONE) -> Payload:
     """The payload of a block. Refuses a body that is more than one store of a value computed on the spot."""
-    check(
-        block.init is None,
-        block,
-        f'block "{block.name}" has an init: a reduction cannot be inlined, decompose it or compute it at a loop',
-    )
+    text = f'block "{block.name}" has an init: a reduction cannot be inlined'
+    check(block.init is None, block, text, way_of_sums)
     held = block.body_ops()
     stores = [o for o in held if "store" in o.name]
     check(

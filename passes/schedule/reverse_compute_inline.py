@@ -34,6 +34,8 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.scope import Scope, check_complete, children, scope_of, writers
 from tir_mlir.passes.schedule.ways_out import IN_INIT, UNDER_ONE, inlined, own_copy
 
+_INTO_A_SUM = "fuse_reduction_epilogue merges what adds to the sum; else reverse_compute_at"
+
 
 @primitive("reverse_compute_inline")
 def reverse_compute_inline(block: Block) -> None:
@@ -108,7 +110,7 @@ def _pair(block: Block) -> _Pair:
     if len(found) != 1:
         text = f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer"
         refuse(block, text, fix=_way_to_one(found))
-    producer = payload_of(found[0])
+    producer = payload_of(found[0], _INTO_A_SUM)
     check_complete(found[0])
     inverse_of(producer.block, producer.indices)
     home = buffer.op
@@ -126,7 +128,7 @@ def _pair(block: Block) -> _Pair:
 def _way_to_one(found: list[Block]) -> str:
     """Of a buffer with several writers."""
     if any(i.kind == "R" for b in found for i in b.iters):
-        return "before decompose_reduction, fuse_reduction_epilogue merges the block into the reduction"
+        return f"before decompose_reduction, {_INTO_A_SUM}"
     return "in the program, let one block write all of it, T.if_then_else choosing the value"
 
 

@@ -108,12 +108,15 @@ def check_self_contained(block: Block) -> None:
                 refuse(block, f'block "{block.name}" has no iters and {used}; bind the loop to an iter')
 
 
-def check_complete(block: Block) -> None:
-    """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it."""
+def check_complete(block: Block, way_of_sums: str = "") -> None:
+    """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it.
+
+    `way_of_sums`: of a block with reduce iters, where one with an init would do.
+    """
     check_self_contained(block)
     for it in block.iters:
         text = f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial'
-        check(it.kind == "S", block, text, WITH_INIT if it.kind == "R" else OPAQUE)
+        check(it.kind == "S", block, text, way_of_sums if it.kind == "R" else OPAQUE)
     check_dominant(block)
     both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
     if both:
@@ -122,10 +125,14 @@ def check_complete(block: Block) -> None:
         refuse(block, f'block "{block.name}" reads {name}, which it also writes', fix=way)
 
 
-def check_reduction(block: Block) -> None:
-    """Refuse unless the block has an init, S and R iters only, a single writer, and stores not indexed by R."""
-    text = f'block "{block.name}" has no init, so it is not a reduction block'
-    check(block.init is not None, block, text, WITH_INIT)
+def check_reduction(block: Block, way_of_sums: str = WITH_INIT) -> None:
+    """Refuse unless the block has an init, S and R iters only, a single writer, and stores not indexed by R.
+
+    `way_of_sums`: of a block with reduce iters that has no init.
+    """
+    if block.init is None:
+        text = f'block "{block.name}" has no init, so it is not a reduction block'
+        refuse(block, text, fix=way_of_sums if any(it.kind == "R" for it in block.iters) else "")
     check_self_contained(block)
     for it in block.iters:
         check(
@@ -151,7 +158,7 @@ def check_complete_or_reduction(block: Block) -> None:
     if block.init is not None:
         check_reduction(block)
     else:
-        check_complete(block)
+        check_complete(block, WITH_INIT)
 
 
 def _word(kind: str) -> str:

@@ -12,9 +12,10 @@ ONE_WRITER = "do this before the step that took the writer apart, or blockize th
 OWN_LOOP = "name one of its own loops"
 ALONE = "name a loop further in, or bring the rest elsewhere first (compute_at, compute_inline)"
 IN_BLOCK = "in the program, put that statement into a block"
-UNDER_ONE = "compute_at or reverse_compute_at puts the two under one loop, each a block of its own"
+UNDER_ONE = "compute_at or reverse_compute_at puts producer and reader under one loop, each a block of its own"
 APART = "do this before the step that put the two under one loop; in the program, give each a nest of its own"
-WITH_INIT = "do this before decompose_reduction takes the init off; in the program, start the sum by T.init"
+START = "in the program, start the sum by T.init"
+WITH_INIT = f"do this before decompose_reduction takes the init out; {START}"
 WHOLE_SUM = "in the program, let the loops run in full, T.if_then_else choosing the identity where nothing is added"
 ASSUMED = "T.assume at the top of the function rules such sizes out"
 

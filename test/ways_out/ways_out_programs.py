@@ -1,0 +1,143 @@
+"""Programs in few words, and those that several tables of ways out share.
+
+main("A:8x4 D:8 c:8",                           @T.prim_func
+     nest("i:8 k:4",                            def main(A: T.Buffer((8, 4), "float32"), D: ...):
+          block("C", "vi:8=i vk:4R=k",              c = T.alloc_buffer((8,), "float32")
+                "c[vi] = c[vi] + A[vi, vk]",        for i in range(8):
+                init="c[vi] = 0.0")),      ->           for k in range(4):
+     each("D", "D[vi] = c[vi] + 1.0"))                      with T.block("C"):
+                                                                vi = T.axis.spatial(8, i)
+                                                                vk = T.axis.reduce(4, k)
+                                                                with T.init():
+                                                                    c[vi] = 0.0
+                                                                c[vi] = c[vi] + A[vi, vk]
+                                                    for i in range(8): ...
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+KINDS = {"S": "spatial", "R": "reduce", "O": "opaque"}
+
+
+def main(buffers: str, *body: str) -> str:
+    """A function of buffers ("A:8x4 X:8:int32 c:8 C:n", float32 where no type is said); a small letter: allocated."""
+    params, allocs = [], []
+    for one in buffers.split():
+        name, size, dtype = (*one.split(":"), "float32")[:3]
+        extents = size.split("x")
+        if name.islower():
+            allocs.append(f'{name} = T.alloc_buffer(({", ".join(extents)},), "{dtype}")')
+        else:
+            shape = ", ".join(n if n.isdigit() else f'"{n}"' for n in extents)
+            params.append(f'{name}: T.Buffer(({shape},), "{dtype}")')
+    return "@T.prim_func\n" + under(f"def main({', '.join(params)}):", *allocs, *body)
+
+
+def under(head: str, *body: str) -> str:
+    """Statements under an `if`, or a loop of a kind."""
+    return "\n".join([head, *(textwrap.indent(one, "    ") for one in body)])
+
+
+def nest(loops: str, *body: str) -> str:
+    """Loops ("i:8 j:4", "i:2..8" from 2 on, "i:8 j:i+1") around blocks or statements."""
+    first, *rest = loops.split()
+    name, ends = first.split(":")
+    return under(
+        f"for {name} in range({ends.replace('..', ', ')}):", *([nest(" ".join(rest), *body)] if rest else body)
+    )
+
+
+def block(name: str, iters: str, *body: str, init: str = "", where: str = "") -> str:
+    """A block with iters ("vi:8=i vk:4R=k", "vi:(1,8)=i + 1") around statements, perhaps a guard and an init."""
+    lines = []
+    for one in re.split(r" (?=\w+:)", iters):
+        var, domain, binding = re.fullmatch(r"(\w+):([^=]+)=(.*)", one).groups()
+        kind = KINDS.get(domain[-1], "spatial")
+        lines.append(f"{var} = T.axis.{kind}({domain.rstrip('SRO')}, {binding})")
+    guard = [f"T.where({where})"] if where else []
+    start = [under("with T.init():", *init.split("; "))] if init else []
+    return under(f'with T.block("{name}"):', *lines, *guard, *start, *body)
+
+
+def each(block_and_size: str, *body: str) -> str:
+    """A block over all points ("C" of 8, "C:4x6"): iters vi, vj, vk, in loops of its own."""
+    name, _, size = block_and_size.partition(":")
+    pairs = list(zip("ijk", (size or "8").split("x"), strict=False))
+    loops = " ".join(f"{i}:{n}" for i, n in pairs)
+    return nest(loops, block(name, " ".join(f"v{i}:{n}={i}" for i, n in pairs), *body))
+
+
+def total(added: str = "A[vi, vk]", name: str = "C", to: str = "C", init: str = "0.0", where: str = "") -> str:
+    """A sum for each of 8 over 4."""
+    update = f"{to}[vi] = {to}[vi] + {added}"
+    return nest("i:8 k:4", block(name, "vi:8=i vk:4R=k", update, init=f"{to}[vi] = {init}", where=where))
+
+
+def followed(body: str, *before: str) -> str:
+    """A sum, and a block "D" on its result."""
+    return main("A:8x4 B:8 D:8 c:8", total(to="c"), *before, each("D", body))
+
+
+ONE = main("A:16 C:16", each("C:16", "C[vi] = A[vi] + 1.0"))
+ONE_2D = main("A:8x4 C:8x4", each("C:8x4", "C[vi, vj] = A[vi, vj] + 1.0"))
+PAIR = main("A:8 C:8 b:8", each("B", "b[vi] = A[vi] + 1.0"), each("C", "C[vi] = b[vi] * 2.0"))
+PAIR_2D = main("A:4x6 C:4x6 b:4x6", each("B:4x6", "b[vi, vj] = A[vi, vj]"), each("C:4x6", "C[vi, vj] = b[vi, vj]"))
+KEPT_PAIR = main("A:8 B:8 C:8", each("B", "B[vi] = A[vi]"), each("C", "C[vi] = B[vi]"))
+SUMS = followed("D[vi] = c[vi] + 1.0")
+BIASED = followed("D[vi] = c[vi] + B[vi]")
+PRODUCED = main(
+    "B:8x4 C:8 a:8x4",
+    nest("i:8 k:4", block("A", "vi:8=i vk:4=k", "a[vi, vk] = B[vi, vk] * 2.0")),
+    total("a[vi, vk]"),
+)
+TWO_RESULTS = main(
+    "A:8 C:8 b:8 d:8", each("B", "b[vi] = A[vi]", "d[vi] = A[vi] + 1.0"), each("C", "C[vi] = b[vi] + d[vi]")
+)
+HALVES = main(
+    "A:8 C:8 b:8", each("L:4", "b[vi] = A[vi]"), each("H:4", "b[vi + 4] = A[vi]"), each("C", "C[vi] = b[vi] + 1.0")
+)
+EARLIER_READER = main(
+    "A:8 C:8 D:8 b:8",
+    each("B", "b[vi] = A[vi]"),
+    each("D", "D[vi] = C[vi] + 1.0"),
+    each("C", "C[vi] = b[vi]"),
+)
+STENCIL = main("A:10 C:8 b:10", each("B:10", "b[vi] = A[vi] * 2.0"), each("C", "C[vi] = b[vi] + b[vi + 2]"))
+GATHER = main("A:8 X:8:int32 C:8 b:8", each("B", "b[vi] = A[vi]"), each("C", "C[vi] = b[X[vi]] + 1.0"))
+VIEWED = main(
+    "A:8 C:8 b:8",
+    each("B", "W = T.match_buffer(b[vi], (1,))", "W[0] = A[vi] + 1.0"),
+    each("C", "C[vi] = b[vi] + 1.0"),
+)
+VIEWS = main(
+    "A:8x4 C:8x4",
+    each(
+        "C",
+        "V = T.match_buffer(A[vi, 0:4], (4,))",
+        "W = T.match_buffer(C[vi, 0:4], (4,))",
+        nest("j:4", "W[j] = V[j] + 1.0"),
+    ),
+)
+FROM_ONE = main("A:8 C:8", nest("i:1..8", block("C", "vi:(1,8)=i", "C[vi] = A[vi]")))
+FROM_ZERO = main("A:8 C:8", nest("i:7", block("C", "vi:(1,8)=i + 1", "C[vi] = A[vi]")))
+TRIANGLE = main("A:4x4 C:4x4", nest("i:4 j:i+1", block("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]")))
+CUT_SQUARE = main("A:4x4 C:4x4", nest("i:4 j:4", block("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]", where="j <= i")))
+
+
+def row_sums(loops: str, added: str = "A[vi, vk]", where: str = "") -> str:
+    """Sums of rows of 8, and a block on them."""
+    summed = block("C", "vi:8=i vk:8R=k", f"c[vi] = c[vi] + {added}", init="c[vi] = 0.0", where=where)
+    return main("A:8x8 D:8 c:8", nest(loops, summed), each("D", "D[vi] = c[vi] + 1.0"))
+
+
+SUMS_OF_A_TRIANGLE = row_sums("i:8 k:i+1")
+SUMS_OF_WHOLE_ROWS = row_sums("i:8 k:8", "T.if_then_else(vk <= vi, A[vi, vk], 0.0)")
+
+
+def shorter(domain: int) -> str:
+    """A loop over 5 of the points of an iter."""
+    read = each("D:9", "D[vi] = T.if_then_else(vi < 5, c[vi], A[vi])")
+    return main("A:9 D:9 c:9", nest("i:5", block("C", f"vi:{domain}=i", "c[vi] = A[vi]")), read)
