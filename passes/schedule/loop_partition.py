@@ -40,6 +40,26 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     check_plain(loop, "loop_partition")
     ends = _ends(loop, factors)
     blocks = blocks_below(loop.op)
+    _check_body(loop, blocks)
+    first, name = blocks[0].name, loop.name
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        common = _holder(f"{first}_{name}_common")
+    made = []
+    start = loop.lower.as_constant() or 0
+    for number, end in enumerate(ends):
+        with create.at_end(common.body), loop.op.location:
+            holder = _holder(f"{first}_{name}{number}_partition")
+        made.append(_segment(loop, holder, f"{name}{number}", (start, end)))
+        start = end
+    walk.erase(loop.op)
+    if not preserve_unit_iters:
+        for segment in made:
+            resimplify([segment], preserve_unit_iters)
+    return made
+
+
+def _check_body(loop: Loop, blocks: Sequence[Block]) -> None:
+    """Refuse what the blocks that hold the segments could not hold, or not twice."""
     check(
         bool(blocks),
         loop,
@@ -62,22 +82,6 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
                     f'iter {it.name} of block "{block.name}" sums over loop {loop.name}, and each segment would start'
                     " the sum anew; take the init out with decompose_reduction first",
                 )
-
-    first, name = blocks[0].name, loop.name
-    with ir.InsertionPoint(loop.op), loop.op.location:
-        common = _holder(f"{first}_{name}_common")
-    made = []
-    start = loop.lower.as_constant() or 0
-    for number, end in enumerate(ends):
-        with create.at_end(common.body), loop.op.location:
-            holder = _holder(f"{first}_{name}{number}_partition")
-        made.append(_segment(loop, holder, f"{name}{number}", (start, end)))
-        start = end
-    walk.erase(loop.op)
-    if not preserve_unit_iters:
-        for segment in made:
-            resimplify([segment], preserve_unit_iters)
-    return made
 
 
 def _ends(loop: Loop, factors: Sequence[int | None]) -> list[int]:
