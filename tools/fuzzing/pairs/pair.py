@@ -16,7 +16,7 @@ from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 
 LENGTH, LENGTHS = 7, (7, 7, 3, 12)
-THOROUGH, PRINTED, REPLAYED, VERIFIED, BUILT, BUILT_MORE = 0.02, 0.2, 0.2, 0.6, 0.06, 0.3
+THOROUGH, PRINTED, REPLAYED, VERIFIED, BUILT, BUILT_MORE = 0.02, 0.6, 0.2, 0.6, 0.06, 0.3
 """Shares of the pairs that are judged after every step and in every way; printed and parsed; replayed in one way;
 verified; built, those with vectors, instructions or parallel loops more often. The interpreter judges all of them."""
 MORE = ("vectorize", "tensorize", "parallel")
