@@ -125,4 +125,9 @@ def _arguments(root: Path) -> argparse.Namespace:
     parser.add_argument("--ladder", action="store_true", help="only the rungs of a product, one primitive at a time")
     parser.add_argument("--costs", action="store_true", help="also what the project itself costs")
     parser.add_argument("--out", type=Path, default=root / "build" / "bench.json", help="the JSON file")
-    return parser.parse_args()
+    args = parser.parse_args()
+    names = [work.name for work in all_works(args.threads)]
+    if not any(args.only.search(name) for name in [*names, "build"]):
+        short = dict.fromkeys(name.split(",")[0] for name in [*names, "build"])
+        parser.error(f"no work's name has {args.only.pattern!r}; they begin with: {'; '.join(short)}")
+    return args
