@@ -311,3 +311,9 @@ def test_half_a_character_is_no_python():
 def test_globals_are_a_dictionary():
     with pytest.raises(ScriptError, match="a dictionary, not list"):
         parse("x = 1", [3])  # type: ignore[arg-type]
+
+
+def test_the_scope_of_an_allocated_buffer_is_a_string():
+    text = '@T.prim_func\ndef main():\n    B = T.alloc_buffer((4,), "float32", scope=1.5)\n'
+    with pytest.raises(ScriptError, match='the scope of B is a string such as "global", not 1.5'):
+        parse(text)

@@ -25,10 +25,12 @@ def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     shape = evaluate(args["shape"])
     extents = [_extent(s) for s in (shape if isinstance(shape, tuple | list) else (shape,))]
     dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
-    scope = evaluate.python(args["scope"], "scope") if "scope" in args else "global"
+    scope = (evaluate.python(args["scope"], "scope") if "scope" in args else "") or "global"
+    if not isinstance(scope, str):
+        raise Refused(f'the scope of {name} is a string such as "global", not {describe(scope)}')
     with evaluate.state.source.location(node), evaluate.state.owners[-1].prologue():
-        value = create.alloc(name, extents, dtype, scope or "global")
-    return BufferRef(name, value, dtype, [Index.wrap(e) for e in extents], scope or "global")
+        value = create.alloc(name, extents, dtype, scope)
+    return BufferRef(name, value, dtype, [Index.wrap(e) for e in extents], scope)
 
 
 def _extent(item: Any) -> int | Index:

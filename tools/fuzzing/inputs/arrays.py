@@ -187,7 +187,7 @@ def _array_wrong(random: Random, a: np.ndarray) -> Any:
             a.flags.writeable = False
             return a
         case 8:
-            return a[None] if random.random() < 0.5 else a[0]
+            return a[None] if random.random() < 0.5 or not (a.ndim and len(a)) else a[0]
         case 9:
             return a[:0]
         case 10:
