@@ -48,6 +48,8 @@ def to_attr(value: Any) -> ir.Attribute:
     if isinstance(value, float):
         return ir.FloatAttr.get(ir.F64Type.get(), value)
     if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            raise NotAnAttribute(f"{value!r} holds half a character")
         return ir.StringAttr.get(value)
     if isinstance(value, (list, tuple)):
         return ir.ArrayAttr.get([to_attr(v) for v in value])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from mlir import ir
@@ -110,8 +110,13 @@ def _sizes(op: ir.Operation) -> None:
     for type_ in {v.type for v in values}:
         if isinstance(type_, ir.MemRefType):
             static = [type_.get_dim_size(n) for n in range(type_.rank) if not type_.is_dynamic_dim(n)]
-            if math.prod(static) >= LARGEST:
+            if is_huge(static):
                 _fail(op, f"{type_} has more elements than 64 bits can count")
+
+
+def is_huge(shape: Sequence[Any]) -> bool:
+    """Whether a buffer whose extents are known in part has more elements than MLIR counts."""
+    return math.prod(n for n in shape if isinstance(n, int)) >= LARGEST
 
 
 # --- attributes one by one ------------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.errors import ScheduleError, TirError
 from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
 
@@ -396,3 +397,15 @@ def main(a: T.handle, c: T.handle):
 
 def test_a_size_that_only_both_declared_regions_use():
     assert reads_back(Schedule(parse(SIZED)))
+
+
+def test_arrays_and_half_characters_where_they_do_not_belong():
+    sch = Schedule(parse(OWN_INDEX))
+    with pytest.raises(TypeError, match='"seed" has wrong type'):
+        sch.seed(np.arange(3))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="func_name"):
+        sch.get_block("C", func_name=np.arange(3))  # type: ignore[arg-type]
+    with pytest.raises(TirError, match="holds half a character"):
+        sch.annotate(sch.get_loops("C")[0], "key", [["\ud800"], 0])
+    with pytest.raises(TirError, match="an attribute has a name, not ndarray"):
+        sch.mod["main"].without_attr(np.arange(3))  # type: ignore[arg-type]

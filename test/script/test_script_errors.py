@@ -317,3 +317,15 @@ def test_the_scope_of_an_allocated_buffer_is_a_string():
     text = '@T.prim_func\ndef main():\n    B = T.alloc_buffer((4,), "float32", scope=1.5)\n'
     with pytest.raises(ScriptError, match='the scope of B is a string such as "global", not 1.5'):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'def main(B: T.Buffer((4294967296, 4294967296), "int8")):\n    T.evaluate(0)\n',
+        'def main():\n    B = T.alloc_buffer((4294967296, 4294967296), "int8")\n    T.evaluate(0)\n',
+    ],
+)
+def test_a_buffer_that_cannot_be_counted(text):
+    with pytest.raises(ScriptError, match="buffer B has more elements than 64 bits can count"):
+        parse(f"@T.prim_func\n{text}")

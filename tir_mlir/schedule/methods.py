@@ -32,7 +32,7 @@ class Methods:
     # --- looking ------------------------------------------------------------------------------------------------------
 
     def get_block(self, name: str, func_name: str | None = None) -> BlockHandle:
-        return self._apply("get_block", name, func_name or self._working)
+        return self._apply("get_block", name, self._working if func_name is None else func_name)
 
     get_sblock = get_block
 

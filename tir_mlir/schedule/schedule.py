@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import reprlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -237,8 +238,16 @@ class Schedule(Stepper):
         return self._random.fork_seed()
 
 
+def _is_index(value: Any) -> bool:
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
 def _random(seed: int | None) -> Random:
-    if isinstance(seed, bool) or not (seed is None or hasattr(type(seed), "__index__")):
+    if isinstance(seed, bool) or not (seed is None or _is_index(seed)):
         raise TypeError(
             f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{reprlib.repr(seed)}"'
         )

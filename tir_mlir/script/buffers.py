@@ -12,6 +12,7 @@ from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.dialect.views import Buffer
+from tir_mlir.dialect.wellformed import is_huge
 
 from . import calls, params
 from .expr import Evaluator
@@ -24,6 +25,8 @@ def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     args = calls.bind(evaluate(node.func), node)
     shape = evaluate(args["shape"])
     extents = [_extent(s) for s in (shape if isinstance(shape, tuple | list) else (shape,))]
+    if is_huge(extents):
+        raise Refused(f"buffer {name} has more elements than 64 bits can count")
     dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
     scope = (evaluate.python(args["scope"], "scope") if "scope" in args else "") or "global"
     if not isinstance(scope, str):

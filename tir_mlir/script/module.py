@@ -153,6 +153,8 @@ class PrimFunc:
 
     def without_attr(self, key: str) -> PrimFunc:
         """A copy of the function that lacks an attribute, in a module of its own."""
+        if not isinstance(key, str):
+            raise TirError(f"an attribute has a name, not {type(key).__name__}")
         return self._with({k: v for k, v in self.attrs.items() if k != key})
 
     def with_attrs(self, attributes: Mapping[str, Any]) -> PrimFunc:

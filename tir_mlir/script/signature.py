@@ -7,6 +7,7 @@ from typing import Any
 
 from tir_mlir.dialect.errors import NotAffine
 from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.wellformed import is_huge
 
 from . import calls
 from .expr import Evaluator
@@ -183,6 +184,8 @@ class Signature:
             raise self.state.error(node, f'the dtype of {name} is a string such as "float32", not {dtype!r}')
         if any(isinstance(d, int) and d < 0 for d in dims):
             raise self.state.error(node, f"buffer {name} has a negative extent: {dims}")
+        if is_huge(dims):
+            raise self.state.error(node, f"buffer {name} has more elements than 64 bits can count")
         if any(not isinstance(s, int | str) for s in strides):
             raise self.state.error(node, f"a stride of {name} is a number or a variable, not an expression")
         offset, align = facts.get("offset_factor") or 0, facts.get("align") or 0

@@ -208,7 +208,7 @@ def _array_wrong(random: Random, a: np.ndarray) -> Any:
         case 15:
             return Posing(a, shape=a.shape) if random.random() < 0.7 else Posing(values.plain(random))
         case 16:
-            return Numpy(random.choice((a, a.astype("float64"), None, 3, "x")))
+            return Numpy(random.choice((a, a if a.dtype.fields else a.astype("float64"), None, 3, "x")))
         case 17:
             return a.tolist()
         case 18:
