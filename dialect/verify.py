@@ -24,6 +24,7 @@ from tir_mlir.dialect.regions import computed, declared
 from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
 from tir_mlir.dialect.size_conditions import only_where
+from tir_mlir.dialect.sizes import sizes
 from tir_mlir.dialect.views import Block, Buffer, Loop, funcs, is_block, is_loop
 from tir_mlir.dialect.walk import accessed, ops, parents
 
@@ -384,6 +385,8 @@ def declared_regions(op: ir.Operation) -> None:
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "affine.for": (loop_shape, isolation),
     "affine.parallel": (block_shape, declared_regions),
+    "func.func": (sizes,),
+    "memref.alloc": (sizes,),
     "memref.load": (access_shape,),
     "memref.store": (access_shape,),
 }

@@ -7,8 +7,7 @@ comes in. `check` holds for every module; `check_program` for one that is to be 
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mlir import ir
@@ -16,13 +15,13 @@ from mlir import ir
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.regions import visible_buffers
+from tir_mlir.dialect.sizes import LARGEST, huge
 from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.dialect.views import Func, funcs, is_block, is_where, symbols_by_name
 from tir_mlir.dialect.walk import ops, parents, parse_set
 
 RULE = "wellformed"
 KINDS = ("serial", "parallel", "vectorized", "unrolled")
-LARGEST = 1 << 62  # ids count up from what a module has
 REGION_KEYS = {"buffer", "min", "extent"}
 
 
@@ -31,7 +30,8 @@ def check(module: ir.Module) -> None:
     check_mlir(module.operation)
     listed = ops(module.operation)
     for op in listed:
-        _sizes(op)
+        if (buffer := huge(op)) is not None:
+            _fail(op, f"{buffer.type} has more elements than 64 bits can count")
         for key in op.attributes:
             if key.startswith("tir."):
                 _typed(op, key, op.attributes[key], op.name)
@@ -104,21 +104,6 @@ def _regions(op: ir.Operation) -> None:
                     _fail(op, f'{part} of {buffer} in {key} of block "{name}" must have {needed}, not {map_}')
 
 
-def _sizes(op: ir.Operation) -> None:
-    """Buffers have a size that a machine can count: MLIR ends the process over a larger one."""
-    values = [*op.results, *(a for region in op.regions for block in region.blocks for a in block.arguments)]
-    for type_ in {v.type for v in values}:
-        if isinstance(type_, ir.MemRefType):
-            static = [type_.get_dim_size(n) for n in range(type_.rank) if not type_.is_dynamic_dim(n)]
-            if is_huge(static):
-                _fail(op, f"{type_} has more elements than 64 bits can count")
-
-
-def is_huge(shape: Sequence[Any]) -> bool:
-    """Whether a buffer whose extents are known in part has more elements than MLIR counts."""
-    return math.prod(n for n in shape if isinstance(n, int)) >= LARGEST
-
-
 # --- attributes one by one ------------------------------------------------------------------------------------------
 
 Test = Callable[[ir.Attribute], bool]
@@ -135,7 +120,7 @@ def _is_texts(attr: ir.Attribute) -> bool:
 def _is_number(attr: ir.Attribute) -> bool:
     if not isinstance(attr, ir.IntegerAttr) or isinstance(attr, ir.BoolAttr):
         return False
-    return _is_plain(attr) and 0 <= attr.value < LARGEST
+    return _is_plain(attr) and 0 <= attr.value < LARGEST  # ids count up from what a module has
 
 
 def _is_flag(attr: ir.Attribute) -> bool:

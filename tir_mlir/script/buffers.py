@@ -10,9 +10,9 @@ from mlir.dialects import memref
 
 from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.sizes import is_huge
 from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.dialect.views import Buffer
-from tir_mlir.dialect.wellformed import is_huge
 
 from . import calls, params
 from .expr import Evaluator

@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.dialect.errors import NotAffine
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.wellformed import is_huge
+from tir_mlir.dialect.sizes import is_huge
 
 from . import calls
 from .expr import Evaluator

@@ -5,6 +5,7 @@
 # RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=A scope=shared index_map="lambda i, j: (i // 2, j)"}' 2>&1 | FileCheck %s --check-prefix=CELL
 # RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=A scope=shared index_map="lambda i, j: (i, j - 1)"}' 2>&1 | FileCheck %s --check-prefix=BELOW
 # RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=7 scope=shared index_map="lambda i, j: (i, j)"}' 2>&1 | FileCheck %s --check-prefix=NUMBER
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex-cache-read{block=B buffer=A scope=shared index_map="lambda i, j: (i * 4294967296, j * 4294967296)"}' 2>&1 | FileCheck %s --check-prefix=HUGE
 
 
 # SCOPE: error: {{.*}}'fast' is not a storage scope
@@ -12,6 +13,7 @@
 # ITERS: error: {{.*}}the index of A uses the iters (vi, vj), the map lambda i, j: (i, i) uses (vi); they must be the same
 # CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share a cell, but are at
 # BELOW: error: {{.*}}an index is not below 0
+# HUGE: error: {{.*}}the result would break the rule 'sizes': A_shared of 12884901889 x 30064771073 has more elements than 64 bits can count
 # NUMBER: error: {{.*}}block "B" has no number 7 among what it reads; it reads 0: A
 # CHECK-LABEL: def packed(
 @T.prim_func
