@@ -8,6 +8,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect import attrs, create, dtypes, ranges, walk
+from tir_mlir.dialect.conversion import convert
 from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.index import Index, is_symbol, read_apply
 from tir_mlir.dialect.memo import frozen
@@ -182,7 +183,7 @@ def _look_up_value(op: ir.Operation, tables: list[Table]) -> None:
             continue
         with ir.InsertionPoint(op), op.location:
             value = _written(index, tables, _dtype(index, tables, op))
-            value = _converted(value, cast.results[0].type)
+            value = convert(value, dtypes.to_name(cast.results[0].type))
         cast.results[0].replace_all_uses_with(value)
         cast.erase()
     if any(True for _ in op.results[0].uses):
@@ -199,35 +200,26 @@ def _as_index(index: Index, tables: list[Table], op: ir.Operation) -> ir.Value:
     return arith.index_cast(ir.IndexType.get(), _written(index, tables, _dtype(index, tables, op)))
 
 
-def _dtype(index: Index, tables: list[Table], op: ir.Operation) -> ir.Type:
+def _dtype(index: Index, tables: list[Table], op: ir.Operation) -> str:
     """The integers in which an expression is computed: wide where a table or a part of it needs that."""
     held = [t for t in tables if holds_any(index, [canonical(t.term)])]
     narrow = all(t.buffer.dtype == "int32" for t in held) and _is_narrow(index, ranges.around(op))
-    return dtypes.to_mlir("int32" if narrow else "int64")
+    return "int32" if narrow else "int64"
 
 
-def _written(index: Index, tables: list[Table], type_: ir.Type) -> ir.Value:
+def _written(index: Index, tables: list[Table], dtype: str) -> ir.Value:
     """An expression with its terms looked up, as integers of a type."""
     name = canonical(index)
     table = next((t for t in tables if canonical(t.term) == name), None)
     if table is not None:
-        value = create.load(table.buffer.value, table.at)
-        return _converted(value, type_)
+        return convert(create.load(table.buffer.value, table.at), dtype)
     number = index.as_constant()
     if number is not None:
-        return arith.constant(type_, number)
+        return arith.constant(dtypes.to_mlir(dtype), number)
     if not holds_any(index, [canonical(t.term) for t in tables]):
-        return arith.index_cast(type_, create.apply(index))
-    left, right = (_written(p, tables, type_) for p in parts(index))
+        return arith.index_cast(dtypes.to_mlir(dtype), create.apply(index))
+    left, right = (_written(p, tables, dtype) for p in parts(index))
     return _operation(index.expr.maybe_downcast(), left, right)
-
-
-def _converted(value: ir.Value, type_: ir.Type) -> ir.Value:
-    """An integer as one of another width."""
-    have, want = (ir.IntegerType(t).width for t in (value.type, type_))
-    if have == want:
-        return value
-    return arith.extsi(type_, value) if have < want else arith.trunci(type_, value)
 
 
 def _operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:

@@ -11,6 +11,7 @@ from mlir import ir
 from mlir.dialects import affine, arith
 
 from tir_mlir.dialect import create, dtypes
+from tir_mlir.dialect.conversion import convert
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.index import Index
@@ -46,9 +47,7 @@ class Filling:
             attr = ir.FloatAttr.get(type_, number) if dtypes.is_float(self.dtype) else ir.IntegerAttr.get(type_, number)
             return arith.constant(type_, attr)
         whole = arith.index_cast(ir.IntegerType.get_signless(32), create.apply(found))
-        if dtypes.is_float(self.dtype):
-            return arith.sitofp(type_, whole)
-        return whole if self.dtype == "int32" else _to_integer(whole, type_, self.dtype)
+        return convert(whole, self.dtype)
 
     def chosen(self, values: Sequence[Index], other: Callable[[], ir.Value]) -> ir.Value:
         """The padding where the new indices lie in it, else what `other` makes, at the insertion point."""
@@ -60,10 +59,6 @@ class Filling:
         rest = Filling(self.change, self.value, Padding(pieces[1:], None, never=False), self.dtype)
         here = self.change.conditions(pieces[0], values)
         return _either(here, lambda: self.make(values), lambda: rest.chosen(values, other), self.dtype)
-
-
-def _to_integer(value: ir.Value, type_: ir.Type, dtype: str) -> ir.Value:
-    return arith.extsi(type_, value) if dtypes.bits(dtype) > 32 else arith.trunci(type_, value)
 
 
 def _either(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import arith
 
 from tir_mlir.dialect import attrs, dtypes
 from tir_mlir.dialect.constants import fold_conversion
+from tir_mlir.dialect.conversion import convert
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Block
 from tir_mlir.passes.schedule.buffers import pick
@@ -16,7 +16,6 @@ from tir_mlir.passes.schedule.ways_out import to_copy
 LOADS = ("affine.load", "memref.load")
 STORES = ("affine.store", "memref.store")
 WIDENINGS = ("arith.extsi", "arith.extf")
-_NOT_EQUAL = {True: 13, False: 1}  # of floats: unordered or unequal; of integers: unequal
 
 
 @primitive("unsafe_set_dtype")
@@ -62,7 +61,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     for user in users:
         if user.name in STORES:
             with ir.InsertionPoint(user), user.location:
-                made = convert(user.operands[0], old, dtype).owner
+                made = convert(user.operands[0], dtype).owner
             user.operands[0] = made.results[0]
             fold_conversion(made.operation)
         elif user.name in LOADS:
@@ -78,11 +77,9 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
             widened = [owner for owner, _ in uses if owner.name in WIDENINGS]
             uses = [use for use in uses if use[0] not in widened]
             for owner in widened:
-                wanted = dtypes.to_name(owner.results[0].type)
-                made = value if wanted == new else convert(value, new, wanted)
-                owner.results[0].replace_all_uses_with(made)
+                owner.results[0].replace_all_uses_with(convert(value, dtypes.to_name(owner.results[0].type)))
                 owner.erase()
-        back = convert(value, new, old) if uses else None
+        back = convert(value, old) if uses else None
     for owner, number in uses:
         owner.operands[number] = back
 
@@ -92,24 +89,3 @@ def _holds(wide: str, narrow: str) -> bool:
     if "bool" in (wide, narrow) or dtypes.is_float(wide) != dtypes.is_float(narrow):
         return False
     return dtypes.bits(wide) > dtypes.bits(narrow)
-
-
-def convert(value: ir.Value, source: str, target: str) -> ir.Value:
-    """A value in another type: floats to integers round towards zero, to bool test against zero."""
-    type_ = dtypes.to_mlir(target)
-    wider = dtypes.bits(source) < dtypes.bits(target)
-    is_float = dtypes.is_float(source)
-    if target == "bool":
-        zero = arith.constant(value.type, 0.0 if is_float else 0)
-        return (arith.cmpf if is_float else arith.cmpi)(_NOT_EQUAL[is_float], value, zero)
-    if is_float and dtypes.is_float(target):
-        if dtypes.bits(source) == dtypes.bits(target):  # float16 and bfloat16 have no single op between them
-            return arith.truncf(type_, arith.extf(dtypes.to_mlir("float32"), value))
-        return (arith.extf if wider else arith.truncf)(type_, value)
-    if is_float:
-        return arith.fptosi(type_, value)
-    if dtypes.is_float(target):
-        return (arith.uitofp if source == "bool" else arith.sitofp)(type_, value)
-    if source == "bool":
-        return arith.extui(type_, value)
-    return (arith.extsi if wider else arith.trunci)(type_, value)

@@ -12,6 +12,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect import attrs, create, dtypes
+from tir_mlir.dialect.conversion import convert
 from tir_mlir.dialect.errors import NotAffine, TirError
 from tir_mlir.dialect.index import Index
 
@@ -157,30 +158,7 @@ def cast(item: Any, dtype: str) -> Value:
     item = need(item)
     if not isinstance(item, Value) or isinstance(item.ssa.type, ir.IndexType):
         return Value(to_value(item, dtype), dtype)
-    source = item.dtype
-    if source == dtype:
-        return item
-    return Value(_convert(item.ssa, source, dtype), dtype)
-
-
-def _convert(value: ir.Value, source: str, dtype: str) -> ir.Value:
-    target = _mlir(dtype)
-    if dtype == "bool":
-        zero = constant(0, source)
-        if dtypes.is_float(source):
-            return arith.cmpf(_ORDERED["!="], value, zero)
-        return arith.cmpi(_PREDICATES["!="], value, zero)
-    if dtypes.is_float(source):
-        if not dtypes.is_float(dtype):
-            return arith.fptosi(target, value)
-        if dtypes.bits(source) == dtypes.bits(dtype):  # float16 <-> bfloat16 has no single op
-            return arith.truncf(target, arith.extf(_mlir("float32"), value))
-        return (arith.extf if dtypes.bits(source) < dtypes.bits(dtype) else arith.truncf)(target, value)
-    if dtypes.is_float(dtype):
-        return (arith.uitofp if source == "bool" else arith.sitofp)(target, value)
-    if source == "bool":
-        return arith.extui(target, value)
-    return (arith.extsi if dtypes.bits(source) < dtypes.bits(dtype) else arith.trunci)(target, value)
+    return item if item.dtype == dtype else Value(convert(item.ssa, dtype), dtype)
 
 
 # ---- operators
