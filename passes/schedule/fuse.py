@@ -10,8 +10,8 @@ from tir_mlir.dialect import create, walk
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.split import check_plain, resimplify
-from tir_mlir.passes.schedule.ways_out import ONE_EXTENT, beneath, from_zero, longest
+from tir_mlir.passes.schedule.split import check_from_zero, check_plain, resimplify
+from tir_mlir.passes.schedule.ways_out import beneath, longest
 
 
 @primitive("fuse")
@@ -28,7 +28,9 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     """
     if not loops:
         raise ValueError("fuse needs at least one loop")
-    _check_ranges(loops)
+    for loop in loops:
+        check_plain(loop, "fuse")
+        check_from_zero(loop, "fuse")
     for outer, inner in zip(loops, loops[1:], strict=False):
         check_nested(outer, inner)
     variables = {lp.var for lp in loops}
@@ -62,19 +64,6 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
         walk.erase(loop.op)
     resimplify([fused], preserve_unit_iters)
     return fused
-
-
-def _check_ranges(loops: tuple[Loop, ...]) -> None:
-    """Refuse a loop that does not run from 0 to one extent, or whose annotations would be lost."""
-    for loop in loops:
-        check_plain(loop, "fuse")
-        check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not start at 0", fix=from_zero(loop))
-        check(
-            len(loop.uppers) == 1,
-            loop,
-            f"loop {loop.name} ends at the least of several bounds; fuse needs one extent",
-            fix=ONE_EXTENT,
-        )
 
 
 def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:

@@ -17,8 +17,8 @@ from tir_mlir.dialect.views import Loop, is_loop
 from tir_mlir.dialect.walk import parents
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.split import check_plain
-from tir_mlir.passes.schedule.ways_out import ONE_EXTENT, UNDER_ONE, beneath, from_zero
+from tir_mlir.passes.schedule.split import check_from_zero, check_plain
+from tir_mlir.passes.schedule.ways_out import UNDER_ONE, beneath
 
 Nest = list[Loop]  # from the child of what holds all nests down to the loop that was given
 
@@ -75,13 +75,7 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
             )
     for each in nest:
         check_plain(each, "merge")
-        check(each.lower.as_constant() == 0, each, f"loop {each.name} does not start at 0", fix=from_zero(each))
-        check(
-            len(each.uppers) == 1,
-            each,
-            f"loop {each.name} ends at the least of several bounds; merge needs one extent",
-            fix=ONE_EXTENT,
-        )
+        check_from_zero(each, "merge")
     return nest
 
 

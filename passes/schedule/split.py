@@ -35,14 +35,7 @@ def split(
     reaches the extent. `disable_predication` leaves the guard out, and so needs factors that divide.
     """
     check_plain(loop, "split")
-    check(
-        loop.lower.as_constant() == 0,
-        loop,
-        f"loop {loop.name} starts at {_show(loop.lower)}; split needs a loop that starts at 0",
-        from_zero(loop),
-    )
-    text = f"loop {loop.name} ends at the least of several bounds; split needs one extent"
-    check(len(loop.uppers) == 1, loop, text, ONE_EXTENT)
+    check_from_zero(loop, "split")
     extents = infer_factors(loop, factors)
     needs_guard = _needs_guard(loop, extents)
     if needs_guard and disable_predication:
@@ -103,6 +96,21 @@ def check_plain(loop: Loop, what: str) -> None:
         " first",
     )
     check(not loop.is_thread, loop, f"loop {loop.name} is bound to {loop.kind}; {what} it before binding")
+
+
+def check_from_zero(loop: Loop, what: str) -> None:
+    """Refuse a loop that does not run from 0 to one extent."""
+    start = loop.lower.as_constant()
+    shown = "a variable" if start is None else start
+    check(
+        start == 0, loop, f"loop {loop.name} starts at {shown}; {what} needs a loop that starts at 0", from_zero(loop)
+    )
+    check(
+        len(loop.uppers) == 1,
+        loop,
+        f"loop {loop.name} ends at the least of several bounds; {what} needs one extent",
+        ONE_EXTENT,
+    )
 
 
 def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index]:
@@ -254,8 +262,3 @@ def _loop_domain(block: Block, bindings: Sequence[Index], keep_units: bool) -> s
             if loop.const_extent == 1:
                 dom.set = dom.set.drop_constraints_involving_dims(sets.dim_type.set, dom.index_of(loop.var), 1)
     return dom
-
-
-def _show(index: Index) -> str:
-    number = index.as_constant()
-    return "a variable" if number is None else str(number)

@@ -95,7 +95,7 @@ def triangle(A: T.Buffer((8, 8), "float32")):
 @T.prim_func
 def start(A: T.Buffer((8, 8), "float32")):
     for i in range(8):
-        # expected-error @below {{loop j does not start at 0}}
+        # expected-error @below {{loop j starts at 1; fuse needs a loop that starts at 0}}
         for j in range(1, 8):
             with T.block("A"):
                 vi = T.axis.spatial(8, i)

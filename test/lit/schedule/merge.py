@@ -137,7 +137,7 @@ def bound(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
 
 @T.prim_func
 def start(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    # expected-error @below {{loop j does not start at 0}}
+    # expected-error @below {{loop j starts at 1; merge needs a loop that starts at 0}}
     for j in range(1, 8):
         with T.block("B"):
             vj = T.axis.spatial((1, 8), j)
