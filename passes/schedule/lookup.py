@@ -39,7 +39,11 @@ def get_block(name: str, func_name: Func) -> Block | Func:
         close = difflib.get_close_matches(name, names, 1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
         known = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"
-        way = "" if names else "a block is made by T.block in the program"
+        way = (
+            f'name one of them, "{(close or names)[0]}" for instance'
+            if names
+            else "make a block by T.block in the program"
+        )
         refuse(None, f'{func.name} has no block "{name}"{hint} (its blocks: {known})', fix=way)
     return found[0]
 

@@ -131,3 +131,35 @@ def no_start(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8,), "float32")):
                 with T.init():
                     B[vi] = T.float32(0)
                 B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def begun_before(A: T.Buffer((3, 3), "float32"), B: T.Buffer((3,), "float32")):
+    for i in range(3):
+        with T.block("both"):
+            T.reads()
+            T.writes()
+            with T.block("first"):
+                T.reads()
+                T.writes()
+                for h in range(2):
+                    with T.block("B_first"):
+                        vi = T.axis.spatial(3, i)
+                        vk = T.axis.reduce(3, h)
+                        with T.init():
+                            B[vi] = T.float32(0)
+                        B[vi] = B[vi] + A[vi, vk]
+            with T.block("second"):
+                T.reads()
+                T.writes()
+                for k in range(2, 3):
+                    # expected-error @below {{beneath loop k the sum of block "B" does not begin everywhere: the init, which does not run there now, would start it anew}}
+                    with T.block("B"):
+                        vi = T.axis.spatial(3, i)
+                        vk = T.axis.reduce(3, k)
+                        with T.init():
+                            B[vi] = T.float32(0)
+                        B[vi] = B[vi] + A[vi, vk]
