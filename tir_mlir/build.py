@@ -6,6 +6,7 @@ user's cache: the next build of the same program only loads it.
 
 from __future__ import annotations
 
+import reprlib
 import sys
 import types
 import warnings
@@ -22,7 +23,7 @@ from tir_mlir.dialect.errors import BuildError
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.threads import HEARD
 from tir_mlir.runtime import cache as store
-from tir_mlir.runtime import jit, key, link, llvm_c, machine, mishaps, native, processors
+from tir_mlir.runtime import jit, key, link, llvm_c, machine, memory, mishaps, native, processors
 from tir_mlir.runtime.aot import Aot
 from tir_mlir.runtime.cross import Cross
 from tir_mlir.runtime.engine import Engine
@@ -76,7 +77,7 @@ def build(
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {driver!r}; known: {', '.join(map(repr, DRIVERS))}")
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
-        raise BuildError(f"libs is a list of paths of shared objects, not {libs!r}")
+        raise BuildError(f"libs is a list of paths of shared objects, not {reprlib.repr(libs)}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or Path(lib).exists() else str(lib) for lib in libs]
     timing = Timing()
     native.prepare()
@@ -168,6 +169,7 @@ def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Mo
 
 def _by_driver(request: _Request, driver: str) -> Library:
     lowered, facts = _lower(request)
+    memory.require(facts["scratch"])
     low_precision = "f16" in request.source
     with request.timing.clock("compile"):
         if driver == "tools":
@@ -182,7 +184,8 @@ def _library(request: _Request, driver: jit.Jit | Aot | Engine | Cross, lowered:
 
 
 def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
-    """The program in the llvm dialect, its kernels in it; whether it calls other code, and what the lowering said."""
+    """The program in the llvm dialect, its kernels in it; whether it calls other code, what the lowering said, and the
+    memory that it takes."""
     timing, warned = request.timing, []
     with timing.clock("link"):
         module = clone(request.original)
@@ -194,12 +197,12 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
         with timing.clock("lower"):
             cpu = wanted or host()
             registers = cpu.vector_bits, cpu.registers
-            lower_to_llvm(module, target=request.target, timing=timing.passes, registers=registers)
+            scratch = lower_to_llvm(module, target=request.target, timing=timing.passes, registers=registers)
     finally:
         HEARD.reset(token)
     with timing.clock("link"):
         link.define(module, kernels)
-    return module, {"calls_out": bool(elsewhere), "warned": warned}
+    return module, {"calls_out": bool(elsewhere), "warned": warned, "scratch": scratch}
 
 
 class _Lowering:

@@ -19,7 +19,7 @@ ALIGNMENT = 64
 
 
 @lowering("tir-lower-allocs", "small buffers to the stack, others to the heap with a dealloc; never in a loop")
-def run(module: ir.Module) -> None:
+def run(module: ir.Module) -> int:
     """Place the memory of every buffer at the start of its home: the parallel loop around it, else the function.
 
         for %i { %b = memref.alloc : memref<16x16xf32> ... }
@@ -30,14 +30,15 @@ def run(module: ir.Module) -> None:
 
     Memory made in a loop would grow the stack with each iteration, or leak. A buffer made anew in each iteration keeps
     nothing from one to the next, so one piece serves all. Requires parallel loops to be `affine.parallel` already.
+    Returns the bytes of constant size that a function takes of the heap, at most.
     """
-    for func in programs(module):
-        place_memory(func)
+    return max((place_memory(func) for func in programs(module)), default=0)
 
 
-def place_memory(func: Func) -> None:
-    """The same for one function."""
+def place_memory(func: Func) -> int:
+    """The same for one function; the bytes of constant size on the heap."""
     taken: dict[ir.Operation, int] = {}
+    heap = 0
     for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
         home = next(p for p in walk.parents(op) if p.name in (*SHARED, "func.func"))
         body = home.regions[0].blocks[0]
@@ -49,7 +50,9 @@ def place_memory(func: Func) -> None:
             taken[home] = taken.get(home, 0) + size
             _to_stack(op, body)
         else:
+            heap += size or 0
             _to_heap(op, body)
+    return heap
 
 
 def _bytes(op: ir.Operation) -> int | None:

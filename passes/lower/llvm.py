@@ -24,12 +24,13 @@ def lower_to_llvm(
     target: str | None = None,
     timing: dict[str, float] | None = None,
     registers: tuple[int, int] | None = None,
-) -> None:
+) -> int:
     """Lower a module in place: our mapping -> LLVM dialect, ready for ExecutionEngine and mlir-translate.
 
     Public functions get a C interface (`_mlir_ciface_NAME`, one pointer to a descriptor an argument). `timing` collects
     seconds by pass; `registers` (bits of a vector register, how many) lets a LoweringWarning tell of tiles that do not
-    fit. Raises LoweringError for a target that is not the CPU, and where an op has no way to LLVM.
+    fit. Returns the bytes of constant size that a function takes of the heap, at most. Raises LoweringError for a
+    target that is not the CPU, and where an op has no way to LLVM.
     """
     if (target or "llvm").split()[0] not in CPU_TARGETS:
         raise LoweringError(f'target "{target}" is not supported by this lowering; use "llvm" (the CPU)')
@@ -37,17 +38,15 @@ def lower_to_llvm(
     with entered():
         promised = abi.promises(module)
         attrs.put(module.operation, pressure.REGISTERS, registers)
-        parallel = False
-        for name in pipelines.OURS:
-            answer = clock.run(name, lambda name=name: LOWERINGS[name].run(module))
-            parallel = parallel or answer is True
-        for run in pipelines.stages(parallel):
+        said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipelines.OURS}
+        for run in pipelines.stages(parallel=said["tir-lower-parallel"]):
             if run[0].startswith("tir-"):
                 clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
             else:
                 clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
         abi.keep_promises(module, promised)
         _check(module)
+    return said["tir-lower-allocs"]
 
 
 class Clock:

@@ -192,8 +192,8 @@ def test_a_damaged_entry_is_made_again(parse, folder, kind):
         b"no head",
         b'{"libs": []}\n',
         b"{}\nrest",
-        b'{"libs": ["/nowhere.so"], "calls_out": false, "warned": []}\nrest',
-        b'{"libs": [], "calls_out": false, "warned": []}\nno object file',
+        b'{"libs": ["/nowhere.so"], "calls_out": false, "warned": [], "scratch": 0}\nrest',
+        b'{"libs": [], "calls_out": false, "warned": [], "scratch": 0}\nno object file',
     ],
 )
 def test_an_entry_that_does_not_load_is_made_again(parse, folder, content, capfd):

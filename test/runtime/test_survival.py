@@ -217,3 +217,38 @@ for thread in threads: thread.join()
 print(found == dict.fromkeys(range(4), True))
 """
     assert run(code, tmp_path) == ["True"]
+
+
+def test_buffers_that_do_not_fit_the_memory(tmp_path):
+    """Compiled code that does not get its memory would write to address 0."""
+    code = """
+from tir_mlir import interpret
+SPREAD = \"\"\"
+@T.prim_func
+def main(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer(({n},), "float32")
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi * {step}] = X[vi]
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = B[vi * {step}]
+\"\"\"
+sch = Schedule(parse(SPREAD.format(n=2**50, step=2**47)))
+sch.vectorize(sch.get_loops("Y")[0])
+x, y = np.ones(8, "float32"), np.zeros(8, "float32")
+for call in (
+    lambda: build(sch), lambda: build(sch), lambda: build(sch, driver="tools"),
+    sch.verify, lambda: sch.verify("full"), lambda: interpret(sch, x, y),
+):
+    try:
+        call()
+    except (TirError, MemoryError) as error:
+        print(type(error).__name__, "memory" in str(error) or "iterations" in str(error))
+build(parse(SPREAD.format(n=2**20, step=2**17)))(x, y)
+print((y == 1).all())
+"""
+    refused = ["BuildError True"] * 3 + ["NotChecked True"] * 2 + ["MemoryError True"]
+    assert run(code, tmp_path) == [*refused, "True"]

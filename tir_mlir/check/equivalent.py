@@ -10,6 +10,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.errors import NotChecked
 from tir_mlir.dialect.index_map import IndexMap
 from tir_mlir.dialect.views import funcs
 from tir_mlir.runtime.signature import signatures
@@ -42,7 +43,10 @@ def compare(
     with _one_at_a_time:
         for pair in _pairs(original, scheduled, result):
             result.functions += 1
-            result.difference = Comparison(pair, original, scheduled, seed, result, moves or {}).run()
+            try:
+                result.difference = Comparison(pair, original, scheduled, seed, result, moves or {}).run()
+            except MemoryError as error:
+                raise NotChecked(f"the arrays of {pair[0].name} do not fit the memory: {error}") from error
             if result.difference is not None:
                 break
     result.seconds = time.perf_counter() - start

@@ -13,11 +13,11 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from tir_mlir.dialect import walk
-from tir_mlir.dialect.errors import LoweringError, NotChecked
+from tir_mlir.dialect.errors import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.views import Func, funcs
 from tir_mlir.passes.lower import abi, allocs, scopes
 from tir_mlir.passes.lower.registry import is_private
-from tir_mlir.runtime import jit, machine
+from tir_mlir.runtime import jit, machine, memory
 from tir_mlir.runtime.modules import clone
 from tir_mlir.runtime.signature import signatures
 
@@ -124,11 +124,11 @@ def _compiled(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int
     found, promised = signatures(module), abi.promises(module)
     scopes.run(module)
     _add_code(module, build)
-    allocs.run(module)
+    scratch = allocs.run(module)
     abi.run(module)
     _lower(module, domain)
     abi.keep_promises(module, promised)
-    code = _machine_code(module, list(found), quick)
+    code = _machine_code(module, list(found), quick, scratch)
     return Program(code, found, sites, build, allocates), writers
 
 
@@ -171,7 +171,11 @@ def _lower(module: ir.Module, domain: str) -> None:
         raise LoweringError(f"{left[0].name} is left over: the check has no way to machine code for it")
 
 
-def _machine_code(module: ir.Module, names: list[str], quick: bool) -> jit.Jit:
+def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int) -> jit.Jit:
+    try:
+        memory.require(scratch)
+    except BuildError as error:
+        raise NotChecked(str(error)) from error
     libs = jit.needed_libraries(module, [], False)
     passes = machine.AS_IT_IS if quick else machine.LIGHTLY
     clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731

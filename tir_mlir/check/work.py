@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from mlir import ir
 
 from tir_mlir.dialect import ranges
 from tir_mlir.dialect.index import Index, is_symbol
-from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbol_name
+from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_loop, symbol_name
 
 _UNKNOWN = 64
 """Trips of a loop whose length depends on data."""
 
 
 def work_of(func: ir.Operation, known: Mapping[str, int]) -> int:
-    """About how often the innermost statements of a function run, its shape variables having these values."""
+    """About how often the innermost statements of a function run, its shape variables having these values; each
+    element of an allocation is one, too: it is filled."""
     return _work(func.operation, {}, known)
 
 
@@ -28,7 +30,13 @@ def _work(op: ir.Operation, box: ranges.Box, known: Mapping[str, int]) -> int:
     elif op.name in ("scf.for", "scf.while"):
         trips = _UNKNOWN
     inner = [o.operation for r in op.regions for b in r.blocks for o in b.operations]
-    return trips * max(1, sum(_work(o, box, known) for o in inner if len(o.regions)))
+    filled = sum(_elements(o, box, known) for o in inner if o.name == "memref.alloc")
+    return trips * max(1, filled + sum(_work(o, box, known) for o in inner if len(o.regions)))
+
+
+def _elements(op: ir.Operation, box: ranges.Box, known: Mapping[str, int]) -> int:
+    ends = [_ends(n, box, known)[1] for n in Buffer(op.results[0]).dims]
+    return prod(_UNKNOWN if n is None else max(n, 0) for n in ends)
 
 
 def _trips(loop: Loop, box: ranges.Box, known: Mapping[str, int]) -> int:

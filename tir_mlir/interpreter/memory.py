@@ -133,7 +133,11 @@ def alloc(name: str, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...
     """An allocation; nothing is written."""
     strides = row_major(shape) if strides is None else strides
     size = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-    return View(name, Memory(name, dtype, [POISON] * size), 0, shape, strides)
+    try:
+        held = [POISON] * size
+    except MemoryError:
+        raise MemoryError(f"buffer {name} has {size:,} elements, which do not fit the memory here") from None
+    return View(name, Memory(name, dtype, held), 0, shape, strides)
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:

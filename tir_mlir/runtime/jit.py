@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.runtime import files, machine, symbols, thunks, toolchain
+from tir_mlir.runtime import files, machine, memory, symbols, thunks, toolchain
 from tir_mlir.runtime.caller import PREFIX, Entries, functions
 from tir_mlir.runtime.loader import Code
 from tir_mlir.runtime.signature import Signature
@@ -20,13 +20,14 @@ class Compiled:
     """An object file and what is needed to run it: all that the cache keeps of a program.
 
     `libs` are shared libraries that it calls; `calls_out`: it runs code that was not compiled with it; `warned`: what
-    the lowering said.
+    the lowering said; `scratch`: the bytes that a call takes for buffers of the program.
     """
 
     data: bytes
     libs: list[str]
     calls_out: bool
     warned: list[str]
+    scratch: int = 0
 
     def to_bytes(self) -> bytes:
         head = {k: v for k, v in asdict(self).items() if k != "data"}
@@ -71,6 +72,7 @@ class Jit:
 
     def __init__(self, compiled: Compiled, names: Sequence[str]):
         self._compiled = compiled
+        memory.require(compiled.scratch)
         for lib in compiled.libs:
             symbols.load(lib)  # an exception here, if it does not load
         self._code = Code(compiled.data, compiled.libs)
