@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -75,7 +76,9 @@ def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = 
     Call inside `context.entered()`; the module stays as it is. Errors: IntrinError for an unknown intrinsic.
     """
     if tensor_intrin is not None and not isinstance(tensor_intrin, (str, list, tuple)):
-        raise IntrinError(f"an intrinsic goes by its name, several by a list of names, not {tensor_intrin!r}")
+        raise IntrinError(
+            f"an intrinsic goes by its name, several by a list of names, not {reprlib.repr(tensor_intrin)}"
+        )
     names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
     intrinsics = [i for n in names if (i := TensorIntrin.get(n)) is not None]
     try:

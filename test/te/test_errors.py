@@ -47,6 +47,10 @@ WRONG = {
     "no name": (lambda: te.placeholder((8,), name=3), r"a name is a string, not 3"),
     "a variable's type": (lambda: te.var("n", A), r"the dtype of a variable is a string"),
     "no function": (lambda: te.compute((8,), 3), r"te\.compute takes a function"),
+    "a reduction as a type": (
+        lambda: te.compute((8,), lambda i: te.infinity(te.sum(A[i, K], axis=K))),
+        r"dtype a Reduction is not supported",
+    ),
     "a type": (lambda: te.placeholder((8,), "float31"), r'dtype "float31" is not supported'),
     "a fraction": (lambda: te.placeholder((8.5,)), r"an extent is an integer.*not 8\.5"),
     "a negative extent": (lambda: te.placeholder((-8,)), r"cannot be negative: -8"),

@@ -117,7 +117,7 @@ class Schedule(Stepper):
         """
         steps = [e for e in self._history if e.changed]
         if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= len(steps):
-            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {n}")
+            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {reprlib.repr(n)}")
         if n:
             self._take_back(steps[-n].first)
 

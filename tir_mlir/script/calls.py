@@ -149,10 +149,9 @@ def _dtype(evaluate: Evaluator, callee: DType, node: ast.Call) -> Any:
         return convert(item, callee.dtype)
 
 
-def convert(item: Any, dtype: str) -> Expr:
+def convert(item: Any, dtype: Any) -> Expr:
     """`item` as `dtype`; a constant that fits is converted exactly, an index that is already int32 stays an index."""
-    if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
-        raise Refused(f"dtype {_shown(dtype)} is not supported; use one of {', '.join(dtypes.NAMES)}")
+    dtype = _named(dtype)
     if isinstance(item, str) and dtypes.is_float(dtype):
         try:
             return Const(float(item), dtype)
@@ -175,23 +174,28 @@ def convert(item: Any, dtype: str) -> Expr:
     return arithmetic.cast(item, dtype)
 
 
-def _shown(dtype: Any) -> str:
-    return dtype if isinstance(dtype, str) else describe(dtype)
+def _named(dtype: Any) -> str:
+    """The name of a type that is given by its name, or as T.float32."""
+    dtype = dtype.dtype if isinstance(dtype, DType) else dtype
+    if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
+        shown = dtype if isinstance(dtype, str) else describe(dtype)
+        raise Refused(f"dtype {shown} is not supported; use one of {', '.join(dtypes.NAMES)}")
+    return dtype
 
 
 def _cast(word: str, first: Any, second: Any) -> Expr:
     value, dtype = (second, first) if word == "Cast" else (first, second)
-    return convert(value, dtype.dtype if isinstance(dtype, DType) else dtype)
+    return convert(value, dtype)
 
 
 def _limit(word: str, dtype: Any) -> Const:
-    dtype = dtype.dtype if isinstance(dtype, DType) else dtype
+    dtype = _named(dtype)
+    if word == "infinity" and not dtypes.is_float(dtype):
+        raise Refused(f"{dtype} has no infinity; the floats have: {', '.join(_LIMITS)}")
     if word == "infinity":
         return Const(float("inf"), dtype)
     if dtype in _LIMITS:
         return Const(_LIMITS[dtype] * (-1 if word == "min_value" else 1), dtype)
-    if dtype not in dtypes.NAMES:
-        raise Refused(f"dtype {_shown(dtype)} is not supported; use one of {', '.join(dtypes.NAMES)}")
     top = 1 if dtype == "bool" else (1 << (dtypes.bits(dtype) - 1)) - 1
     return Const((0 if dtype == "bool" else -top - 1) if word == "min_value" else top, dtype)
 
@@ -303,9 +307,7 @@ def _let(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
 
 def _reinterpret(word: str, first: Any, second: Any) -> Value:
     value, dtype = (second, first) if isinstance(first, str | DType) else (first, second)
-    dtype = dtype.dtype if isinstance(dtype, DType) else dtype
-    if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
-        raise Refused(f"dtype {_shown(dtype)} is not supported; use one of {', '.join(dtypes.NAMES)}")
+    dtype = _named(dtype)
     source = dtype_of(arithmetic.need(value))
     if dtypes.bits(source) != dtypes.bits(dtype) or "bool" in (source, dtype):
         raise Refused(f"T.reinterpret keeps the bits: {source} and {dtype} are not of one width")

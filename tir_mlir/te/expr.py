@@ -196,7 +196,7 @@ def lift(value: Any) -> Expr:
         return Expr(_call(dtype, [placed(plain)]) if dtype else placed(plain))
     if (element := getattr(value, "element", None)) is not None:
         return element()
-    raise refuse(f"an expression is made of tensor elements, variables and numbers, not {value!r}")
+    raise refuse(f"an expression is made of tensor elements, variables and numbers, not {reprlib.repr(value)}")
 
 
 def word(name: str, *args: Any, **keywords: Any) -> Expr:

@@ -202,5 +202,5 @@ def _plain(value: Any) -> ast.expr:
     if isinstance(value, (list, tuple)):
         return ast.List([_plain(v) for v in value], ast.Load())
     if value is None or not isinstance(value, (str, bool, int, float)):
-        raise refuse(f"an attribute is a string, a number, a list or a dictionary, not {value!r}")
+        raise refuse(f"an attribute is a string, a number, a list or a dictionary, not {reprlib.repr(value)}")
     return ast.Constant(value)

@@ -90,5 +90,6 @@ def cast(value: Any, dtype: str) -> Expr:
 def _type(dtype: Any) -> str:
     name = str(getattr(dtype, "dtype", dtype))
     if name not in dtypes.NAMES:
-        raise refuse(f'dtype "{name}" is not supported; use one of {", ".join(dtypes.NAMES)}')
+        shown = f'"{dtype}"' if isinstance(dtype, str) else f"a {type(dtype).__name__}"
+        raise refuse(f"dtype {shown} is not supported; use one of {', '.join(dtypes.NAMES)}")
     return name

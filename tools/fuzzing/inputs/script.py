@@ -105,10 +105,20 @@ def _decorated(text: str) -> str:
         exec(compile(text, name, "exec"), names)  # noqa: S102  a user's file
 
     try:
+        if _sets_attributes(compile(text, name, "exec", ast.PyCF_ONLY_AST)):
+            return "refused"  # by this file: what such a text does to T stays for the texts after it
         compile(text, name, "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "refused"  # by Python
     return tried(short(text), run)[0]
+
+
+def _sets_attributes(node: ast.AST) -> bool:
+    """Whether what runs when a file is read sets or deletes an attribute of anything."""
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return True
+    inside = [n for n in ast.iter_child_nodes(node) if not (isinstance(node, ast.FunctionDef) and n in node.body)]
+    return any(_sets_attributes(n) for n in inside)
 
 
 # --- trees ------------------------------------------------------------------------------------------------------------

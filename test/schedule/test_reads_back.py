@@ -1,0 +1,162 @@
+"""What a step leaves reads back as text: programs that did not, found by tools/fuzz.py."""
+
+from __future__ import annotations
+
+from tir_mlir import Schedule
+from tir_mlir.script.equal import difference
+from tir_mlir.script.parser import parse
+
+
+def reads_back(sch):
+    return difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
+
+
+GUARDED = """
+@T.prim_func
+def main(A: T.Buffer((7, 5), "float32"), B: T.Buffer((7, 5), "float32")):
+    for s in range(1):
+        for i_0, i_1, j in T.grid(2, 4, 5):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i_0 * 4 + i_1)
+                vj = T.axis.spatial(5, j)
+                T.where(i_0 * 4 + i_1 < 7)
+                B[vi, vj] = A[vi, vj]
+"""
+
+
+def test_a_guard_prints_as_an_or_only_where_it_reads_back():
+    sch = Schedule(parse(GUARDED))
+    sch.fuse(*sch.get_loops("B")[:3])
+    assert "T.where(s_i_0_i_1_fused < 7)" in sch.mod.script()
+    assert reads_back(sch)
+
+
+DECIDED = """
+@T.prim_func
+def main(A: T.Buffer((1,), "int16"), B: T.Buffer((1,), "int16")):
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            if vi < 0:
+                B[vi] = A[vi] + T.int16(1)
+            else:
+                B[vi] = A[vi] - T.int16(2)
+"""
+
+
+def test_a_choice_that_other_iters_decide_is_taken():
+    sch = Schedule(parse(DECIDED))
+    sch.transform_block_layout("B", lambda i: i * 2)
+    assert "if " not in sch.mod.script()
+    assert reads_back(sch)
+
+
+LOWEST = """
+@T.prim_func
+def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
+    C = T.alloc_buffer((4,), "int32")
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = T.min_value("int32")
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = C[vi] + A[vi]
+"""
+
+
+def test_a_constant_beyond_the_type_that_it_is_converted_to():
+    sch = Schedule(parse(LOWEST))
+    sch.unsafe_set_dtype("C", 0, "int8")
+    assert 'T.Cast("int8", T.int32(-2147483648))' in sch.mod.script()
+    assert reads_back(sch)
+
+
+OWN_INDEX = """
+@T.prim_func
+def main(A: T.handle, C: T.handle):
+    n = T.int32()
+    a = T.match_buffer(A, (n,), "int32")
+    c = T.match_buffer(C, (n,), "int32")
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            c[vi] = a[vi] + vi * 2
+"""
+
+
+def test_an_index_from_a_wide_table_keeps_the_type_of_the_value():
+    sch = Schedule(parse(OWN_INDEX))
+    sch.cache_index("C", "global", 1)
+    assert '"int64"' in sch.mod.script() and 'T.Cast("int32", index_var_0[vi])' in sch.mod.script()
+    assert reads_back(sch)
+    assert sch.verify()
+
+
+INDEX_OF_ONE = """
+@T.prim_func
+def main(A: T.Buffer((2,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((1,), "float32")
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            B[vi] = A[vi * 2 + 1]
+    for i in range(1):
+        with T.block("C"):
+            vi = T.axis.spatial(1, i)
+            C[vi] = B[vi] + T.Cast("float32", vi * 2 + 1)
+"""
+
+
+def test_an_index_that_became_constant_is_a_constant():
+    sch = Schedule(parse(INDEX_OF_ONE))
+    sch.reverse_compute_inline("C")
+    assert "T.float32(1.0)" in sch.mod.script()
+    assert reads_back(sch)
+
+
+LEAST = """
+@T.prim_func
+def main(A: T.Buffer((4, 3), "float16"), D: T.Buffer((4,), "float16")):
+    C = T.alloc_buffer((4,), "float16")
+    for i, k in T.grid(4, 3):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.min_value("float16")
+            C[vi] = T.max(C[vi], A[vi, vk])
+    for i in range(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = C[vi]
+"""
+
+
+def test_a_constant_that_is_converted_by_way_of_another_type():
+    sch = Schedule(parse(LEAST))
+    sch.unsafe_set_dtype("C", 0, "bfloat16")
+    assert "C[vi] = T.bfloat16(-65536.0)" in sch.mod.script()
+    assert reads_back(sch)
+
+
+SIZED = """
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "int32")
+    C = T.match_buffer(c, (n,), "int32")
+    for i in range(1):
+        with T.block("o"):
+            vo = T.axis.spatial(1, i)
+            T.reads(A[vo:n])
+            T.writes(C[vo:n])
+            for j in range(n):
+                with T.block("C"):
+                    vi = T.axis.spatial(n, j)
+                    C[vi] = A[vi] + 1
+"""
+
+
+def test_a_size_that_only_both_declared_regions_use():
+    assert reads_back(Schedule(parse(SIZED)))
