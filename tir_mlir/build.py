@@ -78,6 +78,8 @@ def build(
         raise BuildError(f"unknown driver {driver!r}; known: {', '.join(map(repr, DRIVERS))}")
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
         raise BuildError(f"libs is a list of paths of shared objects, not {reprlib.repr(libs)}")
+    if not isinstance(cache, bool):
+        raise BuildError(f"cache is True or False, not {reprlib.repr(cache)}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or Path(lib).exists() else str(lib) for lib in libs]
     timing = Timing()
     native.prepare()

@@ -9,6 +9,7 @@ import pytest
 
 from tir_mlir import Schedule, from_linalg, to_linalg
 from tir_mlir.dialect.errors import ScriptError, TirError
+from tir_mlir.script.module import IRModule
 
 LOOP = """
 func.func @main(%A: memref<?xf32>, %n: index) {
@@ -175,6 +176,21 @@ func.func @main(%A: memref<4x4xf32>, %B: memref<4x4xf32>) {
     with pytest.raises(ScriptError) as caught:
         from_linalg(text)
     assert caught.value.lineno == 3 or "MLIR itself crashes over this text" in str(caught.value)
+
+
+def test_what_mlir_crashes_over_in_a_tensor():
+    text = """
+func.func @main(%A: tensor<4xf32>) -> tensor<6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.pad %A low[1] high[-2147483649] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<4xf32> to tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+"""
+    with pytest.raises(ScriptError, match="MLIR itself crashes over this text"):
+        IRModule.from_mlir(text)
 
 
 WORDS = ["?", "4", "0", "-1", "9223372036854775807", "memref<?xf32>", "tensor<4xf32>", "index", "i1", "d0", "parallel",

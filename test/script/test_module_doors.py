@@ -1,5 +1,6 @@
 """Modules and functions made of what is none: an error in words."""
 
+import numpy as np
 import pytest
 
 from tir_mlir import TensorIntrin, create_llvm
@@ -25,6 +26,7 @@ WRONG = {
     "attribute": (lambda: MODULE["main"].with_attr([1]), "an attribute has a name"),
     "attributes": (lambda: MODULE["main"].with_attrs(3), "attributes are a dictionary, not int"),
     "target": (lambda: build(MODULE, [1]), "unknown target"),
+    "cache": (lambda: build(MODULE, cache=np.zeros(0)), "cache is True or False, not array"),
     "libraries": (lambda: build(MODULE, libs=3), "libs is a list of paths"),
     "library": (lambda: build(MODULE, libs=[None]), "libs is a list of paths"),
     "C": (lambda: create_llvm(4), "takes source text or the path of a file, not int"),

@@ -18,7 +18,7 @@ from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import is_block
 from tir_mlir.optdriver import net
 from tir_mlir.optdriver.diagnostics import Diagnostic, Failed
-from tir_mlir.script.load import FRAGILE, complete, survive
+from tir_mlir.script.load import complete, is_fragile, survive
 from tir_mlir.script.parser import parse
 from tir_mlir.script.source import Source
 
@@ -85,7 +85,7 @@ def module_of(piece: Piece, rules: bool = True) -> ir.Module:
     """
     if piece.is_script:
         return _script(piece)
-    if FRAGILE in piece.text and not net.is_spread():
+    if not net.is_spread() and is_fragile(piece.text):
         survive(piece.text, Source(piece.name, piece.text.splitlines(keepends=True)))
     module = ir.Module.parse(piece.text)
     wellformed.check(module)
