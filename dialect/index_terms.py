@@ -11,6 +11,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.errors import IndexMapError, NotAffine
+from tir_mlir.dialect.shown import shown
 
 AffineExpr = ir.AffineExpr
 _APPLY: dict[str, Callable[[Any, Any], Any]] = {
@@ -156,28 +157,30 @@ def as_term(item: Any) -> Term:
         return Number(operator.index(item))
     if isinstance(item, float):
         return Number(item)
-    raise NotAffine(f"{item!r} ({type(item).__name__}) cannot be part of an index map; it has variables and integers")
+    raise NotAffine(
+        f"{shown(item)} ({type(item).__name__}) cannot be part of an index map; it has variables and integers"
+    )
 
 
 def combine(symbol: str, left: Any, right: Any) -> Term:
     """`left symbol right`, where that is affine."""
     left, right = as_term(left), as_term(right)
-    shown = Operation(symbol, left, right)
+    term = Operation(symbol, left, right)
     for side in (left, right):
         if isinstance(side, Number) and isinstance(side.value, float):
-            raise NotAffine(f"{shown}: an index is an integer, {side.value} is not")
+            raise NotAffine(f"{term}: an index is an integer, {side.value} is not")
     known = [side.value if isinstance(side, Number) else None for side in (left, right)]
     if symbol == "*" and known[0] is None and known[1] is None:
-        raise NotAffine(f"{shown}: a product of two variables is not affine; one factor must be a constant")
+        raise NotAffine(f"{term}: a product of two variables is not affine; one factor must be a constant")
     if symbol in ("//", "%"):
         what = "divisor of a division" if symbol == "//" else "divisor of a remainder"
         if known[1] is None:
-            raise NotAffine(f"{shown}: the {what} must be a constant")
+            raise NotAffine(f"{term}: the {what} must be a constant")
         if known[1] <= 0:
-            raise NotAffine(f"{shown}: the {what} must be positive")
+            raise NotAffine(f"{term}: the {what} must be positive")
     if known[0] is not None and known[1] is not None:
         return Number(_APPLY[symbol](known[0], known[1]))
-    return shown
+    return term
 
 
 def evaluate(term: Term, values: Mapping[str, Any]) -> Any:

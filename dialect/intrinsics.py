@@ -18,6 +18,7 @@ from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import IntrinError
 from tir_mlir.dialect.forms import Form, NotRaisable
 from tir_mlir.dialect.linalg_form import raise_form
+from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Buffer, Func, funcs
 
 _known: dict[str, TensorIntrin] = {}
@@ -59,7 +60,7 @@ class TensorIntrin:
         differ, when `desc` is no pure tensor computation, when an implementation in loops does something else.
         """
         if not name or not isinstance(name, str):
-            raise IntrinError(f"an intrinsic is registered under a name, not {name!r}")
+            raise IntrinError(f"an intrinsic is registered under a name, not {shown(name)}")
         with entered():
             first = _text(desc, f'the description of "{name}"')
             intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
@@ -74,12 +75,14 @@ class TensorIntrin:
     @staticmethod
     def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
         """The intrinsic of a name; unknown: None with `allow_missing`, else IntrinError with the nearest names."""
-        if name not in _known and isinstance(name, str):
+        if not isinstance(name, str):
+            raise IntrinError(f"an intrinsic goes by its name, not {shown(name)}")
+        if name not in _known:
             for register in _providers:
                 register(name)
         if name in _known or allow_missing:
             return _known.get(name)
-        near = difflib.get_close_matches(str(name), _known, n=3, cutoff=0.5)
+        near = difflib.get_close_matches(name, _known, n=3, cutoff=0.5)
         if near:
             way = f"did you mean {' or '.join(near)}?"
         elif _known:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from tir_mlir.dialect.errors import IndexMapError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.index_map import called, parameters
 from tir_mlir.dialect.index_terms import Term, as_term, combine, evaluate, from_ast
+from tir_mlir.dialect.shown import shown
 
 Span = tuple[Term, Term]
 
@@ -31,7 +31,7 @@ class RegionMap:
         elif callable(given):
             self._function = given
         else:
-            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {reprlib.repr(given)}")
+            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {shown(given)}")
 
     @staticmethod
     def from_text(text: str) -> RegionMap:
@@ -88,5 +88,5 @@ def _span(item: Any) -> Span:
     if len(ends) == 1:
         return as_term(ends[0]), combine("+", ends[0], 1)
     if len(ends) != 2:
-        raise IndexMapError(f"a dimension of a region is an expression or (begin, end), not {item!r}")
+        raise IndexMapError(f"a dimension of a region is an expression or (begin, end), not {shown(item)}")
     return as_term(ends[0]), as_term(ends[1])

@@ -6,7 +6,6 @@ user's cache: the next build of the same program only loads it.
 
 from __future__ import annotations
 
-import reprlib
 import sys
 import types
 import warnings
@@ -20,6 +19,7 @@ from mlir import ir
 
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.shown import shown
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.threads import HEARD
 from tir_mlir.runtime import cache as store
@@ -73,13 +73,13 @@ def build(
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
     if not isinstance(target, str) or target not in TARGETS:
-        raise BuildError(f"unknown target {target!r}; known: {', '.join(map(repr, TARGETS))}, and a Target")
+        raise BuildError(f"unknown target {shown(target)}; known: {', '.join(map(repr, TARGETS))}, and a Target")
     if not isinstance(driver, str) or driver not in DRIVERS:
-        raise BuildError(f"unknown driver {driver!r}; known: {', '.join(map(repr, DRIVERS))}")
+        raise BuildError(f"unknown driver {shown(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
-        raise BuildError(f"libs is a list of paths of shared objects, not {reprlib.repr(libs)}")
+        raise BuildError(f"libs is a list of paths of shared objects, not {shown(libs)}")
     if not isinstance(cache, bool):
-        raise BuildError(f"cache is True or False, not {reprlib.repr(cache)}")
+        raise BuildError(f"cache is True or False, not {shown(cache)}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or Path(lib).exists() else str(lib) for lib in libs]
     timing = Timing()
     native.prepare()

@@ -12,6 +12,7 @@ from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.errors import BufferNameError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import Region, buffers, declare, declared
+from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Block, Buffer, Func, func_of
 from tir_mlir.dialect.walk import all_blocks, ops
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -26,7 +27,7 @@ def check_scope_name(block: Block, scope: str) -> None:
     if not isinstance(scope, str) or not _SCOPE.fullmatch(scope):
         refuse(
             block,
-            f"{scope!r} is not a storage scope; use global, global.<tag>, "
+            f"{shown(scope)} is not a storage scope; use global, global.<tag>, "
             "shared, shared.dyn, warp, local or wmma.<fragment>",
         )
 

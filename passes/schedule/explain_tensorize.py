@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.match import Way, ways
 from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Block
 from tir_mlir.passes.schedule.inline_impl import check_inlinable
 from tir_mlir.passes.schedule.tensorize import bound_to, region_checks
@@ -76,9 +76,7 @@ def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = 
     Call inside `context.entered()`; the module stays as it is. Errors: IntrinError for an unknown intrinsic.
     """
     if tensor_intrin is not None and not isinstance(tensor_intrin, (str, list, tuple)):
-        raise IntrinError(
-            f"an intrinsic goes by its name, several by a list of names, not {reprlib.repr(tensor_intrin)}"
-        )
+        raise IntrinError(f"an intrinsic goes by its name, several by a list of names, not {shown(tensor_intrin)}")
     names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
     intrinsics = [i for n in names if (i := TensorIntrin.get(n)) is not None]
     try:

@@ -19,6 +19,7 @@ from tir_mlir.dialect.index_map import IndexMap
 from tir_mlir.dialect.index_terms import Number
 from tir_mlir.dialect.layout import Padding
 from tir_mlir.dialect.ranges import terms
+from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.passes.schedule.registry import refuse
 from tir_mlir.passes.schedule.relayout import Mapped
@@ -78,7 +79,7 @@ def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: P
     try:
         map_ = IndexMap.wrap(_constant(given, rank) or given, rank)
     except TypeError:
-        refuse(block, f"the value of padding is a number or a map of the new indices, not {given!r}")
+        refuse(block, f"the value of padding is a number or a map of the new indices, not {shown(given)}")
     except TirError as error:
         refuse(block, f"the value of padding: {error}")
     dtype = getattr(given, "dtype", None)

@@ -31,6 +31,7 @@ WRONG = {
     "library": (lambda: build(MODULE, libs=[None]), "libs is a list of paths"),
     "C": (lambda: create_llvm(4), "takes source text or the path of a file, not int"),
     "C in a list": (lambda: create_llvm([[]]), "takes source text or the path of a file, not list"),
+    "name of an intrinsic": (lambda: TensorIntrin.get([[]]), r"goes by its name, not \[\[\]\]"),
     "intrinsic": (lambda: TensorIntrin.register(3, MODULE, MODULE), "registered under a name, not 3"),
 }
 

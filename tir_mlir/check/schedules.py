@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import reprlib
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import NotChecked
+from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import funcs
 from tir_mlir.runtime.signature import signatures
 
@@ -29,7 +29,7 @@ TRIED_WORK = 1 << 29
 def verify_schedule(sch: Any, sizes: str, seed: int) -> Result:
     """See `Schedule.verify`."""
     if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
-        raise ValueError(f'sizes is "auto", "full" or "scaled", not {reprlib.repr(sizes)}')
+        raise ValueError(f'sizes is "auto", "full" or "scaled", not {shown(sizes)}')
     with entered():
         original, scheduled = sch._original, sch.mod.mlir
         done = replay(sch, original) if _may_move(sch) else Replayed(scheduled, {})

@@ -9,6 +9,7 @@ import numpy as np
 
 from tir_mlir.dialect import dtypes
 from tir_mlir.dialect.errors import ArgumentError
+from tir_mlir.dialect.shown import shown
 
 
 class DataType(str):
@@ -75,7 +76,7 @@ def const(value: Any, dtype: str | None = None) -> IntImm | FloatImm:
     if isinstance(value, np.generic):
         dtype, value = dtype or value.dtype.name, value.item()
     if not isinstance(value, (bool, int, float)):
-        raise ArgumentError(f"a constant is a number, not {value!r}")
+        raise ArgumentError(f"a constant is a number, not {shown(value)}")
     if dtype is None:
         dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
     return FloatImm(dtype, value) if dtypes.is_float(DataType(dtype)) else IntImm(dtype, int(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.dialect.errors import ArgumentError, TirError
+from tir_mlir.dialect.shown import shown
 from tir_mlir.script.equal import difference
 from tir_mlir.script.module import IRModule, PrimFunc
 
@@ -46,10 +47,10 @@ def _difference(lhs: Any, rhs: Any) -> str | None:
     programs = [isinstance(side, (IRModule, PrimFunc)) for side in (lhs, rhs)]
     if not any(programs):
         if not all(isinstance(side, (bool, int, float, str, list, tuple, dict, type(None))) for side in (lhs, rhs)):
-            raise ArgumentError(f"modules, functions and Python values are compared, not {lhs!r} and {rhs!r}")
-        return None if lhs == rhs else f"{lhs!r} and {rhs!r}"
+            raise ArgumentError(f"modules, functions and Python values are compared, not {shown(lhs)} and {shown(rhs)}")
+        return None if lhs == rhs else f"{shown(lhs)} and {shown(rhs)}"
     if type(lhs) is not type(rhs):
-        return f"{lhs!r} and {rhs!r} are not of one kind"
+        return f"{shown(lhs)} and {shown(rhs)} are not of one kind"
     return difference(_module(lhs).mlir, _module(rhs).mlir, names=False, symbols=isinstance(lhs, IRModule))
 
 

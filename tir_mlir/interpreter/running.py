@@ -17,6 +17,7 @@ from tir_mlir.dialect import walk
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ArgumentError, NotInterpreted, UnwrittenError
 from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Block, Func, funcs, is_block
 from tir_mlir.runtime.signature import Signature, signatures
 
@@ -152,7 +153,7 @@ def _wanted(found: Mapping[str, Signature], name: str | None) -> Signature:
     if name is None:
         return next(iter(found.values()))
     if name not in found:
-        raise ArgumentError(f"the module has no function {name!r}; it has {', '.join(found)} (name=...)")
+        raise ArgumentError(f"the module has no function {shown(name)}; it has {', '.join(found)} (name=...)")
     return found[name]
 
 

@@ -11,6 +11,7 @@ from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[rep
 
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.shown import shown
 from tir_mlir.runtime.aot import Aot
 from tir_mlir.runtime.cross import Cross
 from tir_mlir.runtime.timing import Timing
@@ -56,7 +57,7 @@ class Library(_Functions):
         return list(self)
 
     def __missing__(self, name: str) -> NoReturn:
-        raise KeyError(f"no function {name!r} in this library; it has: {', '.join(self)}")
+        raise KeyError(f"no function {shown(name)} in this library; it has: {', '.join(self)}")
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"Library has no attribute {name!r}; its functions are: {', '.join(self)}")

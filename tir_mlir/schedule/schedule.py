@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import operator
-import reprlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,6 +12,7 @@ from mlir import ir
 from tir_mlir.dialect import create
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Block, funcs
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.explain_tensorize import Fits, explain_tensorize
@@ -60,11 +60,9 @@ class Schedule(Stepper):
         verify: str | None = None,
     ):
         if verify not in (None, "", "each step"):
-            raise ValueError(f'verify is "each step" or None, not {reprlib.repr(verify)}')
+            raise ValueError(f'verify is "each step" or None, not {shown(verify)}')
         if error_render_level not in ("detail", "fast", "none"):
-            raise ValueError(
-                f'error_render_level is "detail", "fast" or "none", not {reprlib.repr(error_render_level)}'
-            )
+            raise ValueError(f'error_render_level is "detail", "fast" or "none", not {shown(error_render_level)}')
         random = _random(seed)
         alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # TVM looks a lone function up as main
         source = alone.mlir if isinstance(alone, IRModule) else alone
@@ -117,7 +115,7 @@ class Schedule(Stepper):
         """
         steps = [e for e in self._history if e.changed]
         if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= len(steps):
-            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {reprlib.repr(n)}")
+            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {shown(n)}")
         if n:
             self._take_back(steps[-n].first)
 
@@ -130,7 +128,7 @@ class Schedule(Stepper):
         if name not in PRIMITIVES or PRIMITIVES[name].returns is bool:
             near = difflib.get_close_matches(name, PRIMITIVES, n=3)
             way = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise ValueError(f"there is no primitive {reprlib.repr(primitive)}{way}")
+            raise ValueError(f"there is no primitive {shown(primitive)}{way}")
         return self._ask(lambda trial: getattr(trial, name)(*args, **kwargs))
 
     def explain_tensorize(
@@ -202,7 +200,7 @@ class Schedule(Stepper):
             return handle.value(self._integer)
         if not isinstance(handle, Handle):
             raise TypeError(
-                f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{reprlib.repr(handle)}"'
+                f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{shown(handle)}"'
             )
         with entered():
             view = self._view(handle, self._module)
@@ -222,7 +220,7 @@ class Schedule(Stepper):
     def remove_rv(self, handle: Handle) -> None:
         """Forget a handle. Errors: IndexError when it is not known here."""
         if not isinstance(handle, Handle):
-            got = reprlib.repr(handle)
+            got = shown(handle)
             raise TypeError(f'In "Schedule.remove_rv", "handle" has wrong type. Expected a handle, but gets: "{got}"')
         self._check_known(handle)
         self._known.discard(handle.serial)
@@ -248,7 +246,5 @@ def _is_index(value: Any) -> bool:
 
 def _random(seed: int | None) -> Random:
     if isinstance(seed, bool) or not (seed is None or _is_index(seed)):
-        raise TypeError(
-            f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{reprlib.repr(seed)}"'
-        )
+        raise TypeError(f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{shown(seed)}"')
     return Random.seeded(None if seed is None else int(seed))

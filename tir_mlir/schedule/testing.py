@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from tir_mlir.dialect.shown import shown
 from tir_mlir.script.equal import difference
 
 from .schedule import Schedule
@@ -29,7 +30,7 @@ def verify_trace_roundtrip(
             exec(sch.trace.as_python(), scope)
             scope["apply_trace"](new)
         else:
-            raise ValueError(f'text_format is "python" or "json", not {form!r}')
+            raise ValueError(f'text_format is "python" or "json", not {shown(form)}')
         where = difference(sch.mod.mlir, new.mod.mlir)
         if where is not None:
             raise AssertionError(f"the {form} form of the trace makes another program: {where}")

@@ -14,6 +14,7 @@ from inspect import Parameter
 from typing import Any, NoReturn, get_args, get_origin
 
 from tir_mlir.dialect.errors import TirError, TraceError
+from tir_mlir.dialect.shown import shown
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 
 from . import arguments as types
@@ -57,7 +58,7 @@ def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
         return {str(k): _written(v, names, is_input) for k, v in value.items()}
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    raise TraceError(f"{value!r} ({type(value).__name__}) has no form in JSON")
+    raise TraceError(f"{shown(value)} ({type(value).__name__}) has no form in JSON")
 
 
 def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]) -> Instruction:
@@ -168,7 +169,7 @@ class _Reader:
             return {k: read(v) for k, v in value.items()}
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        self.fail(f"{value!r} is nothing that JSON has")
+        self.fail(f"{shown(value)} is nothing that JSON has")
 
     def quoted(self, text: str) -> str:
         try:

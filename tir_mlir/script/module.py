@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Func, funcs
 from tir_mlir.dialect.visiting import visit
 
@@ -66,7 +67,7 @@ class IRModule:
     def __getitem__(self, name: str) -> PrimFunc:
         found = self.functions
         if not isinstance(name, str) or name not in found:
-            raise KeyError(f"the module has no function {name!r}; it has {', '.join(found) or 'none'}")
+            raise KeyError(f"the module has no function {shown(name)}; it has {', '.join(found) or 'none'}")
         return found[name]
 
     def __contains__(self, name: object) -> bool:

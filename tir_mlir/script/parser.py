@@ -12,11 +12,12 @@ from mlir import ir
 
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScriptError, TirError
+from tir_mlir.dialect.shown import shown
 
 from . import python_names
 from .module import IRModule, PrimFunc
 from .scope import Scope, State, assigned_names
-from .source import Source
+from .source import Refused, Source
 from .statements import FunctionParser
 from .verified import verify_source
 
@@ -73,7 +74,7 @@ def _parse_one(module: ir.Module, program: Program) -> State:
         raise program.source.error(program.node, "an expression or statement is nested too deeply") from None
     except ScriptError:
         raise
-    except TirError as error:  # a number too large for what it is meant for, say
+    except (TirError, Refused) as error:  # a number too large for what it is meant for, say
         raise program.source.error(program.node, str(error)) from None
     return state
 
@@ -84,7 +85,7 @@ def _parse_one(module: ir.Module, program: Program) -> State:
 def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.FrameType) -> Any:
     """What `@T.prim_func` makes: a PrimFunc, or a member that waits for its class."""
     if not isinstance(func, types.FunctionType):
-        raise ScriptError(f"@T.prim_func decorates a function, not {func!r}")
+        raise ScriptError(f"@T.prim_func decorates a function, not {shown(func)}")
     program = _program(func, private, check, frame)
     outer = func.__qualname__.rpartition(".")[0]
     if outer and not outer.endswith("<locals>"):
@@ -104,7 +105,7 @@ def _program(func: types.FunctionType, private: bool, check: bool, frame: types.
 def parse_class(cls: type, check: bool = True) -> IRModule:
     """The module of a class decorated with `@I.ir_module`."""
     if not isinstance(cls, type):
-        raise ScriptError(f"@I.ir_module decorates a class, not {cls!r}")
+        raise ScriptError(f"@I.ir_module decorates a class, not {shown(cls)}")
     programs = [m.program for m in vars(cls).values() if isinstance(m, ClassMember)]
     if not check:
         programs = [replace(p, check=False) for p in programs]

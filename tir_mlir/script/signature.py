@@ -75,7 +75,10 @@ class Signature:
         item = self.evaluate(node)
         if isinstance(item, DType):
             spec = ScalarSpec(arg.arg, item.dtype, arg)
-            self.state.scope.define(arg.arg, spec, arg, "parameter")
+            try:
+                self.state.scope.define(arg.arg, spec, arg, "parameter")
+            except Refused as refused:
+                raise self.state.error(arg, str(refused)) from None
             return spec
         return None
 

@@ -13,7 +13,7 @@ from tir_mlir.dialect import dtypes
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.index import Index
 
-from .syntax import DType
+from .syntax import BufferType, DType
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,8 @@ def describe(item: Any) -> str:
         return f"a value of type {dtype_of(item)}"
     if isinstance(item, DType):
         return f"the type {item!r}"
+    if isinstance(item, BufferType):
+        return "the type of a buffer"
     if (word := getattr(item, "tir_word", None)) is not None:
         return f"T.{word}"
     if isinstance(item, ModuleType):

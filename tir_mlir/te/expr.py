@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import itertools
-import reprlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+
+from tir_mlir.dialect.shown import shown
 
 from .places import placed, refuse
 
@@ -158,7 +159,7 @@ class Var(Expr):
     def __init__(self, name: str, dtype: str = "int32"):
         for what, given in (("name", name), ("dtype", dtype)):
             if not isinstance(given, str):
-                raise refuse(f"the {what} of a variable is a string, not {reprlib.repr(given)}")
+                raise refuse(f"the {what} of a variable is a string, not {shown(given)}")
         self.name = name
         self.key = fresh_key()
         self._dtype = dtype
@@ -196,7 +197,7 @@ def lift(value: Any) -> Expr:
         return Expr(_call(dtype, [placed(plain)]) if dtype else placed(plain))
     if (element := getattr(value, "element", None)) is not None:
         return element()
-    raise refuse(f"an expression is made of tensor elements, variables and numbers, not {reprlib.repr(value)}")
+    raise refuse(f"an expression is made of tensor elements, variables and numbers, not {shown(value)}")
 
 
 def word(name: str, *args: Any, **keywords: Any) -> Expr:

@@ -165,6 +165,6 @@ def case(random: Random) -> str:
         word, printed = tried("; ".join(making.said), got.script)
         if word != "accepted":
             raise Fault(f"a function does not print: {described(printed)}\n{'; '.join(making.said)}")
-    elif not isinstance(got, (ScriptError, TypeError, ValueError, ZeroDivisionError)):
+    elif not isinstance(got, (ScriptError, TypeError, ValueError, ZeroDivisionError, IndexError)):
         raise Fault(f"refused by {described(got)}\n{'; '.join(making.said)}")
     return word
