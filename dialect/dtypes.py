@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.shown import shown
 
 _FLOATS = {"float16": ir.F16Type, "bfloat16": ir.BF16Type, "float32": ir.F32Type, "float64": ir.F64Type}
 _INTS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
@@ -13,11 +14,12 @@ NAMES = (*_FLOATS, *_INTS)
 
 def to_mlir(dtype: str) -> ir.Type:
     """`"float32"` -> `f32`. Unknown and unsigned types are refused."""
-    if dtype in _FLOATS:
+    if isinstance(dtype, str) and dtype in _FLOATS:
         return _FLOATS[dtype].get()
-    if dtype in _INTS:
+    if isinstance(dtype, str) and dtype in _INTS:
         return ir.IntegerType.get_signless(_INTS[dtype])
-    raise TirError(f'dtype "{dtype}" is not supported; use one of {", ".join(NAMES)}')
+    said = f'"{dtype}"' if isinstance(dtype, str) else shown(dtype)
+    raise TirError(f"dtype {said} is not supported; use one of {', '.join(NAMES)}")
 
 
 def to_name(type_: ir.Type) -> str:

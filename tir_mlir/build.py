@@ -6,6 +6,7 @@ user's cache: the next build of the same program only loads it.
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 import warnings
@@ -80,7 +81,7 @@ def build(
         raise BuildError(f"libs is a list of paths of shared objects, not {shown(libs)}")
     if not isinstance(cache, bool):
         raise BuildError(f"cache is True or False, not {shown(cache)}")
-    paths = [str(Path(lib).resolve()) if "/" in str(lib) or Path(lib).exists() else str(lib) for lib in libs]
+    paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
     timing = Timing()
     native.prepare()
     with entered():

@@ -30,6 +30,7 @@ WRONG = {
     "libraries": (lambda: build(MODULE, libs=3), "libs is a list of paths"),
     "library": (lambda: build(MODULE, libs=[None]), "libs is a list of paths"),
     "C": (lambda: create_llvm(4), "takes source text or the path of a file, not int"),
+    "C by a long name": (lambda: create_llvm("x" * 5000), "is neither C source .it has no braces. nor a file"),
     "C in a list": (lambda: create_llvm([[]]), "takes source text or the path of a file, not list"),
     "name of an intrinsic": (lambda: TensorIntrin.get([[]]), r"goes by its name, not \[\[\]\]"),
     "intrinsic": (lambda: TensorIntrin.register(3, MODULE, MODULE), "registered under a name, not 3"),

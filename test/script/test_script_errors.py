@@ -221,6 +221,7 @@ def test_in_a_block(body: str, message: str):
         ("with open('f') as f:  # <<\n    pass", "with is for T.block"),
         ("T.func_attr({'x': A})  # <<", "a function attribute must be known when the program is parsed"),
         ("C = T.alloc_buffer((4,), 'float31')  # <<", 'dtype "float31" is not supported'),
+        ("C = T.alloc_buffer((4,), {})  # <<", "dtype {} is not supported"),
         ("B = T.alloc_buffer((4,))  # <<", "B is already a buffer .line 2.; choose another name"),
         ("C = T.alloc_buffer((-4,))  # <<", "an extent cannot be negative"),
         ("n = T.int32()\nC = T.match_buffer(c, (n * n,))  # <<", "a value is needed here, not the variable n"),

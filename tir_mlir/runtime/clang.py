@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.shown import shown
 from tir_mlir.runtime import files, toolchain
 from tir_mlir.runtime.cache import cached
 from tir_mlir.runtime.host import cpu_features
@@ -65,10 +66,10 @@ def without_target(text: str) -> str:
 def _read(source: str) -> tuple[str, str]:
     if "\n" in source or "{" in source:
         return source, "cc" if re.search(r'extern\s+"C"', source) else "c"
-    path = Path(source)
-    if not path.is_file():
-        raise BuildError(f"create_llvm: {source!r} is neither C source (it has no braces) nor a file")
-    return path.read_text(), "c" if path.suffix == ".c" else "cc"
+    text = files.text_of(source)
+    if text is None:
+        raise BuildError(f"create_llvm: {shown(source)} is neither C source (it has no braces) nor a file")
+    return text, "c" if Path(source).suffix == ".c" else "cc"
 
 
 def _host() -> str:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tir_mlir.dialect.errors import ToolError
+from tir_mlir.dialect.errors import BuildError, ToolError
 
 _PREFIX = "tir_mlir-"
 
@@ -64,3 +64,13 @@ def _explained() -> Iterator[None]:
             f"no temporary file can be made: {error.strerror or error}; make room, or let TMPDIR name a folder that "
             "can be written"
         ) from error
+
+
+def text_of(path: str) -> str | None:
+    """The text of a file; None where there is none of that name. Errors: BuildError for one that is no text."""
+    if not os.path.isfile(path):  # Path's own raises over names that are too long
+        return None
+    try:
+        return Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BuildError(f"{path} cannot be read as text: {error}") from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from mlir import ir
 
@@ -17,7 +16,7 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.dialect.visiting import visit
 from tir_mlir.intrin.kernels import Builder, find_kernel, known_kernels, needed_by
-from tir_mlir.runtime import symbols, toolchain
+from tir_mlir.runtime import files, symbols, toolchain
 from tir_mlir.runtime.cache import cached
 from tir_mlir.runtime.clang import without_target
 from tir_mlir.runtime.host import features
@@ -77,10 +76,10 @@ def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
 def import_llvm(text: str) -> ir.Module:
     """LLVM IR (text, or the path of a .ll file) -> a module in the llvm dialect. Raises BuildError."""
     if "\n" not in text.strip():
-        path = Path(text.strip())
-        if not path.is_file():
+        found = files.text_of(text.strip())
+        if found is None:
             raise BuildError(f"{PRAGMA}: {text[:80]!r} is neither LLVM IR text nor a .ll file that exists")
-        text = path.read_text()
+        text = found
     portable = without_target(text)
     source = cached("ll", [portable, toolchain.find("mlir-translate").path], lambda: _translate(portable))
     return ir.Module.parse(source)
