@@ -16,8 +16,9 @@ from tir_mlir.dialect.regions import Region, declare, declared, outer_iters
 from tir_mlir.dialect.views import Block, Buffer
 from tir_mlir.dialect.walk import access_indices, accessed, child_towards, ops
 from tir_mlir.passes.schedule.buffers import alloc, check_scope_name
-from tir_mlir.passes.schedule.common_terms import canonical, common_terms, holds_any, parts, subtracted, variables
+from tir_mlir.passes.schedule.common_terms import canonical, common_terms, holds_any, parts, variables
 from tir_mlir.passes.schedule.copy_place import check_child
+from tir_mlir.passes.schedule.expand import operation
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive
 from tir_mlir.passes.schedule.scope import Scope, scope_of
@@ -219,18 +220,4 @@ def _written(index: Index, tables: list[Table], dtype: str) -> ir.Value:
     if not holds_any(index, [canonical(t.term) for t in tables]):
         return arith.index_cast(dtypes.to_mlir(dtype), create.apply(index))
     left, right = (_written(p, tables, dtype) for p in parts(index))
-    return _operation(index.expr.maybe_downcast(), left, right)
-
-
-def _operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
-    if isinstance(expr, ir.AffineAddExpr):
-        return arith.addi(left, right) if subtracted(expr) is None else arith.subi(left, right)
-    if isinstance(expr, ir.AffineMulExpr):
-        return arith.muli(left, right)
-    if isinstance(expr, ir.AffineFloorDivExpr):
-        return arith.floordivsi(left, right)
-    if isinstance(expr, ir.AffineCeilDivExpr):
-        return arith.ceildivsi(left, right)
-    whole = arith.subi(left, arith.muli(arith.floordivsi(left, right), right))
-    whole.owner.attributes[attrs.OP] = ir.StringAttr.get("floormod")
-    return whole
+    return operation(index.expr.maybe_downcast(), left, right)

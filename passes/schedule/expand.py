@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect import attrs
+from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.index import Index, read_apply
-from tir_mlir.dialect.walk import access_indices, accessed
+from tir_mlir.dialect.walk import access_indices, accessed, home
+from tir_mlir.passes.schedule.common_terms import parts, subtracted
 from tir_mlir.passes.schedule.registry import refuse
 
 
@@ -33,19 +34,19 @@ def expanded(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
 
 
 def written_out(index: Index) -> ir.Value:
-    """The value of an expression as `arith` ops at the insertion point."""
-    return _write(index.expr, index.values)
+    """The value of an expression at the insertion point: an `affine.apply` where MLIR allows one, else `arith` ops."""
+    if all(is_affine_value(v) for v in index.values):
+        return create.apply(index)
+    if (value := index.is_value()) is not None:
+        return value
+    left, right = (written_out(part) for part in parts(index))
+    return operation(index.expr.maybe_downcast(), left, right)
 
 
-def _write(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> ir.Value:
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineDimExpr):
-        return values[expr.position]
-    if isinstance(expr, ir.AffineConstantExpr):
-        return arith.constant(ir.IndexType.get(), expr.value)
-    left, right = _write(expr.lhs, values), _write(expr.rhs, values)  # type: ignore[attr-defined]
+def operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
+    """The outermost operation of an expression on the values of its `parts`."""
     if isinstance(expr, ir.AffineAddExpr):
-        return arith.addi(left, right)
+        return arith.addi(left, right) if subtracted(expr) is None else arith.subi(left, right)
     if isinstance(expr, ir.AffineMulExpr):
         return arith.muli(left, right)
     if isinstance(expr, ir.AffineFloorDivExpr):
@@ -55,3 +56,11 @@ def _write(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> ir.Value:
     rest = arith.subi(left, arith.muli(arith.floordivsi(left, right), right))
     rest.owner.attributes[attrs.OP] = ir.StringAttr.get("floormod")
     return rest
+
+
+def is_affine_value(value: ir.Value) -> bool:
+    """Whether MLIR takes a value in affine maps: loop variables, iters, sizes, and sums of these."""
+    owner = home(value)
+    if isinstance(value.owner, ir.Block):
+        return owner.name in ("affine.for", "affine.parallel", "func.func")
+    return owner.name == "affine.apply" or (owner.parent is not None and owner.parent.name == "func.func")

@@ -12,7 +12,8 @@ from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.create import Constraint, IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop, parent_op
+from tir_mlir.dialect.sets import question
+from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, is_loop, parent_op
 from tir_mlir.dialect.walk import loops_above
 from tir_mlir.passes.schedule.buffers import alloc
 from tir_mlir.passes.schedule.copy_stage import redirect
@@ -40,8 +41,9 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
                                                          with T.block("C_pad"): C[v0] = C_pad[v0]
 
     `padding` has a positive number for each iter. A buffer is copied when an iter in its index gets longer; the copies
-    stand directly around the nest. A loop grows where it is an iter's whole binding. Every element of the results gets
-    the value it got before: what is added to a sum is 0, and what else is computed is not copied back.
+    stand directly around the nest. A loop grows where it is an iter's whole binding; others have to reach the new end
+    as they are. Every element of the results gets the value it got before: what is added to a sum is 0, and what else
+    is computed is not copied back.
 
     Requires: every index of every access is an iter or a constant, one index a buffer; the block is alone in its nest,
     computes a value without dividing integers, and assumes nothing; a spatial iter that gets longer indexes what is
@@ -189,6 +191,23 @@ def _check_nest(plan: _Plan) -> None:
             f"loop {loop.name} does not run over just the domain of iter {it.name}, so it cannot grow with it",
             fix=f"in the program, let the domain of {it.name} end where the loop does",
         )
+    grown = {it.var for loop in plan.loops for it in block.iters if loop.var in it.binding.values}
+    for it in (i for i in block.iters if i.var in plan.extents and i.var not in grown):
+        _check_reached(block, it, plan.extents[it.var])
+
+
+def _check_reached(block: Block, it: Iter, extent: Index) -> None:
+    """Refuse when the loops that an iter is bound to, which stay, do not run the part that is added."""
+    last = it.binding - extent + 1
+    dom = sets.domain(block.op, extra=[last], guards=False)
+    with question(f"whether the loops of {it.name} reach its new end"):
+        reached = not dom.set.intersect(sets.holding(dom, Constraint(last))).is_empty()
+    check(
+        reached,
+        block,
+        f"iter {it.name} is bound to more or less than one loop, and nothing would run the part that is added to it",
+        fix=f"pad before the loop of {it.name} is split or fused, or {unpadded(it.name)}",
+    )
 
 
 # --- the edit ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import create, walk
+from tir_mlir.dialect import walk
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index, cost, is_apply, read_apply
@@ -16,7 +16,7 @@ from tir_mlir.dialect.ranges import terms
 from tir_mlir.dialect.sets import domain, question
 from tir_mlir.dialect.views import Block, Buffer, Iter, is_block, symbols_by_name
 from tir_mlir.dialect.walk import AFFINE_OPS, access_indices, accessed, home, ops, parents
-from tir_mlir.passes.schedule.expand import expanded, written_out
+from tir_mlir.passes.schedule.expand import expanded, is_affine_value, written_out
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.ways_out import UNDER_ONE
 
@@ -199,7 +199,7 @@ def clone_steps(
             continue
         if step.name == "affine.apply":
             with ip:
-                values[step.results[0]] = _value_of(read_apply(step.results[0]).substitute(iters))
+                values[step.results[0]] = written_out(read_apply(step.results[0]).substitute(iters))
             continue
         new = walk.clone(step, ip, values)
         for old, copy in list(zip(ops(step)[1:], ops(new)[1:], strict=True)):
@@ -212,11 +212,6 @@ def clone_steps(
     result = values.get(payload.value, payload.value)
     _drop_unused([*[home(v) for v in values.values() if is_apply(v)], *made], result)
     return result
-
-
-def _value_of(index: Index) -> ir.Value:
-    """The value of an expression: an `affine.apply` where MLIR allows one, else `arith`."""
-    return create.apply(index) if all(is_affine_value(v) for v in index.values) else written_out(index)
 
 
 def _drop_unused(made: Sequence[ir.Operation], result: ir.Value) -> None:
@@ -261,21 +256,13 @@ def _replace(op: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
     for number, operand in enumerate(list(op.operands)):
         if operand in iters:
             with ir.InsertionPoint(op), op.location:
-                op.operands[number] = _value_of(iters[operand])
+                op.operands[number] = written_out(iters[operand])
     return op
 
 
 def _is_foreign(op: ir.Operation, indices: Sequence[ir.Value]) -> bool:
     """Whether an affine op would get an operand that is no affine index."""
     return op.name in AFFINE_OPS and not all(is_affine_value(v) for v in indices)
-
-
-def is_affine_value(value: ir.Value) -> bool:
-    """Whether MLIR takes a value in affine maps: loop variables, iters, sizes, and sums of these."""
-    owner = home(value)
-    if isinstance(value.owner, ir.Block):
-        return owner.name in ("affine.for", "affine.parallel", "func.func")
-    return owner.name == "affine.apply" or (owner.parent is not None and owner.parent.name == "func.func")
 
 
 def check_visible(payload: Payload, place: ir.Operation) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
@@ -133,6 +134,13 @@ def test_split_loops_stay(same_result):
     sch.pad_einsum("C", [16, 1, 8])
     assert [sch.get(lp).extent for lp in sch.get_loops("C")] == [4, 4, 6, 8]
     same_result(sch, matmul(13, 6, 7), *triple(13, 6, 7))
+
+
+def test_loops_that_stay_run_the_added_part():
+    sch = Schedule(matmul(13, 6, 8))
+    sch.split(sch.get_loops("C")[2], [1, None])
+    with pytest.raises(ScheduleError, match="iter vk is bound to more or less than one loop, and nothing would run"):
+        sch.pad_einsum("C", [1, 1, 16])
 
 
 def test_an_index_that_is_a_constant(same_result):

@@ -160,3 +160,36 @@ def main(a: T.handle, c: T.handle):
 
 def test_a_size_that_only_both_declared_regions_use():
     assert reads_back(Schedule(parse(SIZED)))
+
+
+GATHERED = """
+@T.prim_func
+def main(A: T.Buffer((9, 7), "float32"), I: T.Buffer((5,), "int32"), C: T.Buffer((5, 7), "float32")):
+    B = T.alloc_buffer((9, 7), "float32")
+    for i, j in T.grid(9, 7):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0))
+    for i, j in T.grid(5, 7):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[I[vi], vj]
+"""
+
+
+def test_an_affine_index_beside_a_loaded_one():
+    sch = Schedule(parse(GATHERED))
+    sch.compute_inline("B")
+    assert "A[I_[vi], vj - 1]" in sch.mod.script()
+    assert reads_back(sch)
+    sch = Schedule(parse(GATHERED))
+    sch.transform_layout("B", ("write", 0), lambda i, j: (i, 6 - j))
+    assert "B[I_[vi], 6 - vj]" in sch.mod.script()
+    assert reads_back(sch)
+
+
+def test_a_number_added_to_a_loaded_index():
+    sch = Schedule(parse(GATHERED))
+    sch.transform_layout("B", ("write", 0), lambda i, j: (i + 1, j), pad_value=0)
+    assert "B[I_[vi] + 1, vj]" in sch.mod.script()
+    assert reads_back(sch)

@@ -184,3 +184,18 @@ def promised(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             T.assume(A[vi, vj] > T.float32(0))
+
+
+# -----
+
+
+@T.prim_func
+def split_before(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
+    for i, j_0, j_1 in T.grid(13, 3, 5):
+        # expected-error @below {{iter vj is bound to more or less than one loop, and nothing would run the part that is added to it}}
+        with T.block("B"):
+            vi = T.axis.spatial(13, i)
+            vj = T.axis.reduce(15, j_0 * 5 + j_1)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vj]
