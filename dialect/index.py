@@ -9,6 +9,7 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.errors import NotAffine
+from tir_mlir.dialect.shown import shown
 
 AffineExpr = ir.AffineExpr
 
@@ -139,7 +140,7 @@ class Index:
 @lru_cache(maxsize=1 << 12)
 def _constant(value: int) -> ir.AffineExpr:
     if not -(2**63) <= value < 2**63:
-        raise NotAffine(f"{value} does not fit an index (64 bits)")
+        raise NotAffine(f"{shown(value)} does not fit an index (64 bits)")
     return AffineExpr.get_constant(value)
 
 

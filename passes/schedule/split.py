@@ -249,9 +249,21 @@ def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
         return
     box = ranges.around(block.outermost)
     old = walk.constraints(guard)
-    new = [Constraint(folded(c.index.substitute(units).simplified(), box), c.is_eq) for c in old]
-    if new != old:
+    new = [n for c in old if (n := _with_units(c, units, box)) is not None]
+    if not new:
+        block.op.move_before(guard)
+        walk.erase(guard)
+    elif new != old:
         walk.rebuild_guard(guard, new)
+
+
+def _with_units(condition: Constraint, units: dict[ir.Value, Index], box: ranges.Box) -> Constraint | None:
+    """A condition without the loops of extent 1: None where it is known to hold, as it is where it is known not to."""
+    index = folded(condition.index.substitute(units).simplified(), box)
+    number = index.as_constant()
+    if number is None:
+        return Constraint(index, condition.is_eq)
+    return None if number == 0 or (number > 0 and not condition.is_eq) else condition
 
 
 def _loop_domain(block: Block, bindings: Sequence[Index], keep_units: bool) -> sets.Domain:

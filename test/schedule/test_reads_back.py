@@ -193,3 +193,23 @@ def test_a_number_added_to_a_loaded_index():
     sch.transform_layout("B", ("write", 0), lambda i, j: (i + 1, j), pad_value=0)
     assert "B[I_[vi] + 1, vj]" in sch.mod.script()
     assert reads_back(sch)
+
+
+GUARDED_ROW = """
+@T.prim_func
+def main(C: T.Buffer((2, 4), "float32")):
+    for i, j in T.grid(2, 4):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where(i == 1 and j >= 1)
+            C[vi, vj] = T.float32(7)
+"""
+
+
+def test_conditions_that_a_loop_of_one_iteration_decides():
+    """One that holds goes; one that does not stays as it was: no program can say it without the loop."""
+    sch = Schedule(parse(GUARDED_ROW))
+    sch.loop_partition(sch.get_loops("C")[0], [1], preserve_unit_iters=False)
+    assert "T.where(i0 == 1 and j >= 1)" in sch.mod.script() and "T.where(j >= 1)" in sch.mod.script()
+    assert reads_back(sch)
+    assert sch.verify()

@@ -59,6 +59,7 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("B[vi, vj] = T.Cast('float3', A[vi, vj])  # <<", "dtype float3 is not supported"),
         ("B[vi, vj] = T.uint8(3)  # <<", "dtype uint8 is not supported"),
         ("B[vi, vj] = A[T.infinity(vi), vj]  # <<", "dtype a value of type int32 is not supported"),
+        ("B[vi + (1 << 99999), vj] = A[vi, vj]  # <<", "an integer of 100,000 bits does not fit an index"),
         ("B[vi, vj] = T.Buffer[vi]  # <<", "not the type of a buffer"),
         ("B[vi, vj] = T.infinity('int32')  # <<", "int32 has no infinity; the floats have: float16"),
         ("I[vi] = vi / 2  # <<", "/ divides floats; for integers write //"),
