@@ -24,8 +24,8 @@ def answers() -> dict[Any, Any] | None:
 def frozen() -> Iterator[None]:
     """Within it nothing may edit a module. Ops, values and views made inside must not be kept beyond it."""
     before = answers()
-    _state.answers = {} if before is None else before
-    try:
+    try:  # before anything is set: Ctrl-C may come between any two lines
+        _state.answers = {} if before is None else before
         yield
     finally:
         _state.answers = before
