@@ -206,6 +206,15 @@ def main(C: T.Buffer((2, 4), "float32")):
 """
 
 
+def test_a_condition_that_alone_is_decided_goes():
+    """The guard itself goes with it."""
+    sch = Schedule(parse(GUARDED_ROW.replace(" and j >= 1", "")))
+    sch.loop_partition(sch.get_loops("C")[0], [1], preserve_unit_iters=False)
+    assert sch.mod.script().count("T.where") == 1  # where it never holds
+    assert reads_back(sch)
+    assert sch.verify()
+
+
 def test_conditions_that_a_loop_of_one_iteration_decides():
     """One that holds goes; one that does not stays as it was: no program can say it without the loop."""
     sch = Schedule(parse(GUARDED_ROW))
