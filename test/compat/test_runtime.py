@@ -122,6 +122,21 @@ def test_structural_equality(tvm, add):
     assert tvm.TVMError is TirError
 
 
+@pytest.mark.parametrize(
+    "lhs, rhs, said",
+    [
+        (list(range(90)), [*range(89), 7], r"at \[89\], 89 and 7"),
+        ({"a": [1, 2], "b": 3}, {"a": [1, 4], "b": 3}, r"at \['a'\], at \[1\], 2 and 4"),
+        ([1], [1, 2], r"\[1\] and \[1, 2\]"),
+        ([1], (1,), r"\[1\] and \(1,\)"),
+    ],
+)
+def test_values_that_differ(tvm, lhs, rhs, said):
+    """Where they differ first: cut texts of both might look alike."""
+    with pytest.raises(tvm.TVMError, match=f"the programs differ: {said}"):
+        tvm.ir.assert_structural_equal(lhs, rhs)
+
+
 def test_tempdir(tvm):
     from tvm.contrib import utils  # type: ignore[import-not-found]
 

@@ -48,10 +48,22 @@ def _difference(lhs: Any, rhs: Any) -> str | None:
     if not any(programs):
         if not all(isinstance(side, (bool, int, float, str, list, tuple, dict, type(None))) for side in (lhs, rhs)):
             raise ArgumentError(f"modules, functions and Python values are compared, not {shown(lhs)} and {shown(rhs)}")
-        return None if lhs == rhs else f"{shown(lhs)} and {shown(rhs)}"
+        return None if lhs == rhs else _values_apart(lhs, rhs)
     if type(lhs) is not type(rhs):
         return f"{shown(lhs)} and {shown(rhs)} are not of one kind"
     return difference(_module(lhs).mlir, _module(rhs).mlir, names=False, symbols=isinstance(lhs, IRModule))
+
+
+def _values_apart(lhs: Any, rhs: Any) -> str:
+    """Where two Python values differ first, and how."""
+    if isinstance(lhs, (list, tuple)) and type(lhs) is type(rhs) and len(lhs) == len(rhs):
+        keys: Any = range(len(lhs))
+    elif isinstance(lhs, dict) and isinstance(rhs, dict) and lhs.keys() == rhs.keys():
+        keys = lhs.keys()
+    else:
+        return f"{shown(lhs)} and {shown(rhs)}"
+    key = next(k for k in keys if lhs[k] != rhs[k])
+    return f"at [{shown(key)}], {_values_apart(lhs[key], rhs[key])}"
 
 
 def _module(node: IRModule | PrimFunc) -> IRModule:
