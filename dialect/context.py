@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import FrameType
 
 from mlir import ir
 
 from tir_mlir.dialect.errors import ForkError
 
+_PACKAGE = __name__.partition(".")[0] + "."
 _lock = threading.RLock()  # a signal handler may come in while it is held
 _context: ir.Context | None = None
-_inside: dict[int, int] = {}  # by thread: how often it has entered
 _single = False  # whether the context runs without its pool of threads, for a fork
-_torn = False  # whether another thread was inside when this process was forked
+_shared = False  # whether another thread was at work when a fork began
+_torn = False  # whether another thread was at work when this process was forked
 
 
 def context() -> ir.Context:
@@ -36,36 +38,51 @@ def _made() -> ir.Context:
     return _context
 
 
-@contextmanager
-def entered(loc: ir.Location | None = None) -> Iterator[ir.Context]:
-    """Enter the context and a location (unknown unless given). May be nested.
+def entered(loc: ir.Location | None = None) -> ir.Location:
+    """What to enter, `with entered():`, to be in the context and at a location (unknown unless given). May be nested.
 
-    A context that is still entered when Python exits aborts the process, so nothing enters it except through here.
+    A context that is still entered when Python exits aborts the process, so nothing enters it except through here. It
+    is the location itself that is entered: no line of Python runs between, where Ctrl-C could leave it half done.
     """
-    me = threading.get_ident()
-    with _lock:
-        ctx = _made()
-        _inside[me] = _inside.get(me, 0) + 1
-    try:
-        with ctx, loc or ir.Location.unknown():
-            yield ctx
-    finally:
-        _inside[me] -= 1
-        if not _inside[me]:
-            del _inside[me]
+    ctx = context()
+    return loc or ir.Location.unknown(context=ctx)
+
+
+@atexit.register
+def _leave() -> None:
+    """Leave what Ctrl-C, or a user by hand, left entered."""
+    while (ctx := ir.Context.current) is not None and ctx is _context:
+        try:
+            innermost = ir.InsertionPoint.current
+        except ValueError:
+            innermost = ir.Location.current or ctx
+        innermost.__exit__(None, None, None)
 
 
 # --- forks: MLIR's pool of threads would not be there in a child, whose passes would wait for it for ever -------------
 
 
 def _others() -> bool:
-    return any(thread != threading.get_ident() for thread in _inside)
+    """Whether another thread is at work in this package."""
+    me = threading.get_ident()
+    return any(_at_work(frame) for thread, frame in sys._current_frames().items() if thread != me)
+
+
+def _at_work(frame: FrameType | None) -> bool:
+    """Whether a call under way may be in MLIR; what `runtime` does on its own, calling a built program, is not."""
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith(_PACKAGE) and not name.startswith(_PACKAGE + "runtime."):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _before_fork() -> None:
-    global _single
+    global _single, _shared
     _lock.acquire()
-    if _context is not None and not _others():
+    _shared = _others()
+    if _context is not None and not _shared:
         _context.enable_multithreading(False)
         _single = True
 
@@ -80,7 +97,7 @@ def _after_in_parent() -> None:
 
 def _after_in_child() -> None:
     global _torn
-    _torn = _torn or _others()
+    _torn = _torn or _shared
     _after_in_parent()
 
 

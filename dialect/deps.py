@@ -13,7 +13,7 @@ import islpy as isl
 
 from tir_mlir.dialect.counterexample import Counterexample
 from tir_mlir.dialect.flow import is_private, same_flow
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import dim_type, flatten, question, smallest_point
 from tir_mlir.dialect.size_conditions import sizes_without
 from tir_mlir.dialect.touches import Touch, conflicting, loop_names, same_element, touches, written_groups
@@ -24,7 +24,7 @@ from tir_mlir.dialect.walk import is_inside, parents
 __all__ = ["Touch", "carried", "lex_lt", "loop_names", "reordered", "touches", "witness"]
 
 
-@frozen()
+@only_reads
 def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     """A conflict between two iterations of a loop (same outer iterations), or None: then they may run at the same time.
 
@@ -74,7 +74,7 @@ def witness(a: Touch, b: Touch, clash: isl.Map) -> Counterexample:
     return Counterexample((a.at(first), b.at(second)), element, sizes, sizes_without(clash, a.access.op))
 
 
-@frozen()
+@only_reads
 def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | None:
     """A conflict that comes out in another order when a perfect nest `loops` is permuted to `order`, or None.
 

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import ranges
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.sets import Domain, dim_type, question, smallest_point
 from tir_mlir.dialect.touches import Touch, touches
@@ -82,7 +82,7 @@ def _padded(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
     return dom.relation([*affs, *[dom.zero] * (length - len(affs))])
 
 
-@frozen()
+@only_reads
 def unwritten_reads(
     buffer: ir.Value, root: ir.Operation, readers: ir.Operation | None = None
 ) -> tuple[Touch, list[int]] | None:

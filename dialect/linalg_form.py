@@ -13,7 +13,7 @@ from tir_mlir.dialect.accesses import of_op
 from tir_mlir.dialect.boxes import NotABox, box_of
 from tir_mlir.dialect.forms import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.index import Index, trim, used_dims
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.payload import Leaf, Node, Tree
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.size_conditions import only_where
@@ -36,7 +36,7 @@ class _Nest:
     inner: Block | None = None
 
 
-@frozen()
+@only_reads
 def raise_form(top: Top, numbers: bool = False) -> Form:
     """A block (its iters are parameters), a loop (included) or a function -> its canonical form.
 

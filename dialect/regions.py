@@ -13,7 +13,7 @@ from tir_mlir.dialect.accesses import READ, WRITE, Access, access_domain, access
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index, is_symbol, read_map
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import question, region_map
 from tir_mlir.dialect.views import Block, Buffer, Func, is_block, symbol_name, symbols_by_name
 from tir_mlir.dialect.walk import home, is_inside, ops, parents
@@ -43,7 +43,7 @@ class Region:
         return Region(self.buffer, mins, extents)
 
 
-@frozen()
+@only_reads
 def regions(block: Block) -> tuple[list[Region], list[Region]]:
     """The reads and the writes of a block: declared ones where it declares them, else computed.
 
@@ -148,7 +148,7 @@ def visible_buffers(op: ir.Operation) -> list[Buffer]:
     return found
 
 
-@frozen()
+@only_reads
 def buffers(block: Block) -> tuple[list[Buffer], list[Buffer]]:
     """The buffers of `regions(block)`, without their boxes."""
     found = []
@@ -158,7 +158,7 @@ def buffers(block: Block) -> tuple[list[Buffer], list[Buffer]]:
     return found[0], found[1]
 
 
-@frozen()
+@only_reads
 def computed(block: Block) -> tuple[list[Region], list[Region]]:
     """The regions that the accesses of a block amount to."""
     reads, writes = _groups(block)
@@ -201,7 +201,7 @@ def _by_buffer(found: Sequence[Access]) -> list[list[Access]]:
     return list(groups.values())
 
 
-@frozen()
+@only_reads
 def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> Region:
     """The smallest box around some accesses to one buffer, with everything beneath `top` relaxed, and the variables
     `free` of loops around it.
@@ -242,7 +242,7 @@ def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free
     return _bounds(relation, outer, symbols, Buffer(group[0].buffer))
 
 
-@frozen()
+@only_reads
 def relation_beneath(
     group: Sequence[Access], top: ir.Operation, guards: bool = True
 ) -> tuple[isl.Map, list[ir.Value], dict[str, ir.Value]]:

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import ranges
 from tir_mlir.dialect.accesses import Access
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_loop
 from tir_mlir.dialect.walk import home, is_inside, parents
 
@@ -24,7 +24,7 @@ class SumBox:
     dense: bool
 
 
-@frozen()
+@only_reads
 def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> SumBox | None:
     """The box of some accesses with everything beneath `top` relaxed, and the loop variables `free` of loops around it,
     where all indices are plain sums of loops with constant bounds and guards change nothing; None where that is not

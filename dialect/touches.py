@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import Domain, dim_type, region_map, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_block, is_loop
 from tir_mlir.dialect.walk import parents
@@ -58,7 +58,7 @@ def loop_names(op: ir.Operation) -> list[str]:
     return [Loop(p).name for p in parents(op)[::-1] if is_loop(p)]
 
 
-@frozen()
+@only_reads
 def touches(root: ir.Operation, buffer: ir.Value | None = None) -> list[Touch]:
     """The accesses beneath `root` (to one buffer), each distinct one once."""
     seen: dict[tuple, None] = {}

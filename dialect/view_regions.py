@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.accesses import accesses, behind, in_view, memrefs
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.regions import Region, regions
 from tir_mlir.dialect.views import Block, Buffer
 from tir_mlir.dialect.walk import is_inside
@@ -19,7 +19,7 @@ def resolved(region: Region) -> Region:
     return Region(buffer, tuple(mins), tuple(extents))
 
 
-@frozen()
+@only_reads
 def as_written(block: Block) -> tuple[list[Region], list[Region]]:
     """`regions(block)`, but a region of a view where the block reaches a buffer through that view only.
 

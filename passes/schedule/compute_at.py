@@ -6,7 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect import deps, sets
 from tir_mlir.dialect.accesses import accesses
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.passes.schedule import relocate
@@ -56,7 +56,7 @@ def compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: bool = Fals
     relocate.move(block, loop, found, anchor, preserve_unit_loops)
 
 
-@frozen()
+@only_reads
 def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir.Operation]:
     """All checks: what to compute under the loop, and before which op."""
     relocate.check_place(block, loop)

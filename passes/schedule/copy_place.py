@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.accesses import accesses
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.views import Block, Buffer, Func
 from tir_mlir.dialect.vouched import trusted
 from tir_mlir.dialect.walk import is_inside
@@ -133,7 +133,7 @@ def check_behind(reader: Block, buffer: Buffer, writer: Block) -> None:
         )
 
 
-@frozen()
+@only_reads
 def write_place(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Block]) -> Place:
     """Before the first reader that keeps the buffer, or at the end of the scope."""
     order = children(scope)

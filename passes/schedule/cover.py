@@ -11,7 +11,7 @@ from tir_mlir.dialect import sums
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Element
 from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import Domain, dim_type, flatten, question, region_map, smallest_point
 from tir_mlir.dialect.size_conditions import sizes_without
 from tir_mlir.dialect.views import Buffer, defining_op, is_loop
@@ -84,7 +84,7 @@ def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: i
     return all(low.same(start) and extent.same(size) for low, extent, start, size in parts)
 
 
-@frozen()
+@only_reads
 def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> Uncovered | None:
     """An element that is read beneath `level` and not written there in the same iteration, or None.
 

@@ -13,7 +13,7 @@ from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.flow import unwritten_reads
 from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.iter_kinds import iter_kinds
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import frozen, only_reads
 from tir_mlir.dialect.regions import box
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Loop, func_of
@@ -179,7 +179,7 @@ def _check_only_there(buffer: Buffer, loop: Loop, users: Sequence[ir.Operation])
             )
 
 
-@frozen()
+@only_reads
 def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
     """Refuse unless the copy takes only what was written in the same iteration, and nothing else reads what was not."""
     own = [a for a in accesses(copy.op) if a.buffer == cache.value]

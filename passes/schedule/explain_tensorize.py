@@ -10,7 +10,7 @@ from tir_mlir.dialect.forms import Form, NotRaisable
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.match import Way, ways
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Block
 from tir_mlir.passes.schedule.inline_impl import check_inlinable
@@ -86,7 +86,7 @@ def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = 
     return Fits({i.name: _fit(block, form, i) for i in intrinsics})
 
 
-@frozen()
+@only_reads
 def _fit(block: Block, form: Form, intrinsic: TensorIntrin) -> Fit:
     if not form.canonical().axes and intrinsic.form().canonical().axes:
         way = "tensorize takes the loop around the tile, or a blockized block"

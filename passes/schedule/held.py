@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.flow import unwritten_reads
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer
 from tir_mlir.passes.schedule.cover import meeting, uncovered
@@ -30,7 +30,7 @@ def check_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -> None
         )
 
 
-@frozen()
+@only_reads
 def check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block, fix: str = "") -> None:
     """The write-back takes only what the block wrote, and the block itself relies on nothing from before."""
     check_box(cache, block, copy, fix or f'in the program, let block "{block.name}" write the rest, too')

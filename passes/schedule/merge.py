@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import create, deps, walk
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import dim_type, question
 from tir_mlir.dialect.touches import Touch, same_element, touches
 from tir_mlir.dialect.views import Loop, is_loop
@@ -120,7 +120,7 @@ def _equal_part(one: Loop, two: Loop) -> str:
 # --- the order of what meets ----------------------------------------------------------------------------------------
 
 
-@frozen()
+@only_reads
 def _check_order(top: ir.Operation, nests: Sequence[Nest]) -> None:
     """Refuse when two iterations that touch one element, one writing, would run in another order."""
     depth = len([p for p in [top, *parents(top)] if is_loop(p)])

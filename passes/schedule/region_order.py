@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.regions import Region, buffers, computed, declare, declared
 from tir_mlir.dialect.views import Block, View, is_block
 from tir_mlir.dialect.walk import parents
@@ -41,7 +41,7 @@ def keeps_region_order(run: F) -> F:
     return step  # type: ignore[return-value]
 
 
-@frozen()
+@only_reads
 def _orders(first: View) -> dict[int, list[list[str]]]:
     """The buffers that each block around reads and writes, by name."""
     around = [Block(p) for p in parents(first.op) if is_block(p)]

@@ -12,7 +12,7 @@ from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import dim_type, question, smallest_point
 from tir_mlir.dialect.size_conditions import only_where, sizes_without
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of
@@ -62,7 +62,7 @@ def reverse_compute_at(block: Block, loop: Loop | Mark, preserve_unit_loops: boo
     relocate.move(block, loop, found, anchor, preserve_unit_loops)
 
 
-@frozen()
+@only_reads
 def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir.Operation]:
     """All checks: what to run under the loop, and before which op."""
     relocate.check_place(block, loop)

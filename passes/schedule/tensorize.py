@@ -14,7 +14,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.linalg_form import raise_form
 from tir_mlir.dialect.match import Binding, Match, Mismatch, match
-from tir_mlir.dialect.memo import frozen
+from tir_mlir.dialect.memo import frozen, only_reads
 from tir_mlir.dialect.regions import Region, computed, declare
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.verify import names_of
@@ -92,7 +92,7 @@ def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: s
     yield partial(_check_shared_strides, block, bindings, name)
 
 
-@frozen()
+@only_reads
 def _match(block: Block, intrinsic: TensorIntrin) -> Match:
     """How the block is the intrinsic's computation, or the refusal that says why it is not."""
     form = _form(block, intrinsic.name)

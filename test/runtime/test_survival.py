@@ -70,13 +70,14 @@ for _ in range(2):  # a child, and the parent again
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
 def test_a_fork_in_the_middle_of_another_threads_work_is_told(tmp_path):
     code = """
-from tir_mlir.dialect.context import entered
-inside, done = threading.Event(), threading.Event()
-def work():
-    with entered():
-        inside.set()
-        done.wait()
-thread = threading.Thread(target=work)
+from tir_mlir.schedule import stepping
+inside, done, verify = threading.Event(), threading.Event(), stepping.verify
+def slowly(*args, **options):
+    inside.set()
+    done.wait()
+    verify(*args, **options)
+stepping.verify = slowly
+thread = threading.Thread(target=scheduled, args=(1,))
 thread.start()
 inside.wait()
 child = os.fork()
@@ -129,6 +130,19 @@ print(hit > 10)
 """
     assert run(code, tmp_path) == ["True"]
     assert not [p.name for p in tmp_path.rglob("new-*")][5:]  # few unfinished files; they go in time
+
+
+def test_what_is_left_entered_is_left_at_exit(tmp_path):
+    code = """
+from mlir import ir
+from tir_mlir.dialect.context import entered
+entered().__enter__()
+module = ir.Module.create()
+ir.InsertionPoint(module.body).__enter__()
+ir.Location.name("deep").__enter__()
+print(right(build(scheduled(1)), 1))
+"""
+    assert run(code, tmp_path) == ["True"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs limits of a process")

@@ -1,8 +1,13 @@
 """Ctrl-C in a step, wherever it comes: the schedule is as it was, and goes on."""
 
+import sys
+from random import Random
+
 import pytest
+from mlir import ir
 
 from tir_mlir import Schedule
+from tir_mlir.dialect import memo
 from tir_mlir.dialect.visiting import visit
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.passes.schedule import concurrency
@@ -37,6 +42,67 @@ def test_an_interrupted_step_did_not_happen(monkeypatch, place, name):
     assert sch.get(x).name == "x"
     sch.split(x, [None, 4])
     assert sch.verify()
+
+
+class Moment:
+    """Ctrl-C at the nth call or return of ours or of contextlib, where Python looks for signals."""
+
+    def __init__(self, number):
+        self.left = number
+
+    def __call__(self, frame, event, _):
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith("tir_mlir.") and module != "contextlib":
+            return None
+        frame.f_trace_lines = False
+        if event in ("call", "return"):
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+        return self
+
+
+def interrupted(work, number):
+    """Do the work up to its nth moment; how many were left."""
+    before, moment = sys.gettrace(), Moment(number)
+    sys.settrace(moment)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return moment.left
+
+
+def tiled(sch):
+    y, x, k = sch.get_loops("matmul")
+    yo, yi = sch.split(y, [None, 4])
+    sch.reorder(yo, x, yi, k)
+    sch.decompose_reduction("matmul", yo)
+    return sch
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in a generator that is closed
+@pytest.mark.parametrize("checked", [None, "each step"], ids=["plain", "verified"])
+def test_an_interrupt_at_any_call_or_return(checked):
+    """The steps made count, and everything goes on: at once, while the interrupt is handled, and later."""
+    program = chapter.matmul(8, 8, 8)
+    whole = tiled(Schedule(program, verify=checked)).mod.script()
+    moments = 10**9 - interrupted(lambda: tiled(Schedule(program, verify=checked)), 10**9)
+    hit = 0
+    for number in Random(7).sample(range(1, moments), 50):
+        sch = Schedule(program, verify=checked)
+        try:
+            interrupted(lambda: tiled(sch), number)  # noqa: B023
+        except KeyboardInterrupt:
+            hit += 1
+            again = Schedule(program)
+            sch.trace.apply_to_schedule(again)
+            assert again.mod.script() == sch.mod.script()
+            assert tiled(Schedule(program)).mod.script() == whole
+        assert tiled(Schedule(program)).mod.script() == whole
+        assert sch.verify()
+    assert hit > 30
+    assert memo.answers() is None and ir.Context.current is None
 
 
 def test_an_interrupted_walk_is_an_interrupt():

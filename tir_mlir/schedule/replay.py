@@ -20,7 +20,8 @@ def run(
 ) -> None:
     """Run steps on a schedule, all of them or none: an error leaves it as it was."""
     known = Translation()
-    with sch._all_or_nothing():
+
+    def each() -> None:
         for number, step in enumerate(steps):
             where = f"step {number + 1} of the trace, {step.name}"
             if step.name not in PRIMITIVES:
@@ -30,6 +31,8 @@ def run(
                 arguments[DECISION] = _decision(step, arguments, decisions.get(step), provider)
             positional = arguments.pop(step.variadic) if step.variadic else ()
             known.learn(step, sch._apply(step.name, *positional, **arguments), where)
+
+    sch._all_or_nothing(each)
 
 
 def _decision(step: Instruction, arguments: dict[str, Any], made: Any, provider: DecisionProvider | None) -> Any:

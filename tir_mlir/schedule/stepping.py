@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from mlir import ir
 
@@ -35,6 +34,7 @@ from .ranks import rank
 from .trace import Trace
 
 _owners = itertools.count()
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,14 @@ class Stepper(Questions):
             "trace": self.trace.copy(),
         }
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """An error among several steps takes back all of them."""
+    def _all_or_nothing(self, steps: Callable[[], T]) -> T:
+        """What several steps give; an error in one takes back all of them.
+
+        No context manager: Ctrl-C between its lines would take them back late, or not at all.
+        """
         before, trace = self._state(), self.trace
         try:
-            yield
+            return steps()
         except BaseException:
             trace.insts[:], trace.decisions = before["trace"].insts, before["trace"].decisions
             self.__dict__.update(before | {"trace": trace})
@@ -95,18 +97,17 @@ class Stepper(Questions):
         primitive = PRIMITIVES[name]
         if not self._verify_steps or primitive.pure:
             return self._applied(primitive, args, kwargs)
-        with self._all_or_nothing():
-            before = self._module
-            result = self._applied(primitive, args, kwargs)
-            if self._module is not before:
-                self._check_step(before)
-            return result
+        return self._all_or_nothing(lambda: self._checked(primitive, args, kwargs))
 
-    def _check_step(self, before: ir.Module) -> None:
-        """Errors: StepError when the program of the last step is not equal to the first one."""
+    def _checked(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run one primitive and compare. Errors: StepError when the program is not equal to the first one."""
+        before = self._module
+        result = self._applied(primitive, args, kwargs)
+        if self._module is before:
+            return result
         answer = self.verify()
         if answer:
-            return
+            return result
         step = self.trace.insts[-1]
         call = Words(before, self._values).call(step.name, step.arguments)
         reason = f"the step changes what the program computes: {answer.difference}"

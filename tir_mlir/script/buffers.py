@@ -31,8 +31,8 @@ def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     scope = (evaluate.python(args["scope"], "scope") if "scope" in args else "") or "global"
     if not isinstance(scope, str):
         raise Refused(f'the scope of {name} is a string such as "global", not {describe(scope)}')
-    with evaluate.state.source.location(node), evaluate.state.owners[-1].prologue():
-        value = create.alloc(name, extents, dtype, scope)
+    with evaluate.state.source.location(node):
+        value = evaluate.state.owners[-1].prologue(lambda: create.alloc(name, extents, dtype, scope))
     return BufferRef(name, value, dtype, [Index.wrap(e) for e in extents], scope)
 
 
@@ -66,11 +66,16 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     strides = _strides(evaluate, args, len(extents))
     if ir.InsertionPoint.current.block != state.owners[-1].body:
         raise Refused("T.match_buffer of a region belongs directly into the body of its block")
-    with state.source.location(node), state.owners[-1].prologue():
+
+    def make() -> BufferRef:
         buffer = _view(name, region, [s for s in sizes if s is not None], extents, kept)
         _facts(evaluate, buffer, args, strides)
         if any(isinstance(s, str) for s in strides):
             params.bind_strides(buffer, strides)
+        return buffer
+
+    with state.source.location(node):
+        buffer = state.owners[-1].prologue(make)
     for stride, value in zip(strides, buffer.stride_values, strict=False):
         if isinstance(stride, str):
             state.scope.define(stride, _stride_item(value), node, "value")

@@ -244,8 +244,8 @@ class FuncBuilder:
         self.start()
         extents = [Index.wrap(_item(s)) for s in shape]
         sizes = [e if e.as_constant() is None else e.as_constant() for e in extents]
-        with _refusing(), self._state.owners[0].prologue():
-            value = create.alloc(name, sizes, dtype, scope)  # type: ignore[arg-type]
+        with _refusing():
+            value = self._state.owners[0].prologue(lambda: create.alloc(name, sizes, dtype, scope))  # type: ignore[arg-type]
         made = BufferTerm(self, name)
         made._ref = BufferRef(name, value, dtype, extents, scope)
         return made

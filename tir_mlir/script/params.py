@@ -101,13 +101,16 @@ def make_func(
         if isinstance(spec, ScalarSpec):
             names[spec.name] = Index.of(arg) if isinstance(arg.type, ir.IndexType) else Value(arg, spec.dtype)
     buffers = [(spec, arg) for spec, arg in zip(specs, args, strict=True) if isinstance(spec, BufferSpec)]
-    with owner.prologue():
+
+    def bind() -> None:
         _bind_sizes(buffers, names)
         if solve is not None:
             solve(buffers, names)
         for spec, arg in buffers:
             names[spec.name] = BufferRef(spec.name, arg, spec.dtype, [], spec.scope)
             _bind_strides(spec, names[spec.name], names)
+
+    owner.prologue(bind)
     return names
 
 

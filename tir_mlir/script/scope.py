@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from mlir import ir
 
@@ -17,6 +17,7 @@ from tir_mlir.dialect.views import Func, Loop
 from .source import Refused, Source
 
 MISSING = object()
+T = TypeVar("T")
 
 
 @dataclass
@@ -109,17 +110,17 @@ class Owner:
         """After what the owner already has at its start."""
         return create.at_start(self.body) if self.last is None else ir.InsertionPoint.after(self.last)
 
-    @contextmanager
-    def prologue(self) -> Iterator[None]:
-        """Insert after what the owner already has at its start."""
+    def prologue(self, make: Callable[[], T]) -> T:
+        """What is made when ops go after what the owner already has at its start."""
         before = len(self.body.operations)
         with self.point():
-            yield
+            made = make()
         added = len(self.body.operations) - before
         if added:
             operations = [op.operation for op in self.body.operations]
             start = 0 if self.last is None else operations.index(self.last) + 1
             self.last = operations[start + added - 1]
+        return made
 
 
 @dataclass

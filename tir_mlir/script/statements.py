@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -265,8 +264,7 @@ class FunctionParser:
     def function(self, node: ast.FunctionDef, name: str, private: bool) -> None:
         """Signature and body of one function."""
         state = self.state
-        with _scratch():
-            signature = Signature(state, self.evaluate, node)
+        signature = _signature(state, self.evaluate, node)
         self.used = signature.used
         self.body = node.body
         attributes = {} if private else {"global_symbol": name}
@@ -288,13 +286,13 @@ class FunctionParser:
             self.run(node.body)
 
 
-@contextmanager
-def _scratch() -> Iterator[None]:
-    """A place for what a signature computes though it should not: ops without one end the process when they die."""
+def _signature(state: State, evaluate: Evaluator, node: ast.FunctionDef) -> Signature:
+    """What a signature declares, read at a place for ops: it should make none, but such as have no place end the
+    process when they die."""
     module = ir.Module.create()
     try:
         with ir.InsertionPoint(module.body):
-            yield
+            return Signature(state, evaluate, node)
     finally:
         for op in reversed(list(module.body.operations)):
             op.operation.erase()
