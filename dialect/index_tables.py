@@ -1,4 +1,4 @@
-"""Buffers that hold indices: `A[X[i]]` where one store `X[i] = f(i)` fills X is an access at `f(i)`.
+"""Buffers that hold indices: `A[X[i]]` where one store `X[i] = f(i)` fills X, or a copy of X, is an access at `f(i)`.
 
 The index is computed at run time, so the access is not counted on to touch an element; but it touches no other.
 """
@@ -74,29 +74,55 @@ def _fits(index: Index, type_: ir.Type, place: ir.Operation) -> bool:
 
 def _looked_up(load: ir.Operation) -> Index | None:
     """What a load of a table gives."""
-    store = _only_store(accessed(load))
-    if store is None or not _runs_before(store, load):
+    held = _contents(accessed(load), load)
+    if held is None:
         return None
+    places, found = held
+    return found.substitute(dict(zip(places, access_indices(load), strict=True))).simplified()
+
+
+def _contents(table: ir.Value, user: ir.Operation) -> tuple[list[ir.Value], Index] | None:
+    """What an element of a table is where it is used, as a function of its place: the variables, and the expression."""
+    store = _only_store(table)
+    if store is None or not _runs_before(store, user):
+        return None
+    copied = _copied(store)
+    held = _stored(store) if copied is None else _contents(accessed(copied), store)
+    if held is None or not all(v in held[0] or is_symbol(v) or _is_around(v, table, user) for v in held[1].values):
+        return None
+    return held
+
+
+def _copied(store: ir.Operation) -> ir.Operation | None:
+    """The load of a store that copies an element of one table to the same place in another, in loops at most."""
+    load = store.operands[0].owner
+    if isinstance(load, ir.Block) or load.operation.name != "affine.load":
+        return None
+    if not is_block(next((p for p in parents(store) if not is_loop(p)), store)):
+        return None
+    pairs = zip(access_indices(store), access_indices(load.operation), strict=False)
+    same_rank = Buffer(accessed(store)).rank == Buffer(accessed(load.operation)).rank
+    return load.operation if same_rank and all(a.same(b) for a, b in pairs) else None
+
+
+def _stored(store: ir.Operation) -> tuple[list[ir.Value], Index] | None:
+    """What a store leaves at a place that is some iters of its block."""
     block = next((Block(p) for p in parents(store) if is_block(p)), None)
-    places = [i.is_value() for i in access_indices(store)]
-    if block is None or parent_op(store) != block.op or len(set(places)) != len(places):
+    if block is None or parent_op(store) != block.op:
         return None
     own = {i.var for i in block.iters}
+    places = [p for i in access_indices(store) if (p := i.is_value()) is not None and p in own]
     found = _known(store.operands[0], store)
-    if found is None or any(p not in own for p in places):
-        return None
-    if not all(v in places or is_symbol(v) or _is_around(v, accessed(load), load) for v in found.values):
-        return None
-    at = access_indices(load)
-    return found.substitute({p: i for p, i in zip(places, at, strict=True) if p is not None}).simplified()
+    whole = len(set(places)) == len(access_indices(store))
+    return (places, found) if found is not None and whole else None
 
 
-def _is_around(value: ir.Value, table: ir.Value, load: ir.Operation) -> bool:
-    """Whether a value is an iter of a block that holds the load and the table: each instance has a table of its own."""
+def _is_around(value: ir.Value, table: ir.Value, user: ir.Operation) -> bool:
+    """Whether a value is an iter of a block that holds the user and the table: each instance has a table of its own."""
     if not isinstance(value.owner, ir.Block) or not is_block(value.owner.owner.operation):
         return False
     home = value.owner.owner.operation
-    return is_inside(load, home) and is_inside(table.owner.operation, home)  # type: ignore[union-attr]
+    return is_inside(user, home) and is_inside(table.owner.operation, home)  # type: ignore[union-attr]
 
 
 @remembered

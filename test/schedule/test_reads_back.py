@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScriptError
 from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
 
@@ -222,3 +225,53 @@ def test_conditions_that_a_loop_of_one_iteration_decides():
     assert "T.where(i0 == 1 and j >= 1)" in sch.mod.script() and "T.where(j >= 1)" in sch.mod.script()
     assert reads_back(sch)
     assert sch.verify()
+
+
+SHIFTED = """
+@T.prim_func
+def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
+    for i in range(2):
+        with T.block("B"):
+            vi = T.axis.spatial(2, i)
+            B[vi + 3] = A[vi + 3] + T.float32(1)
+"""
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_a_scatter_through_a_copied_table(copies):
+    """Iters are data-parallel for what the copy of a table holds, as for the table."""
+    sch = Schedule(parse(SHIFTED))
+    sch.cache_index("B", "shared", 1)
+    sch.write_at(sch.get_loops("index_0")[0], "index_0", 0, "global.x")
+    if copies == 2:
+        sch.cache_read("B", 0, "local")
+    assert "B[index_var_0" in sch.mod.script()
+    assert reads_back(sch)
+    assert sch.verify()
+
+
+COPIED = """
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    S = T.alloc_buffer((4,), "int32")
+    X = T.alloc_buffer((4,), "int32")
+    for i in range(4):
+        with T.block("S"):
+            vi = T.axis.spatial(4, i)
+            S[vi] = T.Cast("int32", vi)
+    for i in range(4):
+        with T.block("X"):
+            vi = T.axis.spatial(4, i)
+            X[vi] = S[{at}]
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[X[vi]] = A[vi]
+"""
+
+
+def test_what_a_copied_table_holds_is_read_at_its_place():
+    parse(COPIED.format(at="3 - vi"))
+    parse(COPIED.format(at="vi"))
+    with pytest.raises(ScriptError, match="touch the same element of B"):
+        parse(COPIED.format(at="vi // 2"))
