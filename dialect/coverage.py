@@ -101,6 +101,14 @@ def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.
         return full.subtract(image)
 
 
+def left_out(block: Block) -> str | None:
+    """A point of the domain of a block for which the text of the program would be refused; None: there is none."""
+    if _covers(block):
+        return None
+    missing = _missing(block, True, True)
+    return None if missing.is_empty() else point_text(block, missing)
+
+
 def half_summed(block: Block) -> isl.Set | None:
     """Points of the iter domain that do not run although others of the same sum do; None: there is no such point."""
     reduce = [n for n, i in enumerate(block.iters) if i.kind == "R"]
@@ -148,7 +156,7 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
             low, high = inner.aff(it.min), inner.aff(it.min + it.extent - 1)
             full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
             if anywhere:
-                full = _stepped(full, var, it)
+                full = _stepped(full, var, it, ranges.around(block.op))
         return full, image
 
 
@@ -168,10 +176,16 @@ def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
     return found
 
 
-def _stepped(full: isl.Set, var: isl.Aff, it: Iter) -> isl.Set:
+def _stepped(full: isl.Set, var: isl.Aff, it: Iter, box: ranges.Box) -> isl.Set:
     """The points that a binding such as `i * 16 + 3` can reach; a reduction has to start at the start all the same."""
     factors, start = ranges.terms(it.binding.expr) or ({}, 0)
-    step = gcd(*factors.values())
+    step = 0
+    for dim, factor in factors.items():
+        low, high = ranges.known_range(it.binding.values[dim], box)
+        if low is None or low != high:
+            step = gcd(step, factor)
+        else:  # a loop of one iteration is no step
+            start += factor * low
     low = it.min.as_constant()
     if step < 2 or (it.kind == "R" and (low is None or (low - start) % step != 0)):
         return full

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.coverage import left_out
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import Region, box, regions
 from tir_mlir.dialect.views import Block, Buffer, func_of
@@ -33,8 +34,8 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
     and writes there. The copy has the shape of the buffer. Returned are the block that copies in and the one that
     copies out. Nothing runs between them but the block, so every element has the value it had.
 
-    Requires: the block reads and writes the buffer. `read_buffer_index` counts the buffers as `T.reads` prints them, or
-    is a name.
+    Requires: the block reads and writes the buffer; of a parameter it touches all of a box, or every nth element.
+    `read_buffer_index` counts the buffers as `T.reads` prints them, or is a name.
     """
     with frozen():
         check_scope_name(block, storage_scope)
@@ -55,6 +56,13 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
     with block.op.location:
         made = [make_copy(name, buffer, cache, Place(block.outermost, region, whole))]
         made.append(make_copy(name, cache, buffer, Place(after, region, whole)))
+    point = left_out(made[1]) if buffer.is_param else None
+    check(
+        point is None,
+        block,
+        f'block "{block.name}" touches some elements only of the box of {buffer.name} that the copies would run over, '
+        f"not {point}",
+    )
     redirect(block.op, buffer, cache)
     return made
 

@@ -239,3 +239,24 @@ def test_a_schedule_keeps_the_names():
     with pytest.raises(UnwrittenError) as caught:
         interpret(sch, f32(4, 4), f32(4, 4), f32(4, 4), unset=["A"], strict=True)
     assert caught.value.loops == {"i": 0, "j_0": 0, "j_1": 0, "k": 0, "vi": 0, "vj": 0, "vk": 0}
+
+
+NESTED = """
+@T.prim_func
+def main(A: T.Buffer((8,), "int32"), B: T.Buffer((6,), "int32")):
+    for s in T.vectorized(3):
+        with T.block("sum"):
+            vs = T.axis.{kind}(3, s)
+            for j in range(6):
+                with T.block("part"):
+                    vj = T.axis.spatial(6, j)
+                    B[vj] = {value}
+"""
+
+
+def test_lanes_sum_up_in_a_block_inside_the_one_that_sums():
+    b = np.arange(6, dtype=np.int32)
+    interpret(parse(NESTED.format(kind="reduce", value="B[vj] + A[vj + vs]")), np.ones(8, np.int32), b)
+    np.testing.assert_array_equal(b, np.arange(6) + 3)
+    with pytest.raises(RaceError, match="in iteration 1 of the concurrent loop s"):
+        interpret(parse(NESTED.format(kind="reduce", value="B[vj] * 2 + A[vj + vs]")), np.ones(8, np.int32), b)

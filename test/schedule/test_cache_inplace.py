@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.equal import difference
+from tir_mlir.script.parser import parse
 
 
 @I.ir_module
@@ -188,3 +190,24 @@ def test_refusals(refused):
     refused(sch, "has no number 2", lambda: sch.cache_inplace("A", 2, "local"))
     sch = Schedule(matmul(4))
     refused(sch, "reads no buffers named 'C'", lambda: sch.cache_inplace("C", "C", "local"))
+
+
+DIAGONALS = """
+@T.prim_func
+def main(A: T.Buffer((4, 3), "float32"), B: T.Buffer((6, 3), "float32")):
+    for i, j in T.grid(4, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi + vj, vj] = B[vi + vj, vj] + A[vi, vj]
+"""
+
+
+def test_a_box_that_is_not_filled_is_refused():
+    """An iter of the copies would run over a whole side of it."""
+    sch = Schedule(parse(DIAGONALS))
+    with pytest.raises(ScheduleError, match=r"some elements only of the box of B .* not v0 = 0, v1 = 1"):
+        sch.cache_inplace("B", 0, "shared")
+    sch = Schedule(parse(DIAGONALS.replace("vi + vj", "vi * 2").replace("(6,", "(7,")))
+    sch.cache_inplace("B", 0, "shared")
+    assert difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
+    assert sch.verify()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.views import Block
-from tir_mlir.dialect.walk import access_indices, accessed, enclosing_block, ops
+from tir_mlir.dialect.updates import update_store
+from tir_mlir.dialect.views import Block, is_block
+from tir_mlir.dialect.walk import access_indices, accessed, enclosing_block, ops, parents
 
 from .memory import outside
 from .roots import root
@@ -68,8 +69,12 @@ def address(ref: Ref, at: Sequence[str]) -> str:
 def reduction(op: ir.Operation, memref: ir.Value) -> int:
     """A number for the reduction that an access starts or updates, below 0 without an init; 0 for other accesses."""
     home = enclosing_block(op)
-    if not isinstance(home, Block) or not any(it.kind == "R" for it in home.iters):
+    if not isinstance(home, Block):
         return 0
+    if not _sums(home):  # a block inside one that sums may do the update
+        store = update_store(op)
+        outer = next((b for p in parents(op) if is_block(p) and _sums(b := Block(p))), None)
+        return -outer.id - 1 if store is not None and outer is not None else 0
     own = root(memref)
     if home.init is not None:
         starts = any(o.name == "affine.store" and root(accessed(o)) == own for o in ops(home.init))
@@ -77,3 +82,7 @@ def reduction(op: ir.Operation, memref: ir.Value) -> int:
     both = ("affine.load", "affine.store")
     uses = {o.name for o in ops(home.op) if o.name in both and root(accessed(o)) == own}
     return -home.id - 1 if len(uses) == 2 else 0
+
+
+def _sums(block: Block) -> bool:
+    return any(it.kind == "R" for it in block.iters)
