@@ -37,8 +37,8 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     leaves that open.
 
     Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
-    beneath `loop` touches what the block writes; the loops from `loop` on meet every point of the block once, and
-    where a sum begins too.
+    beneath `loop` touches what the block writes, or writes what the init reads; the loops from `loop` on meet every
+    point of the block once, and where a sum begins too.
     """
     check_reduction(block, START)
     loops = loops_above(block.op)
@@ -46,6 +46,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     below = loops[loops.index(loop) :]
     _check_whole_sums(block, loop, below)
     _check_alone(block, loop)
+    _check_inputs(block, loop)
     check_starts(block)
     check_runs_once(block, below)
     conditions = _kept_guards(block, below)
@@ -114,6 +115,19 @@ def _check_alone(block: Block, loop: Loop) -> None:
                 other,
                 f"{Buffer(access.buffer).name} is also used by {other} beneath loop {loop.name}, so its init cannot be"
                 " moved before the loop; choose a loop further in",
+            )
+
+
+def _check_inputs(block: Block, loop: Loop) -> None:
+    """Refuse when what the init reads is written beneath `loop`: before the loop it is not there yet, or different."""
+    read = {a.buffer for a in accesses(block.op) if not a.is_write and walk.is_inside(a.op, block.init)}  # type: ignore[arg-type]
+    for access in accesses(loop.op):
+        if access.is_write and access.buffer in read:
+            other = walk.enclosing_block(access.op)
+            refuse(
+                other,
+                f"{other} writes {Buffer(access.buffer).name} beneath loop {loop.name}, and the init reads it, so the"
+                " init cannot be moved before the loop; choose a loop further in",
             )
 
 

@@ -61,9 +61,10 @@ def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
             f"the outer part of iter {it.name} is not a multiple of the tile size {size}",
             fix="split the inner loop by a factor that divides the steps of the outer ones, and take its inner part",
         )
-    if outer.as_constant() == 0 and (whole := it.extent.as_constant()) is not None:
-        size = min(size, whole)  # one tile, cut to the domain by its guard
-    return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
+    if outer.as_constant() != 0:
+        return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
+    whole = it.extent.as_constant()  # one tile, cut to the domain by its guard; what no loop reaches is no other
+    return Division(it, outer, inside, size if whole is None else min(size, whole), Index.constant(1))
 
 
 def _whole(it: Iter, inside: Index, outside: Index, inner: Sequence[Loop], block: Block) -> Division:

@@ -7,6 +7,8 @@ import pytest
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.equal import difference
+from tir_mlir.script.parser import parse
 
 
 def scale(n: int, m: int):
@@ -323,3 +325,28 @@ def test_refuses_wrong_handles(refused):
     sch = Schedule(scale(8, 8))
     refused(sch, "wrong type", lambda: sch.blockize(sch.get_block("B")), TypeError)
     refused(sch, "wrong type", lambda: sch.blockize(3), TypeError)
+
+
+@I.ir_module
+class Started:
+    """Rows of which only the start is summed."""
+
+    @T.prim_func
+    def main(A: T.Buffer((5, 9), "float32"), B: T.Buffer((5,), "float32")):
+        for i in range(5):
+            for k in range(i + 1):
+                with T.block("B"):
+                    vi = T.axis.spatial(5, i)
+                    vk = T.axis.reduce(9, k)
+                    with T.init():
+                        B[vi] = 0.0
+                    B[vi] += A[vi, vk]
+
+
+def test_a_domain_that_no_loop_reaches_the_end_of():
+    """There is one tile, however far the domain goes."""
+    sch = Schedule(Started)
+    sch.blockize(sch.get_loops("B")[0])
+    assert "vk_o = T.axis.reduce(1, 0)" in sch.mod.script()
+    assert difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
+    assert sch.verify()

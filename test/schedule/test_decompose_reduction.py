@@ -343,3 +343,34 @@ def test_refuses_wrong_handles(refused):
     sch = Schedule(matmul(4, 5, 6))
     refused(sch, "wrong type", lambda: sch.decompose_reduction("C", "C"), TypeError)
     refused(sch, 'no block "Z"', lambda: sch.decompose_reduction("Z", sch.get_loops("C")[0]))
+
+
+@I.ir_module
+class Biased:
+    """A sum that begins with a bias."""
+
+    @T.prim_func
+    def main(A: T.Buffer((5, 4), "float32"), B: T.Buffer((5,), "float32"), C: T.Buffer((5,), "float32")):
+        for g in range(1):
+            for i, k in T.grid(5, 4):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = B[vi]
+                    C[vi] += A[vi, vk]
+
+
+def test_what_the_init_reads_is_there_before_the_loop(refused):
+    sch = Schedule(Biased)
+    g, i, k = sch.get_loops("C")
+    sch.read_at(g, "C", "B", "shared")
+    refused(
+        sch,
+        'block "B_shared" writes B_shared beneath loop g, and the init reads it',
+        lambda: sch.decompose_reduction("C", g),
+    )
+    sch.decompose_reduction("C", i)
+    assert sch.verify()
+    a, b, c = np.ones((5, 4), "float32"), np.arange(5, dtype="float32"), np.zeros(5, "float32")
+    build(sch)["main"](a, b, c)
+    np.testing.assert_array_equal(c, b + 4)

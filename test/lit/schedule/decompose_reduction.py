@@ -88,6 +88,25 @@ def others(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Bu
 
 
 @T.prim_func
+def begun(A: T.Buffer((8, 4), "float32"), S: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    X = T.alloc_buffer((8, 4), "float32")
+    for i in range(8):
+        for k in range(4):
+            # expected-error @below {{block "X" writes X beneath loop k, and the init reads it, so the init cannot be moved before the loop; choose a loop further in}}
+            with T.block("X"):
+                vi, vk = T.axis.remap("SS", [i, k])
+                X[vi, vk] = S[vi] + T.float32(1)
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = X[vi, 0]
+                B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
 def repeated(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
         # expected-error @below {{loop k repeats block "B" without being bound to an iter of it: each time the init starts the sum anew, which an init ahead of the loop would not}}
