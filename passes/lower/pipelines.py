@@ -47,6 +47,7 @@ ARITH = (
     "tir-lower-math",  # with vectors made, and f16 out of the way
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
     "tir-lower-bf16",
+    "tir-lower-extrema",  # before they become choices
     "arith-expand{include-bf16=true}",  # floordivsi and friends; bf16 without a support library
 )
 

@@ -31,6 +31,7 @@ _EXACT_PAIRS = {
     "maximumf": floats.most, "maxnumf": floats.most, "maxsi": floats.most,
     "minimumf": floats.least, "minnumf": floats.least, "minsi": floats.least,
 }  # fmt: skip
+_SAME_AS = {"llvm.intr.maximum": "arith.maximumf", "llvm.intr.minimum": "arith.minimumf"}
 _CMPI = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _CMPF = ("", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=", "", "")
 _SAME = ("extsi", "extui", "sitofp", "uitofp", "index_cast", "index_castui", "extf", "truncf", "trunci", "fptosi")
@@ -38,7 +39,7 @@ _SAME = ("extsi", "extui", "sitofp", "uitofp", "index_cast", "index_castui", "ex
 
 def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -> str:
     """The text of the value of an op of arith or math. Errors: NotInterpreted."""
-    dialect, word = op.name.split(".", 1)
+    dialect, word = _words(op)
     text = None
     if dialect == "arith":
         text = (_exact if exact else _machine)(op, word, args, keep)
@@ -51,7 +52,7 @@ def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -
 
 def flops(op: ir.Operation) -> int:
     """Operations on floats that an op makes a lane: one, two of a multiply-add; none for casts and comparisons."""
-    dialect, word = op.name.split(".", 1)
+    dialect, word = _words(op)
     if not len(op.results) or not isinstance(op.results[0].type, (ir.VectorType, ir.FloatType)):
         return 0
     if not is_float(kind_of(op.results[0].type)) or (dialect == "arith" and not word.endswith("f")):
@@ -59,6 +60,11 @@ def flops(op: ir.Operation) -> int:
     if word in ("extf", "truncf", "constant", "select", "copysign"):
         return 0
     return 2 if word == "fma" else int(dialect in ("arith", "math"))
+
+
+def _words(op: ir.Operation) -> list[str]:
+    """The dialect and the name of an op there; LLVM's own maximum is that of arith."""
+    return _SAME_AS.get(op.name, op.name).split(".", 1)
 
 
 def _predicate(op: ir.Operation) -> int:

@@ -47,7 +47,7 @@ def _dense(w: Writer, attribute: ir.Attribute, kind: str) -> list[Any]:
     return [bool(v) if kind == "i1" else int(v) for v in ir.DenseIntElementsAttr(dense)]
 
 
-@writes("arith", "math")
+@writes("arith", "math", "llvm.intr.maximum", "llvm.intr.minimum")
 def arithmetic(w: Writer, op: ir.Operation) -> None:
     """One op; of vectors, lane by lane."""
     result = op.results[0]

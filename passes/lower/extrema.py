@@ -1,0 +1,31 @@
+"""Maxima and minima of single floats, left to LLVM."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect import walk
+from tir_mlir.passes.lower.registry import lowering
+
+_NAMES = {"arith.maximumf": "llvm.intr.maximum", "arith.minimumf": "llvm.intr.minimum"}
+
+
+@lowering("tir-lower-extrema", "leave maxima and minima of single floats to LLVM")
+def run(module: ir.Module) -> None:
+    """Keep a maximum of scalars one op, which uses each operand once.
+
+        %m = arith.maximumf %x, %y : f32   -->   %m = llvm.intr.maximum(%x, %y) : f32
+
+    `arith-expand` compares and chooses: each value is used twice. Where LLVM unrolls a chain of them in a loop that it
+    then makes lanes of, it takes time exponential in the length (`vputils::isSingleScalar`, LLVM 22). Which of +0 and
+    -0 it is, is left open, as there.
+    """
+    for op in walk.ops(module.operation):
+        name = _NAMES.get(op.name)
+        if name is None or not isinstance(op.results[0].type, ir.F32Type | ir.F64Type):
+            continue
+        with ir.InsertionPoint(op), op.location:
+            flags = {"fastmathFlags": ir.Attribute.parse("#llvm.fastmath<nsz>")}
+            made = ir.Operation.create(name, [op.results[0].type], list(op.operands), flags)
+        op.results[0].replace_all_uses_with(made.results[0])
+        op.erase()
