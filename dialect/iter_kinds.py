@@ -45,7 +45,6 @@ def _plainly_spatial(block: Block, group: Sequence[Access], spatial: Sequence[in
 
 
 def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spatial: Sequence[int]) -> None:
-    count = len(block.iters)
     name = Buffer(buffer).name
     for a in group:
         for b in group:
@@ -53,7 +52,7 @@ def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spat
                 continue
             try:
                 with question("iter kinds"):
-                    clash = _beneath(a, block, count).apply_range(_beneath(b, block, count).reverse())
+                    clash = _clash(a, b, block)
                     for n in spatial:
                         for order in (clash.order_lt, clash.order_gt):
                             bad = order(dim_type.in_, n, dim_type.out, n)
@@ -63,13 +62,16 @@ def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spat
                 continue  # a schedule that relies on it asks again, for the loops it concerns
 
 
-def _beneath(access: Access, block: Block, count: int) -> isl.Map:
-    """{ iters -> elements }, inner loops relaxed, the iters of outer blocks as they are (one point at a time)."""
-    relation, outer, _ = relation_beneath([access], block.op)
-    shift = len(outer) - count
-    if shift > 0:
-        relation = relation.project_out(dim_type.in_, 0, shift)
-    return relation
+def _clash(a: Access, b: Access, block: Block) -> isl.Map:
+    """{ iters -> iters } that touch one element in the same iteration of what is around, inner loops relaxed."""
+    count = len(block.iters)
+    (one, first, _), (other, second, _) = (relation_beneath([x], block.op) for x in (a, b))
+    clash = one.apply_range(other.reverse())
+    around = second[: len(second) - count]
+    for place, value in enumerate(first[: len(first) - count]):
+        if value in around:
+            clash = clash.equate(dim_type.in_, place, dim_type.out, around.index(value))
+    return clash.project_out(dim_type.in_, 0, len(first) - count).project_out(dim_type.out, 0, len(around))
 
 
 def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:

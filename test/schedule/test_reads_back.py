@@ -275,3 +275,27 @@ def test_what_a_copied_table_holds_is_read_at_its_place():
     parse(COPIED.format(at="vi"))
     with pytest.raises(ScriptError, match="touch the same element of B"):
         parse(COPIED.format(at="vi // 2"))
+
+
+TILED = """
+@T.prim_func
+def main(A: T.Buffer((5, 8), "float32"), B: T.Buffer((453,), "float32")):
+    for i in range(5):
+        with T.block("row"):
+            vi = T.axis.spatial(5, i)
+            for j in range(8):
+                with T.block("element"):
+                    vj = T.axis.spatial(8, j)
+                    B[{at}] = A[vi, vj]
+    for i in range(453):
+        with T.block("rest"):
+            vi = T.axis.spatial(453, i)
+            T.where((i - 5) % 64 < 59)
+            B[vi] = T.float32(0)
+"""
+
+
+def test_iters_of_a_block_inside_another_are_compared_for_one_iteration_of_that():
+    parse(TILED.format(at="vj * 64 + vi"))
+    with pytest.raises(ScriptError, match=r"iterations \(vj = 0\) and \(vj = 1\) touch the same element of B"):
+        parse(TILED.format(at="vj // 2 * 64 + vi"))
