@@ -15,6 +15,7 @@ from mlir import ir
 from tir_mlir.dialect import attrs, dtypes
 from tir_mlir.dialect.index import Index, read_map
 from tir_mlir.dialect.memo import answers, remembered
+from tir_mlir.dialect.symbols import Symbols
 
 
 def is_loop(op: Any) -> bool:
@@ -349,8 +350,7 @@ def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
 
 @remembered
 def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
-    func = Func(op)
-    found: dict[str, ir.Value] = {}
+    func, found = Func(op), Symbols(op)
     for number, arg in enumerate(func.args):
         if isinstance(arg.type, ir.IndexType):
             found[func.arg_name(number)] = arg

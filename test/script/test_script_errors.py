@@ -99,6 +99,7 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("I[vi] = T.int8(300)  # <<", "the constant 300 does not fit type int8"),
         ("B[vi, vj] = T.float32  # <<", "a value is needed here, not the type T.float32"),
         ("for k in T.serial(4, annotations=3):  # <<\n    pass", "the annotations of a loop are a dictionary"),
+        ('for k in T.serial(4, annotations={"a": await k}):  # <<\n    pass', "SyntaxError: 'await' outside function"),
         ("import numpy  # <<", "import outside the prim_func"),
         ("x: T.int32  # <<", "x is declared but gets no value"),
         ("x = {B: 1}  # <<", "buffer B cannot be the key of a dictionary"),

@@ -267,8 +267,9 @@ class Evaluator:
                 if is_expr(binding.item) or isinstance(binding.item, BufferRef):
                     raise Refused(f"{type(node).__name__} is Python; it cannot use {name}, a name of the program")
                 local[name] = binding.item
-        code = compile(ast.fix_missing_locations(ast.Expression(node)), self.state.source.filename, "eval")
-        return _try(lambda: eval(code, dict(self.state.scope.python) | local))  # noqa: S307  the user's own program
+        whole = ast.fix_missing_locations(ast.Expression(node))
+        code = _try(compile, whole, self.state.source.filename, "eval")
+        return _try(eval, code, dict(self.state.scope.python) | local)  # the user's own program
 
 
 def _native(item: Any) -> Any:
