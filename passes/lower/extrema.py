@@ -16,13 +16,12 @@ def run(module: ir.Module) -> None:
 
         %m = arith.maximumf %x, %y : f32   -->   %m = llvm.intr.maximum(%x, %y) : f32
 
-    `arith-expand` compares and chooses: each value is used twice. Where LLVM unrolls a chain of them in a loop that it
-    then makes lanes of, it takes time exponential in the length (`vputils::isSingleScalar`, LLVM 22). Which of +0 and
-    -0 it is, is left open, as there.
+    `arith-expand` compares and chooses: each value is used twice, which in a long chain takes LLVM too long (see
+    `repeats`), and LLVM does not see that it is a maximum. Which of +0 and -0 it is, is left open, as there.
     """
     for op in walk.ops(module.operation):
         name = _NAMES.get(op.name)
-        if name is None or not isinstance(op.results[0].type, ir.F32Type | ir.F64Type):
+        if name is None or not isinstance(op.results[0].type, ir.F16Type | ir.F32Type | ir.F64Type):
             continue
         with ir.InsertionPoint(op), op.location:
             flags = {"fastmathFlags": ir.Attribute.parse("#llvm.fastmath<nsz>")}

@@ -34,7 +34,7 @@ OURS = (
 
 CLEAN = ("canonicalize", "cse")
 
-LOOPS = ("lower-affine",)
+LOOPS = ("lower-affine", "tir-lower-repeats")
 
 THREADS = (
     "convert-scf-to-openmp",
@@ -63,6 +63,7 @@ LLVM = (
     "convert-to-llvm",
     "reconcile-unrealized-casts",
     "tir-lower-pointers",  # views are sums now
+    "tir-lower-marks",
 )
 
 

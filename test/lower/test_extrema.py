@@ -40,25 +40,38 @@ def test_of_rows_as_numpy_has_them(m, dtype):
         np.testing.assert_array_equal(low, a.min(1))
 
 
+MAXIMUM = """
+                with T.init():
+                    X[vi] = T.min_value("{dtype}")
+                X[vi] = T.max(X[vi], A[vi, vk])"""
+LAST_OF_THE_LARGEST = """
+                with T.init():
+                    X[vi] = T.min_value("{dtype}")
+                    Y[vi] = -1
+                v_Y = T.Select(X[vi] > A[vi, vk], Y[vi], vk)
+                v_X = T.Select(X[vi] > A[vi, vk], X[vi], A[vi, vk])
+                Y[vi] = v_Y
+                X[vi] = v_X"""
 AGAIN = """
 @T.prim_func
-def main(A: T.Buffer((3, 40), "float32"), B: T.Buffer((3, 40), "float32")):
-    X = T.alloc_buffer((3,))
-    for i, j in T.grid(3, 40):
-        for k in range(40):
+def main(A: T.Buffer((3, 32), "{dtype}"), B: T.Buffer((3, 32), "{dtype}")):
+    X = T.alloc_buffer((3,), "{dtype}")
+    Y = T.alloc_buffer((3,), "int32")
+    for i, j in T.grid(3, 32):
+        for k in range(32):
             with T.block("X"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    X[vi] = T.min_value("float32")
-                X[vi] = T.max(X[vi], A[vi, vk])
+                vi, vk = T.axis.remap("SR", [i, k]){update}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = A[vi, vj] - X[vi]
 """
 
 
-def test_a_maximum_taken_again_for_each_element():
-    """As a comparison and a choice, each value used twice, this took LLVM 2^40 steps."""
-    a, b = np.random.default_rng(0).standard_normal((3, 40)).astype(np.float32), np.zeros((3, 40), np.float32)
-    build(parse(AGAIN), cache=False)["main"](a, b)
+@pytest.mark.parametrize("update", [MAXIMUM, LAST_OF_THE_LARGEST], ids=["max", "argmax"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_maximum_taken_again_for_each_element(update, dtype):
+    """As a chain in which each value uses the one before twice, it took LLVM 2^32 steps."""
+    program = parse(AGAIN.format(dtype=dtype, update=update.format(dtype=dtype)))
+    a, b = np.random.default_rng(0).integers(-9, 9, (3, 32)).astype(dtype), np.zeros((3, 32), dtype)
+    build(program, cache=False)["main"](a, b)
     np.testing.assert_array_equal(b, a - a.max(1, keepdims=True))
