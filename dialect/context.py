@@ -13,6 +13,8 @@ from mlir import ir
 from tir_mlir.dialect.errors import ForkError
 
 _PACKAGE = __name__.partition(".")[0] + "."
+_RUNTIMES = (_PACKAGE + "runtime.", _PACKAGE + "compat.runtime")
+"""What calls a built program, which is not in MLIR."""
 _lock = threading.RLock()  # a signal handler may come in while it is held
 _context: ir.Context | None = None
 _single = False  # whether the context runs without its pool of threads, for a fork
@@ -69,10 +71,10 @@ def _others() -> bool:
 
 
 def _at_work(frame: FrameType | None) -> bool:
-    """Whether a call under way may be in MLIR; what `runtime` does on its own, calling a built program, is not."""
+    """Whether a call under way may be in MLIR; what the runtimes do on their own, calling a built program, is not."""
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name.startswith(_PACKAGE) and not name.startswith(_PACKAGE + "runtime."):
+        name = str(frame.f_globals.get("__name__"))
+        if name.startswith(_PACKAGE) and not name.startswith(_RUNTIMES):
             return True
         frame = frame.f_back
     return False

@@ -17,14 +17,14 @@ def run(module: ir.Module) -> None:
         %m = arith.maximumf %x, %y : f32   -->   %m = llvm.intr.maximum(%x, %y) : f32
 
     `arith-expand` compares and chooses: each value is used twice, which in a long chain takes LLVM too long (see
-    `repeats`), and LLVM does not see that it is a maximum. Which of +0 and -0 it is, is left open, as there.
+    `repeats`), and LLVM does not see that it is a maximum. Of +0 and -0, +0 is the maximum, as `arith` says. Vectors
+    are left to `arith-expand`.
     """
     for op in walk.ops(module.operation):
         name = _NAMES.get(op.name)
         if name is None or not isinstance(op.results[0].type, ir.F16Type | ir.F32Type | ir.F64Type):
             continue
         with ir.InsertionPoint(op), op.location:
-            flags = {"fastmathFlags": ir.Attribute.parse("#llvm.fastmath<nsz>")}
-            made = ir.Operation.create(name, [op.results[0].type], list(op.operands), flags)
+            made = ir.Operation.create(name, [op.results[0].type], list(op.operands))
         op.results[0].replace_all_uses_with(made.results[0])
         op.erase()

@@ -9,6 +9,7 @@ from tir_mlir.passes.lower.registry import lowering
 
 _KEPT = "#llvm.loop_annotation<unroll = <disable = true>>"
 _MARK, _FACT = "llvm.loop_annotation", "loop_annotation"
+_LOOPS = ("scf.for", "scf.parallel")
 _SHORT = 12
 """Iterations that do no harm."""
 
@@ -29,8 +30,8 @@ def run(module: ir.Module) -> None:
     LLVM 22). Runs on scf loops; `tir-lower-marks` finishes it.
     """
     for op in walk.ops(module.operation):
-        if op.name == "scf.for" and op.parent is not None and op.parent.name == "scf.for":
-            if _is_long(op) and _updates_twice(op) and not _depends(op, op.parent.operation):
+        if op.name == "scf.for" and (outer := _around(op)) is not None:
+            if _is_long(op) and _updates_twice(op) and not _depends(op, outer):
                 op.attributes[_MARK] = ir.Attribute.parse(_KEPT)
 
 
@@ -44,6 +45,14 @@ def finish(module: ir.Module) -> None:
         if op.name == "llvm.br" and _MARK in op.attributes:
             op.attributes[_FACT] = op.attributes[_MARK]
             del op.attributes[_MARK]
+
+
+def _around(loop: ir.Operation) -> ir.Operation | None:
+    """The loop that a loop stands in, also under a condition."""
+    outer = loop.parent
+    while outer is not None and outer.name not in _LOOPS:
+        outer = outer.parent
+    return None if outer is None else outer.operation
 
 
 def _is_long(loop: ir.Operation) -> bool:

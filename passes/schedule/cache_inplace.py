@@ -60,7 +60,7 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
     check(
         point is None,
         block,
-        f'block "{block.name}" touches some elements only of the box of {buffer.name} that the copies would run over, '
+        f'block "{block.name}" touches only some elements of the box of {buffer.name} that the copies would run over, '
         f"not {point}",
     )
     redirect(block.op, buffer, cache)

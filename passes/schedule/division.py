@@ -63,7 +63,7 @@ def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
         )
     if outer.as_constant() != 0:
         return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
-    whole = it.extent.as_constant()  # one tile, cut to the domain by its guard; what no loop reaches is no other
+    whole = it.extent.as_constant()  # one tile, cut to the domain by its guard; a longer domain makes no second
     return Division(it, outer, inside, size if whole is None else min(size, whole), Index.constant(1))
 
 

@@ -197,11 +197,11 @@ def _check_nest(plan: _Plan) -> None:
 
 
 def _check_reached(block: Block, it: Iter, extent: Index) -> None:
-    """Refuse when the loops that an iter is bound to, which stay, do not run the part that is added."""
+    """Refuse when the loops that an iter is bound to, which stay, do not run the part that is added, for some size."""
     last = it.binding - extent + 1
     dom = sets.domain(block.op, extra=[last], guards=False)
     with question(f"whether the loops of {it.name} reach its new end"):
-        reached = not dom.set.intersect(sets.holding(dom, Constraint(last))).is_empty()
+        reached = dom.set.params().is_subset(dom.set.intersect(sets.holding(dom, Constraint(last))).params())
     check(
         reached,
         block,

@@ -38,6 +38,9 @@ def test_of_rows_as_numpy_has_them(m, dtype):
         run(a, high, low)
         np.testing.assert_array_equal(high, a.max(1))
         np.testing.assert_array_equal(low, a.min(1))
+        if m > 1:
+            assert not np.signbit(high[4]), "+0 is the larger of the two zeros"
+            assert np.signbit(low[4])
 
 
 MAXIMUM = """

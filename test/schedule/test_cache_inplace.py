@@ -205,7 +205,7 @@ def main(A: T.Buffer((4, 3), "float32"), B: T.Buffer((6, 3), "float32")):
 def test_a_box_that_is_not_filled_is_refused():
     """An iter of the copies would run over a whole side of it."""
     sch = Schedule(parse(DIAGONALS))
-    with pytest.raises(ScheduleError, match=r"some elements only of the box of B .* not v0 = 0, v1 = 1"):
+    with pytest.raises(ScheduleError, match=r"only some elements of the box of B .* not v0 = 0, v1 = 1"):
         sch.cache_inplace("B", 0, "shared")
     sch = Schedule(parse(DIAGONALS.replace("vi + vj", "vi * 2").replace("(6,", "(7,")))
     sch.cache_inplace("B", 0, "shared")

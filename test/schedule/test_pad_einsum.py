@@ -143,6 +143,31 @@ def test_loops_that_stay_run_the_added_part():
         sch.pad_einsum("C", [1, 1, 16])
 
 
+def test_loops_that_stay_run_the_added_part_for_all_sizes(refused):
+    """Fused, the loops make n * 2 pairs: vk of n is not run up to the next even number where n is odd."""
+
+    @I.ir_module
+    class Rows:
+        @T.prim_func
+        def main(a: T.handle, b: T.handle):
+            n = T.int32()
+            A = T.match_buffer(a, (n, 2), "float32")
+            B = T.match_buffer(b, (2,), "float32")
+            for k, j in T.grid(n, 2):
+                with T.block("B"):
+                    vk, vj = T.axis.remap("RS", [k, j])
+                    with T.init():
+                        B[vj] = 0.0
+                    B[vj] += A[vk, vj]
+
+    sch = Schedule(Rows)
+    sch.fuse(*sch.get_loops("B"))
+    refused(sch, "nothing would run the part that is added", lambda: sch.pad_einsum("B", [2, 1]))
+    sch = Schedule(Rows)
+    sch.pad_einsum("B", [2, 1])
+    assert sch.verify()
+
+
 def test_an_index_that_is_a_constant(same_result):
     @I.ir_module
     class Row:

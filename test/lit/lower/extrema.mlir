@@ -2,8 +2,8 @@
 
 // Single floats: one op that uses each operand once. Vectors are as they were.
 // CHECK-LABEL: func.func @extrema
-// CHECK: llvm.intr.maximum(%arg0, %arg1) {fastmathFlags = #llvm.fastmath<nsz>} : (f32, f32) -> f32
-// CHECK: llvm.intr.minimum(%arg2, %arg2) {{.*}} : (f64, f64) -> f64
+// CHECK: llvm.intr.maximum(%arg0, %arg1) : (f32, f32) -> f32
+// CHECK: llvm.intr.minimum(%arg2, %arg2) : (f64, f64) -> f64
 // CHECK: arith.maximumf {{.*}} : vector<8xf32>
 // CHECK: llvm.intr.minimum({{.*}} : (f16, f16) -> f16
 func.func @extrema(%x: f32, %y: f32, %d: f64, %v: vector<8xf32>, %h: f16) -> (f32, f64, vector<8xf32>, f16) {

@@ -4,7 +4,7 @@
 // CHECK-LABEL: func.func @again
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: } {llvm.loop_annotation = #[[KEPT:[a-z_0-9]+]]}
+// CHECK: } {llvm.loop_annotation = #{{[a-z_0-9]+}}}
 // CHECK-NEXT: }
 func.func @again(%A: memref<24xf32>, %X: memref<f32>) {
   %c0 = arith.constant 0 : index
@@ -18,6 +18,31 @@ func.func @again(%A: memref<24xf32>, %X: memref<f32>) {
       %m = arith.select %c, %x, %a : f32
       memref.store %m, %X[] : memref<f32>
     }
+  }
+  return
+}
+
+// The same under a condition in a parallel loop.
+// CHECK-LABEL: func.func @parallel
+// CHECK: scf.parallel
+// CHECK: scf.for
+// CHECK: } {llvm.loop_annotation = #{{[a-z_0-9]+}}}
+func.func @parallel(%A: memref<24xf32>, %X: memref<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c24 = arith.constant 24 : index
+  scf.parallel (%j) = (%c0) to (%c24) step (%c1) {
+    %first = arith.cmpi slt, %j, %c1 : index
+    scf.if %first {
+      scf.for %k = %c0 to %c24 step %c1 {
+        %x = memref.load %X[] : memref<f32>
+        %a = memref.load %A[%k] : memref<24xf32>
+        %c = arith.cmpf oge, %x, %a : f32
+        %m = arith.select %c, %x, %a : f32
+        memref.store %m, %X[] : memref<f32>
+      }
+    }
+    scf.reduce
   }
   return
 }
