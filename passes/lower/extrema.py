@@ -17,7 +17,7 @@ def run(module: ir.Module) -> None:
         %m = arith.maximumf %x, %y : f32   -->   %m = llvm.intr.maximum(%x, %y) : f32
 
     `arith-expand` compares and chooses: each value is used twice, which in a long chain takes LLVM too long (see
-    `repeats`), and LLVM does not see that it is a maximum. Of +0 and -0, +0 is the maximum, as `arith` says. Vectors
+    `chains`), and LLVM does not see that it is a maximum. Of +0 and -0, +0 is the maximum, as `arith` says. Vectors
     are left to `arith-expand`.
     """
     for op in walk.ops(module.operation):

@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.views import Loop, is_loop
+from tir_mlir.passes.lower.chains import is_repeated
 from tir_mlir.passes.lower.registry import lowering, programs
 
 LIMIT = 4096
@@ -18,8 +19,9 @@ def run(module: ir.Module, limit: int | str = LIMIT) -> None:
 
         for %j = 0 to 3 {body(%j)} {tir.kind = "unrolled"}   -->   body(0) body(1) body(2)
 
-    Unrolling is a wish about speed: a loop whose extent is not constant, or whose code would exceed `limit` ops, stays
-    a loop. Inner loops go first. Requires blocks to be removed.
+    Unrolling is a wish about speed: a loop whose extent is not constant, whose code would exceed `limit` ops, or that
+    the loop around it repeats as one long chain (see `chains`), stays a loop. Inner loops go first. Requires blocks to
+    be removed.
     """
     for func in programs(module):
         marked = [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "unrolled"]
@@ -31,7 +33,7 @@ def unroll(loop: Loop, limit: int = LIMIT) -> bool:
     """Unroll one loop fully; whether it was done."""
     attrs.put(loop.op, attrs.KIND, None)
     count = loop.const_extent
-    if count is None or count * (len(walk.ops(loop.op)) - 2) > limit:
+    if count is None or count * (len(walk.ops(loop.op)) - 2) > limit or is_repeated(loop.op):
         return False
     for number in range(max(count, 0)):
         copy = loop.op.clone(ip=ir.InsertionPoint(loop.op)).operation

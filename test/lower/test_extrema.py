@@ -61,20 +61,28 @@ def main(A: T.Buffer((3, 32), "{dtype}"), B: T.Buffer((3, 32), "{dtype}")):
     X = T.alloc_buffer((3,), "{dtype}")
     Y = T.alloc_buffer((3,), "int32")
     for i, j in T.grid(3, 32):
-        for k in range(32):
+        for {k} in {loops}:
             with T.block("X"):
-                vi, vk = T.axis.remap("SR", [i, k]){update}
+                vi = T.axis.spatial(3, i)
+                vk = T.axis.reduce(32, {k_is}){update}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = A[vi, vj] - X[vi]
 """
+NESTS = {
+    "serial": ("k", "range(32)", "k"),
+    "unrolled": ("k", "T.unroll(32)", "k"),
+    "a few of many": ("k0, k1", "T.grid(4, 8)", "k0 * 8 + k1"),
+}
 
 
 @pytest.mark.parametrize("update", [MAXIMUM, LAST_OF_THE_LARGEST], ids=["max", "argmax"])
+@pytest.mark.parametrize("nest", NESTS)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_a_maximum_taken_again_for_each_element(update, dtype):
+def test_a_maximum_taken_again_for_each_element(update, nest, dtype):
     """As a chain in which each value uses the one before twice, it took LLVM 2^32 steps."""
-    program = parse(AGAIN.format(dtype=dtype, update=update.format(dtype=dtype)))
+    k, loops, k_is = NESTS[nest]
+    program = parse(AGAIN.format(dtype=dtype, k=k, loops=loops, k_is=k_is, update=update.format(dtype=dtype)))
     a, b = np.random.default_rng(0).integers(-9, 9, (3, 32)).astype(dtype), np.zeros((3, 32), dtype)
     build(program, cache=False)["main"](a, b)
     np.testing.assert_array_equal(b, a - a.max(1, keepdims=True))

@@ -36,3 +36,26 @@ def symbolic(a: T.handle):
         with T.block("A"):
             vi = T.axis.spatial(n, i)
             A[vi] = T.float32(0)
+
+
+# -----
+
+
+# The last of the largest of A, found again for each j: one chain, not written out.
+# CHECK-LABEL: func.func @again
+# CHECK: affine.for
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 24
+# CHECK: arith.select
+# CHECK-NOT: arith.select
+@T.prim_func
+def again(A: T.Buffer((24,), "float32"), X: T.Buffer((), "float32"), Y: T.Buffer((8,), "float32")):
+    for j in range(8):
+        for k in T.unroll(24):
+            with T.block("X"):
+                vk = T.axis.reduce(24, k)
+                with T.init():
+                    X[()] = T.min_value("float32")
+                X[()] = T.Select(X[()] > A[vk], X[()], A[vk])
+        with T.block("Y"):
+            vj = T.axis.spatial(8, j)
+            Y[vj] = X[()]

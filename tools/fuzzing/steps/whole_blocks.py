@@ -28,6 +28,8 @@ def whole(info: BlockInfo) -> str | None:
     places = [_places(region, names) for region in operands]
     if None in lengths or None in places or not 1 <= len(operands) <= 3 or (sums and len(operands) < 2):
         return None
+    if any(info.iters[n][1] == "R" for n in places[0] or []):  # a region that somebody vouched for may say so
+        return None
     sizes = [int(n or 0) for n in lengths]
     if not 1 <= math.prod(sizes) <= MOST:
         return None
