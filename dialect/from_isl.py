@@ -10,15 +10,15 @@ from mlir import ir
 
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.folding import fold
-from tir_mlir.dialect.index import Index, cost, is_symbol, trim
+from tir_mlir.dialect.index import Index, compose, cost, is_symbol, trim
 from tir_mlir.dialect.sets import Domain, dim_type, question
 from tir_mlir.dialect.views import symbol_name
 
 AffineExpr = ir.AffineExpr
 
 
-def to_index(aff: isl.Aff, dims: Sequence[ir.Value], symbols: Mapping[str, ir.Value] | None = None) -> Index:
-    """An isl expression as an index expression; `dims` are the values of its dimensions."""
+def to_index(aff: isl.Aff, dims: Sequence[ir.Value | Index], symbols: Mapping[str, ir.Value] | None = None) -> Index:
+    """An isl expression as an index expression; `dims` are the values, or expressions, of its dimensions."""
     params = [aff.get_dim_name(dim_type.param, i) or "" for i in range(aff.dim(dim_type.param))]
     values = [*dims, *((symbols or {})[p] for p in params if symbols and p in symbols)]
     if len(values) != len(dims) + len(params):
@@ -26,7 +26,7 @@ def to_index(aff: isl.Aff, dims: Sequence[ir.Value], symbols: Mapping[str, ir.Va
     if not aff.get_denominator_val().is_one():
         raise NotProvable("an expression with a fraction has no affine form")
     exprs = [AffineExpr.get_dim(i) for i in range(len(values))]
-    return trim(recover(aff, exprs, len(dims)), values)
+    return compose(recover(aff, exprs, len(dims)), [Index.wrap(v) for v in values])
 
 
 def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, int], int]:

@@ -105,15 +105,7 @@ class Index:
         """Replace values by expressions, all at once."""
         if not any(v in mapping for v in self.values):
             return self
-        parts = [mapping.get(v) or Index.of(v) for v in self.values]
-        values: list[ir.Value] = []
-        for part in parts:
-            values += [v for v in part.values if v not in values]
-        swaps = []
-        for part in parts:
-            own = [AffineExpr.get_dim(values.index(v)) for v in part.values]
-            swaps.append(_compose(part.expr, own, len(values)))
-        return trim(_compose(self.expr, swaps, len(values)), values)
+        return compose(self.expr, [mapping.get(v) or Index.of(v) for v in self.values])
 
     def simplified(self) -> Index:
         """MLIR's own simplification (no ranges; see `from_isl.simplify` for the one that knows them)."""
@@ -202,6 +194,18 @@ def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int,
     return (_compose(expr, renumber, len(used)) if used else expr), used
 
 
+def compose(expr: ir.AffineExpr, parts: Sequence[Index]) -> Index:
+    """An expression with others in place of its dimensions."""
+    values: list[ir.Value] = []
+    for part in parts:
+        values += [v for v in part.values if v not in values]
+    swaps = []
+    for part in parts:
+        own = [AffineExpr.get_dim(values.index(v)) for v in part.values]
+        swaps.append(_compose(part.expr, own, len(values)))
+    return trim(_compose(expr, swaps, len(values)), values)
+
+
 def is_symbol(value: ir.Value) -> bool:
     """Sizes and arguments at the top of a function are affine symbols; loop variables and iters are dimensions."""
     owner = value.owner
@@ -242,9 +246,9 @@ def over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
 
 
 def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
-    """The expressions of a map over its operands; an `affine.apply` among them is folded in."""
+    """The expressions of a map over its operands; an `affine.apply` or a constant among them is folded in."""
     values = list(operands)
-    folded = {v: read_apply(v) for v in values if is_apply(v)}
+    folded = {v: made for v in values if (made := _made(v)) is not None}
     results = []
     for expr in over_dims(map_):
         index = trim(expr, values)
@@ -277,6 +281,15 @@ def _symbols_to_dims(expr: ir.AffineExpr, swap: Sequence[ir.AffineExpr]) -> ir.A
     if isinstance(expr, ir.AffineFloorDivExpr):
         return AffineExpr.get_floor_div(left, right)
     return AffineExpr.get_ceil_div(left, right)
+
+
+def _made(value: ir.Value) -> Index | None:
+    """What an `affine.apply` or a constant is worth; None for a value that indices are made of."""
+    if isinstance(value.owner, ir.Block):
+        return None
+    if value.owner.name == "arith.constant":
+        return Index.constant(ir.IntegerAttr(value.owner.attributes["value"]).value)
+    return read_apply(value) if value.owner.name == "affine.apply" else None
 
 
 def is_apply(value: ir.Value) -> bool:

@@ -1,4 +1,4 @@
-"""Buffers that hold indices: `A[X[i]]` where one store `X[i] = f(i)` fills X, or a copy of X, is an access at `f(i)`.
+"""Buffers that hold indices: `A[X[i]]` where one store `X[i] = f(i)` fills X, or a table that X copies, is at `f(i)`.
 
 The index is computed at run time, so the access is not counted on to touch an element; but it touches no other.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import ranges
-from tir_mlir.dialect.errors import NotAffine
+from tir_mlir.dialect.errors import NotAffine, NotProvable
+from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index, is_symbol, read_apply
 from tir_mlir.dialect.memo import remembered
-from tir_mlir.dialect.views import Block, Buffer, is_block, is_loop, parent_op
-from tir_mlir.dialect.walk import access_indices, accessed, child_towards, common_parent, is_inside, parents, position
+from tir_mlir.dialect.sets import domain, question
+from tir_mlir.dialect.views import Buffer, is_block, is_loop, symbols_by_name
+from tir_mlir.dialect.walk import access_indices, accessed, child_towards, common_parent, position
 
 _ARITH = {
     "arith.addi": lambda a, b: a + b,
@@ -73,56 +75,30 @@ def _fits(index: Index, type_: ir.Type, place: ir.Operation) -> bool:
 
 
 def _looked_up(load: ir.Operation) -> Index | None:
-    """What a load of a table gives."""
-    held = _contents(accessed(load), load)
-    if held is None:
+    """What a load of a table gives: what its one store has left at the place."""
+    store = _only_store(accessed(load))
+    value = None if store is None or not _runs_before(store, load) else _known(store.operands[0], store)
+    if store is None or value is None:
         return None
-    places, found = held
-    return found.substitute(dict(zip(places, access_indices(load), strict=True))).simplified()
-
-
-def _contents(table: ir.Value, user: ir.Operation) -> tuple[list[ir.Value], Index] | None:
-    """What an element of a table is where it is used, as a function of its place: the variables, and the expression."""
-    store = _only_store(table)
-    if store is None or not _runs_before(store, user):
+    try:
+        return _held(store, value, access_indices(load))
+    except NotProvable:
         return None
-    copied = _copied(store)
-    held = _stored(store) if copied is None else _contents(accessed(copied), store)
-    if held is None or not all(v in held[0] or is_symbol(v) or _is_around(v, table, user) for v in held[1].values):
-        return None
-    return held
 
 
-def _copied(store: ir.Operation) -> ir.Operation | None:
-    """The load of a store that copies an element of one table to the same place in another, in loops at most."""
-    load = store.operands[0].owner
-    if isinstance(load, ir.Block) or load.operation.name != "affine.load":
-        return None
-    if not is_block(next((p for p in parents(store) if not is_loop(p)), store)):
-        return None
-    pairs = zip(access_indices(store), access_indices(load.operation), strict=False)
-    same_rank = Buffer(accessed(store)).rank == Buffer(accessed(load.operation)).rank
-    return load.operation if same_rank and all(a.same(b) for a, b in pairs) else None
-
-
-def _stored(store: ir.Operation) -> tuple[list[ir.Value], Index] | None:
-    """What a store leaves at a place that is some iters of its block."""
-    block = next((Block(p) for p in parents(store) if is_block(p)), None)
-    if block is None or parent_op(store) != block.op:
-        return None
-    own = {i.var for i in block.iters}
-    places = [p for i in access_indices(store) if (p := i.is_value()) is not None and p in own]
-    found = _known(store.operands[0], store)
-    whole = len(set(places)) == len(access_indices(store))
-    return (places, found) if found is not None and whole else None
-
-
-def _is_around(value: ir.Value, table: ir.Value, user: ir.Operation) -> bool:
-    """Whether a value is an iter of a block that holds the user and the table: each instance has a table of its own."""
-    if not isinstance(value.owner, ir.Block) or not is_block(value.owner.owner.operation):
-        return False
-    home = value.owner.owner.operation
-    return is_inside(user, home) and is_inside(table.owner.operation, home)  # type: ignore[union-attr]
+def _held(store: ir.Operation, value: Index, at: list[Index]) -> Index | None:
+    """What a table holds at a place once a store has filled it; None where that depends on when it is looked at."""
+    home = accessed(store).owner.operation.parent  # type: ignore[union-attr]
+    places = access_indices(store)
+    dom = domain(store, home, [value, *places])
+    outer = dom.dims[: dom.outer]  # one instance of the table: these are the same for whoever looks
+    with question("what a table holds"):
+        keys = dom.relation([*(dom.env[v] for v in outer), *map(dom.aff, places)])
+        content = keys.reverse().apply_range(dom.map([value]))
+        if not content.is_single_valued():
+            return None
+        pieces = content.dim_min(0).coalesce().gist(content.domain()).get_pieces()
+        return to_index(pieces[0][1], [*outer, *at], symbols_by_name(store)).simplified() if len(pieces) == 1 else None
 
 
 @remembered

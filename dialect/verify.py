@@ -11,18 +11,18 @@ from collections.abc import Callable, Hashable, Iterable
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import attrs, quick, ranges, vouched
+from tir_mlir.dialect import attrs, quick, ranges
 from tir_mlir.dialect.accesses import Access, access_domain, of_op
 from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.coverage import cover
+from tir_mlir.dialect.declared_regions import declared_regions
 from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.nest import Nest, Remembered, nest_in, nest_of
-from tir_mlir.dialect.regions import computed, declared
 from tir_mlir.dialect.rule import fail
-from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
+from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, smallest_point
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.sizes import sizes
 from tir_mlir.dialect.views import Block, Buffer, Loop, funcs, is_block, is_loop
@@ -342,44 +342,6 @@ def _block_name(op: ir.Operation) -> str:
 
 def _in_dim(buffer: Buffer, number: int, value: int) -> Element:
     return Element.of(buffer.name, [value if d == number else ":" for d in range(buffer.rank)])
-
-
-def declared_regions(op: ir.Operation) -> None:
-    """What a block declares to read and write is not less than what it touches, but for what the user vouches for."""
-    block = Block(op)
-    if attrs.READS not in op.attributes and attrs.WRITES not in op.attributes:
-        return
-    if vouched.only_groups(block):
-        return
-    for key, actual in zip((attrs.READS, attrs.WRITES), computed(block), strict=True):
-        if key not in op.attributes:
-            continue
-        given = declared(block, key, [])
-        word = "T.reads" if key == attrs.READS else "T.writes"
-        free = {given[n].buffer for n in vouched.explicit(block, key) if 0 <= n < len(given)}
-        for need in actual:
-            have = [r for r in given if r.buffer == need.buffer]
-            if need.buffer in free or (not have and vouched.hides(block, key)):
-                continue
-            if not have:
-                fail(
-                    op,
-                    "regions",
-                    f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block touches',
-                )
-            used = [*need.mins, *need.extents, *have[0].mins, *have[0].extents]
-            dom = domain(op.regions[0].blocks[0].operations[0].operation, op, used)
-            with question(f"{word} of {block.name}"):
-                covered = region_map(dom, have[0].mins, have[0].extents)
-                rest = region_map(dom, need.mins, need.extents).subtract(covered)
-                if rest.is_empty():
-                    continue
-            fail(
-                op,
-                "regions",
-                f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches'
-                f"{only_where(rest, op)}",
-            )
 
 
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {

@@ -18,7 +18,7 @@ from tir_mlir.dialect.regions import visible_buffers
 from tir_mlir.dialect.sizes import LARGEST, huge
 from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.dialect.views import Func, funcs, is_block, is_where, symbols_by_name
-from tir_mlir.dialect.walk import ops, parents, parse_set
+from tir_mlir.dialect.walk import AFFINE_OPS, ops, parents, parse_set
 
 RULE = "wellformed"
 KINDS = ("serial", "parallel", "vectorized", "unrolled")
@@ -59,6 +59,22 @@ def check_program(module: ir.Module) -> None:
                 _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
             if is_block(op):
                 _regions(op)
+            if op.name in AFFINE_OPS:
+                _indices(op, known.values())
+
+
+def _indices(op: ir.Operation, sizes: Iterable[ir.Value]) -> None:
+    """Indices are made of loop variables, iters and sizes: MLIR lets them use whatever is computed at the top."""
+    for value in op.operands:
+        if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block) or value in sizes:
+            continue
+        maker = value.owner.name
+        if maker not in ("affine.apply", "arith.constant"):
+            _fail(
+                op,
+                f"{op.name} uses an index that {maker} computes; in a tensor program an index is made of loop"
+                " variables, iters and shape variables: write it as affine.apply",
+            )
 
 
 def _parameter(func: Func, number: int, type_: ir.Type, known: Iterable[str]) -> None:

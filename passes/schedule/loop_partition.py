@@ -157,15 +157,24 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
 def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
     """Let some iters of a block run over [start, end), and declare its regions over the domains of its iters."""
     found = regions(block)
-    names = {i.name for i in driven}
-    for key, value in ((attrs.MIN, start), (attrs.EXTENT, end - start)):
+    spans = {i.name: _part(i, start, end) for i in driven}
+    for number, key in enumerate((attrs.MIN, attrs.EXTENT)):
         map_ = attrs.get(block.op, key)
-        constant = ir.AffineExpr.get_constant(value)
-        results = [constant if i.name in names else e for i, e in zip(block.iters, map_.results, strict=True)]
+        pairs = zip(block.iters, map_.results, strict=True)
+        results = [ir.AffineExpr.get_constant(spans[i.name][number]) if i.name in spans else e for i, e in pairs]
         block.op.attributes[key] = ir.AffineMapAttr.get(ir.AffineMap.get(0, map_.n_symbols, results))
     narrowed = Block(block.op)
     for key, group in zip((attrs.READS, attrs.WRITES), found, strict=True):
         declare(narrowed, key, [_widened(region, narrowed) for region in group])
+
+
+def _part(it: Iter, start: int, end: int) -> tuple[int, int]:
+    """Where the part of a domain in [start, end) begins, and its extent; all of a domain that is not reached."""
+    low, extent = it.min.as_constant(), it.extent.as_constant()
+    if low is None or extent is None:
+        return start, end - start
+    first, stop = max(start, low), min(end, low + extent)
+    return (first, stop - first) if first < stop else (low, extent)
 
 
 def _widened(region: Region, block: Block) -> Region:

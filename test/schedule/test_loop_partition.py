@@ -26,6 +26,28 @@ def extents(sch: Schedule, loops) -> list[tuple[int, int]]:
     return [(sch.get(loop).min, sch.get(loop).extent) for loop in loops]
 
 
+def test_a_segment_that_a_condition_cuts_off(same_result):
+    """The domains of the iters end where the condition ends them, as a constant index in place of one asks."""
+
+    @I.ir_module
+    class Row:
+        @T.prim_func
+        def main(A: T.Buffer((4, 1), "float32"), B: T.Buffer((4, 1), "float32")):
+            for i, j in T.grid(4, 1):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, 0] = A[vi, vj]
+
+    sch = Schedule(Row)
+    loop = sch.split(sch.get_loops("B")[1], [None, 4])[1]
+    first, second = sch.loop_partition(loop, [1])
+    domains = [sch.get(sch.get_child_blocks(lp)[0]).iter_vars[1].dom for lp in (first, second)]
+    assert [(d.min, d.extent) for d in domains] == [(0, 1), (0, 1)]
+    assert difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
+    assert sch.verify()
+    same_result(sch, Row, ((4, 1), "float32"), ((4, 1), "float32"))
+
+
 def test_segments_have_blocks_of_their_own():
     @I.ir_module
     class Before:

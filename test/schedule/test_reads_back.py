@@ -250,6 +250,17 @@ def test_a_scatter_through_a_copied_table(copies):
     assert sch.verify()
 
 
+@pytest.mark.parametrize("factor", [1, 2])
+def test_a_scatter_through_a_table_that_is_filled_in_tiles(factor):
+    sch = Schedule(parse(SHIFTED))
+    sch.cache_index("B", "shared", 1)
+    sch.blockize(sch.split(sch.get_loops("index_0")[0], [None, factor])[1])
+    sch.cache_write("index_0", 0, "local")
+    assert "index_0_o" in sch.mod.script() and "B[index_var_0" in sch.mod.script()
+    assert reads_back(sch)
+    assert sch.verify()
+
+
 COPIED = """
 @T.prim_func
 def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):

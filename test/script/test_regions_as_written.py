@@ -3,6 +3,7 @@
 import pytest
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScriptError
 from tir_mlir.script import parse
 from tir_mlir.script.equal import difference
 
@@ -105,9 +106,27 @@ def test_what_is_reached_in_two_ways_is_a_region_of_the_buffer():
     assert "T.reads(A[vi * 4:vi * 4 + (vx + 1), vy])" in program(text).script()
 
 
-def test_a_region_of_a_view_that_is_too_small():
-    from tir_mlir.dialect.errors import ScriptError
+def test_a_region_may_be_wider_than_what_is_touched():
+    """That of a block in a block, too, wherever that one is."""
+    text = """
+def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(4):
+        with T.block("o"):
+            vo = T.axis.spatial(4, i)
+            for j in range(4):
+                with T.block("i"):
+                    vj = T.axis.spatial(4, j)
+                    T.reads(A[{reads}])
+                    T.writes(B[vo * 4:vo * 4 + 4])
+                    B[vo * 4 + vj] = A[vo * 4 + vj]
+"""
+    shown = program(text.format(reads="0:16")).script()
+    assert "T.reads(A[0:16])" in shown and "T.writes(B[vo * 4:vo * 4 + 4])" in shown
+    with pytest.raises(ScriptError, match=r'block "i": T.reads of A is smaller than what the block touches'):
+        program(text.format(reads="0:15"))
 
+
+def test_a_region_of_a_view_that_is_too_small():
     with pytest.raises(ScriptError, match=r'block "i": T.reads of A is smaller than what the block touches'):
         program(VIEW.format(regions="T.reads(A1[0, 0])"))
 

@@ -298,6 +298,8 @@ def test_text_without_a_program():
         parse("x = 1")
     with pytest.raises(ScriptError, match="ZeroDivisionError"):
         parse("x = 1 // 0")
+    with pytest.raises(ScriptError, match="SyntaxError: can't use starred expression here"):
+        parse("x = *y")
     with pytest.raises(ScriptError, match="takes TVMScript text or a function, not int"):
         parse(3)
 

@@ -164,11 +164,11 @@ def _top(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[Program]:
         return [_member(stmt, text, names)]
     if isinstance(stmt, ast.Import | ast.ImportFrom) and _known_import(stmt, names):
         return []
-    code = compile(ast.Module([stmt], []), text.filename, "exec")
     try:
+        code = compile(ast.Module([stmt], []), text.filename, "exec")
         exec(code, names)  # noqa: S102  the user's own text
-    except Exception as error:  # noqa: BLE001  whatever the text raises is an error at its line
-        raise text.error(stmt, f"{type(error).__name__}: {error}") from error
+    except Exception as error:  # noqa: BLE001  whatever the text raises, or is not to Python, is an error at its line
+        raise text.error(stmt, f"{type(error).__name__}: {getattr(error, 'msg', error)}") from error
     return []
 
 

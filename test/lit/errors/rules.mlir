@@ -25,6 +25,27 @@ func.func @step(%A: memref<8xf32>) {
 
 // -----
 
+// MLIR takes what is computed at the top of a function for a symbol; a program makes no index of it, but of a constant.
+func.func @computed(%A: memref<8xf32>) {
+  %c = arith.constant 1.0 : f32
+  %c1 = arith.constant 1 : index
+  %c2 = arith.addi %c1, %c1 : index
+  affine.for %i = 0 to 8 {
+    affine.parallel (%v) = (%i + symbol(%c1) - 1) to (%i + symbol(%c1)) {
+      affine.store %c, %A[%v] : memref<8xf32>
+    } {tir.block = "A", tir.iters = ["S"], tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (8)>}
+  }
+  affine.for %i = 0 to 8 {
+    // expected-error @below {{affine.parallel uses an index that arith.addi computes; in a tensor program an index is made of loop variables, iters and shape variables: write it as affine.apply}}
+    affine.parallel (%v) = (%i + symbol(%c2) - 2) to (%i + symbol(%c2) - 1) {
+      affine.store %c, %A[%v] : memref<8xf32>
+    } {tir.block = "B", tir.iters = ["S"], tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (8)>}
+  }
+  return
+}
+
+// -----
+
 func.func @domain(%A: memref<128xf32>) {
   %c = arith.constant 1.0 : f32
   affine.for %i = 0 to 129 {
