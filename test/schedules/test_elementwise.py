@@ -9,6 +9,7 @@ from row_programs import chain, reduced
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script.parser import parse
+from tir_mlir.target import AVX2
 
 RNG = np.random.default_rng(7)
 
@@ -68,9 +69,9 @@ def main(a: T.handle, b: T.handle):
 
 
 def test_short_rows_become_one_loop():
-    sch = check((40, 3, 2), (1,), threads=1)
+    sch = check((40, 3, 2), (1,), threads=1, target=AVX2)
     assert len(sch.get_loops("out")) == 1
-    sch = check((40, 15), (15,), threads=1)  # the row is read again for each line
+    sch = check((40, 15), (15,), threads=1, target=AVX2)  # the row is read again for each line
     assert len(sch.get_loops("out")) == 2
 
 
