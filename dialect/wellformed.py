@@ -7,7 +7,7 @@ comes in. `check` holds for every module; `check_program` for one that is to be 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from mlir import ir
@@ -59,17 +59,19 @@ def check_program(module: ir.Module) -> None:
                 _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
             if is_block(op):
                 _regions(op)
-            if op.name in AFFINE_OPS:
-                _indices(op, known.values())
+            if op.name in AFFINE_OPS and op.name != "affine.apply":
+                _indices(op, list(op.operands), known.values())
 
 
-def _indices(op: ir.Operation, sizes: Iterable[ir.Value]) -> None:
+def _indices(op: ir.Operation, operands: Iterable[ir.Value], sizes: Collection[ir.Value]) -> None:
     """Indices are made of loop variables, iters and sizes: MLIR lets them use whatever is computed at the top."""
-    for value in op.operands:
+    for value in operands:
         if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block) or value in sizes:
             continue
         maker = value.owner.name
-        if maker not in ("affine.apply", "arith.constant"):
+        if maker == "affine.apply":
+            _indices(op, list(value.owner.operands), sizes)
+        elif maker != "arith.constant":
             _fail(
                 op,
                 f"{op.name} uses an index that {maker} computes; in a tensor program an index is made of loop"

@@ -263,8 +263,7 @@ def _compare(op: type[ast.cmpop], left: Any, right: Any) -> Expr:
 
 def named(node: ast.AST, names: dict[str, str]) -> Any:
     """A copy of a syntax tree with readable names for its keys."""
-    copy = type(node)()
-    copy.__dict__ |= node.__dict__  # the place too
+    copy: Any = ast.copy_location(type(node)(**dict(ast.iter_fields(node))), node)
     if isinstance(node, ast.Name):
         copy.id = names.get(node.id, node.id)  # type: ignore[attr-defined]
     for key, value in ast.iter_fields(node):
