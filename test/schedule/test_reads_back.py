@@ -310,3 +310,26 @@ def test_iters_of_a_block_inside_another_are_compared_for_one_iteration_of_that(
     parse(TILED.format(at="vj * 64 + vi"))
     with pytest.raises(ScriptError, match=r"iterations \(vj = 0\) and \(vj = 1\) touch the same element of B"):
         parse(TILED.format(at="vj // 2 * 64 + vi"))
+
+
+PADDED_SUM = """
+@T.prim_func
+def main(P: T.Buffer((5, 2), "float32"), C: T.Buffer((1,), "float32")):
+    for o, i, k in T.grid(1, 5, 2):
+        with T.block("C"):
+            vo, vi, vk = T.axis.remap("SRR", [o, i, k])
+            with T.init():
+                C[vo] = T.float32(0)
+            C[vo] = C[vo] + P[vi, vk]
+"""
+
+
+def test_the_domain_of_an_iter_is_cut_to_what_an_epilogue_takes_of_it():
+    """`pad_einsum` made it 4; only the first is computed, where it is copied back."""
+    sch = Schedule(parse(PADDED_SUM))
+    sch.pad_einsum("C", [4, 1, 1])
+    sch.compute_at("C", sch.get_loops("C_pad")[0])
+    sch.fuse_reduction_epilogue("C", "C_pad")
+    assert "C_pad = " not in sch.mod.script()
+    assert reads_back(sch)
+    assert sch.verify()

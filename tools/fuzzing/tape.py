@@ -46,6 +46,9 @@ class Tape(Random):
     """Plays some parts, or (without) notes those that a seed gives. `noted`: what was drawn in the end; `journal`: a
     file that gets it at once, number by number, and outlives the process."""
 
+    def __new__(cls, *_: object, **__: object) -> Tape:
+        return super().__new__(cls)  # Python 3.10 seeds from one argument here, and takes no others
+
     def __init__(self, seed: int | str = 0, play: Sequence[Part] | None = None, journal: str = ""):
         super().__init__()  # before the attributes: it seeds
         self._journal = open(journal, "w", buffering=1) if journal else None
