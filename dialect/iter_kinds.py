@@ -12,14 +12,14 @@ from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.rule import fail
-from tir_mlir.dialect.sets import dim_type, flatten, question, smallest_point
+from tir_mlir.dialect.sets import dim_type, domain, flatten, question, smallest_point
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Buffer
 from tir_mlir.dialect.walk import parents
 
 
 def iter_kinds(block: Block) -> None:
-    """Declared kinds are true: of iterations that differ in a spatial iter, none writes what another touches."""
+    """Declared kinds are true: of instances that run and differ in a spatial iter, none writes what another touches."""
     spatial = [n for n, i in enumerate(block.iters) if i.kind == "S" and i.extent.as_constant() != 1]
     groups: dict[ir.Value, list[Access]] = {}
     for access in accesses(block.op):
@@ -56,7 +56,7 @@ def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spat
                     for n in spatial:
                         for order in (clash.order_lt, clash.order_gt):
                             bad = order(dim_type.in_, n, dim_type.out, n)
-                            if not bad.is_empty():
+                            if not bad.is_empty() and not (bad := _run(bad, block)).is_empty():
                                 _report_kind(block, n, bad, name)
             except NotProvable:
                 continue  # a schedule that relies on it asks again, for the loops it concerns
@@ -72,6 +72,13 @@ def _clash(a: Access, b: Access, block: Block) -> isl.Map:
         if value in around:
             clash = clash.equate(dim_type.in_, place, dim_type.out, around.index(value))
     return clash.project_out(dim_type.in_, 0, len(first) - count).project_out(dim_type.out, 0, len(around))
+
+
+def _run(clash: isl.Map, block: Block) -> isl.Map:
+    """The part of { iters -> iters } that loops and conditions reach: a domain may be longer."""
+    dom = domain(block.op, extra=[i.binding for i in block.iters])
+    points = dom.relation([dom.aff(i.binding) for i in block.iters]).range()
+    return clash.intersect_domain(points).intersect_range(points)
 
 
 def _report_kind(block: Block, number: int, bad: isl.Map, buffer: str) -> None:

@@ -333,3 +333,25 @@ def test_the_domain_of_an_iter_is_cut_to_what_an_epilogue_takes_of_it():
     assert "C_pad = " not in sch.mod.script()
     assert reads_back(sch)
     assert sch.verify()
+
+
+FIRST_ONLY = """
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((1,))
+    for i in range({runs}):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            T.where(i < 2)
+            B[0] = A[vi]
+    for i in range(1):
+        with T.block("C"):
+            vi = T.axis.spatial(1, i)
+            C[vi] = B[vi]
+"""
+
+
+def test_an_iter_is_held_to_its_kind_where_it_runs():
+    parse(FIRST_ONLY.format(runs=1))
+    with pytest.raises(ScriptError, match=r"iterations \(vi = 0\) and \(vi = 1\) touch the same element of B"):
+        parse(FIRST_ONLY.format(runs=4))
