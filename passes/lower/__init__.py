@@ -30,6 +30,7 @@ from tir_mlir.passes.lower import (
     transpose,
     unroll,
     vectorize,
+    words,
 )
 from tir_mlir.passes.lower.llvm import lower_to_llvm
 from tir_mlir.passes.lower.registry import LOWERINGS, LoweringPass
@@ -67,4 +68,5 @@ __all__ = [
     "transpose",
     "unroll",
     "vectorize",
+    "words",
 ]

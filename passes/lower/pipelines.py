@@ -64,6 +64,7 @@ LLVM = (
     "reconcile-unrealized-casts",
     "tir-lower-pointers",  # views are sums now
     "tir-lower-marks",
+    "tir-lower-words",
 )
 
 

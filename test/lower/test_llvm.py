@@ -7,9 +7,11 @@ import pytest
 from lower_running import passed, run
 from mlir import ir
 
+from tir_mlir import build
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import LoweringError
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm, pipelines
+from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(3)
 FORBIDDEN = (
@@ -174,6 +176,24 @@ def test_bfloat16_needs_no_support_library(op):
     got = (out.astype(np.uint32) << 16).view(np.float32)
     rounded = (bits.astype(np.uint32) << 16).view(np.float32) * 2
     np.testing.assert_allclose(got, np.exp(rounded) if op == "math.exp" else np.sqrt(rounded), rtol=2e-2)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
+def test_bfloat16_rows_turned_round(n):
+    """LLVM ended the process over lanes that it put together one by one, on a CPU that has them."""
+    program = parse(f"""
+@T.prim_func
+def main(A: T.Buffer((3, {n}), "bfloat16"), B: T.Buffer((3, {n}), "bfloat16")):
+    for i in range(3):
+        for j in T.vectorized({n}):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[2 - vi, {n} - 1 - vj] = A[vi, vj]
+""")
+    a = RNG.integers(0, 1 << 16, (3, n)).astype(np.uint16)
+    b = np.zeros_like(a)
+    build(program)["main"](a, b)
+    np.testing.assert_array_equal(b, a[::-1, ::-1])
 
 
 def test_integer_division_rounds_down():
