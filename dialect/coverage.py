@@ -54,7 +54,7 @@ def _shared(func: Func, block: Block, access: Access) -> bool:
     if not writes:  # scattered: where to is not known
         return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
-        wanted, _, _ = relation_beneath([access], block.op, guards=False)
+        wanted, _, _ = relation_beneath([access], block.op)
         written, _, _ = relation_beneath(writes, func.op)
         return wanted.range().is_subset(written.range())
 

@@ -50,9 +50,10 @@ def sides(condition: Constraint, box: Box) -> tuple[Constraint, Constraint] | No
     over, size, factor = found
     low, high = ranges.interval(over, box)
     plain = low is not None and high is not None and low >= 0 and high < 2 * size and factor < 0
-    if not plain or not ranges.at_least_zero(rest, box):
+    second = (rest + factor).simplified()
+    if not plain or second.as_constant() is not None or not ranges.at_least_zero(rest, box):
         return None
-    return Constraint((size - 1 - over).simplified()), Constraint((rest + factor).simplified())
+    return Constraint((size - 1 - over).simplified()), Constraint(second)
 
 
 def _terms(expr: ir.AffineExpr) -> list[ir.AffineExpr]:

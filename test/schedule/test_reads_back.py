@@ -355,3 +355,34 @@ def test_an_iter_is_held_to_its_kind_where_it_runs():
     parse(FIRST_ONLY.format(runs=1))
     with pytest.raises(ScriptError, match=r"iterations \(vi = 0\) and \(vi = 1\) touch the same element of B"):
         parse(FIRST_ONLY.format(runs=4))
+
+
+ROW_OF_15 = """
+@T.prim_func
+def main(A: T.Buffer((15,), "int8"), B: T.Buffer((15,), "int8")):
+    for i_0, i_1, j in T.grid(8, 2, 1):
+        with T.block("B"):
+            vi = T.axis.spatial(15, i_0 * 2 + i_1)
+            T.where(i_0 * 2 + i_1 < 15)
+            B[vi] = A[vi]
+"""
+
+
+def test_segments_of_copies_that_a_condition_in_them_cuts_off():
+    """Together they write what is there of the buffer."""
+    sch = Schedule(parse(ROW_OF_15))
+    i_0, i_1, j = sch.get_loops("B")
+    sch.write_at(j, "B", 0, "global.x")
+    sch.loop_partition(sch.fuse(i_0, i_1), [1, None, 1])
+    assert reads_back(sch)
+    assert sch.verify()
+
+
+def test_a_quotient_that_is_not_to_be_more_than_0():
+    """`either` makes such conditions, but this one says nothing of two."""
+    sch = Schedule(parse(PADDED_SUM))
+    outer = sch.split(sch.get_loops("C")[0], [None, 2])
+    sch.fuse(*outer, sch.get_loops("C")[2])
+    assert "T.where(o_0_o_1_i_fused // 5 < 1)" in sch.mod.script()
+    assert reads_back(sch)
+    assert sch.verify()
