@@ -90,7 +90,9 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     makers = relocate.under(loop, producers(block))
     for maker in producers(block):
         relocate.check_finished(maker, loop)
-    return _needed(block, loop), relocate.insertion(loop, makers, users, index)
+    found = _needed(block, loop)
+    relocate.check_guarded(block, loop, found)
+    return found, relocate.insertion(loop, makers, users, index)
 
 
 def _needed(block: Block, loop: Loop) -> list[relocate.Span]:

@@ -240,3 +240,34 @@ def test_a_piece_of_a_sum_that_began_before_gets_no_init():
         sch.decompose_reduction("C_k_01", second)
     sch.decompose_reduction("C_k_00", first)
     assert sch.verify()
+
+
+ONE_OF_TWO = """
+@T.prim_func
+def main(A: T.Buffer((2,), "float32"), D: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((2,), "float32")
+    C = T.alloc_buffer((2,), "float32")
+    for i in range(2):
+        with T.block("B"):
+            vi = T.axis.spatial(2, i)
+            B[vi] = A[vi]
+    for i in range(2):
+        with T.block("C"):
+            vi = T.axis.spatial(2, i)
+            C[vi] = B[vi] + A[vi]
+    for i in range(1):
+        with T.block("D"):
+            vi = T.axis.spatial(1, i)
+            D[vi] = C[vi * 2 + {at}]
+"""
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_guard_that_leaves_iterations_out_is_not_lost(at):
+    """reverse_compute_inline made it; under another loop both iterations would write D[0], and the last would win."""
+    sch = Schedule(parse(ONE_OF_TWO.format(at=at)))
+    sch.reverse_compute_inline("D")
+    assert f"T.where(i == {at})" in sch.mod.script()
+    with pytest.raises(ScheduleError, match=f"leaves iterations out; .* they would run, as .*vi *= *{1 - at}"):
+        sch.reverse_compute_at("C", sch.get_loops("B")[0])
+    assert sch.verify()
