@@ -30,7 +30,7 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
     loop whose bounds use other loops, as `for j in range(i)`. After a step no element of a parameter is left out that
     the function wrote `before`.
     """
-    short = [b for b in blocks if b.iters and not _covers(b)]
+    short = [b for b in blocks if b.iters and not covers(b)]
     doubtful: dict[ir.Value, Block] = {}
     for block in short:
         for access in accesses(block.op):
@@ -76,7 +76,7 @@ def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
         return was.is_subset(now)
 
 
-def _covers(block: Block) -> bool:
+def covers(block: Block) -> bool:
     """Whether the bindings reach every point of the domain."""
     nest = nest_in(block.body)
     if nest is not None and nest.number in _covering:
@@ -103,7 +103,7 @@ def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.
 
 def left_out(block: Block) -> str | None:
     """A point of the domain of a block for which the text of the program would be refused; None: there is none."""
-    if _covers(block):
+    if covers(block):
         return None
     missing = _missing(block, True, True)
     return None if missing.is_empty() else point_text(block, missing)
@@ -112,7 +112,7 @@ def left_out(block: Block) -> str | None:
 def half_summed(block: Block) -> isl.Set | None:
     """Points of the iter domain that do not run although others of the same sum do; None: there is no such point."""
     reduce = [n for n, i in enumerate(block.iters) if i.kind == "R"]
-    if not reduce or _covers(block):
+    if not reduce or covers(block):
         return None
     full, image = _domain_and_image(block)
     with question(f'the iterations of the sums of block "{block.name}"'):

@@ -91,7 +91,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     for maker in producers(block):
         relocate.check_finished(maker, loop)
     found = _needed(block, loop)
-    relocate.check_guarded(block, loop, found)
+    relocate.check_none_gained(block, loop, found)
     return found, relocate.insertion(loop, makers, users, index)
 
 

@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect import attrs, create, deps, ranges, sets, sums, walk
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
-from tir_mlir.dialect.coverage import half_summed, point_of, point_text
+from tir_mlir.dialect.coverage import covers, half_summed, point_of, point_text
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.from_isl import to_index
@@ -19,9 +19,8 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sets import Domain, dim_type, question, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, parent_op, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
-from tir_mlir.passes.schedule.lasting import shared_loops
 from tir_mlir.passes.schedule.registry import check, refuse
-from tir_mlir.passes.schedule.scope import children, nest_top, scope_of, writes_of
+from tir_mlir.passes.schedule.scope import children, is_output, nest_top, scope_of, writes_of
 from tir_mlir.passes.schedule.ways_out import IN_BLOCK, IN_INIT, WHOLE_SUM, own_copy
 
 
@@ -253,34 +252,50 @@ def plain_spans(
 # --- the move ---------------------------------------------------------------------------------------------------------
 
 
-def ran(block: Block, loop: Loop, place: Place, iters: Sequence[Iter]) -> isl.Map:
-    """{ loops around the place -> iter values } of what runs at the old place, in the same iteration of the loops that
-    are around both places."""
-    shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
+def ran(block: Block, place: Place, iters: Sequence[Iter], shared: int) -> isl.Map:
+    """{ loops around the place -> iter values } of what runs at the old place, in the same iteration of the outermost
+    `shared` loops."""
     dom = sets.domain(block.op)
     before = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
     before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
     return place.dom.map([Index.of(v) for v in place.dims[:shared]]).apply_range(before)
 
 
-def check_guarded(block: Block, loop: Loop, found: Sequence[Span]) -> None:
-    """Refuse when iterations that a guard leaves out would run: what they write may be another's, or the caller's."""
-    if block.where is None:
+def check_none_gained(block: Block, loop: Loop, found: Sequence[Span]) -> None:
+    """Refuse when iterations that nothing ran would run, and be seen: they write what lives on outside the scope, or
+    an element that one that ran writes too. A guard, or bindings in steps, may leave such out of a domain."""
+    if covers(block):
         return
     spans = [s for s in found if s.iter.kind != "R"]
-    place, iters = Place.of(loop), [s.iter for s in spans]
+    place, iters, scope = Place.of(loop), [s.iter for s in spans], scope_of(block)
     with question(f'whether block "{block.name}" runs under loop {loop.name} where it did'):
-        gained = executed(place, spans).subtract(ran(block, loop, place, iters))
-        point = smallest_point(gained.range()) if spans else None
+        before = ran(block, place, iters, sum(map(is_loop, parents(scope.op))))
+        gained = executed(place, spans).subtract(before).range()
+        if not is_output(block):
+            written = [t for b in writes_of(block) for t in deps.touches(block.op, b) if t.access.is_write]
+            same = _of_one_element(block, written, iters)
+            gained = gained.intersect(same.intersect_range(before.range()).domain())
+        point = smallest_point(gained) if spans else None
     if point is not None:
         example = Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :])
         refuse(
             loop,
-            f'block "{block.name}" has a guard that leaves iterations out; under loop {loop.name} they would run, as '
+            f'block "{block.name}" leaves iterations of its domain out; under loop {loop.name} they would run, as '
             f"{Counterexample((example,))}",
             counterexample=Counterexample((example,)),
-            fix="move it before the step that gave it the guard",
+            fix="move it before the step that left them out, or, in the program, let its domain be what its loops run",
         )
+
+
+def _of_one_element(block: Block, written: Sequence[deps.Touch], iters: Sequence[Iter]) -> isl.Map:
+    """{ iter values -> others } that write an element in common."""
+    result: isl.Map | None = None
+    for touch in written:
+        touched = iter_map(block, [touch], iters, True)
+        part = touched.apply_range(touched.reverse())
+        result = part if result is None else result.union(part)
+    assert result is not None
+    return result.subtract(isl.Map.identity(result.get_space()))
 
 
 def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, keep_units: bool) -> None:

@@ -85,7 +85,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[relocate.Span], ir
     users = relocate.under(loop, consumers(block))
     inputs = [b for b in reads_of(block) if b in made]
     found = _available(block, loop, inputs)
-    relocate.check_guarded(block, loop, found)
+    relocate.check_none_gained(block, loop, found)
     try:
         for maker in makers:
             check_lasts(maker)
@@ -151,7 +151,7 @@ def _check_parts(block: Block, loop: Loop, found: list[relocate.Span]) -> None:
         for level in fixed:
             falling = falling.equate(dim_type.in_, level, dim_type.out, level)
         rising = falling.intersect(isl.Map.lex_lt(runs.range().get_space())).is_empty()
-        again = relocate.executed(place, found).subtract(relocate.ran(block, loop, place, block.iters))
+        again = relocate.executed(place, found).subtract(_ran(block, loop, place, block.iters))
         example = None if again.is_empty() else _first(again.range(), block, block.iters)
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would run where they did not before'
@@ -182,13 +182,13 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
                     loose = part if loose is None else loose.intersect(part)
         assert needed is not None and loose is not None
         if shared_loops(block.op, loop.op, func_of(block.op)):
-            needed = needed.intersect(relocate.ran(block, loop, place, iters))
+            needed = needed.intersect(_ran(block, loop, place, iters))
         around = sets.domain(loop.body.operations[0].operation)
         found = relocate.spans(place, needed, loose, iters, around)
         runs = relocate.executed(place, found)
         for buffer in inputs:
             _check_ready(block, loop, place, buffer, runs, iters)
-        lost = relocate.ran(block, loop, place, iters).range().subtract(runs.range())
+        lost = _ran(block, loop, place, iters).range().subtract(runs.range())
         example = _first(lost, block, iters) if iters and not lost.is_empty() else None
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would not run at all, as {example}'
@@ -201,6 +201,12 @@ def _first(points: isl.Set, block: Block, iters: Sequence[Iter]) -> Counterexamp
     """The smallest iteration of a set of them."""
     point = smallest_point(points) or []
     return Counterexample((Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :]),))
+
+
+def _ran(block: Block, loop: Loop, place: relocate.Place, iters: list[Iter]) -> isl.Map:
+    """{ loops around the place -> iter values } of what runs at the old place, in the same iteration of the loops that
+    are around both places."""
+    return relocate.ran(block, place, iters, len(shared_loops(block.op, loop.op, func_of(block.op))))
 
 
 def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relocate.Span]) -> None:
@@ -228,7 +234,7 @@ def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[relo
                 element, at, example = _shown(early, buffer, place, loop, block)
                 text = f'block "{block.name}" reads {element}, which is written again after {at}'
                 refuse(loop, text, counterexample=example)
-        before = relocate.ran(block, loop, place, spatial)
+        before = _ran(block, loop, place, spatial)
         gained = runs.subtract(before)
         inner = dim_type.in_, shared, len(place.dims) - shared
         lost = before.project_out(*inner).subtract(runs.project_out(*inner))

@@ -268,6 +268,35 @@ def test_a_guard_that_leaves_iterations_out_is_not_lost(at):
     sch = Schedule(parse(ONE_OF_TWO.format(at=at)))
     sch.reverse_compute_inline("D")
     assert f"T.where(i == {at})" in sch.mod.script()
-    with pytest.raises(ScheduleError, match=f"leaves iterations out; .* they would run, as .*vi *= *{1 - at}"):
+    with pytest.raises(ScheduleError, match=f"iterations of its domain out; .* they would run, as .*vi *= *{1 - at}"):
         sch.reverse_compute_at("C", sch.get_loops("B")[0])
+    assert sch.verify()
+
+
+LEAVES_OUT = """
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * 2.0
+    for i in range({loop}):
+        with T.block("C"):
+            vi = T.axis.spatial(8, {at})
+            T.where({guard})
+            C[vi] = B[vi] + 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "at", "guard", "first"),
+    [(4, "i * 2", "i < 4", 1), (4, "i * 2", "i < 3", 1), (8, "i", "i < 3", 3), (3, "i * 3 + 1", "i < 3", 0)],
+)
+def test_what_steps_or_guards_leave_out_of_a_parameter_stays_out(loop, at, guard, first):
+    """What is not written of C is the caller's; under a loop of B the block would run over its whole domain."""
+    sch = Schedule(parse(LEAVES_OUT.format(loop=loop, at=at, guard=guard)))
+    with pytest.raises(ScheduleError, match=f"iterations of its domain out; .* they would run, as .*vi *= *{first}"):
+        sch.reverse_compute_at("C", sch.get_loops("B")[0])
+    sch.compute_at("B", sch.get_loops("C")[0])
     assert sch.verify()

@@ -46,6 +46,7 @@ from script_programs import body, function
         ("B[vi, vj] = A[I[vi], vj]", "memref.load"),
         ("if vi < 1 and vj < 1:\n    B[I[0], I[1]] = 1", "memref.store"),
         ("B[vi, vj] = A[vi * vj % 16, vj]", "memref.load"),
+        ("B[vi, vj] = A[vi + (1 != 1), vj * (2 > 1)]", r"affine.load %\w+\[%\w+, %\w+\]"),
         ("I[vi] = vi", "arith.index_cast"),
         ("I[vi] = vi * 2 + 1", "affine.apply"),
         ("I[vi] = vi // 3 + vi % 3", "affine.apply"),

@@ -230,7 +230,7 @@ def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
     if op == "min" and isinstance(left, Index | Least | Const) and isinstance(right, Index | Least | Const):
         parts = [*_parts(left), *_parts(right)]
         return Least(tuple(p for p in parts if p is not None)) if None not in parts else None
-    a, b = as_index(left), as_index(right)
+    a, b = (as_index(_number(side)) for side in (left, right))
     if a is None or b is None:
         return None
     try:
@@ -252,8 +252,13 @@ def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
     return None
 
 
+def _number(item: Expr) -> Expr:
+    """A truth value that is known counts as 0 or 1."""
+    return Const(int(item.value)) if isinstance(item, Const) and isinstance(item.value, bool) else item
+
+
 def _parts(item: Expr) -> list[Index | None]:
-    return list(item.parts) if isinstance(item, Least) else [as_index(item)]
+    return list(item.parts) if isinstance(item, Least) else [as_index(_number(item))]
 
 
 def negative(item: Any) -> Expr:
