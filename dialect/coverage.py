@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd
 
 import islpy as isl
 from mlir import ir
@@ -11,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import quick, ranges
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
-from tir_mlir.dialect.index import is_symbol
+from tir_mlir.dialect.index import Index, is_symbol
 from tir_mlir.dialect.nest import Remembered, nest_in
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.rule import fail
@@ -36,10 +35,11 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
         for access in accesses(block.op):
             if not access.is_write:
                 continue
-            if Buffer(access.buffer).is_param and not _missing(block, True, source).is_empty():
+            if not Buffer(access.buffer).is_param:
+                doubtful.setdefault(access.buffer, block)
+            elif not _missing(block, True, source).is_empty():
                 if not _shared(func, block, access) and not _left_out_before(func, access.buffer, before):
                     _report_uncovered(block, source)
-            doubtful.setdefault(access.buffer, block)
     for buffer, block in doubtful.items():
         _all_reads_written(func, buffer, block)
 
@@ -144,8 +144,9 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
     unbound = _free_of_each_other(block, dom) if anywhere else set()
     with question(f'the domain of block "{block.name}"'):
         image = dom.map(bindings).range()
+        cut = _cut_by_guard(block, top, bindings) if anywhere and block.where is not None else set()
         for number, binding in enumerate(bindings):
-            if unbound.intersection(binding.values):
+            if number in cut or unbound.intersection(binding.values):
                 image = image.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
         space = image.get_space()
         full = isl.Set.universe(space).intersect_params(dom.set.params())
@@ -156,7 +157,7 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
             low, high = inner.aff(it.min), inner.aff(it.min + it.extent - 1)
             full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
             if anywhere:
-                full = _stepped(full, var, it, ranges.around(block.op))
+                full = _stepped(full, image, number, it)
         return full, image
 
 
@@ -176,20 +177,30 @@ def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
     return found
 
 
-def _stepped(full: isl.Set, var: isl.Aff, it: Iter, box: ranges.Box) -> isl.Set:
+def _cut_by_guard(block: Block, top: ir.Operation | None, bindings: Sequence[Index]) -> set[int]:
+    """The iters that a guard keeps from some values that the loops reach, as `j_0 * 16 + j_1 <= i` does."""
+    reached, left = (domain(block.op, top, bindings, guards=g).map(bindings).range() for g in (False, True))
+    return {number for number in range(len(bindings)) if not _only(reached, number).is_subset(_only(left, number))}
+
+
+def _only(points: isl.Set, number: int) -> isl.Set:
+    """The values of one dimension."""
+    after = points.dim(dim_type.set) - number - 1
+    return points.project_out(dim_type.set, number + 1, after).project_out(dim_type.set, 0, number)
+
+
+def _stepped(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
     """The points that a binding such as `i * 16 + 3` can reach; a reduction has to start at the start all the same."""
-    factors, start = ranges.terms(it.binding.expr) or ({}, 0)
-    step = 0
-    for dim, factor in factors.items():
-        low, high = ranges.known_range(it.binding.values[dim], box)
-        if low is None or low != high:
-            step = gcd(step, factor)
-        else:  # a loop of one iteration is no step
-            start += factor * low
-    low = it.min.as_constant()
-    if step < 2 or (it.kind == "R" and (low is None or (low - start) % step != 0)):
+    info = image.get_stride_info(number)
+    step, start = info.get_stride(), info.get_offset()
+    if step <= 1:
         return full
-    return full.intersect(var.add_constant_val(isl.Val(-start)).mod_val(isl.Val(step)).zero_basic_set().to_set())
+    if it.kind == "R":
+        low = it.min.as_constant()
+        if low is None or not start.is_cst() or not (isl.Val(low) - start.get_constant_val()).is_divisible_by(step):
+            return full
+    var = isl.Aff.var_on_domain(isl.LocalSpace.from_space(full.get_space()), dim_type.set, number)
+    return full.intersect(var.sub(start).mod_val(step).zero_basic_set().to_set())
 
 
 def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:

@@ -24,8 +24,17 @@ def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
             if other is not condition:
                 others = others.intersect(sets.holding(dom, other))
         if others.is_subset(sets.holding(dom, condition)):
-            kept.remove(condition)
+            kept = [c for c in kept if c is not condition]  # an equal one may be the one that is left
     return kept
+
+
+def rewrite(block: Block, guard: ir.Operation, conditions: Sequence[Constraint]) -> None:
+    """Give the guard of a block other conditions; without any it goes."""
+    if conditions:
+        walk.rebuild_guard(guard, conditions)
+    else:
+        block.op.move_before(guard)
+        walk.erase(guard)
 
 
 def has_guards(root: ir.Operation) -> bool:
@@ -47,8 +56,4 @@ def normalise(root: ir.Operation) -> None:
                 found = needed(block, found)
         except NotProvable:
             pass
-        if found:
-            walk.rebuild_guard(op, found)
-        else:
-            block.op.move_before(op)
-            walk.erase(op)
+        rewrite(block, op, found)

@@ -9,7 +9,7 @@ import islpy as isl
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect import create, sets, walk
+from tir_mlir.dialect import create, guards, sets, walk
 from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.create import Constraint, IterSpec
@@ -286,11 +286,8 @@ def _guard(block: Block, conditions: Sequence[Constraint]) -> None:
     anchor = block.op if old is None else old
     dom = sets.domain(anchor, extra=[c.index for c in conditions])
     needed = [c for c in conditions if not sets.holds(dom, c.index, c.is_eq)]
-    if old is not None and needed:
-        walk.rebuild_guard(old, needed)
-    elif old is not None:
-        block.op.move_before(old)
-        walk.erase(old)
+    if old is not None:
+        guards.rewrite(block, old, needed)
     elif needed:
         with ir.InsertionPoint(block.op), block.op.location:
             guard = create.where(needed)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, create, ranges, walk
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import Region, declare, regions
@@ -31,7 +31,8 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
 
     `factors` are lengths of segments; one may be None, the rest of the range; without a None a segment up to the end
     is added. An iter that is bound to the loop itself runs over its segment only, and regions at plain iters are
-    declared over the domains of these. Every iteration still runs once, in the same order. The loops are returned.
+    declared over the domains of these; one that is bound in steps of the loop, as `vi = S(n, i * 2)`, runs over what
+    its segment reaches. Every iteration still runs once, in the same order. The loops are returned.
 
     Requires: constant bounds; no annotation and no thread binding; positive factors whose sum is less than the extent;
     a block in the loop, and no access beside it; no reduction with an init that sums over the loop itself: the init
@@ -150,22 +151,43 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
     for number in [b.id for b in blocks_below(made.op)]:
         block = Block(walk.find(made.op, number))  # type: ignore[arg-type]
         if driven := _driven(block, made):
-            _narrow(block, driven, start, end)
+            found = regions(block)
+            _narrow(block, {i.name: _part(i, start, end) for i in driven})
+            _declare(Block(block.op), found)
+        if spans := _stepped(block, made, start, end):
+            _narrow(block, spans)
     return made
 
 
-def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
-    """Let some iters of a block run over [start, end), and declare its regions over the domains of its iters."""
-    found = regions(block)
-    spans = {i.name: _part(i, start, end) for i in driven}
+def _stepped(block: Block, loop: Loop, start: int, end: int) -> dict[str, tuple[int, int]]:
+    """What iters that are bound in steps of the loop alone, as `i * 2 + 1`, reach in [start, end).
+
+    The text of a program tells steps only from a loop of several iterations.
+    """
+    found = {}
+    for it in block.iters:
+        if it.kind == "S" and set(it.binding.values) == {loop.var} and it.binding.is_value() is None:
+            ends = [it.binding.substitute({loop.var: Index.constant(n)}).as_constant() for n in (start, end - 1)]
+            factors, _ = ranges.terms(it.binding.expr) or ({}, 0)
+            if len(factors) == 1 and abs(*factors.values()) > 1:
+                low, high = sorted(n for n in ends if n is not None)
+                found[it.name] = _part(it, low, high + 1)
+    return found
+
+
+def _narrow(block: Block, spans: dict[str, tuple[int, int]]) -> None:
+    """Let some iters of a block run over the given spans: (start, extent)."""
     for number, key in enumerate((attrs.MIN, attrs.EXTENT)):
         map_ = attrs.get(block.op, key)
         pairs = zip(block.iters, map_.results, strict=True)
         results = [ir.AffineExpr.get_constant(spans[i.name][number]) if i.name in spans else e for i, e in pairs]
         block.op.attributes[key] = ir.AffineMapAttr.get(ir.AffineMap.get(0, map_.n_symbols, results))
-    narrowed = Block(block.op)
+
+
+def _declare(block: Block, found: tuple[list[Region], list[Region]]) -> None:
+    """Declare regions, reads and writes, over the domains of the iters of a block."""
     for key, group in zip((attrs.READS, attrs.WRITES), found, strict=True):
-        declare(narrowed, key, [_widened(region, narrowed) for region in group])
+        declare(block, key, [_widened(region, block) for region in group])
 
 
 def _part(it: Iter, start: int, end: int) -> tuple[int, int]:

@@ -121,7 +121,7 @@ def _available(block: Block, loop: Loop, inputs: list) -> list[relocate.Span]:
 def _spans(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[relocate.Span]:
     """What can run under the loop of some iters, and all of the others."""
     found = None
-    if len(inputs) == 1:
+    if len(inputs) == 1 and not Buffer(inputs[0]).is_param:  # of a parameter the caller may have written a part
         written = [a for a in accesses(loop.op) if a.buffer == inputs[0] and a.is_write]
         own = [a for a in touched(block, inputs[0]) if not a.is_write]
         found = relocate.plain_spans(written, own, loop, iters, dense=True)

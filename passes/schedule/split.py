@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import create, from_isl, ranges, sets, walk
+from tir_mlir.dialect import create, from_isl, guards, ranges, sets, walk
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.folding import folded
-from tir_mlir.dialect.guards import needed
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.size_conditions import only_where, sizes_without
 from tir_mlir.dialect.views import Block, Loop
@@ -208,7 +207,7 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
             continue
         guard = block.where
         if guard is not None:
-            walk.rebuild_guard(guard, needed(block, [*walk.constraints(guard), Constraint(bound)]))
+            guards.rewrite(block, guard, guards.needed(block, [*walk.constraints(guard), Constraint(bound)]))
             continue
         if sets.holds(sets.domain(block.op, extra=[bound]), bound):
             continue
@@ -250,11 +249,8 @@ def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
     box = ranges.around(block.outermost)
     old = walk.constraints(guard)
     new = [n for c in old if (n := _with_units(c, units, box)) is not None]
-    if not new:
-        block.op.move_before(guard)
-        walk.erase(guard)
-    elif new != old:
-        walk.rebuild_guard(guard, new)
+    if new != old:
+        guards.rewrite(block, guard, new)
 
 
 def _with_units(condition: Constraint, units: dict[ir.Value, Index], box: ranges.Box) -> Constraint | None:

@@ -83,6 +83,29 @@ def test_bindings_in_steps(row, column, same_result, refused):
     same_result(sch, before, ((64, 16), "float32"), ((64,), "float32"))
 
 
+def test_steps_of_fused_loops(same_result):
+    sch = Schedule(stepped("8, 16", "i * 8 + 1", "k"))
+    before = sch.mod
+    sch.fuse(*sch.get_loops("C"))
+    assert "// 16 * 8 + 1)" in sch.mod.script()
+    assert parse(sch.mod.script()).equal(sch.mod)
+    same_result(sch, before, ((64, 16), "float32"), ((64,), "float32"))
+
+
+@pytest.mark.parametrize(
+    ("row", "shown"), [("i * 8", "spatial(1, i0 * 8)"), ("59 - i * 8", "spatial((3, 52), 59 - i1 * 8)")]
+)
+@pytest.mark.parametrize("preserve_unit_iters", [True, False])
+def test_segments_of_a_loop_in_steps(row, shown, preserve_unit_iters, same_result):
+    """A loop of one iteration tells no step: the domain of each segment is what it reaches."""
+    sch = Schedule(stepped("8, 16", row, "k"))
+    before = sch.mod
+    sch.loop_partition(sch.get_loops("C")[0], [1, None], preserve_unit_iters)
+    assert shown in sch.mod.script() or not preserve_unit_iters
+    assert parse(sch.mod.script()).equal(sch.mod)
+    same_result(sch, before, ((64, 16), "float32"), ((64,), "float32"))
+
+
 @pytest.mark.parametrize(
     ("loops", "row", "column", "missing"),
     [
@@ -92,7 +115,7 @@ def test_bindings_in_steps(row, column, same_result, refused):
         ("64, 8", "i", "k * 2 + 1", "vk = 0"),  # the reduction would not start
         ("64, 7", "i", "k * 2", "vk = 14"),
         ("64, 8", "i", "k", "vk = 8"),
-        ("32, 16", "i // 2 * 2", "k", "vi = 1"),
+        ("32, 16", "i // 2 * 2", "k", "vi = 32"),
     ],
 )
 def test_loops_that_are_too_short_are_errors_still(loops, row, column, missing):
@@ -141,3 +164,74 @@ def test_a_loop_over_another_has_the_range_of_all():
     size = whole.replace("C: T.Buffer((16, 16)", "n: T.int32, C: T.Buffer((16, 16)").replace("range(i)", "range(i + n)")
     with pytest.raises(ScriptError, match=r"the range of loop j uses other loops: write the domain"):
         parse(size.replace("T.axis.spatial(16, j)", 'T.axis.remap("S", [j])'))
+
+
+@T.prim_func
+def lower_rows(A: T.Buffer((7, 127), "float32"), C: T.Buffer((7, 127), "float32")):
+    for i in range(7):
+        for j in range(i + 1):
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                vj = T.axis.spatial(127, j)
+                C[vi, vj] = A[vi, vj] + 1.0
+
+
+def test_a_guard_that_cuts_what_the_loops_reach(same_result):
+    """After the split the loops take 16 of the 127 columns; that no more are meant is what the guard says."""
+    sch = Schedule(lower_rows)
+    before = sch.mod
+    sch.split(sch.get_loops("C")[1], [None, 16])
+    assert "T.where(j_0 * 16 + j_1 <= i)" in sch.mod.script()
+    assert parse(sch.mod.script()).equal(sch.mod)
+    same_result(sch, before, ((7, 127), "float32"), ((7, 127), "float32"))
+
+
+TWICE = """
+from tvm.script import tir as T
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.where(GUARD)
+            C[vi] = A[vi] * 2.0
+"""
+
+
+@pytest.mark.parametrize(("guard", "left"), [("i < 8", 8), ("i < 5 and i < 5", 5), ("i < 5 and i <= 4 and i < 8", 5)])
+def test_of_equal_conditions_one_stays(guard, left, same_result):
+    sch = Schedule(parse(TWICE.replace("GUARD", guard)))
+    before = sch.mod
+    sch.split(sch.get_loops("C")[0], [None, 3])
+    assert f"T.where(i_0 * 3 + i_1 < {left})" in sch.mod.script()
+    same_result(sch, before, ((8,), "float32"), ((8,), "float32"))
+
+
+@T.prim_func
+def cache(K: T.Buffer((4, 8), "float32"), X: T.Buffer((4, 8), "float32"), S: T.Buffer((4,), "float32")):
+    for i in range(4):
+        for j in range(i + 1):
+            with T.block("write"):
+                vi = T.axis.spatial(4, i)
+                vj = T.axis.spatial(8, j)
+                K[vi, vj] = X[vi, vj] + 1.0
+    for i, k in T.grid(4, 8):
+        with T.block("sum"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                S[vi] = 0.0
+            S[vi] = S[vi] + K[vi, vk]
+
+
+def test_what_the_caller_wrote_is_read(same_result, refused):
+    """Of what a block leaves out of a parameter the caller's numbers count, also for blocks after it."""
+    sch = Schedule(cache)
+    before = sch.mod
+    i, j = sch.get_loops("write")
+    refused(sch, r"would not run at all, as sum\(vi=0, vk=1\)", lambda: sch.reverse_compute_at("sum", i))
+    refused(sch, r"would not run at all, as sum\(vi=0, vk=1\)", lambda: sch.reverse_compute_at("sum", j))
+    also = r'reads K\[.*\], which block "write" has not written'
+    refused(sch, also, lambda: sch.cache_read("sum", 0, "local"))
+    sch.split(j, [None, 3])
+    sch.rfactor(sch.split(sch.get_loops("sum")[1], [2, None])[0], 0)
+    same_result(sch, before, ((4, 8), "float32"), ((4, 8), "float32"), ((4,), "float32"))

@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 
 from fuzzing.programs.making import LARGEST, Held, Made
+from fuzzing.programs.partial_stages import PartialStages
 from fuzzing.programs.products import Products
 from fuzzing.programs.stages import Stages
 from fuzzing.programs.wide_stages import WideStages
@@ -67,7 +68,7 @@ def held_as(dtype: str) -> str:
 
 
 @dataclass
-class Maker(Products, WideStages, Stages):
+class Maker(Products, WideStages, PartialStages, Stages):
     """Strings stages together: what the last ones made are the results."""
 
     STAGES = (
@@ -76,6 +77,7 @@ class Maker(Products, WideStages, Stages):
         "halves", "scan", "scratch", "together", "argmax", "triangle", "below", "mirrored", "frame", "numbered",
         "gathered", "chosen", "twins", "cast", "tiled", "softmax", "scattered", "named", "clipped", "shifted", "rolled",
         "rolled", "gemm", "gemm", "gemm", "batched", "window", "window",
+        "spared", "spared", "lower", "evens", "picked",
     )  # fmt: skip
 
     made: list[str] = field(default_factory=list)

@@ -1,0 +1,127 @@
+"""Stages that leave a part of a buffer as it was: bindings in steps, guards, loops that end early, single elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fuzzing.programs.making import Held, Made, Making
+
+
+class PartialStages(Making):
+    """What runs over less than its domain. The elements left out are the caller's, or an earlier stage's."""
+
+    def spared(self) -> None:
+        """Some rows written anew, by a map or a sum."""
+        a = self.source(self.random.choice([1, 2]))
+        size = a.shape[0]
+        summed = len(a.shape) == 2 and self.often(0.4)
+        kept = self._kept(a.shape[:1] if summed else a.shape, a)
+        extent, binding, guard = self._part(size)
+        i, j, at = f"i{self.count}", f"j{self.count}", f"{kept.name}[vi]"
+        depth = self._line(1, f"for {i} in range({extent}):")
+        axes = [("vi", "S", size, binding.format(i=i))]
+        own = self.often(0.3)
+        value, init = f"{a.name}[vi] + {at if own else self.number(1, a)}", []
+        if len(a.shape) == 2:
+            depth = self._line(depth, f"for {j} in range({a.shape[1]}):")
+            axes.append(("vj", "R" if summed else "S", a.shape[1], j))
+            at = at if summed else f"{kept.name}[vi, vj]"
+            value = f"{at if summed or own else self.number(1, a)} + {a.name}[vi, vj]"
+            init = [f"{at} = {self.number(2, a)}"] if summed else []
+        name = f"{kept.name}_p{self.count}"
+        self.block(depth, name, axes, [f"{at} = {value}"], init, [guard.format(i=i)] if guard else [])
+
+        def step(held: Held) -> None:
+            x, old = held[a.name], held[kept.name]
+            new = x.sum(axis=1) + 2 if summed else x + (old if own else 1)
+            held[kept.name] = old.copy()
+            taken = rows(len(x), binding, guard)
+            held[kept.name][taken] = new[taken]
+
+        self._written(kept, step)
+
+    def lower(self) -> None:
+        """The elements up to the diagonal written anew: a guard, or a loop that ends where another stands."""
+        a = self.source(2)
+        n, m = a.shape
+        if not isinstance(n, int) or not isinstance(m, int) or n > m:
+            return
+        kept = self._kept(a.shape, a)
+        i, j = f"i{self.count}", f"j{self.count}"
+        guarded = self.often(0.5)
+        self._line(1, f"for {i} in range({n}):")
+        self._line(2, f"for {j} in range({m if guarded else i + ' + 1'}):")
+        axes = [("vi", "S", n, i), ("vj", "S", m, j)]
+        body = [f"{kept.name}[vi, vj] = {a.name}[vi, vj] + {self.number(1, a)}"]
+        self.block(3, f"{kept.name}_l{self.count}", axes, body, [], [f"{j} <= {i}"] if guarded else [])
+
+        def step(held: Held) -> None:
+            x = held[a.name]
+            held[kept.name] = np.where(np.tril(np.ones_like(x)) > 0, x + 1, held[kept.name])
+
+        self._written(kept, step)
+
+    def evens(self) -> None:
+        """Two blocks that fill one buffer, each in steps of two."""
+        a = self.source(1)
+        size = a.shape[0]
+        if not isinstance(size, int) or size < 4:  # a loop of one iteration is no step
+            return
+        made = self.target((size,), a)
+        for first, name in enumerate(("even", "odd")):
+            i = f"i{self.count}_{first}"
+            depth = self._line(1, f"for {i} in range({(size - first + 1) // 2}):")
+            binding = f"{i} * 2" + (" + 1" if first else "")
+            body = [f"{made.name}[vi] = {a.name}[vi] + {self.number(first, a)}"]
+            self.block(depth, f"{made.name}_{name}", [("vi", "S", size, binding)], body)
+        self.done(made, lambda held: held.__setitem__(made.name, held[a.name] + np.arange(size) % 2))
+
+    def picked(self) -> None:
+        """A few elements, or rows, that stand apart."""
+        a = self.source(self.random.choice([1, 2]))
+        size = a.shape[0]
+        if not isinstance(size, int):
+            return
+        start, stride, count = self.random.randrange(size), self.random.choice([1, 2, 3]), self.random.choice([1, 1, 2])
+        count = min(count, (size - 1 - start) // stride + 1)
+        made = self.target((count, *a.shape[1:]), a)
+        row = f"vi * {stride} + {start}" if self.often(0.5) or count > 1 else f"{start}"
+        rest = ", vj" if len(a.shape) == 2 else ""
+        axes = [(v, "S", s) for v, s in zip(("vi", "vj"), made.shape, strict=False)]
+        self.nest(made.name, axes, [f"{made.name}[vi{rest}] = {a.name}[{row}{rest}]"])
+        self.done(made, lambda held: held.__setitem__(made.name, held[a.name][start::stride][:count]))
+
+    def _kept(self, shape: tuple[int | str, ...], like: Made) -> Made:
+        """What is written in part: a buffer that is there and not read meanwhile, or a new parameter."""
+        self.count += 1
+        there = [b for b in self.buffers if b is not like and (b.shape, b.dtype) == (shape, like.dtype)]
+        if there and self.often(0.4):
+            return self.random.choice(there)
+        made = Made(f"P{len(self.params)}", shape, True, like.dtype)
+        self.params.append(made)
+        return made
+
+    def _written(self, kept: Made, step: Callable[[Held], None]) -> None:
+        self.steps.append(step)
+        if kept not in self.buffers:
+            self.buffers.append(kept)
+
+    def _part(self, size: int | str) -> tuple[int | str, str, str]:
+        """A loop's extent, a binding and a guard that reach a part of [0, size); `{i}`: the loop."""
+        if not isinstance(size, int) or size < 6 or self.often(0.4):  # a loop of one iteration is no step
+            most = size if isinstance(size, int) else 4
+            guards = (f"{{i}} < {self.random.randint(1, most)}", f"{{i}} == {self.random.randrange(most)}")
+            return size, "{i}", self.random.choice((*guards, f"{{i}} >= {self.random.randrange(most)}"))
+        stride = self.random.choice([2, 2, 3])
+        start = self.random.randrange(stride)
+        count = (size - 1 - start) // stride + 1
+        guard = f"{{i}} < {self.random.randint(1, count)}" if self.often(0.3) else ""
+        return count, f"{{i}} * {stride} + {start}", guard
+
+
+def rows(size: int, binding: str, guard: str) -> list[int]:
+    """The values in [0, size) that a binding takes where a guard holds."""
+    values = [i for i in range(size) if not guard or eval(guard.format(i="i"), {"i": i})]
+    return [v for v in (eval(binding.format(i="i"), {"i": i}) for i in values) if v < size]
