@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import quick, ranges
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
-from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.index import is_symbol
 from tir_mlir.dialect.nest import Remembered, nest_in
 from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.rule import fail
@@ -25,9 +25,9 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
 
     A producer that was moved may compute less than its domain, so for allocations only what is read counts. A block
     inside another may be cut by a guard: its domain is a tile, and the last tile may be ragged. In what a user writes
-    (`source`) any block may: a guard says that something is left out, and so do a binding in steps, as `i * 16`, and a
-    loop whose bounds use other loops, as `for j in range(i)`. After a step no element of a parameter is left out that
-    the function wrote `before`.
+    (`source`) any block may: a guard says that something is left out, and so do a binding in steps, as `i * 16`, a
+    constant one, and a loop whose bounds use other loops, as `for j in range(i)`. After a step no element of a
+    parameter is left out that the function wrote `before`.
     """
     short = [b for b in blocks if b.iters and not covers(b)]
     doubtful: dict[ir.Value, Block] = {}
@@ -141,13 +141,11 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
     bindings = [i.binding for i in block.iters]
     # bindings may use the iters of blocks further out than `top`
     dom = domain(block.op, top, bindings, guards=not ragged or (top is None and not anywhere))
-    unbound = _free_of_each_other(block, dom) if anywhere else set()
     with question(f'the domain of block "{block.name}"'):
+        free = _free(block, top, dom) if anywhere else set()
         image = dom.map(bindings).range()
-        cut = _cut_by_guard(block, top, bindings) if anywhere and block.where is not None else set()
-        for number, binding in enumerate(bindings):
-            if number in cut or unbound.intersection(binding.values):
-                image = image.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
+        for number in free:
+            image = image.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
         space = image.get_space()
         full = isl.Set.universe(space).intersect_params(dom.set.params())
         local = isl.LocalSpace.from_space(space)
@@ -159,6 +157,22 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
             if anywhere:
                 full = _stepped(full, image, number, it)
         return full, image
+
+
+def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
+    """The iters of which a program says that they take a part of their domain only.
+
+    By a constant binding, a guard that keeps them from values that the loops reach, as `j_0 * 16 + j_1 <= i` does, or
+    a loop whose bounds use other loops.
+    """
+    iters, bindings = block.iters, block.bindings
+    loose = _free_of_each_other(block, dom)
+    found = {n for n, b in enumerate(bindings) if loose.intersection(b.values)}
+    found |= {n for n, b in enumerate(bindings) if iters[n].kind == "S" and b.as_constant() is not None}
+    if block.where is not None:
+        reached, left = (domain(block.op, top, bindings, guards=g).map(bindings).range() for g in (False, True))
+        found |= {n for n in range(len(bindings)) if not _only(reached, n).is_subset(_only(left, n))}
+    return found
 
 
 def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
@@ -175,12 +189,6 @@ def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
         dom.set = free.lower_bound_val(dim_type.set, place, low).upper_bound_val(dim_type.set, place, high)
         found.add(loop.var)
     return found
-
-
-def _cut_by_guard(block: Block, top: ir.Operation | None, bindings: Sequence[Index]) -> set[int]:
-    """The iters that a guard keeps from some values that the loops reach, as `j_0 * 16 + j_1 <= i` does."""
-    reached, left = (domain(block.op, top, bindings, guards=g).map(bindings).range() for g in (False, True))
-    return {number for number in range(len(bindings)) if not _only(reached, number).is_subset(_only(left, number))}
 
 
 def _only(points: isl.Set, number: int) -> isl.Set:

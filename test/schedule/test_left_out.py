@@ -235,3 +235,28 @@ def test_what_the_caller_wrote_is_read(same_result, refused):
     sch.split(j, [None, 3])
     sch.rfactor(sch.split(sch.get_loops("sum")[1], [2, None])[0], 0)
     same_result(sch, before, ((4, 8), "float32"), ((4, 8), "float32"), ((4,), "float32"))
+
+
+ONE_ROW = """
+from tvm.script import tir as T
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((4, 8), "float32")):
+    for j in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(4, ROW)
+            vj = T.axis.spatial(8, j)
+            C[vi, vj] = A[vj] + 1.0
+"""
+
+
+def test_one_row(same_result):
+    """A constant says which one; of a reduction it would be no whole sum."""
+    sch = Schedule(parse(ONE_ROW.replace("ROW", "2")))
+    before = sch.mod
+    sch.split(sch.get_loops("C")[0], [None, 3])
+    assert parse(sch.mod.script()).equal(sch.mod)
+    same_result(sch, before, ((8,), "float32"), ((4, 8), "float32"))
+    with pytest.raises(ScriptError, match="is bound to 4"):
+        parse(ONE_ROW.replace("ROW", "4"))
+    with pytest.raises(ScriptError, match="do not cover its domain.*nothing runs vi = 0, vk = 0"):
+        stepped("64, 16", "i", "3")
