@@ -235,7 +235,7 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
     with frozen():
         iters = inverse_of(block, access_indices(pair.load)).at_access(of_op(last)[0])
         indices = [i.substitute(iters) for i in pair.payload.indices]
-        domains = _domains(reduction, indices)
+        domains = _domains(reduction)
     set_domain(reduction, [low for low, _ in domains], [extent for _, extent in domains])
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(reduction.op, key, None)
@@ -251,18 +251,20 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
     fold_known(reduction.op)
 
 
-def _domains(reduction: Block, indices: Sequence[Index]) -> list[tuple[Index, Index]]:
+def _domains(reduction: Block) -> list[tuple[Index, Index]]:
     """Where the iters of the merged block begin, and their extents.
 
-    A domain may be longer than what loops and epilogue take of it: in the merged block, an iter that does not say where
-    the result is written keeps its one value.
+    A domain may be longer than what loops and epilogue take of it; the merged block writes what the epilogue wrote.
     """
-    used = {v for i in indices for v in i.values}
     box, found = ranges.around(reduction.op), []
     for it in reduction.iters:
         low, high = ranges.interval(it.binding, box)
-        is_one = it.kind == "S" and it.var not in used and low is not None and low == high
-        found.append((Index.constant(low), Index.constant(1)) if is_one else (it.min, it.extent))  # type: ignore[arg-type]
+        start, extent = it.min.as_constant(), it.extent.as_constant()
+        if it.kind == "S" and None not in (low, high, start, extent):
+            first, last = max(low, start), min(high, start + extent - 1)  # type: ignore[operator, type-var]
+            found.append((Index.constant(first), Index.constant(last - first + 1)))
+        else:
+            found.append((it.min, it.extent))
     return found
 
 

@@ -335,6 +335,27 @@ def test_the_domain_of_an_iter_is_cut_to_what_an_epilogue_takes_of_it():
     assert sch.verify()
 
 
+PADDED_ROW = """
+@T.prim_func
+def main(P: T.Buffer((15, 2), "float32"), C: T.Buffer((15,), "float32")):
+    for i, k in T.grid(15, 2):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + P[vi, vk]
+"""
+
+
+def test_the_domain_of_an_iter_that_says_where_is_cut_too():
+    sch = Schedule(parse(PADDED_ROW))
+    sch.pad_einsum("C", [16, 1])
+    sch.compute_at("C", sch.get_loops("C_pad")[0])
+    sch.fuse_reduction_epilogue("C", "C_pad")
+    assert reads_back(sch)
+    assert sch.verify()
+
+
 FIRST_ONLY = """
 @T.prim_func
 def main(A: T.Buffer((4,), "float32"), C: T.Buffer((1,), "float32")):
