@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from fuzzing.programs.making import Held, Made, Making
+
+HOLDS = {"<": operator.lt, "==": operator.eq, ">=": operator.ge}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows: `i * stride + start` for i in [0, extent), where the guard (comparison, number) holds of i."""
+
+    extent: int | str
+    stride: int = 1
+    start: int = 0
+    guard: tuple[str, int] | None = None
+
+    def binding(self, loop: str) -> str:
+        return loop if self.stride == 1 else f"{loop} * {self.stride} + {self.start}"
+
+    def guards(self, loop: str) -> list[str]:
+        return [f"{loop} {self.guard[0]} {self.guard[1]}"] if self.guard else []
+
+    def rows(self, size: int) -> list[int]:
+        """Which of `size` rows."""
+        extent = self.extent if isinstance(self.extent, int) else size
+        taken = [i for i in range(extent) if self.guard is None or HOLDS[self.guard[0]](i, self.guard[1])]
+        return [i * self.stride + self.start for i in taken]
 
 
 class PartialStages(Making):
@@ -18,10 +44,10 @@ class PartialStages(Making):
         size = a.shape[0]
         summed = len(a.shape) == 2 and self.often(0.4)
         kept = self._kept(a.shape[:1] if summed else a.shape, a)
-        extent, binding, guard = self._part(size)
+        part = self._part(size)
         i, j, at = f"i{self.count}", f"j{self.count}", f"{kept.name}[vi]"
-        depth = self._line(1, f"for {i} in range({extent}):")
-        axes = [("vi", "S", size, binding.format(i=i))]
+        depth = self._line(1, f"for {i} in range({part.extent}):")
+        axes = [("vi", "S", size, part.binding(i))]
         own = self.often(0.3)
         value, init = f"{a.name}[vi] + {at if own else self.number(1, a)}", []
         if len(a.shape) == 2:
@@ -31,13 +57,13 @@ class PartialStages(Making):
             value = f"{at if summed or own else self.number(1, a)} + {a.name}[vi, vj]"
             init = [f"{at} = {self.number(2, a)}"] if summed else []
         name = f"{kept.name}_p{self.count}"
-        self.block(depth, name, axes, [f"{at} = {value}"], init, [guard.format(i=i)] if guard else [])
+        self.block(depth, name, axes, [f"{at} = {value}"], init, part.guards(i))
 
         def step(held: Held) -> None:
             x, old = held[a.name], held[kept.name]
             new = x.sum(axis=1) + 2 if summed else x + (old if own else 1)
             held[kept.name] = old.copy()
-            taken = rows(len(x), binding, guard)
+            taken = part.rows(len(x))
             held[kept.name][taken] = new[taken]
 
         self._written(kept, step)
@@ -108,20 +134,13 @@ class PartialStages(Making):
         if kept not in self.buffers:
             self.buffers.append(kept)
 
-    def _part(self, size: int | str) -> tuple[int | str, str, str]:
-        """A loop's extent, a binding and a guard that reach a part of [0, size); `{i}`: the loop."""
+    def _part(self, size: int | str) -> Part:
         if not isinstance(size, int) or size < 6 or self.often(0.4):  # a loop of one iteration is no step
             most = size if isinstance(size, int) else 4
-            guards = (f"{{i}} < {self.random.randint(1, most)}", f"{{i}} == {self.random.randrange(most)}")
-            return size, "{i}", self.random.choice((*guards, f"{{i}} >= {self.random.randrange(most)}"))
+            guards = (("<", self.random.randint(1, most)), ("==", self.random.randrange(most)))
+            return Part(size, guard=self.random.choice((*guards, (">=", self.random.randrange(most)))))
         stride = self.random.choice([2, 2, 3])
         start = self.random.randrange(stride)
         count = (size - 1 - start) // stride + 1
-        guard = f"{{i}} < {self.random.randint(1, count)}" if self.often(0.3) else ""
-        return count, f"{{i}} * {stride} + {start}", guard
-
-
-def rows(size: int, binding: str, guard: str) -> list[int]:
-    """The values in [0, size) that a binding takes where a guard holds."""
-    values = [i for i in range(size) if not guard or eval(guard.format(i="i"), {"i": i})]
-    return [v for v in (eval(binding.format(i="i"), {"i": i}) for i in values) if v < size]
+        guard = ("<", self.random.randint(1, count)) if self.often(0.3) else None
+        return Part(count, stride, start, guard)
