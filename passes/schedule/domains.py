@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, create, ranges, walk
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Loop, symbol_name
 
@@ -18,6 +18,22 @@ def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) ->
         map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
         block.op.attributes[key] = ir.AffineMapAttr.get(map_)
     block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
+
+
+def cut_to_reach(block: Block) -> None:
+    """Let the spatial iters of a block that is not to run over its whole domain run over what its loops reach."""
+    box, mins, extents = ranges.around(block.op), [], []
+    for it in block.iters:
+        low, high = ranges.interval(it.binding, box)
+        start, extent = it.min.as_constant(), it.extent.as_constant()
+        if it.kind == "S" and low is not None and high is not None and start is not None and extent is not None:
+            first, last = max(low, start), min(high, start + extent - 1)
+            mins.append(Index.constant(first))
+            extents.append(Index.constant(last - first + 1))
+        else:
+            mins.append(it.min)
+            extents.append(it.extent)
+    set_domain(block, mins, extents)
 
 
 def set_extent(loop: Loop, extent: Index) -> None:

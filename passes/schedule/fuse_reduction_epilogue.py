@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect import attrs, create, walk
 from tir_mlir.dialect.accesses import accesses, of_op
 from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.index import Index
@@ -17,7 +17,7 @@ from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop
 from tir_mlir.dialect.walk import access_indices, accessed, enclosing_block, parents
 from tir_mlir.passes.schedule.compute_inline import remove
 from tir_mlir.passes.schedule.cover import comes_before, elements, meeting, shown_element, span, written_within
-from tir_mlir.passes.schedule.domains import set_domain
+from tir_mlir.passes.schedule.domains import cut_to_reach
 from tir_mlir.passes.schedule.epilogue import Epilogue, epilogue_of
 from tir_mlir.passes.schedule.payload import Payload, check_visible, inverse_of, payload_of, sees
 from tir_mlir.passes.schedule.reductions import Updates, copy_value, starts_of, updates_of
@@ -235,8 +235,7 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
     with frozen():
         iters = inverse_of(block, access_indices(pair.load)).at_access(of_op(last)[0])
         indices = [i.substitute(iters) for i in pair.payload.indices]
-        domains = _domains(reduction)
-    set_domain(reduction, [low for low, _ in domains], [extent for _, extent in domains])
+    cut_to_reach(reduction)  # the merged block writes what the epilogue wrote
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(reduction.op, key, None)
     for op in [o for o in walk.ops(reduction.op) if o.name == "affine.load" and accessed(o) == between.value]:
@@ -249,23 +248,6 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
     walk.substitute(iters, reduction.op)
     remove(block, between, scope)
     fold_known(reduction.op)
-
-
-def _domains(reduction: Block) -> list[tuple[Index, Index]]:
-    """Where the iters of the merged block begin, and their extents.
-
-    A domain may be longer than what loops and epilogue take of it; the merged block writes what the epilogue wrote.
-    """
-    box, found = ranges.around(reduction.op), []
-    for it in reduction.iters:
-        low, high = ranges.interval(it.binding, box)
-        start, extent = it.min.as_constant(), it.extent.as_constant()
-        if it.kind == "S" and None not in (low, high, start, extent):
-            first, last = max(low, start), min(high, start + extent - 1)  # type: ignore[operator, type-var]
-            found.append((Index.constant(first), Index.constant(last - first + 1)))
-        else:
-            found.append((it.min, it.extent))
-    return found
 
 
 def _store_anew(

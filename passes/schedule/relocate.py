@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect import attrs, create, deps, ranges, sets, sums, walk
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
-from tir_mlir.dialect.coverage import covers, half_summed, point_of, point_text
+from tir_mlir.dialect.coverage import covers, half_summed, left_out, point_of, point_text
 from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.from_isl import to_index
@@ -19,6 +19,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sets import Domain, dim_type, question, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, parent_op, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
+from tir_mlir.passes.schedule.domains import cut_to_reach
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import children, is_output, nest_top, scope_of, writes_of
 from tir_mlir.passes.schedule.ways_out import IN_BLOCK, IN_INIT, WHOLE_SUM, own_copy
@@ -329,6 +330,8 @@ def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, 
     block.op.move_before(list(ip.block.operations)[-1] if guards or count else anchor)
     moved = walk.rebind(block.op, bindings) if bindings else block.op
     attrs.put(moved, attrs.ID, number)
+    if any(Buffer(b).is_param for b in writes_of(Block(moved))) and left_out(Block(moved)):
+        cut_to_reach(Block(moved))  # it left this part out before; one iteration tells no step
     _clear(top, stop)
 
 

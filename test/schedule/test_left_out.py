@@ -237,6 +237,35 @@ def test_what_the_caller_wrote_is_read(same_result, refused):
     same_result(sch, before, ((4, 8), "float32"), ((4, 8), "float32"), ((4,), "float32"))
 
 
+TWO_TRIANGLES = """
+from tvm.script import tir as T
+@T.prim_func
+def main(A: T.Buffer((1, 5), "float32"), B: T.Buffer((1, 5), "float32"), C: T.Buffer((1, 5), "float32")):
+    for i in range(1):
+        for j in range(i + 1):
+            with T.block("B"):
+                vi = T.axis.spatial(1, i)
+                vj = T.axis.spatial(5, j)
+                B[vi, vj] = A[vi, vj] + 1.0
+    for i in range(1):
+        for j in range(i + 1):
+            with T.block("C"):
+                vi = T.axis.spatial(1, i)
+                vj = T.axis.spatial(5, j)
+                C[vi, vj] = B[vi, vj] + 1.0
+"""
+
+
+@pytest.mark.parametrize("preserve_unit_loops", [True, False])
+def test_what_a_moved_block_leaves_out_is_no_part_of_its_domain(preserve_unit_loops, same_result):
+    sch = Schedule(parse(TWO_TRIANGLES))
+    before = sch.mod
+    sch.reverse_compute_at("C", sch.get_loops("B")[0], preserve_unit_loops)
+    assert sch.mod.script().count("T.axis.spatial(5, ") == (1 if preserve_unit_loops else 2)
+    assert parse(sch.mod.script()).equal(sch.mod)
+    same_result(sch, before, *[((1, 5), "float32")] * 3)
+
+
 ONE_ROW = """
 from tvm.script import tir as T
 @T.prim_func

@@ -347,6 +347,26 @@ def main(P: T.Buffer((15, 2), "float32"), C: T.Buffer((15,), "float32")):
 """
 
 
+@pytest.mark.parametrize("index", ["I[vi]", "I[vi] + vj", "(I[vi] * 2 + vj) // 3", "T.min(I[vi], vj)"])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_indices_that_are_int64_numbers(dtype, index):
+    """The map of the layout counts in `index`; in the text all that meets an int64 number is one."""
+    sch = Schedule(parse(LOOKED_UP.format(dtype=dtype, index=index)))
+    sch.transform_layout("C", ("read", 1), lambda i: (i // 4, i % 4), assume_injective_transform=True)
+    assert ("T.int64(4)" in sch.mod.script()) == (dtype == "int64")
+    assert reads_back(sch)
+
+
+LOOKED_UP = """
+@T.prim_func
+def main(I: T.Buffer((4,), "{dtype}"), A: T.Buffer((64,), "float32"), C: T.Buffer((4, 2), "float32")):
+    for i, j in T.grid(4, 2):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[{index}]
+"""
+
+
 def test_the_domain_of_an_iter_that_says_where_is_cut_too():
     sch = Schedule(parse(PADDED_ROW))
     sch.pad_einsum("C", [16, 1])

@@ -146,12 +146,14 @@ class ValuePrinter:
             return self._handlers[name](op, value)
         operands = list(op.operands)
         if "tir.op" in op.attributes and attrs.get(op, attrs.OP) == "floormod":
-            return binary(self.text(operands[0]), "%", self.text(self._divisor(op)), MUL)
+            left, right = self._sides([operands[0], self._divisor(op)])
+            return binary(left, "%", right, MUL)
         if name in OPERATORS:
             symbol, strength = OPERATORS[name]
-            return binary(self.text(operands[0]), symbol, self.text(operands[1]), strength)
+            left, right = self._sides(operands)
+            return binary(left, symbol, right, strength)
         if name in CALLS:
-            return call(CALLS[name], *[self.text(v) for v in operands])
+            return call(CALLS[name], *self._sides(operands))
         if name in LOGICAL:
             return self._logical(op)
         if name in CASTS or (name in FROM_BOOL and _dtype_name(operands[0]) == "bool"):
@@ -159,6 +161,17 @@ class ValuePrinter:
                 return known
             return call("T.Cast", _dtype(value), _too_large(operands[0], value.type) or self.text(operands[0]))
         raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
+
+    def _sides(self, operands: list[ir.Value]) -> list[Text]:
+        """Operands of one operation; indices beside an index that is an int64 number are cast, as the parser does."""
+        wide = [_is_wide(v) for v in operands]
+        if not any(wide):
+            return [self.text(v) for v in operands]
+        int64 = dtypes.to_mlir("int64")
+        return [
+            self.text(v) if is_wide else _constant_cast(v, int64) or call("T.Cast", quote("int64"), self.text(v))
+            for v, is_wide in zip(operands, wide, strict=True)
+        ]
 
     @staticmethod
     def _divisor(op: ir.Operation) -> ir.Value:
@@ -184,7 +197,7 @@ class ValuePrinter:
         predicate = ir.IntegerAttr(op.attributes["predicate"]).value
         if predicate >= len(INT_ORDER):
             raise TirError(f"an unsigned comparison has no TVMScript form ({op.location})")
-        left, right = (self.text(v) for v in op.operands)
+        left, right = self._sides(list(op.operands))
         return binary(left, INT_ORDER[predicate], right, COMPARE)
 
     def _compare_floats(self, op: ir.Operation) -> Text:
@@ -236,6 +249,16 @@ def _dtype_name(value: ir.Value) -> str:
     return "index" if isinstance(value.type, ir.IndexType) else dtypes.to_name(value.type)
 
 
+def _is_wide(value: ir.Value) -> bool:
+    """Whether an index is made of an int64 number, so that its text is an int64 expression."""
+    if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
+        return False
+    name, operands = value.owner.name, list(value.owner.operands)
+    if name == "arith.index_cast":
+        return _dtype_name(operands[0]) == "int64"
+    return name.startswith("arith.") and any(_is_wide(v) for v in operands)
+
+
 def _dtype(value: ir.Value) -> str:
     return quote(dtypes.to_name(value.type))
 
@@ -246,11 +269,13 @@ def _constant_cast(value: ir.Value, type_: ir.Type) -> Text | None:
         value = value.owner.operands[0]
     if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
         return None
-    if value.owner.name != "affine.apply":
-        return None
-    number, dtype = read_apply(value).simplified().as_constant(), dtypes.to_name(type_)
+    if value.owner.name == "arith.constant":
+        number: int | None = ir.IntegerAttr(value.owner.attributes["value"]).value
+    else:
+        number = read_apply(value).simplified().as_constant() if value.owner.name == "affine.apply" else None
     if number is None:
         return None
+    dtype = dtypes.to_name(type_)
     if dtypes.is_float(dtype):
         return constant(ir.FloatAttr.get(type_, number), type_)
     limit = 1 << (dtypes.bits(dtype) - 1)
