@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tir_mlir import Schedule
@@ -128,6 +129,12 @@ def test_sizes_that_are_not_known(same_result, refused):
 def test_maps_that_do_not_fit(refused, index_map, message):
     sch = Schedule(product(6, 16, 15))
     refused(sch, message, lambda: sch.transform_block_layout("C", index_map))
+
+
+@pytest.mark.parametrize("block", [np.array([2, None]), np.zeros(3), [np.zeros(2)], None])
+def test_what_is_no_block(refused, block):
+    sch = Schedule(product(6, 16, 15))
+    refused(sch, "wrong type", lambda: sch.transform_block_layout(block, lambda *iters: iters), TypeError)
 
 
 def test_an_order_that_counts(refused):

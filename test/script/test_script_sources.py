@@ -61,6 +61,26 @@ def test_a_member_without_its_module():
                 pass
 
 
+def test_a_function_decorated_twice():
+    from tir_mlir.dialect.errors import ScriptError
+
+    with pytest.raises(ScriptError, match=r"^main is decorated with @T.prim_func more than once"):
+
+        @I.ir_module
+        class Module:
+            @T.prim_func
+            @T.prim_func
+            def main(A: T.Buffer((4,))):
+                pass
+
+    with pytest.raises(ScriptError, match=r"^alone is decorated with @T.prim_func more than once"):
+
+        @T.prim_func(private=True)
+        @T.prim_func
+        def alone(A: T.Buffer((4,))):
+            pass
+
+
 # ---- where programs come from
 
 

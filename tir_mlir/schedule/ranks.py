@@ -14,21 +14,23 @@ from tir_mlir.passes.schedule.buffers import pick_either
 
 from .handles import BlockHandle
 
+_ANY = 8  # enough for a map that names the first few
+
 
 def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | None:
     """The rank of a buffer of a block, or the number of its iters; None where the map says how many it takes.
 
-    None as well where the block or buffer is not found: the step itself says so in its own words.
+    Any number where the block or buffer is not found: the step itself says so, and the map is not used.
     """
     if not _is_open(index_map):
         return None
     found = _block(module, block)
     if found is None or buffer is None:
-        return None if found is None else len(found.iters)
+        return _ANY if found is None else len(found.iters)
     try:
         return pick_either(found, buffer)[0].rank
     except (TirError, TypeError, KeyError, IndexError):  # not found, or no choice of a buffer at all
-        return None
+        return _ANY
 
 
 def _is_open(index_map: Any) -> bool:
@@ -41,5 +43,7 @@ def _block(module: ir.Module, block: Any) -> Block | None:
     if isinstance(block, BlockHandle):
         op = walk.find(module, block.id)
         return Block(op) if op is not None and is_block(op) else None
+    if not isinstance(block, str):
+        return None
     named = [b for b in walk.all_blocks(module.operation) if b.name == block]
     return named[0] if len(named) == 1 else None

@@ -84,6 +84,9 @@ def _parse_one(module: ir.Module, program: Program) -> State:
 
 def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.FrameType) -> Any:
     """What `@T.prim_func` makes: a PrimFunc, or a member that waits for its class."""
+    if isinstance(func, ClassMember | PrimFunc):
+        name = func.program.name if isinstance(func, ClassMember) else func.name
+        raise ScriptError(f"{name} is decorated with @T.prim_func more than once: leave one of them")
     if not isinstance(func, types.FunctionType):
         raise ScriptError(f"@T.prim_func decorates a function, not {shown(func)}")
     program = _program(func, private, check, frame)
