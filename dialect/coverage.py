@@ -16,7 +16,7 @@ from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.rule import fail
 from tir_mlir.dialect.sets import Domain, dim_type, domain, question, smallest_point
 from tir_mlir.dialect.size_conditions import only_where
-from tir_mlir.dialect.views import Block, Buffer, Func, Iter, is_block, symbol_name
+from tir_mlir.dialect.views import Block, Buffer, Func, Iter, func_of, is_block, symbol_name
 from tir_mlir.dialect.walk import loops_above, parents
 
 
@@ -105,8 +105,11 @@ def left_out(block: Block) -> str | None:
     """A point of the domain of a block for which the text of the program would be refused; None: there is none."""
     if covers(block):
         return None
-    missing = _missing(block, True, True)
-    return None if missing.is_empty() else point_text(block, missing)
+    func, missing = func_of(block.op), _missing(block, True, True)
+    written = [a for a in accesses(block.op) if a.is_write and Buffer(a.buffer).is_param]
+    if missing.is_empty() or all(_shared(func, block, a) for a in written):
+        return None
+    return point_text(block, missing)
 
 
 def half_summed(block: Block) -> isl.Set | None:

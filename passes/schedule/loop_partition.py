@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect import attrs, create, walk
 from tir_mlir.dialect.accesses import accesses
+from tir_mlir.dialect.coverage import left_out
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import Region, declare, regions
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.dialect.walk import all_blocks, blocks_below
+from tir_mlir.passes.schedule.domains import cut_to_reach
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.split import check_plain, resimplify
 from tir_mlir.passes.schedule.ways_out import IN_BLOCK
@@ -31,8 +33,9 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
 
     `factors` are lengths of segments; one may be None, the rest of the range; without a None a segment up to the end
     is added. An iter that is bound to the loop itself runs over its segment only, and regions at plain iters are
-    declared over the domains of these; one that is bound in steps of the loop, as `vi = S(n, i * 2)`, runs over what
-    its segment reaches. Every iteration still runs once, in the same order. The loops are returned.
+    declared over the domains of these. A block that leaves a part of a parameter out, by steps as `vi = S(n, i * 2)`
+    for instance, gets domains of what its segment reaches. Every iteration still runs once, in the same order. The
+    loops are returned.
 
     Requires: constant bounds; no annotation and no thread binding; positive factors whose sum is less than the extent;
     a block in the loop, and no access beside it; no reduction with an init that sums over the loop itself: the init
@@ -56,6 +59,8 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     if not preserve_unit_iters:
         for segment in made:
             resimplify([segment], preserve_unit_iters)
+    for block in [b for segment in made for b in blocks_below(segment.op) if left_out(b)]:
+        cut_to_reach(block)
     return made
 
 
@@ -154,25 +159,7 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
             found = regions(block)
             _narrow(block, {i.name: _part(i, start, end) for i in driven})
             _declare(Block(block.op), found)
-        if spans := _stepped(block, made, start, end):
-            _narrow(block, spans)
     return made
-
-
-def _stepped(block: Block, loop: Loop, start: int, end: int) -> dict[str, tuple[int, int]]:
-    """What iters that are bound in steps of the loop alone, as `i * 2 + 1`, reach in [start, end).
-
-    The text of a program tells steps only from a loop of several iterations.
-    """
-    found = {}
-    for it in block.iters:
-        if it.kind == "S" and set(it.binding.values) == {loop.var} and it.binding.is_value() is None:
-            ends = [it.binding.substitute({loop.var: Index.constant(n)}).as_constant() for n in (start, end - 1)]
-            factors, _ = ranges.terms(it.binding.expr) or ({}, 0)
-            if len(factors) == 1 and abs(*factors.values()) > 1:
-                low, high = sorted(n for n in ends if n is not None)
-                found[it.name] = _part(it, low, high + 1)
-    return found
 
 
 def _narrow(block: Block, spans: dict[str, tuple[int, int]]) -> None:

@@ -330,8 +330,8 @@ def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, 
     block.op.move_before(list(ip.block.operations)[-1] if guards or count else anchor)
     moved = walk.rebind(block.op, bindings) if bindings else block.op
     attrs.put(moved, attrs.ID, number)
-    if any(Buffer(b).is_param for b in writes_of(Block(moved))) and left_out(Block(moved)):
-        cut_to_reach(Block(moved))  # it left this part out before; one iteration tells no step
+    if left_out(Block(moved)):  # before the move it did so, too, where its text said it
+        cut_to_reach(Block(moved))
     _clear(top, stop)
 
 

@@ -289,3 +289,13 @@ def test_one_row(same_result):
         parse(ONE_ROW.replace("ROW", "4"))
     with pytest.raises(ScriptError, match="do not cover its domain.*nothing runs vi = 0, vk = 0"):
         stepped("64, 16", "i", "3")
+
+
+def test_segments_of_a_triangle(same_result):
+    """Beneath the segments loops of a tile stay, whose guard cuts both segments."""
+    sch = Schedule(lower_rows)
+    before = sch.mod
+    outer, _ = sch.split(sch.get_loops("C")[0], [None, 2])
+    sch.loop_partition(outer, [1])
+    assert parse(sch.mod.script()).equal(sch.mod)
+    same_result(sch, before, ((7, 127), "float32"), ((7, 127), "float32"))
