@@ -156,25 +156,22 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
     for number in [b.id for b in blocks_below(made.op)]:
         block = Block(walk.find(made.op, number))  # type: ignore[arg-type]
         if driven := _driven(block, made):
-            found = regions(block)
-            _narrow(block, {i.name: _part(i, start, end) for i in driven})
-            _declare(Block(block.op), found)
+            _narrow(block, driven, start, end)
     return made
 
 
-def _narrow(block: Block, spans: dict[str, tuple[int, int]]) -> None:
-    """Let some iters of a block run over the given spans: (start, extent)."""
+def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
+    """Let some iters of a block run over [start, end), and declare its regions over the domains of its iters."""
+    found = regions(block)
+    spans = {i.name: _part(i, start, end) for i in driven}
     for number, key in enumerate((attrs.MIN, attrs.EXTENT)):
         map_ = attrs.get(block.op, key)
         pairs = zip(block.iters, map_.results, strict=True)
         results = [ir.AffineExpr.get_constant(spans[i.name][number]) if i.name in spans else e for i, e in pairs]
         block.op.attributes[key] = ir.AffineMapAttr.get(ir.AffineMap.get(0, map_.n_symbols, results))
-
-
-def _declare(block: Block, found: tuple[list[Region], list[Region]]) -> None:
-    """Declare regions, reads and writes, over the domains of the iters of a block."""
+    narrowed = Block(block.op)
     for key, group in zip((attrs.READS, attrs.WRITES), found, strict=True):
-        declare(block, key, [_widened(region, block) for region in group])
+        declare(narrowed, key, [_widened(region, narrowed) for region in group])
 
 
 def _part(it: Iter, start: int, end: int) -> tuple[int, int]:
