@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect import attrs
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import emit_map, is_symbol, read_map
+from tir_mlir.dialect.index import Constraint, emit_map, is_symbol, read_map
 from tir_mlir.dialect.memo import remembered
 from tir_mlir.dialect.views import func_of, symbol_name, symbols_by_name
 from tir_mlir.dialect.walk import parse_set

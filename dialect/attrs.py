@@ -109,3 +109,9 @@ def put(op: Any, key: str, value: Any) -> None:
             del op.attributes[key]
     else:
         op.attributes[key] = to_attr(value)
+
+
+OVERWRITES = "tir.overwrites"
+
+
+SHARED = ("affine.parallel", "scf.parallel")

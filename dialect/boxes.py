@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import islpy as isl
 from mlir import ir
 
+from tir_mlir.dialect import attrs, ranges
 from tir_mlir.dialect.errors import NotProvable, TirError
 from tir_mlir.dialect.from_isl import to_index
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Index, over_dims, used_dims
+from tir_mlir.dialect.quick import Range, _constant_bounds, _number
+from tir_mlir.dialect.ranges import terms
 from tir_mlir.dialect.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
 from tir_mlir.dialect.size_conditions import only_where
-from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbols_by_name
+from tir_mlir.dialect.views import Block, Iter, Loop, is_block, is_loop, is_where, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
 
 
@@ -97,3 +101,115 @@ def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:
     if len(pieces) != 1:
         raise NotABox("the bounds of its iterations change from place to place")
     return pieces[0][1]
+
+
+def full_box(op: ir.Operation) -> bool:
+    """Whether an unguarded block's bindings are plainly mixed-radix numbers of loops of constant bounds that reach all
+    of its constant domain."""
+    parent = op.parent
+    if parent is None or is_where(parent.operation):
+        return False
+    low = attrs.affine_map(op, "lowerBoundsMap")
+    known = []
+    for value in list(op.operands)[: low.n_inputs]:
+        owner = value.owner
+        if not isinstance(owner, ir.Block) or not is_loop(owner.owner.operation):
+            return False
+        bounds = _constant_bounds(owner.owner.operation)
+        if bounds is None:
+            return False
+        known.append(bounds)
+    return _full_box(low, tuple(known), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+
+
+@lru_cache(maxsize=1 << 13)
+def _full_box(low: ir.AffineMap, loops: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
+    if mins.n_symbols:
+        return False
+    used: set[int] = set()
+    for binding, start, extent in zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False):
+        dims = used_dims(binding)
+        found = ranges.terms(binding)
+        first, count = _number(start), _number(extent)
+        if used & dims or found is None or first is None or count is None:
+            return False
+        used |= dims
+        reach, begin = 1, found[1]
+        for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
+            least, most = loops[dim]
+            if least is None or most is None:
+                return False
+            if factor != reach and most != least:
+                return False
+            reach *= most - least + 1
+            begin += factor * least
+        if reach != count or begin != first:
+            return False
+    return True
+
+
+def is_full_box(block: Block) -> bool:
+    """Whether bindings plainly reach the whole domain, each point once: each iter is a mixed-radix number of loops of
+    its own, cut at the end of its domain at most."""
+    from tir_mlir.dialect.walk import loops_above
+
+    iters = block.iters
+    cut = _cut_iters(block, iters)
+    if cut is None:
+        return False
+    loops = {lp.var: lp for lp in loops_above(block.op)}
+    used: set[ir.Value] = set()
+    for number, it in enumerate(iters):
+        if used & set(it.binding.values) or not _reaches(it, loops, number in cut):
+            return False
+        used |= set(it.binding.values)
+    return True
+
+
+def _cut_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
+    """The iters whose bindings the guard keeps below the end of their domains; None where it does more than that."""
+    from tir_mlir.dialect.walk import constraints
+
+    cut: set[int] = set()
+    for condition in [] if block.where is None else constraints(block.where):
+        ends = [n for n, it in enumerate(iters) if condition.index.same(it.min + it.extent - 1 - it.binding)]
+        if condition.is_eq or not ends:
+            return None
+        cut.add(ends[0])
+    return cut
+
+
+def _reaches(it: Iter, loops: dict[ir.Value, Loop], cut: bool) -> bool:
+    """Whether one binding takes every value of its iter's domain, once; and no other, unless those are cut off."""
+    if (value := it.binding.is_value()) is not None and value in loops:
+        loop = loops[value]
+        plain = len(loop.lowers) == len(loop.uppers) == 1
+        if plain and loop.lower.same(it.min) and loop.upper.same(it.min + it.extent):
+            return True
+    low, extent = it.min.as_constant(), it.extent.as_constant()
+    reach = None if low is None else _radix(it.binding - low, loops)
+    if reach is None or extent is None:
+        return False
+    return reach >= extent if cut else reach == extent
+
+
+def reaches(index: Index, loops: dict[ir.Value, Loop], extent: int) -> bool:
+    """Whether an expression is a mixed-radix number of `loops` that takes exactly the values [0, extent), each once."""
+    return _radix(index, loops) == extent
+
+
+def _radix(index: Index, loops: dict[ir.Value, Loop]) -> int | None:
+    """How many values a mixed-radix number of `loops` takes, from 0 on, each once; None for any other expression."""
+    index = index.simplified()
+    found = terms(index.expr)
+    if found is None or any(v not in loops for v in index.values):
+        return None
+    reach, start = 1, found[1]
+    for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
+        loop = loops[index.values[dim]]
+        size, first = loop.const_extent, loop.lower.as_constant()
+        if size is None or first is None or (factor != reach and size != 1):
+            return None
+        reach *= size
+        start += factor * first
+    return reach if start == 0 else None

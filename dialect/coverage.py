@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import quick, ranges
+from tir_mlir.dialect import boxes, ranges
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.index import is_symbol
@@ -81,7 +81,7 @@ def covers(block: Block) -> bool:
     nest = nest_in(block.body)
     if nest is not None and nest.number in _covering:
         return True
-    full = quick.full_box(block.op) or ranges.is_full_box(block) or _missing(block).is_empty()
+    full = boxes.full_box(block.op) or boxes.is_full_box(block) or _missing(block).is_empty()
     if full and nest is not None:
         _covering[nest.number] = True
     return full

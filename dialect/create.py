@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import affine, arith, memref
 
 from tir_mlir.dialect import attrs, dtypes
-from tir_mlir.dialect.index import Index, emit_map
+from tir_mlir.dialect.index import Constraint, Index, emit_map
 from tir_mlir.dialect.views import Block, Func, Loop, symbol_name
 from tir_mlir.dialect.visiting import visit
 
@@ -25,14 +25,6 @@ class IterSpec:
     min: Index | int
     extent: Index | int
     binding: Index | int
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """`index >= 0`, or `index == 0` when `is_eq`."""
-
-    index: Index
-    is_eq: bool = False
 
 
 def at_end(block: ir.Block) -> ir.InsertionPoint:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect import ranges
-from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.from_isl import has_division
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.ranges import Box
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import ranges
+from tir_mlir.dialect import boxes
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import only_reads
@@ -127,7 +127,7 @@ def _initialised(access: Access, root: ir.Operation) -> bool:
         if not is_block(parent) or (init := Block(parent).init) is None or is_inside(access.op, init):
             continue
         block = Block(parent)
-        if not ranges.is_full_box(block) or any(around & set(i.binding.values) for i in block.iters if i.kind == "R"):
+        if not boxes.is_full_box(block) or any(around & set(i.binding.values) for i in block.iters if i.kind == "R"):
             return False
         filled = [
             a for a in accesses(init) if a.buffer == access.buffer and a.is_write and a.exact and access_domain(a).exact

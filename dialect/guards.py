@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import ranges, sets, walk
-from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect import constants, ranges, sets, walk
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.folding import folded
+from tir_mlir.dialect.index import Constraint
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, is_where
 
@@ -31,10 +31,10 @@ def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
 def rewrite(block: Block, guard: ir.Operation, conditions: Sequence[Constraint]) -> None:
     """Give the guard of a block other conditions; without any it goes."""
     if conditions:
-        walk.rebuild_guard(guard, conditions)
+        constants.rebuild_guard(guard, conditions)
     else:
         block.op.move_before(guard)
-        walk.erase(guard)
+        constants.erase(guard)
 
 
 def has_guards(root: ir.Operation) -> bool:

@@ -300,3 +300,18 @@ def read_apply(value: ir.Value) -> Index:
     """The expression behind the result of an `affine.apply`."""
     op = value.owner
     return read_map(ir.AffineMapAttr(op.attributes["map"]).value, list(op.operands))[0]
+
+
+def step(index: Index, var: ir.Value) -> int | None:
+    """The difference that one more of `var` makes to an expression, when it is constant."""
+    if var not in index.values:
+        return 0
+    return (index.substitute({var: Index.of(var) + 1}) - index).simplified().as_constant()
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """`index >= 0`, or `index == 0` when `is_eq`."""
+
+    index: Index
+    is_eq: bool = False

@@ -18,16 +18,7 @@ from tir_mlir.dialect.folding import fold
 from tir_mlir.dialect.from_isl import has_division, recover
 from tir_mlir.dialect.index import cost, used_dims
 from tir_mlir.dialect.nest import Remembered
-from tir_mlir.dialect.sets import (
-    Domain,
-    dim_type,
-    flatten,
-    local_space,
-    nonneg,
-    question,
-    smallest_point,
-    to_aff,
-)
+from tir_mlir.dialect.sets import Domain, dim_type, flatten, local_space, nonneg, question, smallest_point, to_aff
 
 AffineExpr = ir.AffineExpr
 Conjunction = list[tuple[ir.AffineExpr, bool]]  # each `expr >= 0`, or `expr == 0` where the flag is set

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect import from_isl, payload, sets
 from tir_mlir.dialect.accesses import of_op
 from tir_mlir.dialect.boxes import NotABox, box_of
+from tir_mlir.dialect.constants import is_pure
 from tir_mlir.dialect.forms import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.index import Index, trim, used_dims
 from tir_mlir.dialect.memo import only_reads
@@ -19,7 +20,7 @@ from tir_mlir.dialect.regions import relation_beneath
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.updates import ASSOCIATIVE
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, is_block, is_init, is_loop, is_where
-from tir_mlir.dialect.walk import constraints, is_pure, ops, parents
+from tir_mlir.dialect.walk import constraints, ops, parents
 
 _SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
 

@@ -10,9 +10,8 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect import attrs, ranges
-from tir_mlir.dialect.index import is_symbol, over_dims, used_dims
+from tir_mlir.dialect.index import is_symbol, over_dims
 from tir_mlir.dialect.ranges import Bound, Box
-from tir_mlir.dialect.views import is_loop, is_where
 
 Range = tuple[Bound, Bound]
 _SHAPE = (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT, attrs.SYMS, "lowerBoundsMap", "upperBoundsMap")
@@ -74,51 +73,6 @@ def _access_inside(map_: ir.AffineMap, known: tuple[Range, ...], shape: tuple[in
     for expr, size in zip(over_dims(map_), shape, strict=True):
         least, most = ranges.of_expr(expr, known)
         if least is None or most is None or least < 0 or most >= size:
-            return False
-    return True
-
-
-def full_box(op: ir.Operation) -> bool:
-    """Whether an unguarded block's bindings are plainly mixed-radix numbers of loops of constant bounds that reach all
-    of its constant domain."""
-    parent = op.parent
-    if parent is None or is_where(parent.operation):
-        return False
-    low = attrs.affine_map(op, "lowerBoundsMap")
-    known = []
-    for value in list(op.operands)[: low.n_inputs]:
-        owner = value.owner
-        if not isinstance(owner, ir.Block) or not is_loop(owner.owner.operation):
-            return False
-        bounds = _constant_bounds(owner.owner.operation)
-        if bounds is None:
-            return False
-        known.append(bounds)
-    return _full_box(low, tuple(known), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
-
-
-@lru_cache(maxsize=1 << 13)
-def _full_box(low: ir.AffineMap, loops: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
-    if mins.n_symbols:
-        return False
-    used: set[int] = set()
-    for binding, start, extent in zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False):
-        dims = used_dims(binding)
-        found = ranges.terms(binding)
-        first, count = _number(start), _number(extent)
-        if used & dims or found is None or first is None or count is None:
-            return False
-        used |= dims
-        reach, begin = 1, found[1]
-        for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
-            least, most = loops[dim]
-            if least is None or most is None:
-                return False
-            if factor != reach and most != least:
-                return False
-            reach *= most - least + 1
-            begin += factor * least
-        if reach != count or begin != first:
             return False
     return True
 

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.index import Index, is_symbol, over_dims
 from tir_mlir.dialect.memo import remembered
-from tir_mlir.dialect.views import Block, Iter, Loop, is_block, is_loop
+from tir_mlir.dialect.views import Block, is_block, is_loop
 from tir_mlir.dialect.walk import parents
 
 Bound = int | None  # None: unbounded
@@ -137,70 +137,3 @@ def only_positive(expr: ir.AffineExpr) -> bool:
     """A plain sum with factors > 0."""
     found = terms(expr)
     return found is not None and all(f > 0 for f in found[0].values())
-
-
-def is_full_box(block: Block) -> bool:
-    """Whether bindings plainly reach the whole domain, each point once: each iter is a mixed-radix number of loops of
-    its own, cut at the end of its domain at most."""
-    from tir_mlir.dialect.walk import loops_above
-
-    iters = block.iters
-    cut = _cut_iters(block, iters)
-    if cut is None:
-        return False
-    loops = {lp.var: lp for lp in loops_above(block.op)}
-    used: set[ir.Value] = set()
-    for number, it in enumerate(iters):
-        if used & set(it.binding.values) or not _reaches(it, loops, number in cut):
-            return False
-        used |= set(it.binding.values)
-    return True
-
-
-def _cut_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
-    """The iters whose bindings the guard keeps below the end of their domains; None where it does more than that."""
-    from tir_mlir.dialect.walk import constraints
-
-    cut: set[int] = set()
-    for condition in [] if block.where is None else constraints(block.where):
-        ends = [n for n, it in enumerate(iters) if condition.index.same(it.min + it.extent - 1 - it.binding)]
-        if condition.is_eq or not ends:
-            return None
-        cut.add(ends[0])
-    return cut
-
-
-def _reaches(it: Iter, loops: dict[ir.Value, Loop], cut: bool) -> bool:
-    """Whether one binding takes every value of its iter's domain, once; and no other, unless those are cut off."""
-    if (value := it.binding.is_value()) is not None and value in loops:
-        loop = loops[value]
-        plain = len(loop.lowers) == len(loop.uppers) == 1
-        if plain and loop.lower.same(it.min) and loop.upper.same(it.min + it.extent):
-            return True
-    low, extent = it.min.as_constant(), it.extent.as_constant()
-    reach = None if low is None else _radix(it.binding - low, loops)
-    if reach is None or extent is None:
-        return False
-    return reach >= extent if cut else reach == extent
-
-
-def reaches(index: Index, loops: dict[ir.Value, Loop], extent: int) -> bool:
-    """Whether an expression is a mixed-radix number of `loops` that takes exactly the values [0, extent), each once."""
-    return _radix(index, loops) == extent
-
-
-def _radix(index: Index, loops: dict[ir.Value, Loop]) -> int | None:
-    """How many values a mixed-radix number of `loops` takes, from 0 on, each once; None for any other expression."""
-    index = index.simplified()
-    found = terms(index.expr)
-    if found is None or any(v not in loops for v in index.values):
-        return None
-    reach, start = 1, found[1]
-    for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
-        loop = loops[index.values[dim]]
-        size, first = loop.const_extent, loop.lower.as_constant()
-        if size is None or first is None or (factor != reach and size != 1):
-            return None
-        reach *= size
-        start += factor * first
-    return reach if start == 0 else None

@@ -13,9 +13,8 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.assumptions import assumptions
-from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
-from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.index import Constraint, Index, is_symbol
 from tir_mlir.dialect.memo import answers
 from tir_mlir.dialect.nest import Place, Remembered, nest_in, nest_of
 from tir_mlir.dialect.views import Block, Loop, is_block, is_loop, symbols_by_name

@@ -7,8 +7,8 @@ import re
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
+from tir_mlir.dialect.index import Constraint
 from tir_mlir.dialect.sets import holding, question, sizes
 
 LONGEST = 120  # more than this helps nobody

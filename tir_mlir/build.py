@@ -22,9 +22,9 @@ from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.dialect.shown import shown
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
-from tir_mlir.passes.lower.threads import HEARD
+from tir_mlir.passes.lower.registry import HEARD
 from tir_mlir.runtime import cache as store
-from tir_mlir.runtime import jit, key, link, llvm_c, machine, memory, mishaps, native, processors
+from tir_mlir.runtime import fingerprint, jit, key, link, llvm_c, machine, memory, mishaps, native, processors
 from tir_mlir.runtime.aot import Aot
 from tir_mlir.runtime.cross import Cross
 from tir_mlir.runtime.engine import Engine
@@ -121,7 +121,7 @@ def _in_process(request: _Request, cached: bool) -> Library:
         compiled = jit.compile_program(lowered, request.names, libs, timing.clock, **facts)
     if name:
         with timing.clock("store"):
-            if not key.sources_changed():
+            if not fingerprint.sources_changed():
                 store.save("code", name, compiled.to_bytes())
     with timing.clock("load"):
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)

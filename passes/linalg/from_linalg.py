@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, dtypes, walk, wellformed
+from tir_mlir.dialect import attrs, constants, create, dtypes, walk, wellformed
 from tir_mlir.dialect.errors import LinalgError, NotAffine, NotProvable, TirError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.verify import verify
@@ -240,7 +240,7 @@ def _clean(func: Func, sizes: Sizes) -> None:
             op.erase()
         elif op.name == "memref.dim" and attrs.NAME not in op.attributes and _used(op):
             value = op.results[0]
-            walk.substitute({value: sizes.known(Index.of(value)) if value in sizes.solved else sizes.term(value)})
+            constants.substitute({value: sizes.known(Index.of(value)) if value in sizes.solved else sizes.term(value)})
     for op in reversed(_outside_blocks(func)):
         pure = op.name.split(".")[0] in ("arith", "math") or views.is_view_op(op)
         if (pure or op.name in ("memref.dim", "affine.apply")) and not _used(op):

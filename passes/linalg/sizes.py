@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, constants, create
 from tir_mlir.dialect.errors import LinalgError
 from tir_mlir.dialect.index import Index, is_apply, read_apply
 from tir_mlir.dialect.linalg_form import linear
@@ -192,7 +192,7 @@ def _folded(op: ir.Operation, left: Index, right: Index) -> Index:
 def replace(value: ir.Value, index: Index) -> None:
     """Every use of an index value becomes the expression."""
     if index.is_value() != value:
-        walk.substitute({value: index})
+        constants.substitute({value: index})
 
 
 def restore(func: Func) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import create, walk
+from tir_mlir.dialect import constants, create, walk
 from tir_mlir.dialect.errors import LinalgError, NotAffine, NotProvable
 from tir_mlir.dialect.forms import Form, NotRaisable
 from tir_mlir.dialect.linalg_form import raise_form
@@ -45,7 +45,7 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
     stayed: list[Stayed] = []
     for func in funcs(module):
         _raise_below(func.op, func, stayed, strict)
-        walk.fold_applies(func.op)
+        constants.fold_applies(func.op)
     if named:
         specialize(module)
         for func in funcs(module):

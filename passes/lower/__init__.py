@@ -33,8 +33,7 @@ from tir_mlir.passes.lower import (
     words,
 )
 from tir_mlir.passes.lower.llvm import lower_to_llvm
-from tir_mlir.passes.lower.registry import LOWERINGS, LoweringPass
-from tir_mlir.passes.lower.threads import LoweringWarning
+from tir_mlir.passes.lower.registry import LOWERINGS, LoweringPass, LoweringWarning
 
 __all__ = [
     "LOWERINGS",

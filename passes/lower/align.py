@@ -13,8 +13,7 @@ from tir_mlir.dialect.errors import LoweringError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import buffers
 from tir_mlir.dialect.views import Block, Buffer, is_block
-from tir_mlir.passes.lower.registry import lowering, place, programs
-from tir_mlir.passes.lower.threads import LoweringWarning
+from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
 
 DIM_ALIGN = "tir.dim_align"
 """On an allocation: [axis, factor, offset], ... Lives only while lowering."""

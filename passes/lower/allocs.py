@@ -7,9 +7,9 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect import dtypes, walk
+from tir_mlir.dialect.attrs import SHARED
 from tir_mlir.dialect.views import Buffer, Func
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.threads import SHARED
 
 STACK_BUFFER = 16 * 1024
 """Bytes: a larger buffer goes to the heap."""

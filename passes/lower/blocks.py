@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from mlir import ir
 
-from tir_mlir.dialect import accesses, attrs, from_isl, sets, walk
+from tir_mlir.dialect import accesses, attrs, constants, from_isl, sets, walk
+from tir_mlir.dialect.attrs import OVERWRITES
 from tir_mlir.dialect.create import apply
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index, is_apply
 from tir_mlir.dialect.views import Block, Buffer, Func, is_block, parent_op
 from tir_mlir.passes.lower.registry import lowering, programs
 
-OVERWRITES = "tir.overwrites"
 """On an access pointer: the kernel writes all of the region and reads none of it. Lives only while lowering."""
 
 
@@ -56,7 +56,7 @@ def drop_assumptions(func: Func) -> None:
     """`T.assume` of data is for those who read a program: a run makes no use of it, nor of blocks that hold no more."""
     for op in [o for o in walk.ops(func.op) if o.name == "llvm.intr.assume"]:
         home = parent_op(op)
-        walk.erase(op)
+        constants.erase(op)
         while home != func.op and not Block(home).body_ops():
             home, empty = parent_op(home), home
             empty.erase()
@@ -72,7 +72,7 @@ def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> ir.Operation
     operands = list(op.operands)
     if op.name in walk.AFFINE_OPS and op.name != "affine.parallel":  # one that is no block has ranges, not bindings
         if any(v in env or is_apply(v) for v in operands):
-            return walk.rewrite_indices(op, Simplifier(op, env))
+            return constants.rewrite_indices(op, Simplifier(op, env))
         return op
     for number, operand in enumerate(operands):
         if operand in env:

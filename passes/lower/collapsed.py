@@ -6,7 +6,7 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, walk
+from tir_mlir.dialect import attrs, constants, walk
 from tir_mlir.dialect.from_isl import has_division
 from tir_mlir.dialect.index import Index, emit_map
 from tir_mlir.dialect.views import Buffer, Func
@@ -101,7 +101,7 @@ def _turn(func: Func, parameter: ir.Value, groups: list[list[int]], indices: dic
     for op, found in indices.items():
         map_, used = emit_map(found)
         value = list(op.operands)[:1] if op.name == "affine.store" else []
-        walk.rebuild(op, [*value, view, *used], {"map": ir.AffineMapAttr.get(map_)})
+        constants.rebuild(op, [*value, view, *used], {"map": ir.AffineMapAttr.get(map_)})
 
 
 def _extent(type_: ir.MemRefType, group: list[int]) -> int:

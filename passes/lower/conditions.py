@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, sets, walk
+from tir_mlir.dialect import attrs, constants, sets, walk
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -37,7 +37,7 @@ def fold(op: ir.Operation) -> None:
     elif verdict is False:
         _splice(op, op.regions[1])
     elif verdict is not None:
-        walk.rebuild_guard(op, verdict)
+        constants.rebuild_guard(op, verdict)
 
 
 def _decide(op: ir.Operation) -> bool | list | None:

@@ -14,10 +14,10 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, sets, walk
 from tir_mlir.dialect.accesses import Access, of_op
+from tir_mlir.dialect.attrs import OVERWRITES
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Buffer, is_loop
-from tir_mlir.passes.lower.blocks import OVERWRITES
 
 dim_type = isl.dim_type
 

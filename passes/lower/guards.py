@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import create, ranges, walk
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect import constants, create, ranges, walk
+from tir_mlir.dialect.index import Constraint, Index, step
 from tir_mlir.dialect.views import Loop, is_loop
-from tir_mlir.passes.lower.lanes import step
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -42,7 +40,7 @@ def fold_single(root: ir.Operation) -> None:
 def inline(op: ir.Operation) -> None:
     """Put the body of a loop in its place, at its lower bound."""
     loop = Loop(op)
-    walk.substitute({loop.var: loop.lower})
+    constants.substitute({loop.var: loop.lower})
     for inner in loop.body_ops():
         inner.move_before(op)
     op.erase()
@@ -66,7 +64,7 @@ def move_out(op: ir.Operation) -> None:
         else:
             inner.append(constraint)
     if inner:
-        walk.rebuild_guard(guard, inner)
+        constants.rebuild_guard(guard, inner)
     else:
         for held in list(guard.regions[0].blocks[0].operations)[:-1]:
             held.move_before(guard)
@@ -95,7 +93,7 @@ def upper_bound(constraint: Constraint, var: ir.Value) -> Index | None:
 
 def set_uppers(op: ir.Operation, uppers: Sequence[Index]) -> ir.Operation:
     """Give a loop other upper bounds, those left out that another one or the ranges around make pointless."""
-    return walk.set_bounds(op, Loop(op).lowers, least(uppers, ranges.around(op)))
+    return constants.set_bounds(op, Loop(op).lowers, least(uppers, ranges.around(op)))
 
 
 def least(bounds: Sequence[Index], box: ranges.Box) -> list[Index]:

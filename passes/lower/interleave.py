@@ -8,10 +8,10 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect import walk
-from tir_mlir.dialect.index import Index, emit_map
+from tir_mlir.dialect.index import Index, emit_map, step
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
 from tir_mlir.passes.lower import align
-from tir_mlir.passes.lower.lanes import Lanes, contiguous, step
+from tir_mlir.passes.lower.lanes import Lanes, contiguous
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.transpose import CASTS
 

@@ -8,12 +8,12 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from tir_mlir.dialect import ranges, walk
+from tir_mlir.dialect import constants, ranges, walk
 from tir_mlir.dialect.create import apply, at_end
-from tir_mlir.dialect.index import Index, emit_map, read_map
+from tir_mlir.dialect.index import Index, emit_map, read_map, step
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
 from tir_mlir.passes.lower.facts import dense, maker, map_of, zeros
-from tir_mlir.passes.lower.lanes import Lanes, contiguous, step, strided
+from tir_mlir.passes.lower.lanes import Lanes, contiguous, strided
 from tir_mlir.passes.lower.parts import Place
 from tir_mlir.passes.lower.spaced import MOST_STRIDE, spaced
 
@@ -209,7 +209,7 @@ class Emitter:
                     inner.operation.erase()
         mapping = {self.lanes.var: self.base, **self.scalars}
         if any(v in mapping for v in shell.operands):
-            shell = walk.rewrite_indices(shell, lambda i: i.substitute(mapping).simplified())
+            shell = constants.rewrite_indices(shell, lambda i: i.substitute(mapping).simplified())
         for old_region, new_region in zip(op.regions, shell.regions, strict=True):
             for old, new in zip(old_region.blocks, new_region.blocks, strict=True):
                 self.scalars |= {a: Index.of(b) for a, b in zip(old.arguments, new.arguments, strict=True)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from tir_mlir.dialect import dtypes, walk
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Index, step
 from tir_mlir.dialect.views import Buffer, Loop
 from tir_mlir.passes.lower import align
 from tir_mlir.passes.lower.sums import Sum, find
@@ -41,13 +41,6 @@ class Lanes:
     def step(self, index: Index) -> int | None:
         """How much an expression grows from lane to lane; None when that is not the same everywhere."""
         return step(index, self.var)
-
-
-def step(index: Index, var: ir.Value) -> int | None:
-    """The difference that one more of `var` makes to an expression, when it is constant."""
-    if var not in index.values:
-        return 0
-    return (index.substitute({var: Index.of(var) + 1}) - index).simplified().as_constant()
 
 
 def analyse(loop: Loop) -> Lanes:

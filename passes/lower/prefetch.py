@@ -12,10 +12,9 @@ from mlir import ir
 from tir_mlir.dialect import create, ranges, walk
 from tir_mlir.dialect.dtypes import bits
 from tir_mlir.dialect.errors import LoweringError
-from tir_mlir.dialect.index import Index, emit_map
+from tir_mlir.dialect.index import Constraint, Index, emit_map
 from tir_mlir.dialect.views import Buffer, Loop, is_loop
-from tir_mlir.passes.lower.registry import lowering, place, programs
-from tir_mlir.passes.lower.threads import LoweringWarning
+from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
 
 KEY = "prefetch"
 LINE = 64
@@ -143,7 +142,7 @@ def _ask(loop: Loop, patches: Sequence[Patch], ahead: int) -> None:
     with ir.InsertionPoint.at_block_begin(loop.body), loop.op.location:
         if not ahead:
             return _lines(patches, {})
-        more = create.guard([create.Constraint((u - 1 - at).simplified()) for u in loop.uppers])
+        more = create.guard([Constraint((u - 1 - at).simplified()) for u in loop.uppers])
         with create.at_start(more.regions[0].blocks[0]):
             return _lines(patches, {loop.var: at})
 

@@ -10,8 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.views import Loop, is_loop
-from tir_mlir.passes.lower.registry import place
-from tir_mlir.passes.lower.threads import LoweringWarning
+from tir_mlir.passes.lower.registry import LoweringWarning, place
 
 REGISTERS = "tir.registers"
 """On the module while it is lowered: bits of a vector register, how many there are."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,3 +65,16 @@ def _function_name(op: ir.Operation) -> str:
         if parent.name == "func.func":
             return f"@{ir.StringAttr(parent.attributes['sym_name']).value}"
     return "the module"
+
+
+HEARD: ContextVar[list[str] | None] = ContextVar("HEARD", default=None)  # a build keeps what is said, to say it again
+
+
+class LoweringWarning(UserWarning):
+    """The result is right, but not as fast as the program asked for."""
+
+    def __init__(self, *args: object):
+        super().__init__(*args)
+        heard = HEARD.get()
+        if heard is not None:
+            heard.append(str(self))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import walk
+from tir_mlir.dialect import constants, walk
 from tir_mlir.dialect.create import apply
 from tir_mlir.dialect.index import Index, emit_map
 from tir_mlir.dialect.subviews import kept_dims
@@ -65,7 +65,7 @@ def _shift_access(op: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
     indices = [shorten(i - low) for i, low in zip(walk.access_indices(op), mins, strict=True)]
     map_, used = emit_map(indices)
     value = list(op.operands)[:1] if "store" in op.name else []
-    walk.rebuild(op, [*value, new, *used], {"map": ir.AffineMapAttr.get(map_)})
+    constants.rebuild(op, [*value, new, *used], {"map": ir.AffineMapAttr.get(map_)})
 
 
 def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> None:
@@ -91,7 +91,7 @@ def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
         type_ = _view_type(view, ir.MemRefType(new.type), static)
         made = ir.Operation.create("memref.subview", [type_], [new, *values, *rest], attributes)
     _retype(view.results[0], made.results[0])
-    walk.erase(view)
+    constants.erase(view)
 
 
 def _view_type(view: ir.Operation, source: ir.MemRefType, offsets: Sequence[int]) -> ir.MemRefType:

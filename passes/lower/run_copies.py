@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect import dtypes, walk
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Index, step
 from tir_mlir.dialect.views import Buffer, Loop
 from tir_mlir.passes.lower import align
-from tir_mlir.passes.lower.lanes import Lanes, contiguous, step
+from tir_mlir.passes.lower.lanes import Lanes, contiguous
 
 STRIDES = (1, 2, 3, 4)
 """Distances between the elements of neighbouring lanes for which whole vectors are read, and shuffled."""

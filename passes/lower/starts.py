@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import ranges, walk
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import is_symbol
+from tir_mlir.dialect import constants, ranges, walk
+from tir_mlir.dialect.index import Constraint, is_symbol, step
 from tir_mlir.dialect.views import Buffer, Loop
-from tir_mlir.passes.lower.lanes import step
 from tir_mlir.passes.lower.sums import users
 
 
@@ -27,7 +25,7 @@ def take_out_starts(loop: Loop) -> None:
             continue
         op.move_before(loop.op)
         if rest:
-            walk.rebuild_guard(op, rest)
+            constants.rebuild_guard(op, rest)
         else:
             for inner in list(op.regions[0].blocks[0].operations)[:-1]:
                 inner.operation.move_before(op)

@@ -6,12 +6,11 @@ import itertools
 
 from mlir import ir
 
-from tir_mlir.dialect import create, ranges, walk
-from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect import constants, create, ranges, walk
+from tir_mlir.dialect.index import Constraint, Index, is_symbol, step
 from tir_mlir.dialect.views import Loop, is_loop
 from tir_mlir.passes.lower.facts import always
 from tir_mlir.passes.lower.guards import greatest, inline, is_plain_if, least, set_uppers
-from tir_mlir.passes.lower.lanes import step
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.whole import FAST, Condition, Point, conditions, corner
 
@@ -105,7 +104,7 @@ def _corner_cut(loop: Loop, found: list[Condition]) -> tuple[Index, Point] | Non
 def _is_all(loop: Loop, found: list[Condition]) -> bool:
     """Whether a loop does nothing where none of these runs."""
     deciding = {c.op for c in found}
-    acting = [op for op in walk.ops(loop.op)[1:] if not len(op.regions) and not walk.is_pure(op)]
+    acting = [op for op in walk.ops(loop.op)[1:] if not len(op.regions) and not constants.is_pure(op)]
     return all(op.name in HARMLESS or any(p in deciding for p in walk.parents(op)) for op in acting)
 
 
@@ -176,10 +175,10 @@ def _cut_at(loop: Loop, at: Index, end: Index | None = None) -> list[ir.Operatio
     """`for [low, high)` as `for [low, at)` and `for [at, high)`, or up to `end`; what is left of them once they are
     settled."""
     op = loop.op
-    first = set_uppers(walk.clone(op, ir.InsertionPoint(op)), [at, *loop.uppers])
+    first = set_uppers(constants.clone(op, ir.InsertionPoint(op)), [at, *loop.uppers])
     lowers = greatest([*loop.lowers, at], ranges.around(op))
     uppers = loop.uppers if end is None else least([*loop.uppers, end], ranges.around(op))
-    rest = walk.set_bounds(op, lowers, uppers)
+    rest = constants.set_bounds(op, lowers, uppers)
     return [*settle(first), *settle(rest)]
 
 
@@ -188,11 +187,11 @@ def _cut_off(loop: Loop, at: Index, point: Point) -> list[ir.Operation]:
     op, number = loop.op, point[loop.var]
     outer = {v: Index.constant(n) for v, n in point.items() if v != loop.var}
     with ir.InsertionPoint.after(op), op.location:
-        rest = create.guard([create.Constraint((Index.of(v) - n).simplified(), is_eq=True) for v, n in outer.items()])
-    last = walk.clone(op, create.at_end(rest.regions[0].blocks[0]))
+        rest = create.guard([Constraint((Index.of(v) - n).simplified(), is_eq=True) for v, n in outer.items()])
+    last = constants.clone(op, create.at_end(rest.regions[0].blocks[0]))
     first = set_uppers(op, [at, *loop.uppers])
-    last = walk.set_bounds(last, [Index.constant(number)], [Index.constant(number + 1)])
-    walk.substitute(outer, last)
+    last = constants.set_bounds(last, [Index.constant(number)], [Index.constant(number + 1)])
+    constants.substitute(outer, last)
     settle(last)
     return [*settle(first), rest]
 
@@ -205,7 +204,7 @@ def _inside(loop: Loop) -> Loop:
     end = list(made.body.operations)[-1]
     for op in held:
         op.move_before(end)
-        walk.substitute({loop.var: Index.of(made.var)}, op)
+        constants.substitute({loop.var: Index.of(made.var)}, op)
     return made
 
 
@@ -239,11 +238,11 @@ def _settle_loop(op: ir.Operation) -> list[ir.Operation]:
         op.erase()
         return []
     if len(lowers) < len(loop.lowers) or len(uppers) < len(loop.uppers):
-        op = walk.set_bounds(op, lowers, uppers)
+        op = constants.set_bounds(op, lowers, uppers)
     loop = Loop(op)
     only = ranges.within(op).get(loop.var, (None, None))
     if only[0] is not None and only[0] == only[1]:
-        walk.substitute({loop.var: Index.constant(only[0])})
+        constants.substitute({loop.var: Index.constant(only[0])})
     _settle_bodies(op)
     loop = Loop(op)
     for made in [o for o in loop.body_ops() if o.name == "memref.alloc" and not any(True for _ in o.results[0].uses)]:
@@ -272,7 +271,7 @@ def _settle_guard(op: ir.Operation) -> list[ir.Operation]:
         return []
     open_ = [c for c in known if c.is_eq or not ranges.at_least_zero(c.index, box)]
     if len(open_) < len(known) and open_:
-        op = walk.rebuild_guard(op, open_)
+        op = constants.rebuild_guard(op, open_)
     _settle_bodies(op)
     held = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
     if held and open_:

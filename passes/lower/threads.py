@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from contextvars import ContextVar
 
 import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect import attrs, sets, walk
+from tir_mlir.dialect.attrs import SHARED
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.views import Buffer, Func, Loop, is_loop
 from tir_mlir.passes.lower import flow
 from tir_mlir.passes.lower.facts import dense, map_of
-from tir_mlir.passes.lower.registry import lowering, place, programs
+from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
 
-SHARED = ("affine.parallel", "scf.parallel")
 """Ops whose iterations run on several threads, once blocks are gone."""
-
-
-HEARD: ContextVar[list[str] | None] = ContextVar("HEARD", default=None)  # a build keeps what is said, to say it again
-
-
-class LoweringWarning(UserWarning):
-    """The result is right, but not as fast as the program asked for."""
-
-    def __init__(self, *args: object):
-        super().__init__(*args)
-        heard = HEARD.get()
-        if heard is not None:
-            heard.append(str(self))
 
 
 @lowering("tir-lower-threads", "run thread-bound loops one iteration after the other")
@@ -86,16 +72,6 @@ def _is_parallel(op: ir.Operation) -> bool:
     return is_loop(op) and Loop(op).kind == "parallel"
 
 
-def _warn(op: ir.Operation, buffer: Buffer) -> None:
-    warnings.warn(
-        f'{place(op)}: parallel loop "{Loop(op).name}" runs serially: its iterations share buffer "{buffer.name}", '
-        "which is neither private to an iteration nor split among them as far as can be shown. "
-        "Allocate it inside the loop (compute_at, reverse_compute_at), or parallelise another loop.",
-        LoweringWarning,
-        stacklevel=2,
-    )
-
-
 def _meeting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:
     """An allocated buffer from outside in which two iterations of the loop may touch one element, one writing."""
     domains: flow.Domains = {}
@@ -142,3 +118,13 @@ def _share(loop: Loop) -> None:
 
 def _group(count: int) -> ir.Attribute:
     return dense(np.array([count], dtype=np.int32))
+
+
+def _warn(op: ir.Operation, buffer: Buffer) -> None:
+    warnings.warn(
+        f'{place(op)}: parallel loop "{Loop(op).name}" runs serially: its iterations share buffer "{buffer.name}", '
+        "which is neither private to an iteration nor split among them as far as can be shown. "
+        "Allocate it inside the loop (compute_at, reverse_compute_at), or parallelise another loop.",
+        LoweringWarning,
+        stacklevel=2,
+    )

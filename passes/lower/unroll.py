@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, walk
+from tir_mlir.dialect import attrs, constants, walk
 from tir_mlir.dialect.views import Loop, is_loop
 from tir_mlir.passes.lower.chains import is_repeated
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -38,7 +38,7 @@ def unroll(loop: Loop, limit: int = LIMIT) -> bool:
     for number in range(max(count, 0)):
         copy = loop.op.clone(ip=ir.InsertionPoint(loop.op)).operation
         body = copy.regions[0].blocks[0]
-        walk.substitute({body.arguments[0]: loop.lower + number})
+        constants.substitute({body.arguments[0]: loop.lower + number})
         for inner in list(body.operations)[:-1]:
             inner.move_before(copy)
         copy.erase()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, ranges, walk
+from tir_mlir.dialect import attrs, constants, ranges, walk
 from tir_mlir.dialect.create import at_end
 from tir_mlir.dialect.create import loop as make_loop
 from tir_mlir.dialect.index import Index
@@ -179,7 +179,7 @@ def _is_long(lanes: Lanes) -> bool:
 
 def _one_by_one(loop: Loop, start: Index) -> None:
     """What is left, without vectors."""
-    rest = walk.set_bounds(walk.clone(loop.op, ir.InsertionPoint.current), [start], loop.uppers)
+    rest = constants.set_bounds(constants.clone(loop.op, ir.InsertionPoint.current), [start], loop.uppers)
     attrs.put(rest, attrs.KIND, None)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import create, walk
-from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect import constants, create, walk
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import blocks_below, loops_above
 from tir_mlir.passes.schedule.blockize_list import blockize_list
@@ -143,5 +143,5 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
     points = {p.iter.name: Index.of(i.var) for p, i in zip(spatial, fresh.iters, strict=True)}
     mapping = {p.iter.var: (starts[p.iter.name] + points.get(p.iter.name, 0)).simplified() for p in parts}
     init_body = block.init.regions[0].blocks[0]  # type: ignore[union-attr]
-    walk.move_body(init_body, fresh.body)
-    walk.substitute(mapping, fresh.op)
+    constants.move_body(init_body, fresh.body)
+    constants.substitute(mapping, fresh.op)

@@ -7,17 +7,11 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect import create, walk
-from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.views import Block, Loop, is_block, is_loop
-from tir_mlir.passes.schedule.blockize_tile import (
-    Declared,
-    check_inner_bounds,
-    inner_block,
-    inner_loops,
-    split_guards,
-)
+from tir_mlir.passes.schedule.blockize_tile import Declared, check_inner_bounds, inner_block, inner_loops, split_guards
 from tir_mlir.passes.schedule.division import Division, divisions
 from tir_mlir.passes.schedule.registry import check, refuse
 from tir_mlir.passes.schedule.scope import scope_of

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, sets, walk
+from tir_mlir.dialect import attrs, constants, create, sets, walk
 from tir_mlir.dialect.constants import fold_known
-from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.views import Block, Loop
 from tir_mlir.dialect.walk import loops_above
 from tir_mlir.passes.schedule.declared_below import DeclaredBelow
@@ -139,11 +139,11 @@ def inner_block(
         start = tile_start(part, starts, keep_units)
         mapping[part.iter.var] = (start + inner.get(part.iter.name, 0)).simplified()
     if block.init is not None:
-        walk.erase(block.init)
-    walk.substitute(mapping)
+        constants.erase(block.init)
+    constants.substitute(mapping)
     fold_known(block.op)
-    walk.move_body(block.body, new.body)
+    constants.move_body(block.body, new.body)
     attrs.put(new.op, attrs.HIDDEN, attrs.get(block.op, attrs.HIDDEN))
     before.own.keep(new, mapping, updates=has_init)
     before.below.keep(mapping)
-    walk.erase(anchor)
+    constants.erase(anchor)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect import attrs, create, dtypes, ranges, walk
+from tir_mlir.dialect import attrs, constants, create, dtypes, ranges
 from tir_mlir.dialect.conversion import convert
 from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.index import Index, is_symbol, read_apply
@@ -170,7 +170,7 @@ def _look_up(op: ir.Operation, tables: list[Table]) -> None:
             op.results[0].replace_all_uses_with(memref.load(accessed(op), values))
         else:
             memref.store(op.operands[0], accessed(op), values)
-    walk.erase(op)
+    constants.erase(op)
 
 
 def _look_up_value(op: ir.Operation, tables: list[Table]) -> None:
@@ -190,7 +190,7 @@ def _look_up_value(op: ir.Operation, tables: list[Table]) -> None:
     if any(True for _ in op.results[0].uses):
         with ir.InsertionPoint(op), op.location:
             op.results[0].replace_all_uses_with(_as_index(index, tables, op))
-    walk.erase(op)
+    constants.erase(op)
 
 
 def _has(index: Index, tables: list[Table]) -> bool:

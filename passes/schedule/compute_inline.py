@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import walk
+from tir_mlir.dialect import constants
 from tir_mlir.dialect.accesses import of_op
 from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.index import Index
@@ -138,12 +138,12 @@ def _inline_at(payload: Payload, inverse: Inverse, load: ir.Operation) -> None:
     with load.location:
         value = clone_steps(payload, load, iters)
     load.results[0].replace_all_uses_with(value)
-    walk.erase(load)
+    constants.erase(load)
 
 
 def remove(block: Block, buffer: Buffer, scope: Scope) -> None:
     """Erase a block, the loops that are left empty, and the buffer nothing uses any more."""
     alloc = buffer.op
-    walk.prune(block.outermost, scope.op)
+    constants.prune(block.outermost, scope.op)
     if alloc is not None:
-        walk.erase(alloc)
+        constants.erase(alloc)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import create, ranges, sets, walk
+from tir_mlir.dialect import constants, create, ranges, sets, walk
 from tir_mlir.dialect.accesses import Access
-from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.index import Constraint, Index, is_symbol
 from tir_mlir.dialect.regions import Region, box
 from tir_mlir.dialect.views import Block, Buffer, func_of
 from tir_mlir.dialect.walk import is_inside, ops
@@ -182,4 +182,4 @@ def access_at(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> Non
             op.results[0].replace_all_uses_with(create.load(buffer.value, indices))
         else:
             create.store(op.operands[0], buffer.value, indices)
-    walk.erase(op)
+    constants.erase(op)

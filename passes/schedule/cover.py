@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect import sums
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Element
-from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect.index import Constraint
 from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.sets import Domain, dim_type, flatten, question, region_map, smallest_point
 from tir_mlir.dialect.size_conditions import sizes_without

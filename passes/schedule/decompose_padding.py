@@ -10,12 +10,12 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect import create, guards, sets, walk
-from tir_mlir.dialect.constants import fold_known
+from tir_mlir.dialect.constants import fold_known, is_pure, rebind, rebuild_guard, substitute
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
-from tir_mlir.dialect.create import Constraint, IterSpec
+from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.errors import NotProvable, ScheduleError
 from tir_mlir.dialect.from_isl import to_index
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Iter, Loop, symbols_by_name
@@ -141,7 +141,7 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
         refuse(block, f'the body of block "{block.name}" is not one store at an affine index', fix=_IN_ONE_STORE)
     for op in [o for step in held[:-1] for o in ops(step)]:
         check(
-            walk.is_pure(op) or op.name in _CHOICES,
+            is_pure(op) or op.name in _CHOICES,
             block,
             f'block "{block.name}" holds {op.name}; a block that pads only computes a value',
             fix=_IN_ONE_STORE,
@@ -260,11 +260,11 @@ def _shrink(plan: _Plan) -> None:
     loop_extents = [(lp.id, plan.extents[n]) for n, lp in shrunk.items()]
     scope = scope_of(block).op
 
-    walk.rebuild_guard(plan.choice, [Constraint(Index.constant(0 if plan.takes_first else -1))])
-    walk.substitute(iters, block.op)
+    rebuild_guard(plan.choice, [Constraint(Index.constant(0 if plan.takes_first else -1))])
+    substitute(iters, block.op)
     fold_known(block.op)
     set_domain(block, mins, extents)
-    walk.rebind(block.op, bindings)
+    rebind(block.op, bindings)
     for loop_id, extent in loop_extents:
         set_extent(Loop(walk.find(scope, loop_id)), extent)  # type: ignore[arg-type]
     _guard(Block(walk.find(scope, number)), guards)  # type: ignore[arg-type]

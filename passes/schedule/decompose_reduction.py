@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect import attrs, constants, create, ranges, walk
 from tir_mlir.dialect.accesses import accesses
-from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.dialect.walk import loops_above
 from tir_mlir.passes.schedule.region_order import Signature
@@ -65,9 +65,9 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
             specs = [IterSpec(i.name, i.kind, i.min, i.extent, i.binding.substitute(variables)) for i in spatial]
             made = create.block(f"{name}_init", specs, block.annotations)
     body = init_op.regions[0].blocks[0]  # type: ignore[union-attr]
-    walk.move_body(body, made.body)
-    walk.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, made.iters, strict=True)}, made.op)
-    walk.erase(init_op)  # type: ignore[arg-type]
+    constants.move_body(body, made.body)
+    constants.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, made.iters, strict=True)}, made.op)
+    constants.erase(init_op)  # type: ignore[arg-type]
     block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{name}_update")
     signature.keep(block, updates=True)
     return made

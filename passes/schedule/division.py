@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import from_isl, ranges, sets
+from tir_mlir.dialect import boxes, from_isl, ranges, sets
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.dialect.views import Block, Iter, Loop, parent_op
@@ -147,7 +146,7 @@ def _quotient(index: Index, size: int, block: Block) -> Index | None:
 
 def _check_reached(it: Iter, inside: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block) -> None:
     """Refuse an inner part that does not take every value of [0, size)."""
-    if inside.as_constant() is not None or ranges.reaches(inside, {lp.var: lp for lp in inner}, size):
+    if inside.as_constant() is not None or boxes.reaches(inside, {lp.var: lp for lp in inner}, size):
         return
     point = _hole([inside], [size], inner, block)
     if point is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect import attrs, constants, create, ranges
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Loop, symbol_name
 
@@ -39,4 +39,4 @@ def cut_to_reach(block: Block) -> None:
 def set_extent(loop: Loop, extent: Index) -> None:
     """Let a loop that starts at 0 run `extent` times; its op is replaced by one with the same id."""
     old = loop.upper
-    walk.rewrite_indices(loop.op, lambda bound: extent if bound == old else bound)
+    constants.rewrite_indices(loop.op, lambda bound: extent if bound == old else bound)

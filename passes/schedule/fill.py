@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import create, walk
+from tir_mlir.dialect import constants, create, walk
 from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, is_block, is_init, is_loop, parent_op
@@ -67,7 +67,7 @@ def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
         return False
     for op in ops(block.op)[1:]:
         choice = op.name in ("affine.if", "scf.if", "affine.yield", "scf.yield")
-        if op not in stores and not (walk.is_pure(op) or choice):
+        if op not in stores and not (constants.is_pure(op) or choice):
             return False
     if block.init is None:
         return True
@@ -125,7 +125,7 @@ def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
     for op in held:
         op.move_before(end)
     block, at = _with_new_iters(sweep, value, loops)
-    walk.erase(first)
+    constants.erase(first)
     if block.init is not None:
         _choose(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, at)
     _choose(block.body_ops()[-1], value, at)
@@ -133,7 +133,7 @@ def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
         if op.name in ("affine.load", "affine.store"):
             # off the elements the way back is arbitrary: what is stored goes to the place itself
             better = iter(at if op.name == "affine.store" else simplified(op, access_indices(op)))
-            walk.rewrite_indices(op, lambda _, better=better: next(better))
+            constants.rewrite_indices(op, lambda _, better=better: next(better))
 
 
 def _with_new_iters(sweep: Sweep, value: Filling, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:

@@ -6,11 +6,12 @@ import math
 
 from mlir import ir
 
-from tir_mlir.dialect import create, walk
+from tir_mlir.dialect import constants, create
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop
+from tir_mlir.passes.schedule.loop_nest import resimplify
+from tir_mlir.passes.schedule.loop_shape import check_from_zero, check_plain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.split import check_from_zero, check_plain, resimplify
 from tir_mlir.passes.schedule.ways_out import beneath, longest
 
 
@@ -58,10 +59,10 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
         total = total * loop.extent
     with ir.InsertionPoint(loops[0].op), loops[0].op.location:
         fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total.simplified())
-    walk.move_body(loops[-1].body, fused.body)
-    walk.substitute(_unfused(loops, Index.of(fused.var)))
+    constants.move_body(loops[-1].body, fused.body)
+    constants.substitute(_unfused(loops, Index.of(fused.var)))
     for loop in reversed(loops):
-        walk.erase(loop.op)
+        constants.erase(loop.op)
     resimplify([fused], preserve_unit_iters)
     return fused
 

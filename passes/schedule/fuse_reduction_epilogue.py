@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, constants, create, walk
 from tir_mlir.dialect.accesses import accesses, of_op
 from tir_mlir.dialect.constants import fold_known
 from tir_mlir.dialect.index import Index
@@ -241,11 +241,11 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
     for op in [o for o in walk.ops(reduction.op) if o.name == "affine.load" and accessed(o) == between.value]:
         with ir.InsertionPoint(op), op.location:
             op.results[0].replace_all_uses_with(create.load(result.value, indices))
-        walk.erase(op)
+        constants.erase(op)
     with block.op.location:
         _store_anew(first, result, indices, block, lambda other: epilogue.started(start, other))
         _store_anew(last, result, indices, block, lambda other: epilogue.updated(last.operands[0], other))
-    walk.substitute(iters, reduction.op)
+    constants.substitute(iters, reduction.op)
     remove(block, between, scope)
     fold_known(reduction.op)
 
@@ -262,7 +262,7 @@ def _store_anew(
     with ip:
         value = make(lambda used: copy_value(used, block, ip, done))
         create.store(value, result.value, indices)
-    walk.erase(store)
+    constants.erase(store)
 
 
 __all__ = ["fuse_reduction_epilogue"]

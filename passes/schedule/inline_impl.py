@@ -8,9 +8,10 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import memref
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, constants, create, walk
 from tir_mlir.dialect.match import Binding
 from tir_mlir.dialect.views import Block, Buffer, Func, is_block
+from tir_mlir.dialect.walk import module_of
 from tir_mlir.passes.schedule.registry import refuse
 from tir_mlir.passes.schedule.retype import DYNAMIC, follow
 
@@ -94,8 +95,8 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
 
 
 def _copy(op: ir.Operation, block: Block, mapping: dict[ir.Value, ir.Value]) -> None:
-    new = walk.clone(op, create.at_end(block.body), mapping)
-    walk.renumber(new)
+    new = constants.clone(op, create.at_end(block.body), mapping)
+    constants.renumber(new)
     for old, value in zip(op.results, new.results, strict=True):
         mapping[old] = value
 
@@ -120,13 +121,6 @@ def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
                 fix="rename the function in one of the two",
             )
     return list(missing.values())
-
-
-def module_of(op: ir.Operation) -> ir.Operation:
-    """The module around an op."""
-    while op.parent is not None:
-        op = op.parent.operation
-    return op
 
 
 def _symbols(module: ir.Operation) -> dict[str, ir.Operation]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, constants, create, walk
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.coverage import left_out
 from tir_mlir.dialect.index import Index
@@ -14,8 +14,9 @@ from tir_mlir.dialect.regions import Region, declare, regions
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop
 from tir_mlir.dialect.walk import all_blocks, blocks_below
 from tir_mlir.passes.schedule.domains import cut_to_reach
+from tir_mlir.passes.schedule.loop_nest import resimplify
+from tir_mlir.passes.schedule.loop_shape import check_plain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.split import check_plain, resimplify
 from tir_mlir.passes.schedule.ways_out import IN_BLOCK
 
 
@@ -55,7 +56,7 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
             holder = _holder(f"{first}_{name}{number}_partition")
         made.append(_segment(loop, holder, f"{name}{number}", (start, end)))
         start = end
-    walk.erase(loop.op)
+    constants.erase(loop.op)
     if not preserve_unit_iters:
         for segment in made:
             resimplify([segment], preserve_unit_iters)
@@ -144,13 +145,13 @@ def _holder(name: str) -> Block:
 def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loop:
     """A copy of the loop over [start, end), its blocks renamed and narrowed."""
     start, end = span
-    copy = walk.clone(loop.op, create.at_end(holder.body))
-    walk.renumber(copy)
+    copy = constants.clone(loop.op, create.at_end(holder.body))
+    constants.renumber(copy)
     with ir.InsertionPoint(copy), copy.location:
         made = create.loop(name, start, end)
-    walk.move_body(copy.regions[0].blocks[0], made.body)
-    walk.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(made.var)})
-    walk.erase(copy)
+    constants.move_body(copy.regions[0].blocks[0], made.body)
+    constants.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(made.var)})
+    constants.erase(copy)
     for block in all_blocks(made.op):
         block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{block.name}_{name}")
     for number in [b.id for b in blocks_below(made.op)]:

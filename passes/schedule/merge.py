@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import create, deps, walk
+from tir_mlir.dialect import constants, create, deps, walk
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import only_reads
@@ -15,9 +15,9 @@ from tir_mlir.dialect.sets import dim_type, question
 from tir_mlir.dialect.touches import Touch, same_element, touches
 from tir_mlir.dialect.views import Loop, is_loop
 from tir_mlir.dialect.walk import parents
+from tir_mlir.passes.schedule.loop_shape import check_from_zero, check_plain
 from tir_mlir.passes.schedule.region_order import keeps_region_order
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.split import check_from_zero, check_plain
 from tir_mlir.passes.schedule.ways_out import UNDER_ONE, beneath
 
 Nest = list[Loop]  # from the child of what holds all nests down to the loop that was given
@@ -215,7 +215,7 @@ def _rewrite(nests: Sequence[Nest]) -> Loop:
         variables[old.var] = Index.of(made[-1].var)
         ip = create.at_end(made[-1].body)
     for nest in nests:
-        walk.move_body(nest[-1].body, made[-1].body)
-        walk.substitute({lp.var: Index.of(new.var) for lp, new in zip(nest, made, strict=True)})
-        walk.erase(nest[0].op)
+        constants.move_body(nest[-1].body, made[-1].body)
+        constants.substitute({lp.var: Index.of(new.var) for lp, new in zip(nest, made, strict=True)})
+        constants.erase(nest[0].op)
     return made[-1]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
+from tir_mlir.dialect import attrs, constants, create
 from tir_mlir.dialect.constants import fold_known
-from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.regions import declare, declared
 from tir_mlir.dialect.views import Block
 from tir_mlir.passes.schedule.declared_below import DeclaredBelow
@@ -32,10 +32,10 @@ def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
     init = block.init
     if init is not None:
         starts = [Constraint(Index.of(i.var) - i.min, is_eq=True) for i in new.iters if i.kind == "R"]
-        walk.rebuild_guard(init, starts or [Constraint(Index.constant(0), is_eq=True)])
-    walk.move_body(block.body, new.body)
-    walk.substitute(mapping)
-    walk.erase(block.op)
+        constants.rebuild_guard(init, starts or [Constraint(Index.constant(0), is_eq=True)])
+    constants.move_body(block.body, new.body)
+    constants.substitute(mapping)
+    constants.erase(block.op)
     made = Block(new.op)
     for key, regions in own.items():
         declare(made, key, [r.over(mapping) for r in regions])

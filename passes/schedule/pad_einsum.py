@@ -9,8 +9,8 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs, create, sets, walk
 from tir_mlir.dialect.accesses import Access, accesses
-from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, is_loop, parent_op

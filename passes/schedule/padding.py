@@ -12,9 +12,9 @@ from mlir.dialects import affine, arith
 
 from tir_mlir.dialect import create, dtypes
 from tir_mlir.dialect.conversion import convert
-from tir_mlir.dialect.create import Constraint, IterSpec
+from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.errors import TirError
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.index_map import IndexMap
 from tir_mlir.dialect.index_terms import Number
 from tir_mlir.dialect.layout import Padding

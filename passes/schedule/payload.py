@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import walk
+from tir_mlir.dialect import constants, walk
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.from_isl import to_index
 from tir_mlir.dialect.index import Index, cost, is_apply, read_apply
@@ -60,7 +60,7 @@ def payload_of(block: Block, way_of_sums: str = UNDER_ONE) -> Payload:
         UNDER_ONE,
     )  # fmt: skip
     for op in [o for step in held[:-1] for o in ops(step)]:
-        if not walk.is_pure(op) and op.name not in _CHOICES:
+        if not constants.is_pure(op) and op.name not in _CHOICES:
             refuse(
                 block,
                 f'block "{block.name}" holds {op.name}, which inlining would '
@@ -201,7 +201,7 @@ def clone_steps(
             with ip:
                 values[step.results[0]] = written_out(read_apply(step.results[0]).substitute(iters))
             continue
-        new = walk.clone(step, ip, values)
+        new = constants.clone(step, ip, values)
         for old, copy in list(zip(ops(step)[1:], ops(new)[1:], strict=True)):
             if len(old.results) and old.results[0] in values:
                 copy.results[0].replace_all_uses_with(values[old.results[0]])
@@ -226,13 +226,13 @@ def _copied_constants(payload: Payload, before: ir.Operation) -> dict[ir.Value, 
     found: dict[ir.Value, ir.Value] = {}
     for value in _outer_values(payload):
         if not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant" and not sees(before, value):
-            found[value] = walk.clone(home(value), ir.InsertionPoint(before)).results[0]
+            found[value] = constants.clone(home(value), ir.InsertionPoint(before)).results[0]
     return found
 
 
 def _outer_values(payload: Payload) -> list[ir.Value]:
     """Values that the payload uses and its block does not make."""
-    used = [payload.value, *[v for step in payload.steps for v in walk.rebased(step)]]
+    used = [payload.value, *[v for step in payload.steps for v in constants.rebased(step)]]
     return [v for v in dict.fromkeys(used) if not walk.is_inside(home(v), payload.block.op)]
 
 
@@ -252,7 +252,7 @@ def _replace(op: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
     if _is_foreign(op, [u for v in indices for u in (iters[v].values if v in iters else (v,))]):
         return expanded(op, iters)
     if op.name in AFFINE_OPS:
-        return walk.rewrite_indices(op, lambda i: i.substitute(iters))
+        return constants.rewrite_indices(op, lambda i: i.substitute(iters))
     for number, operand in enumerate(list(op.operands)):
         if operand in iters:
             with ir.InsertionPoint(op), op.location:

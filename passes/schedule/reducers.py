@@ -15,7 +15,8 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect import dtypes
-from tir_mlir.dialect.walk import access_indices, accessed, is_inside, is_pure
+from tir_mlir.dialect.constants import is_pure
+from tir_mlir.dialect.walk import access_indices, accessed, is_inside
 
 _GREATEST = {
     "float16": 65504.0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect import create, walk
+from tir_mlir.dialect import constants, create, walk
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block, Buffer
 from tir_mlir.dialect.walk import access_indices, accessed, ops
@@ -105,7 +105,7 @@ def _stores(block: Block) -> list[ir.Operation]:
     stores = [op for op in held if op.name == "affine.store"]
     inner = [o for op in held if op not in stores for o in ops(op)]
     for op in inner:
-        if not walk.is_pure(op) and op.name not in _CHOICES:
+        if not constants.is_pure(op) and op.name not in _CHOICES:
             refuse(
                 block,
                 f'the update of block "{block.name}" holds {op.name}; it must be one store a result, at affine indices',
@@ -180,7 +180,7 @@ def _check_no_old(block: Block, value: ir.Value, olds: Olds) -> None:
                     f'what block "{block.name}" combines into its results depends on {name} itself; parts of such a'
                     " reduction cannot be computed for themselves",
                 )
-    for used in walk.rebased(op):
+    for used in constants.rebased(op):
         if not isinstance(used.type, ir.MemRefType):
             _check_no_old(block, used, olds)
 
@@ -225,9 +225,9 @@ def copy_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict[
     mine = op is not None and (op.name == "arith.constant" or walk.is_inside(op, block.op))
     if value in done or op is None or not mine:
         return done.get(value, value)
-    for used in walk.rebased(op):
+    for used in constants.rebased(op):
         copy_value(used, block, ip, done)
-    new = walk.clone(op, ip, done)
+    new = constants.clone(op, ip, done)
     done |= dict(zip(op.results, new.results, strict=True))
     return done[value]
 

@@ -14,8 +14,7 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.memo import only_reads
 from tir_mlir.dialect.regions import Region, buffers, computed, declare, declared
 from tir_mlir.dialect.views import Block, View, is_block
-from tir_mlir.dialect.walk import parents
-from tir_mlir.passes.schedule.inline_impl import module_of
+from tir_mlir.dialect.walk import module_of, parents
 
 F = TypeVar("F", bound=Callable[..., Any])
 _KEYS = (attrs.READS, attrs.WRITES)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create
-from tir_mlir.dialect.create import Constraint, IterSpec
+from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.errors import IndexMapError
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.index_map import IndexMap, check_start
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import question

@@ -10,11 +10,10 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect import attrs, create, ranges, sets, walk
+from tir_mlir.dialect import attrs, constants, create, ranges, sets, walk
 from tir_mlir.dialect.conditions import Predicate
-from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.from_isl import has_division
-from tir_mlir.dialect.index import Index, trim
+from tir_mlir.dialect.index import Constraint, Index, trim
 from tir_mlir.dialect.index_map import IndexMap
 from tir_mlir.dialect.layout import Box, Conjunction, Layout, simplest
 from tir_mlir.dialect.regions import Region, computed, declare, declared
@@ -195,7 +194,7 @@ def settle(old: Buffer, new: Buffer, known: Sequence[Known]) -> None:
     for one in known:
         _read_from(one, old, new)
     if new.value != old.value and old.op is not None:
-        walk.erase(old.op)
+        constants.erase(old.op)
 
 
 def _accesses(buffer: Buffer) -> list[ir.Operation]:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, deps, ranges, sets, sums, walk
+from tir_mlir.dialect import attrs, constants, create, deps, ranges, sets, sums, walk
 from tir_mlir.dialect.accesses import Access, accesses
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.coverage import covers, half_summed, left_out, point_of, point_text
-from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.from_isl import to_index
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.sets import Domain, dim_type, question, smallest_point
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, func_of, is_loop, parent_op, symbols_by_name
 from tir_mlir.dialect.walk import is_inside, parents
@@ -328,7 +327,7 @@ def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, 
         if guards:
             ip = create.at_end(create.where(guards).regions[0].blocks[0])
     block.op.move_before(list(ip.block.operations)[-1] if guards or count else anchor)
-    moved = walk.rebind(block.op, bindings) if bindings else block.op
+    moved = constants.rebind(block.op, bindings) if bindings else block.op
     attrs.put(moved, attrs.ID, number)
     if left_out(Block(moved)):  # before the move it did so, too, where its text said it
         cut_to_reach(Block(moved))
@@ -347,7 +346,7 @@ def _clear(top: ir.Operation, stop: ir.Operation) -> None:
     except RuntimeError:
         return
     parent = parent_op(top)
-    walk.erase(top)
+    constants.erase(top)
     empty = (
         parent != stop
         and (is_loop(parent) or parent.name == "affine.if")

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect import attrs, boxes, constants, create, walk
 from tir_mlir.dialect.accesses import Access, access_domain, accesses, of_op
 from tir_mlir.dialect.constants import fold_known
-from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.from_isl import to_index
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.iter_kinds import iter_kinds
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.sets import domain, holds, question
@@ -273,7 +272,7 @@ def _restricted(pair: _Pair, conditions: list[Constraint], level: ir.Operation) 
 def _guard(block: Block, conditions: list[Constraint]) -> None:
     """Put conditions on a block."""
     if (old := block.where) is not None:
-        walk.rebuild_guard(old, [*walk.constraints(old), *conditions])
+        constants.rebuild_guard(old, [*walk.constraints(old), *conditions])
     else:
         with ir.InsertionPoint(block.op), block.op.location:
             guard = create.where(conditions)
@@ -286,7 +285,7 @@ def _shrink(block: Block) -> None:
 
     An iter is left as it is where these values have no single expression.
     """
-    if ranges.is_full_box(block):
+    if boxes.is_full_box(block):
         return
     ends = [end for i in block.iters for end in (i.binding - i.min, i.min + i.extent - 1 - i.binding)]
     dom = domain(block.op, extra=ends, guards=False)
@@ -330,4 +329,4 @@ def _merge(pair: _Pair) -> None:
         value = clone_steps(consumer, store, iters, given)
         with ir.InsertionPoint(store):
             create.store(value, consumer.buffer.value, [i.substitute(iters) for i in consumer.indices])
-    walk.erase(store)
+    constants.erase(store)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, walk
-from tir_mlir.dialect.create import Constraint, IterSpec
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect import attrs, constants, create, walk
+from tir_mlir.dialect.create import IterSpec
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Block, Buffer, Loop
 from tir_mlir.passes.schedule.buffers import alloc
@@ -109,7 +109,7 @@ def _first_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: in
         new = copies(form.new, block, end)
         made_values = form.combine(loads(targets, indices), new) if goes_on else [make() for make in new]
         form.write(targets, indices, made_values)
-    walk.substitute(iters.through(block, made), made.op)
+    constants.substitute(iters.through(block, made), made.op)
     return made
 
 
@@ -209,8 +209,8 @@ def _second_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: i
             new = loads([p.value for p in parts], part_indices)
             form.write(results, indices, form.combine(loads(results, indices), new))
     made.op.attributes[attrs.ID] = attrs.to_attr(block.id)
-    walk.erase(block.outermost)
+    constants.erase(block.outermost)
     for loop in roles.dropped:
         for op in loop.body_ops():
             op.move_before(loop.op)
-        walk.erase(loop.op)
+        constants.erase(loop.op)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import ranges, sets, walk
+from tir_mlir.dialect import boxes, sets, walk
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index, is_symbol
+from tir_mlir.dialect.index import Constraint, Index, is_symbol
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Buffer, Loop, is_loop, parent_op
@@ -138,7 +137,7 @@ def _check_once(roles: Roles) -> None:
             refuse(
                 block, f"iter {it.name} does not start where its loops start, so its init runs in the middle of them"
             )
-    if ranges.is_full_box(block):
+    if boxes.is_full_box(block):
         return
     with question(f'whether block "{block.name}" meets each point once'):
         dom = sets.domain(block.op)

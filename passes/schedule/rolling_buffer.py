@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect import attrs, constants, create, ranges, walk
 from tir_mlir.dialect.accesses import Access, accesses
-from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.either import either
-from tir_mlir.dialect.index import Index, emit_map
+from tir_mlir.dialect.index import Constraint, Index, emit_map
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.regions import Region, box
 from tir_mlir.dialect.views import Block, Buffer, Loop, func_of, is_loop
@@ -160,7 +159,7 @@ def _fix_order(block: Block, loop: Loop) -> None:
 
 def _add_guards(block: Block, guards: Sequence[Constraint]) -> None:
     if (old := block.where) is not None:
-        walk.rebuild_guard(old, [*walk.constraints(old), *guards])
+        constants.rebuild_guard(old, [*walk.constraints(old), *guards])
         return
     with ir.InsertionPoint(block.op), block.op.location:
         made = create.where(guards)
@@ -180,4 +179,4 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
         indices = [index % roll.extent if d == roll.dim else index for d, index in enumerate(walk.access_indices(op))]
         map_, used = emit_map(indices)
         value = list(op.operands)[:1] if "store" in op.name else []
-        walk.rebuild(op, [*value, buffer.value, *used], {"map": ir.AffineMapAttr.get(map_)})
+        constants.rebuild(op, [*value, buffer.value, *used], {"map": ir.AffineMapAttr.get(map_)})

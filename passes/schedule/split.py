@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import create, from_isl, guards, ranges, sets, walk
-from tir_mlir.dialect.create import Constraint
+from tir_mlir.dialect import constants, create, ranges, sets, walk
 from tir_mlir.dialect.folding import folded
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.size_conditions import only_where, sizes_without
-from tir_mlir.dialect.views import Block, Loop
-from tir_mlir.dialect.walk import blocks_below
+from tir_mlir.dialect.views import Loop
+from tir_mlir.passes.schedule.loop_nest import guard_blocks, linear_index, resimplify
+from tir_mlir.passes.schedule.loop_shape import check_from_zero, check_plain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-from tir_mlir.passes.schedule.ways_out import IN_BLOCK, ONE_EXTENT, from_zero
+from tir_mlir.passes.schedule.ways_out import IN_BLOCK
 
 
 @primitive("split")
@@ -48,10 +48,10 @@ def split(
     with ir.InsertionPoint(loop.op), loop.op.location:
         nest = _nest(name, extents)
     index = linear_index(nest, extents)
-    walk.move_body(loop.body, nest[-1].body)
+    constants.move_body(loop.body, nest[-1].body)
     bound = upper - index - 1
-    walk.substitute({loop.var: index})
-    walk.erase(loop.op)
+    constants.substitute({loop.var: index})
+    constants.erase(loop.op)
     if needs_guard:
         guard_blocks(nest[-1], bound)
     resimplify(nest, preserve_unit_iters)
@@ -84,32 +84,6 @@ def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
             else f"take factors that divide {loop.const_extent}; or, {IN_BLOCK}",
         )
     return needs_guard
-
-
-def check_plain(loop: Loop, what: str) -> None:
-    """Refuse a loop with annotations or a thread binding, which a rewrite of the loop would lose."""
-    check(
-        not loop.annotations,
-        loop,
-        f"loop {loop.name} carries annotations {sorted(loop.annotations)}, which {what} would lose; unannotate it"
-        " first",
-    )
-    check(not loop.is_thread, loop, f"loop {loop.name} is bound to {loop.kind}; {what} it before binding")
-
-
-def check_from_zero(loop: Loop, what: str) -> None:
-    """Refuse a loop that does not run from 0 to one extent."""
-    start = loop.lower.as_constant()
-    shown = "a variable" if start is None else start
-    check(
-        start == 0, loop, f"loop {loop.name} starts at {shown}; {what} needs a loop that starts at 0", from_zero(loop)
-    )
-    check(
-        len(loop.uppers) == 1,
-        loop,
-        f"loop {loop.name} ends at the least of several bounds; {what} needs one extent",
-        ONE_EXTENT,
-    )
 
 
 def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index]:
@@ -187,86 +161,3 @@ def _nest(name: str, extents: Sequence[int | Index]) -> list[Loop]:
         else:
             nest.append(create.loop(f"{name}_{number}", 0, extent))
     return nest
-
-
-def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
-    """i_0 * (f1 * f2) + i_1 * f2 + i_2."""
-    index = Index.of(nest[0].var)
-    for loop, extent in zip(nest[1:], extents[1:], strict=True):
-        text = "only the outermost factor may be inferred from a symbolic extent"
-        check(isinstance(extent, int), loop, text, "make the first factor None, and give the others")
-        index = index * extent + Index.of(loop.var)  # type: ignore[operator]
-    return index.simplified()
-
-
-def guard_blocks(loop: Loop, bound: Index) -> None:
-    """Add `bound >= 0` to the guard of every outermost block beneath a loop, where nothing promises it."""
-    for block_id in [b.id for b in blocks_below(loop.op)]:
-        block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
-        if ranges.at_least_zero(bound, ranges.around(block.outermost)):
-            continue
-        guard = block.where
-        if guard is not None:
-            guards.rewrite(block, guard, guards.needed(block, [*walk.constraints(guard), Constraint(bound)]))
-            continue
-        if sets.holds(sets.domain(block.op, extra=[bound]), bound):
-            continue
-        with ir.InsertionPoint(block.op), block.op.location:
-            guard = create.where([Constraint(bound)])
-        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
-
-
-def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
-    """Simplify the bindings of the blocks beneath `nest` under the ranges of the loops.
-
-    Loops of extent 1 stay in the expressions unless `preserve_unit_iters` is False; then those around the nest go, too.
-    """
-    for block_id in [b.id for b in blocks_below(nest[0].op)]:
-        block = Block(walk.find(nest[0].op, block_id))  # type: ignore[arg-type]
-        bindings = block.bindings
-        if not bindings:
-            continue
-        around = [] if preserve_unit_iters else walk.loops_above(block.op)
-        units = {lp.var: lp.lower for lp in around if lp.const_extent == 1}
-        dom = None
-        better = []
-        for binding in bindings:
-            binding = binding.substitute(units)
-            if from_isl.has_division(binding.expr):
-                dom = dom or _loop_domain(block, bindings, preserve_unit_iters)
-                better.append(from_isl.simplify(binding, dom))
-            else:
-                better.append(binding.simplified())
-        if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
-            walk.rebind(block.op, better)
-        _simplify_guard(Block(walk.find(nest[0].op, block_id)), units)  # type: ignore[arg-type]
-
-
-def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
-    guard = block.where
-    if guard is None:
-        return
-    box = ranges.around(block.outermost)
-    old = walk.constraints(guard)
-    new = [n for c in old if (n := _with_units(c, units, box)) is not None]
-    if new != old:
-        guards.rewrite(block, guard, new)
-
-
-def _with_units(condition: Constraint, units: dict[ir.Value, Index], box: ranges.Box) -> Constraint | None:
-    """A condition without the loops of extent 1: None where it is known to hold, as it is where it is known not to."""
-    index = folded(condition.index.substitute(units).simplified(), box)
-    number = index.as_constant()
-    if number is None:
-        return Constraint(index, condition.is_eq)
-    return None if number == 0 or (number > 0 and not condition.is_eq) else condition
-
-
-def _loop_domain(block: Block, bindings: Sequence[Index], keep_units: bool) -> sets.Domain:
-    """The ranges of the loops around a block; loops of extent 1 count as longer, so that they stay in expressions."""
-    dom = sets.domain(block.op, extra=bindings, guards=False)
-    if keep_units:
-        for loop in walk.loops_above(block.op):
-            if loop.const_extent == 1:
-                dom.set = dom.set.drop_constraints_involving_dims(sets.dim_type.set, dom.index_of(loop.var), 1)
-    return dom

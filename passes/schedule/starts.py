@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tir_mlir.dialect import ranges, sets
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect import boxes, sets
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.sets import question
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.views import Block, Loop
@@ -27,7 +26,7 @@ def check_runs_once(block: Block, below: Sequence[Loop]) -> None:
             " starts the sum anew, which an init ahead of the loop would not",
             f"take a loop inside {loop.name}" if loop != below[-1] else "",
         )
-    if ranges.is_full_box(block):
+    if boxes.is_full_box(block):
         return
     with question(f'whether block "{block.name}" meets each point once'):
         dom = sets.domain(block.op)
@@ -46,7 +45,7 @@ def check_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint
 
     The init does not run there; in the new place it would, unless its `guard` leaves it out.
     """
-    if ranges.is_full_box(block):
+    if boxes.is_full_box(block):
         return
     with question(f'whether the sum of block "{block.name}" begins beneath loop {below[0].name}'):
         dom = sets.domain(block.op)

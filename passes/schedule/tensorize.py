@@ -19,11 +19,11 @@ from tir_mlir.dialect.regions import Region, computed, declare
 from tir_mlir.dialect.size_conditions import only_where
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop
+from tir_mlir.dialect.walk import module_of
 from tir_mlir.passes.schedule.inline_impl import (
     check_inlinable,
     inline,
     missing_externs,
-    module_of,
     stride_names,
     window,
     window_type,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect import create, deps, walk
+from tir_mlir.dialect import constants, create, deps, walk
 from tir_mlir.dialect.counterexample import Counterexample, Iteration
 from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.deps import witness
@@ -22,10 +22,10 @@ from tir_mlir.dialect.touches import Touch, conflicting, same_element, written_g
 from tir_mlir.dialect.updates import is_reduction_pair, update_store
 from tir_mlir.dialect.views import Block, Loop, is_loop
 from tir_mlir.dialect.walk import is_inside, loops_above, parents
+from tir_mlir.passes.schedule.loop_shape import check_plain
 from tir_mlir.passes.schedule.new_iters import with_iters
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 from tir_mlir.passes.schedule.relayout import Mapped, simplified
-from tir_mlir.passes.schedule.split import check_plain
 from tir_mlir.passes.schedule.ways_out import APART, NO_GUARD, ONE_EXTENT, from_zero
 
 
@@ -70,7 +70,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         return dict(zip(old, change.back(values), strict=True))
 
     made = with_iters(block, specs, back)
-    walk.erase(top)
+    constants.erase(top)
     _simplify(made)
 
 
@@ -192,4 +192,4 @@ def _simplify(block: Block) -> None:
             better = iter(simplified(op, Block(op).bindings or [Index.constant(0)]))
         else:
             continue
-        walk.rewrite_indices(op, lambda _, better=better: next(better))
+        constants.rewrite_indices(op, lambda _, better=better: next(better))

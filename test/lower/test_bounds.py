@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect import walk
+from tir_mlir.dialect import constants
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop, is_loop
@@ -23,8 +23,8 @@ def test_a_loop_that_carries_a_sum_gets_other_bounds(parse):
     }""")
     with entered():
         outer, inner = (Loop(o) for o in ops(module.operation) if is_loop(o))
-        walk.rewrite_indices(inner.op, lambda i: i.substitute({outer.var: Index.constant(3)}))
-        walk.set_bounds(outer.op, [Index.constant(2)], outer.uppers)
+        constants.rewrite_indices(inner.op, lambda i: i.substitute({outer.var: Index.constant(3)}))
+        constants.set_bounds(outer.op, [Index.constant(2)], outer.uppers)
         assert module.operation.verify()
     text = str(module)
     assert "%arg2 = 2 to 8 iter_args(%arg3 = %arg1)" in text

@@ -16,7 +16,7 @@ import tir_mlir
 from tir_mlir import create_llvm
 from tir_mlir.build import build
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.intrin.kernels import _kernels, emit, register_kernel
+from tir_mlir.intrin.kernels.registry import _kernels, emit, register_kernel
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime import cache, jit, llvm_c
 
@@ -142,11 +142,11 @@ def test_kernels_in_the_program_and_in_files_count(parse, folder, tmp_path):
 
 
 def test_an_edit_of_the_package_under_a_process_keeps_it_from_storing(parse, folder, monkeypatch):
-    from tir_mlir.runtime import key
+    from tir_mlir.runtime import fingerprint
 
-    assert not key.sources_changed() and "passes/lower/vectorize.py" in key._AT_START
-    monkeypatch.setattr(key, "_AT_START", key._AT_START.replace("vectorize.py", "vectorise.py"))
-    assert key.sources_changed() and doubled(build(parse(TEXT))) and entries(folder) == []
+    assert not fingerprint.sources_changed() and "passes/lower/vectorize.py" in fingerprint._AT_START
+    monkeypatch.setattr(fingerprint, "_AT_START", fingerprint._AT_START.replace("vectorize.py", "vectorise.py"))
+    assert fingerprint.sources_changed() and doubled(build(parse(TEXT))) and entries(folder) == []
 
 
 def test_all_that_takes_part_in_a_build_is_in_the_key():
@@ -158,11 +158,11 @@ def test_all_that_takes_part_in_a_build_is_in_the_key():
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ROOT}, check=True
     )
-    from tir_mlir.runtime import key
+    from tir_mlir.runtime import fingerprint
 
     root = os.path.join(ROOT, "tir_mlir")
     used = {os.path.relpath(file, root) for file in done.stdout.split()} - {"__init__.py", "passes/__init__.py"}
-    assert len(used) > 50 and not {f for f in used if not f.startswith(key.SOURCES)}
+    assert len(used) > 50 and not {f for f in used if not f.startswith(fingerprint.SOURCES)}
 
 
 DAMAGE = {

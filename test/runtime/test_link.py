@@ -6,8 +6,8 @@ from tir_mlir.build import build
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.intrin import kernels
-from tir_mlir.intrin.kernels import emit, register_kernel
+from tir_mlir.intrin.kernels import registry
+from tir_mlir.intrin.kernels.registry import emit, register_kernel
 from tir_mlir.runtime import link
 from tir_mlir.runtime.clang import create_llvm
 
@@ -105,7 +105,7 @@ def test_a_shared_library(program, tmp_path):
 
 
 def test_a_registered_kernel(program, monkeypatch):
-    monkeypatch.setattr(kernels, "_kernels", dict(kernels._kernels))
+    monkeypatch.setattr(registry, "_kernels", dict(registry._kernels))
     register_kernel("mine", lambda: emit(str(link.import_llvm(create_llvm(C_SOURCE.replace("SYMBOL", "mine"))))))
     check(build(program("mine")))
     register_kernel("empty", lambda: emit("llvm.func @something_else() { llvm.return }"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import IndexMap, Schedule, build
-from tir_mlir.dialect import walk
+from tir_mlir.dialect import constants
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.views import Func, funcs
 from tir_mlir.passes.lower import LoweringWarning
@@ -287,5 +287,5 @@ def test_nothing_is_erased_while_it_is_used():
         inner = loop.regions[0].blocks[0].operations[0]
         inner.move_before(loop)
         with pytest.raises(RuntimeError, match="affine.for cannot be erased: affine.parallel still uses a value of it"):
-            walk.erase(loop)
+            constants.erase(loop)
         inner.move_before(list(loop.regions[0].blocks[0].operations)[-1])

@@ -6,8 +6,7 @@ import pytest
 from mlir import ir
 
 from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.views import Func
 from tir_mlir.script.printing.indices import IndexPrinter
 from tir_mlir.script.printing.names import Names, identifier

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tir_mlir.intrin import TensorIntrin
-from tir_mlir.intrin.kernels import _kernels
+from tir_mlir.intrin.kernels.registry import _kernels
 from tir_mlir.passes.schedule import PRIMITIVES
 
 ROOT = Path(__file__).resolve().parents[2]

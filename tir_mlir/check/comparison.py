@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from tir_mlir.check import data, program
+from tir_mlir.check.field_code import P
+from tir_mlir.check.races import races
+from tir_mlir.check.report import Difference, Result, written_by
+from tir_mlir.check.work import work_of
 from tir_mlir.dialect.counterexample import Counterexample
 from tir_mlir.dialect.errors import NotChecked
 from tir_mlir.dialect.index_map import IndexMap
 from tir_mlir.dialect.views import Func
 from tir_mlir.runtime.signature import BufferParam, Signature
-
-from . import data, program
-from .field_code import P
-from .races import races
-from .report import Difference, Result, written_by
-from .work import work_of
 
 Pair = tuple[Func, Func, Signature, Signature]
 

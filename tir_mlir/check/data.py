@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from tir_mlir.check.field_code import P
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.errors import NotChecked
 from tir_mlir.dialect.views import Func
 from tir_mlir.runtime.signature import BufferParam, ScalarParam, Signature
-
-from .field_code import P
 
 UNIFORM, SMALL = "uniform", "small"
 SIZES: tuple[int, ...] = (1, 15, 16, 17, 40)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect import dtypes, walk
+from tir_mlir.dialect import constants, dtypes, walk
 from tir_mlir.dialect.accesses import pointed
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.views import Func
@@ -138,6 +138,6 @@ def _inline(call: ir.Operation, intrinsic: TensorIntrin, bound: dict[int, ir.Val
     mapping = {argument: bound[n] for n, argument in enumerate(parsed.func.args)}
     at = ir.InsertionPoint(call)
     for op in parsed.func.body_ops():
-        made = walk.clone(op, at, mapping)
+        made = constants.clone(op, at, mapping)
         mapping |= dict(zip(op.results, made.results, strict=True))
     call.erase()

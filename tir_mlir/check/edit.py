@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 from mlir import ir
 
+from tir_mlir.check import field_code
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.index import emit_map
-
-from . import field_code
 
 FLOATS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
 

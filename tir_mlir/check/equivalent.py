@@ -9,14 +9,13 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.check.comparison import Comparison, Pair
+from tir_mlir.check.report import Difference, Result
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import NotChecked
 from tir_mlir.dialect.index_map import IndexMap
 from tir_mlir.dialect.views import funcs
 from tir_mlir.runtime.signature import signatures
-
-from .comparison import Comparison, Pair
-from .report import Difference, Result
 
 _one_at_a_time = threading.RLock()  # a program that is kept has one state
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create, ranges, walk
+from tir_mlir.dialect import attrs, constants, create, ranges, walk
 from tir_mlir.dialect.errors import VerifyError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.verify import verify
@@ -177,7 +177,7 @@ def resized(module: ir.Module, axes: Axes, wanted: Mapping[Node, int]) -> ir.Mod
     for op in reversed([o for o in walk.ops(func.op) if is_loop(o)]):
         if Loop(op).const_extent is not None:
             size = axes.size_at(("loop", Loop(op).id), wanted)
-            walk.set_bounds(op, Loop(op).lowers, [Loop(op).lower + size])
+            constants.set_bounds(op, Loop(op).lowers, [Loop(op).lower + size])
     try:
         verify(copy)
     except VerifyError:

@@ -10,10 +10,9 @@ from fractions import Fraction
 
 from mlir import ir
 
+from tir_mlir.check.edit import Build, is_float, retyped
+from tir_mlir.check.field_code import P
 from tir_mlir.dialect.errors import NotChecked
-
-from .edit import Build, is_float, retyped
-from .field_code import P
 
 # ops that become one call
 _CALLS = {

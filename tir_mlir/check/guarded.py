@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from tir_mlir.check.edit import Build, is_float
+from tir_mlir.check.field_code import LOOPS, STATE, STATE_SIZE
 from tir_mlir.dialect import ranges, walk
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import Buffer, Func, Loop, is_loop
-
-from .edit import Build, is_float
-from .field_code import LOOPS, STATE, STATE_SIZE
 
 ACCESSES = ("affine.load", "affine.store", "memref.load", "memref.store")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.build import build
+from tir_mlir.check.work import work_of
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.accesses import accesses
 from tir_mlir.dialect.context import entered
@@ -16,8 +17,6 @@ from tir_mlir.dialect.errors import NotChecked
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.views import Buffer, Func
 from tir_mlir.runtime.signature import BufferParam, Signature, signatures
-
-from .work import work_of
 
 _RUNS = 4
 

@@ -8,11 +8,10 @@ from math import prod
 
 from mlir import ir
 
+from tir_mlir.check.extents import Axes, Node
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.index import Index, read_apply
 from tir_mlir.dialect.views import Block, Buffer, Loop, funcs, is_block, is_loop
-
-from .extents import Axes, Node
 
 
 def constants_meeting(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:

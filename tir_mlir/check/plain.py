@@ -9,15 +9,14 @@ from __future__ import annotations
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from tir_mlir.check.described import describe_calls
+from tir_mlir.check.edit import Build
+from tir_mlir.check.views import fold_views
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.errors import NotChecked
 from tir_mlir.dialect.views import Block, funcs, is_block
 from tir_mlir.passes.lower import bools
 from tir_mlir.passes.lower.types import retype
-
-from .described import describe_calls
-from .edit import Build
-from .views import fold_views
 
 CLEAN = "builtin.module(canonicalize,cse)"
 

@@ -12,6 +12,9 @@ import numpy as np
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from tir_mlir.check import field, field_code, guarded
+from tir_mlir.check.edit import Build, retyped
+from tir_mlir.check.plain import make_plain
 from tir_mlir.dialect import walk
 from tir_mlir.dialect.errors import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.views import Func, funcs
@@ -20,10 +23,6 @@ from tir_mlir.passes.lower.registry import is_private
 from tir_mlir.runtime import jit, machine, memory
 from tir_mlir.runtime.modules import clone
 from tir_mlir.runtime.signature import signatures
-
-from . import field, field_code, guarded
-from .edit import Build, retyped
-from .plain import make_plain
 
 EXACT, NAN = "exact", "nan"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .guarded import Site
+from tir_mlir.check.guarded import Site
 
 Writer = tuple[Site, dict[str, int]] | None
 

@@ -15,11 +15,10 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.check.extents import Node, axes_of, resized
+from tir_mlir.check.meeting import constants_meeting
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.views import funcs
-
-from .extents import Node, axes_of, resized
-from .meeting import constants_meeting
 
 _SMALL = 8
 """Extents up to this stay as they are."""

@@ -6,19 +6,18 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.check import data
+from tir_mlir.check.equivalent import compare
+from tir_mlir.check.replaying import Replayed, replay
+from tir_mlir.check.report import Result
+from tir_mlir.check.scaling import Scale, scales
+from tir_mlir.check.skeleton import skeleton
+from tir_mlir.check.work import work_of
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import NotChecked
 from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import funcs
 from tir_mlir.runtime.signature import signatures
-
-from . import data
-from .equivalent import compare
-from .replaying import Replayed, replay
-from .report import Result
-from .scaling import Scale, scales
-from .skeleton import skeleton
-from .work import work_of
 
 FULL_WORK = 1 << 24
 """Up to this many iterations "auto" runs the program at its own sizes."""

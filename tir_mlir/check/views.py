@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect import walk
+from tir_mlir.check.edit import Build
+from tir_mlir.dialect import constants, walk
 from tir_mlir.dialect.index import Index, emit_map, is_apply, read_apply
 from tir_mlir.dialect.subviews import kept_dims
-
-from .edit import Build
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -80,7 +79,7 @@ def _affine(
         indices[axis] = (indices[axis] + index * step).simplified()
     map_, used = emit_map(indices)
     first = [op.operands[0], view.operands[0]] if "store" in op.name else [view.operands[0]]
-    return walk.rebuild(op, [*first, *used], {"map": ir.AffineMapAttr.get(map_)})
+    return constants.rebuild(op, [*first, *used], {"map": ir.AffineMapAttr.get(map_)})
 
 
 def _plain(

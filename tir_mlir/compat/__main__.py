@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from .run import main
+from tir_mlir.compat.run import main
 
 sys.exit(main(sys.argv[1:]))

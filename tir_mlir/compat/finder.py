@@ -11,10 +11,9 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from tir_mlir.compat.absent import Absent, AbsentModule
+from tir_mlir.compat.names import MODULES
 from tir_mlir.dialect.errors import TirError
-
-from .absent import Absent, AbsentModule
-from .names import MODULES
 
 
 class CompatModule(types.ModuleType):

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tir_mlir import Schedule, build, create_llvm
+from tir_mlir.examples.matmul import C_KERNEL, Step, import_kernel, matmul, steps
 from tir_mlir.script import IRModule
-
-from .matmul import C_KERNEL, Step, import_kernel, matmul, steps
 
 SECONDS = 0.5  # how long each stage is run
 NOTES = """

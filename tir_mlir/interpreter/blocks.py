@@ -8,9 +8,8 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import OutOfBoundsError
 from tir_mlir.dialect.views import Block, Func
 from tir_mlir.dialect.walk import constraints
-
-from .tally import RUNS
-from .writer import Writer, writes
+from tir_mlir.interpreter.tally import RUNS
+from tir_mlir.interpreter.writer import Writer, writes
 
 BREAKPOINT = "breakpoint"
 """The annotation of a block (or function) before whose body the program stops."""

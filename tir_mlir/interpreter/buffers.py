@@ -12,12 +12,11 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import NotInterpreted, OutOfBoundsError
 from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.dialect.views import Buffer
-
-from .kinds import kind_of, size
-from .memory import Pointer, View, alloc, outside
-from .poison import POISON
-from .tally import LOADS, STORES
-from .writer import DYNAMIC, Writer, writes
+from tir_mlir.interpreter.kinds import kind_of, size
+from tir_mlir.interpreter.memory import Pointer, View, alloc, outside
+from tir_mlir.interpreter.poison import POISON
+from tir_mlir.interpreter.tally import LOADS, STORES
+from tir_mlir.interpreter.writer import DYNAMIC, Writer, writes
 
 
 def tuple_of(texts: Sequence[str]) -> str:

@@ -13,10 +13,9 @@ from tir_mlir.dialect import walk
 from tir_mlir.dialect.errors import NotInterpreted
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.views import funcs
-
-from .kinds import kind_of, size
-from .memory import Pointer, View
-from .writer import DYNAMIC, Shared, Writer, writes
+from tir_mlir.interpreter.kinds import kind_of, size
+from tir_mlir.interpreter.memory import Pointer, View
+from tir_mlir.interpreter.writer import DYNAMIC, Shared, Writer, writes
 
 
 @writes("func.call")

@@ -9,9 +9,9 @@ from typing import Any
 
 from mlir import ir
 
-from . import floats, integers
-from .kinds import is_float, kind_of, width
-from .poison import is_poison
+from tir_mlir.interpreter import floats, integers
+from tir_mlir.interpreter.kinds import is_float, kind_of, width
+from tir_mlir.interpreter.poison import is_poison
 
 Keep = Callable[[Any, str], str]
 

@@ -9,11 +9,10 @@ from mlir import ir
 from tir_mlir.dialect.updates import update_store
 from tir_mlir.dialect.views import Block, is_block
 from tir_mlir.dialect.walk import access_indices, accessed, enclosing_block, ops, parents
-
-from .memory import outside
-from .roots import root
-from .tally import LOADS, STORES
-from .writer import Ref, Writer, writes
+from tir_mlir.interpreter.memory import outside
+from tir_mlir.interpreter.roots import root
+from tir_mlir.interpreter.tally import LOADS, STORES
+from tir_mlir.interpreter.writer import Ref, Writer, writes
 
 
 @writes("affine.load", "memref.load")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .poison import Poison, is_poison
+from tir_mlir.interpreter.poison import Poison, is_poison
 
 f16, f32 = np.float16, np.float32
 _INF = math.inf

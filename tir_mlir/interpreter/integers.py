@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .poison import Poison, is_poison
+from tir_mlir.interpreter.poison import Poison, is_poison
 
 
 def wrapped(text: str, width: int) -> str:

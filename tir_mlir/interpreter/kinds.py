@@ -8,10 +8,9 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.errors import NotInterpreted
-
-from .floats import ROUND, f16, f32
-from .memory import BYTES
-from .poison import is_poison
+from tir_mlir.interpreter.floats import ROUND, f16, f32
+from tir_mlir.interpreter.memory import BYTES
+from tir_mlir.interpreter.poison import is_poison
 
 _FLOATS = {ir.F64Type: "f64", ir.F32Type: "f32", ir.F16Type: "f16", ir.BF16Type: "bf16"}
 

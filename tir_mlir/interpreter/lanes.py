@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .memory import View, outside
-from .poison import POISON
+from tir_mlir.interpreter.memory import View, outside
+from tir_mlir.interpreter.poison import POISON
 
 Index = tuple[int, ...]
 

@@ -10,9 +10,8 @@ from mlir import ir
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.index import Index, read_map
 from tir_mlir.dialect.views import Block, Loop, is_block
-
-from . import roots
-from .writer import Writer, writes
+from tir_mlir.interpreter import roots
+from tir_mlir.interpreter.writer import Writer, writes
 
 DEEPEST = 16
 """So many loops nest in one Python function; Python takes no more than 20. What is deeper becomes a function inside."""
@@ -67,7 +66,7 @@ def _combined(w: Writer, op: ir.Operation, reduce: ir.Operation, given: Sequence
 @writes("affine.parallel")
 def affine_parallel(w: Writer, op: ir.Operation) -> None:
     if is_block(op):
-        from .blocks import realize
+        from tir_mlir.interpreter.blocks import realize
 
         realize(w, Block(op))
         return

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.errors import OutOfBoundsError
-
-from .floats import ROUND
-from .poison import POISON, is_poison
+from tir_mlir.interpreter.floats import ROUND
+from tir_mlir.interpreter.poison import POISON, is_poison
 
 _serial = itertools.count(1)
 _NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "index": "int64"}

@@ -19,18 +19,17 @@ from tir_mlir.dialect.errors import ArgumentError, NotInterpreted, UnwrittenErro
 from tir_mlir.dialect.memo import frozen
 from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Block, Func, funcs, is_block
+from tir_mlir.interpreter import blocks, buffers, calls, elements, loops, values, vectors
+from tir_mlir.interpreter.arguments import Arguments
+from tir_mlir.interpreter.lanes import Lanes
+from tir_mlir.interpreter.memory import Memory, View, row_major
+from tir_mlir.interpreter.poison import POISON
+from tir_mlir.interpreter.source import module_of
+from tir_mlir.interpreter.stops import RAISED, Stops, told
+from tir_mlir.interpreter.tally import Report
+from tir_mlir.interpreter.watch import Watch
+from tir_mlir.interpreter.writer import Options, Shared
 from tir_mlir.runtime.signature import Signature, signatures
-
-from . import blocks, buffers, calls, elements, loops, values, vectors
-from .arguments import Arguments
-from .lanes import Lanes
-from .memory import Memory, View, row_major
-from .poison import POISON
-from .source import module_of
-from .stops import RAISED, Stops, told
-from .tally import Report
-from .watch import Watch
-from .writer import Options, Shared
 
 HANDLED = (blocks, buffers, calls, elements, loops, values, vectors)
 """The files that say how ops are written: loaded for that."""

@@ -12,10 +12,9 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.errors import NotInterpreted
-
-from . import elementary, floats, integers
-from .integers import wrapped
-from .kinds import is_float, kind_of, width
+from tir_mlir.interpreter import elementary, floats, integers
+from tir_mlir.interpreter.integers import wrapped
+from tir_mlir.interpreter.kinds import is_float, kind_of, width
 
 Keep = Callable[[Any, str], str]
 """Gives a Python object a name in the text."""

@@ -23,10 +23,9 @@ from tir_mlir.dialect.errors import (
 from tir_mlir.dialect.report import colour_uncaught
 from tir_mlir.dialect.views import Block, Func, Loop, is_block, is_loop
 from tir_mlir.dialect.walk import parents
-
-from .memory import View
-from .poison import Decides, Poison
-from .watch import Meeting
+from tir_mlir.interpreter.memory import View
+from tir_mlir.interpreter.poison import Decides, Poison
+from tir_mlir.interpreter.watch import Meeting
 
 RAISED = (InterpreterError, ZeroDivisionError, IndexError)
 """What a program may raise that it is to blame for."""

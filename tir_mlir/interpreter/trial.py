@@ -11,9 +11,8 @@ from tir_mlir.dialect.errors import InterpreterError, NotInterpreted, UnwrittenE
 from tir_mlir.dialect.intrinsics import TensorIntrin
 from tir_mlir.dialect.views import funcs
 from tir_mlir.dialect.walk import ops
+from tir_mlir.interpreter.running import interpret
 from tir_mlir.runtime.signature import BufferParam, signatures
-
-from .running import interpret
 
 MOST = 1 << 13
 """Iterations that are worth a trial, some 20 ms; `TensorIntrin.check` runs longer ones."""

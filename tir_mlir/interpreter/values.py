@@ -9,13 +9,12 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import AssumptionError
-
-from . import scalars
-from .floats import ROUND
-from .flow import destination
-from .kinds import is_float, kind_of
-from .tally import FLOPS
-from .writer import Writer, writes
+from tir_mlir.interpreter import scalars
+from tir_mlir.interpreter.floats import ROUND
+from tir_mlir.interpreter.flow import destination
+from tir_mlir.interpreter.kinds import is_float, kind_of
+from tir_mlir.interpreter.tally import FLOPS
+from tir_mlir.interpreter.writer import Writer, writes
 
 LANES = ("_a", "_b", "_c")
 

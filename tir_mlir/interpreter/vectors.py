@@ -10,14 +10,13 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import NotInterpreted
-
-from . import floats, integers, lanes
-from .buffers import tuple_of
-from .elements import indices, reduction
-from .flow import destination
-from .kinds import is_float, kind_of
-from .tally import FLOPS, LOADS, STORES
-from .writer import DYNAMIC, Writer, writes
+from tir_mlir.interpreter import floats, integers, lanes
+from tir_mlir.interpreter.buffers import tuple_of
+from tir_mlir.interpreter.elements import indices, reduction
+from tir_mlir.interpreter.flow import destination
+from tir_mlir.interpreter.kinds import is_float, kind_of
+from tir_mlir.interpreter.tally import FLOPS, LOADS, STORES
+from tir_mlir.interpreter.writer import DYNAMIC, Writer, writes
 
 
 def shape(value: ir.Value) -> tuple[int, ...]:

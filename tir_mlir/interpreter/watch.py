@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.dialect.errors import RaceError
-
-from .memory import Memory
+from tir_mlir.interpreter.memory import Memory
 
 
 class Watch:

@@ -13,11 +13,10 @@ from tir_mlir.dialect import walk
 from tir_mlir.dialect.errors import NotInterpreted
 from tir_mlir.dialect.index import Index, is_apply, read_apply
 from tir_mlir.dialect.views import Func, is_block
-
-from . import roots
-from .kinds import kind_of
-from .tally import Tally
-from .text import Names, Text
+from tir_mlir.interpreter import roots
+from tir_mlir.interpreter.kinds import kind_of
+from tir_mlir.interpreter.tally import Tally
+from tir_mlir.interpreter.text import Names, Text
 
 _UNCOUNTED = nullcontext()
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()

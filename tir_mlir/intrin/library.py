@@ -63,8 +63,8 @@ def outer_product(
 
 
 def _register_kernel(symbol: str, m: int, n: int, k: int) -> None:
-    from tir_mlir.intrin.kernels import emit, known_kernels, register_kernel
     from tir_mlir.intrin.kernels.outer_product import outer_product as kernel
+    from tir_mlir.intrin.kernels.registry import emit, known_kernels, register_kernel
     from tir_mlir.runtime.host import host
 
     if symbol not in known_kernels():

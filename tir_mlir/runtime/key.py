@@ -2,83 +2,29 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.intrin.kernels import find_kernel
-from tir_mlir.runtime import cache, link, llvm_c, machine
+from tir_mlir.intrin.kernels.registry import find_kernel
+from tir_mlir.runtime import cache, link, machine
+from tir_mlir.runtime.fingerprint import FORMAT, installation, stamp
 
-_FORMAT = "1"
-# what takes part between a program and its code, relative to the package
-SOURCES = ("build.py", "dialect", "intrin", "passes/lower", "runtime", "target.py")
 _PATH = re.compile(rf'{link.PRAGMA} = "((?:[^"\\]|\\.)*)"')
 
 
 def program_key(source: str, module: ir.Module, libs: Sequence[str]) -> str:
     """The name for a program: its text, and what else decides how it is compiled."""
     host = machine.target()
-    parts = [_FORMAT, _made_by(), host.triple, host.cpu, host.features, os.environ.get("TIR_OPENMP", "")]
-    parts += [f"{lib} {_stamp(lib)}" for lib in libs]
+    parts = [FORMAT, installation(), host.triple, host.cpu, host.features, os.environ.get("TIR_OPENMP", "")]
+    parts += [f"{lib} {stamp(lib)}" for lib in libs]
     parts += _kernels(module)
-    parts += [f"{path} {_stamp(path)}" for path in _imported_files(source)]
+    parts += [f"{path} {stamp(path)}" for path in _imported_files(source)]
     return cache.digest(*parts, source)
-
-
-def entry_key() -> str:
-    """The name for the machine code of entry.ll."""
-    host = machine.target()
-    return cache.digest(_FORMAT, _made_by(), host.triple, host.cpu, host.features)
-
-
-def sources_changed() -> bool:
-    """Whether somebody edited this package since this process took it in: what it makes now is of neither state."""
-    return _sources() != _AT_START
-
-
-@functools.cache
-def _made_by() -> str:
-    """This package, LLVM and what else lowering asks, as they are installed here."""
-    found = [sys.version, sys.prefix, sys.base_prefix, llvm_c.identity(), _AT_START]
-    spec = importlib.util.find_spec("islpy")
-    if spec is not None and spec.origin:
-        found.append(_stamp(spec.origin) + _stamp(os.path.dirname(spec.origin)))
-    return "\n".join(found)
-
-
-def _sources() -> str:
-    root = os.path.dirname(os.path.dirname(__file__))
-    return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(os.path.join(root, source))))
-
-
-def _stamps(path: str) -> Iterator[str]:
-    """Path, size and time of all source files under a path: cheaper than their content, and changes with it."""
-    if not os.path.isdir(path):
-        yield path + _stamp(path)
-        return
-    with os.scandir(path) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                if entry.name != "__pycache__":
-                    yield from _stamps(entry.path)
-            else:
-                stat = entry.stat()
-                yield f"{entry.path} {stat.st_size} {stat.st_mtime_ns}"
-
-
-def _stamp(path: str) -> str:
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return ""  # a library that the loader looks for itself
-    return f"{stat.st_size} {stat.st_mtime_ns}"
 
 
 def _imported_files(source: str) -> list[str]:
@@ -118,6 +64,3 @@ def _own(builder: Callable[[], None]) -> str | None:
 
 def _is_ours(value: Any) -> bool:
     return isinstance(value, FunctionType) and value.__module__.startswith("tir_mlir.")
-
-
-_AT_START = _sources()

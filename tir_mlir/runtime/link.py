@@ -15,7 +15,7 @@ from mlir import ir
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.dialect.visiting import visit
-from tir_mlir.intrin.kernels import Builder, find_kernel, known_kernels, needed_by
+from tir_mlir.intrin.kernels.registry import Builder, find_kernel, known_kernels, needed_by
 from tir_mlir.runtime import files, symbols, toolchain
 from tir_mlir.runtime.cache import cached
 from tir_mlir.runtime.clang import without_target

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import cache, key, llvm_c, loader, machine
+from tir_mlir.runtime import cache, llvm_c, loader, machine
 from tir_mlir.runtime.arrays import Packed
+from tir_mlir.runtime.fingerprint import FORMAT, installation
 from tir_mlir.runtime.signature import BufferParam, ScalarParam, Signature
 
 _API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are seen by everybody
@@ -74,7 +75,7 @@ def entry() -> Entry | None:
 
 
 def _make() -> Entry:
-    name = key.entry_key()
+    name = entry_key()
     data = cache.load("entry", name)
     if data is None:
         data = machine.compile_text(Path(__file__).with_name("entry.ll").read_text())
@@ -282,3 +283,9 @@ def _calls() -> tuple[Any, Any]:
 
 def _address(function: Any) -> int:
     return ctypes.cast(function, c_void_p).value or 0
+
+
+def entry_key() -> str:
+    """The name for the machine code of entry.ll."""
+    host = machine.target()
+    return cache.digest(FORMAT, installation(), host.triple, host.cpu, host.features)

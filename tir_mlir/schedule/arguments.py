@@ -15,9 +15,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from tir_mlir.dialect.views import Block, Func, Loop
 from tir_mlir.passes.schedule import Primitive
 from tir_mlir.passes.schedule.lcg import Random
-
-from .formulas import Formula
-from .handles import BlockHandle, ExprHandle, Handle, LoopHandle
+from tir_mlir.schedule.formulas import Formula
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle
 
 Fit = Callable[[Any], Any]
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect import attrs, walk
 from tir_mlir.dialect.views import Block, Func, Loop, is_block
 from tir_mlir.dialect.visiting import visit
-from tir_mlir.passes.schedule import PRIMITIVES
-
-from .formulas import Formula
-from .handles import ExprHandle, Handle, LoopHandle
+from tir_mlir.schedule.handles import Handle
 
 _HANDLED = ("affine.for", "affine.parallel", "func.func")
 
@@ -88,33 +84,3 @@ def _ids(module: ir.Module) -> set[int]:
 def _shown(module: ir.Module, number: int) -> str:
     op = walk.find(module, number)
     return "?" if op is None else repr(view_of(op))
-
-
-class Words:
-    """How the arguments of a call read: loops and blocks by their names, integers that were sampled as numbers."""
-
-    def __init__(self, module: ir.Module, values: Mapping[int, int]):
-        self.module, self.values = module, values
-
-    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        return f"{name}({', '.join(f'{key}={self.of(value)}' for key, value in arguments.items())})"
-
-    def short(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """The call without what its parameters are anyway."""
-        known = PRIMITIVES[name].signature.parameters
-        return self.call(name, {k: v for k, v in arguments.items() if v != known[k].default})
-
-    def of(self, value: Any) -> str:
-        if isinstance(value, ExprHandle):
-            return str(self.values.get(value.id, "<integer>"))
-        if isinstance(value, Formula):
-            return value.text(self.of)
-        if isinstance(value, Handle):
-            op = walk.find(self.module, value.id)
-            if op is None:
-                return f"<{value.word}>"
-            return Loop(op).name if isinstance(value, LoopHandle) else repr(Block(op).name if is_block(op) else "root")
-        if isinstance(value, (list, tuple)):
-            return "[" + ", ".join(self.of(v) for v in value) + "]"
-        text = repr(value)
-        return text if len(text) <= 80 else text[:60] + "..." + text[-10:]

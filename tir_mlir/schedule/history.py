@@ -11,11 +11,10 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.schedule.instruction import Instruction
 from tir_mlir.script.highlight import shortened
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer import script
-
-from .instruction import Instruction
 
 _CSS = {"+": "color:#22863a", "-": "color:#d73a49", "@": "color:#6a737d"}
 _ANSI = {"+": "32", "-": "31", "@": "2"}

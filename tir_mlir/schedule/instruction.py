@@ -11,10 +11,9 @@ from tir_mlir.dialect.errors import TraceError
 from tir_mlir.dialect.views import Func
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.lcg import Random
-
-from .arguments import handle_types, variadic
-from .formulas import Formula
-from .handles import Handle
+from tir_mlir.schedule.arguments import handle_types, variadic
+from tir_mlir.schedule.formulas import Formula
+from tir_mlir.schedule.handles import Handle
 
 DECISION = "decision"
 
@@ -96,7 +95,7 @@ class Instruction:
             yield from handles_in(value)
 
     def __str__(self) -> str:
-        from .trace_text import alone
+        from tir_mlir.schedule.trace_text import alone
 
         return alone(self)
 

@@ -8,8 +8,7 @@ from typing import Any, Literal
 from tir_mlir.dialect.index_map import IndexMap
 from tir_mlir.dialect.region_map import RegionMap
 from tir_mlir.passes.schedule import PRIMITIVES
-
-from .handles import BlockHandle, ExprHandle, LoopHandle
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, LoopHandle
 
 BlockLike = BlockHandle | str
 BufferLike = Any  # a number, a name, ("read" | "write", number), or anything with a name: a buffer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec
 
-from .answer import Answer
-from .methods import Methods
+from tir_mlir.schedule.answer import Answer
+from tir_mlir.schedule.methods import Methods
 
 P = ParamSpec("P")
 

@@ -11,8 +11,7 @@ from tir_mlir.dialect import walk
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Block, is_block
 from tir_mlir.passes.schedule.buffers import pick_either
-
-from .handles import BlockHandle
+from tir_mlir.schedule.handles import BlockHandle
 
 _ANY = 8  # enough for a map that names the first few
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from tir_mlir.dialect.errors import TraceError
 from tir_mlir.passes.schedule import PRIMITIVES
-
-from .formulas import Formula
-from .handles import Handle
-from .instruction import DECISION, Instruction
+from tir_mlir.schedule.formulas import Formula
+from tir_mlir.schedule.handles import Handle
+from tir_mlir.schedule.instruction import DECISION, Instruction
 
 DecisionProvider = Callable[[Instruction, list[Any], list[Any], Any], Any]
 

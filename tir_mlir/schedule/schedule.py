@@ -19,17 +19,16 @@ from tir_mlir.passes.schedule.explain_tensorize import Fits, explain_tensorize
 from tir_mlir.passes.schedule.lcg import Random
 from tir_mlir.passes.schedule.lookup import working_function
 from tir_mlir.passes.schedule.marks import Mark
+from tir_mlir.schedule.answer import Answer
+from tir_mlir.schedule.arguments import value_type
+from tir_mlir.schedule.formulas import Formula
+from tir_mlir.schedule.handles import BlockHandle, Handle, LoopHandle
+from tir_mlir.schedule.history import Diff, History
+from tir_mlir.schedule.infos import BlockInfo, LoopInfo, info_of
+from tir_mlir.schedule.methods import BlockLike
+from tir_mlir.schedule.stepping import Stepper
 from tir_mlir.script import highlight
 from tir_mlir.script.module import IRModule, PrimFunc
-
-from .answer import Answer
-from .arguments import value_type
-from .formulas import Formula
-from .handles import BlockHandle, Handle, LoopHandle
-from .history import Diff, History
-from .infos import BlockInfo, LoopInfo, info_of
-from .methods import BlockLike
-from .stepping import Stepper
 
 if TYPE_CHECKING:
     from tir_mlir.check.report import Result

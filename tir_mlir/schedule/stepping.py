@@ -21,17 +21,17 @@ from tir_mlir.passes.schedule.lcg import Random
 from tir_mlir.passes.schedule.lookup import working_function
 from tir_mlir.passes.schedule.marks import Mark
 from tir_mlir.passes.schedule.registry import Sample
-
-from . import render
-from .arguments import BlockName, alternatives, bound, variadic
-from .formulas import Formula
-from .graves import Graves, Words, view_of
-from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
-from .history import Entry
-from .instruction import DECISION, Instruction, handles_in
-from .questions import Questions
-from .ranks import rank
-from .trace import Trace
+from tir_mlir.schedule import render
+from tir_mlir.schedule.arguments import BlockName, alternatives, bound, variadic
+from tir_mlir.schedule.call_text import Words
+from tir_mlir.schedule.formulas import Formula
+from tir_mlir.schedule.graves import Graves, view_of
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
+from tir_mlir.schedule.history import Entry
+from tir_mlir.schedule.instruction import DECISION, Instruction, handles_in
+from tir_mlir.schedule.questions import Questions
+from tir_mlir.schedule.ranks import rank
+from tir_mlir.schedule.trace import Trace
 
 _owners = itertools.count()
 T = TypeVar("T")

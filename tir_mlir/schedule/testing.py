@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir.dialect.shown import shown
+from tir_mlir.schedule.schedule import Schedule
+from tir_mlir.schedule.trace import Trace
 from tir_mlir.script.equal import difference
-
-from .schedule import Schedule
-from .trace import Trace
 
 
 def verify_trace_roundtrip(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from . import replay, trace_json, trace_text
-from .instruction import Instruction
-from .replay import DecisionProvider
+from tir_mlir.schedule import replay, trace_json, trace_text
+from tir_mlir.schedule.instruction import Instruction
+from tir_mlir.schedule.replay import DecisionProvider
 
 _POSTPROC = "enter_postproc"
 

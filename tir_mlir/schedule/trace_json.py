@@ -16,12 +16,11 @@ from typing import Any, NoReturn, get_args, get_origin
 from tir_mlir.dialect.errors import TirError, TraceError
 from tir_mlir.dialect.shown import shown
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
-
-from . import arguments as types
-from .formulas import Formula, parsed
-from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
-from .instruction import DECISION, Instruction, InstructionKind, handles_in, kind_named
-from .trace_text import HandleNames
+from tir_mlir.schedule import arguments as types
+from tir_mlir.schedule.formulas import Formula, parsed
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
+from tir_mlir.schedule.instruction import DECISION, Instruction, InstructionKind, handles_in, kind_named
+from tir_mlir.schedule.trace_text import HandleNames
 
 _HANDLES = {"b": BlockHandle, "l": LoopHandle, "v": ExprHandle}
 _NAME = re.compile(r"[blv](0|[1-9][0-9]{0,8})")

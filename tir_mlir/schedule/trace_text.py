@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from .formulas import Formula
-from .handles import Handle
-from .instruction import DECISION, Instruction
+from tir_mlir.schedule.formulas import Formula
+from tir_mlir.schedule.handles import Handle
+from tir_mlir.schedule.instruction import DECISION, Instruction
 
 HEAD = ["from tir_mlir import Schedule", "def apply_trace(sch: Schedule) -> None:"]
 

@@ -1,8 +1,8 @@
 """Text to IR and back: `from tir_mlir.script import ir as I, tir as T`."""
 
-from . import ir, tir
-from .module import IRModule, PrimFunc
-from .parser import parse
+from tir_mlir.script import ir, tir
+from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.script.parser import parse
 
 ir_module = ir.ir_module
 

@@ -15,9 +15,8 @@ from tir_mlir.dialect import attrs, create, dtypes
 from tir_mlir.dialect.conversion import convert
 from tir_mlir.dialect.errors import NotAffine, TirError
 from tir_mlir.dialect.index import Index
-
-from .source import Refused
-from .values import Const, Expr, Least, Test, Value, as_index, describe, dtype_of, is_expr, mlir_type
+from tir_mlir.script.source import Refused
+from tir_mlir.script.values import Const, Expr, Least, Test, Value, as_index, describe, dtype_of, is_expr, mlir_type
 
 _PREDICATES = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
 _ORDERED = {"==": 1, ">": 2, ">=": 3, "<": 4, "<=": 5, "!=": 13}  # ordered, except != which holds for NaN

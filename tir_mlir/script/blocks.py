@@ -10,16 +10,15 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect import attrs, create, ranges
-from tir_mlir.dialect.create import Constraint, IterSpec
+from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.either import either
-from tir_mlir.dialect.index import Index
+from tir_mlir.dialect.index import Constraint, Index
 from tir_mlir.dialect.views import Block
-
-from . import calls, declared, loops
-from .expr import Evaluator
-from .scope import Owner, Places
-from .source import Refused
-from .values import Test, describe
+from tir_mlir.script import calls, declared, loops
+from tir_mlir.script.expr import Evaluator
+from tir_mlir.script.scope import Owner, Places
+from tir_mlir.script.source import Refused
+from tir_mlir.script.values import Test, describe
 
 Run = Callable[[list[ast.stmt]], None]
 _AXES = {"spatial": "S", "reduce": "R", "opaque": "O"}

@@ -10,13 +10,12 @@ from mlir import ir
 from mlir.dialects import affine, scf
 
 from tir_mlir.dialect import create
-
-from . import arithmetic
-from .source import Refused
-from .values import Const, Expr, Test, Value, mlir_type
+from tir_mlir.script import arithmetic
+from tir_mlir.script.source import Refused
+from tir_mlir.script.values import Const, Expr, Test, Value, mlir_type
 
 if TYPE_CHECKING:
-    from .expr import Evaluator
+    from tir_mlir.script.expr import Evaluator
 
 
 def make_if(test: Expr, results: list[ir.Type], has_else: bool) -> ir.Operation:

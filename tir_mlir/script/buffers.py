@@ -13,11 +13,10 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sizes import is_huge
 from tir_mlir.dialect.subviews import kept_dims
 from tir_mlir.dialect.views import Buffer
-
-from . import calls, params
-from .expr import Evaluator
-from .source import Refused
-from .values import BufferRef, RegionRef, Value, as_const, describe
+from tir_mlir.script import calls, params
+from tir_mlir.script.expr import Evaluator
+from tir_mlir.script.source import Refused
+from tir_mlir.script.values import BufferRef, RegionRef, Value, as_const, describe
 
 
 def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:

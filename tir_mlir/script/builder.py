@@ -27,15 +27,14 @@ from tir_mlir.dialect.create import IterSpec
 from tir_mlir.dialect.errors import ScriptError
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Block
-
-from . import arithmetic, branches, calls, params, pointers
-from .expr import as_ssa, checked_indices
-from .module import IRModule
-from .params import BufferSpec, ScalarSpec, Spec
-from .scope import Scope, State
-from .source import Refused, Source
-from .values import BufferRef, Test, Value, as_index, describe
-from .verified import verify_source
+from tir_mlir.script import arithmetic, branches, calls, params, pointers
+from tir_mlir.script.expr import as_ssa, checked_indices
+from tir_mlir.script.module import IRModule
+from tir_mlir.script.params import BufferSpec, ScalarSpec, Spec
+from tir_mlir.script.scope import Scope, State
+from tir_mlir.script.source import Refused, Source
+from tir_mlir.script.values import BufferRef, Test, Value, as_index, describe
+from tir_mlir.script.verified import verify_source
 
 
 @contextmanager

@@ -14,14 +14,13 @@ from mlir.dialects import arith, math
 
 from tir_mlir.dialect import dtypes
 from tir_mlir.dialect.index import Index
-
-from . import arithmetic, branches, pointers
-from .source import Refused
-from .syntax import DType
-from .values import Const, Expr, Unbound, Value, describe, dtype_of, is_expr
+from tir_mlir.script import arithmetic, branches, pointers
+from tir_mlir.script.source import Refused
+from tir_mlir.script.syntax import DType
+from tir_mlir.script.values import Const, Expr, Unbound, Value, describe, dtype_of, is_expr
 
 if TYPE_CHECKING:
-    from .expr import Evaluator
+    from tir_mlir.script.expr import Evaluator
 
 _FLOAT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": math.exp, "exp2": math.exp2, "log": math.log, "log2": math.log2, "log10": math.log10, "log1p": math.log1p,

@@ -11,9 +11,8 @@ from tir_mlir.dialect.regions import Region, computed, declare
 from tir_mlir.dialect.view_regions import resolved
 from tir_mlir.dialect.views import Block, Buffer, symbol_name
 from tir_mlir.dialect.visiting import visit
-
-from .expr import Evaluator
-from .values import RegionRef
+from tir_mlir.script.expr import Evaluator
+from tir_mlir.script.values import RegionRef
 
 
 def keep(evaluate: Evaluator, block: Block, reads: ast.Call | None, writes: ast.Call | None) -> None:

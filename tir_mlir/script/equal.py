@@ -6,9 +6,8 @@ from mlir import ir
 
 from tir_mlir.dialect import create, guards
 from tir_mlir.dialect.context import entered
-
-from .printer import render
-from .printing.options import Options
+from tir_mlir.script.printer import render
+from tir_mlir.script.printing.options import Options
 
 
 def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:

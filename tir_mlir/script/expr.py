@@ -15,11 +15,10 @@ from mlir.dialects import memref
 from tir_mlir.dialect import create
 from tir_mlir.dialect.errors import ScriptError, TirError
 from tir_mlir.dialect.index import Index
-
-from . import arithmetic, pointers
-from .scope import Owner, State
-from .source import Refused
-from .values import BufferRef, Part, RegionRef, Slice, Unbound, Value, as_index, describe, is_expr
+from tir_mlir.script import arithmetic, pointers
+from tir_mlir.script.scope import Owner, State
+from tir_mlir.script.source import Refused
+from tir_mlir.script.values import BufferRef, Part, RegionRef, Slice, Unbound, Value, as_index, describe, is_expr
 
 BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -247,12 +246,12 @@ class Evaluator:
         return result
 
     def _IfExp(self, node: ast.IfExp) -> Any:
-        from .branches import choose
+        from tir_mlir.script.branches import choose
 
         return choose(self, node.test, node.body, node.orelse, node)
 
     def _Call(self, node: ast.Call) -> Any:
-        from .calls import call
+        from tir_mlir.script.calls import call
 
         return call(self, node)
 

@@ -19,7 +19,7 @@ def ir_module(cls: Any = None, check_well_formed: bool = True, **_: Any) -> Any:
 
     check_well_formed: verify the rules of the programs. Gives an IRModule. Errors: ScriptError at the wrong line.
     """
-    from .parser import parse_class
+    from tir_mlir.script.parser import parse_class
 
     if cls is None:
         return lambda c: parse_class(c, check_well_formed)

@@ -15,11 +15,10 @@ from tir_mlir.dialect.views import Func, funcs
 from tir_mlir.passes import linalg as passes
 from tir_mlir.passes.linalg import Stayed as Stayed
 from tir_mlir.passes.linalg.prepare import UPSTREAM
-
-from .load import complete, moved, parse_mlir, read, survive
-from .module import IRModule
-from .source import Source
-from .verified import at_location, place
+from tir_mlir.script.load import complete, moved, parse_mlir, read, survive
+from tir_mlir.script.module import IRModule
+from tir_mlir.script.source import Source
+from tir_mlir.script.verified import at_location, place
 
 _NAME = re.compile(r"%([A-Za-z_]\w*)")
 _RESULT = re.compile(r"%([A-Za-z_]\w*)\s*=\s*$")

@@ -14,9 +14,8 @@ from tir_mlir.dialect.errors import ScriptError, ToolError, VerifyError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import is_block
 from tir_mlir.runtime import toolchain
-
-from .source import Source
-from .verified import at_location
+from tir_mlir.script.source import Source
+from tir_mlir.script.verified import at_location
 
 STURDY = ("affine", "arith", "builtin", "func", "math", "memref", "tir")
 """Dialects over whose ops MLIR's parser and verifier have not been seen to crash; linalg and tensor do."""
@@ -96,7 +95,7 @@ def read(text_or_path: str) -> tuple[str, str]:
 
 def moved(message: str, location: object, source: Source) -> ScriptError:
     """MLIR calls parsed text "-": the error speaks of the user's file."""
-    from .verified import place
+    from tir_mlir.script.verified import place
 
     name, line, column = place(location)
     if line and name in ("-", ""):

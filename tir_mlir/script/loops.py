@@ -9,12 +9,11 @@ from typing import Any
 from tir_mlir.dialect import create, ranges
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.views import Loop
-
-from . import calls
-from .declared import is_size
-from .expr import Evaluator
-from .source import Refused
-from .values import Least, as_index, describe
+from tir_mlir.script import calls
+from tir_mlir.script.declared import is_size
+from tir_mlir.script.expr import Evaluator
+from tir_mlir.script.source import Refused
+from tir_mlir.script.values import Least, as_index, describe
 
 _KINDS = {"serial": "serial", "parallel": "parallel", "vectorized": "vectorized", "unroll": "unrolled"}
 _TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")

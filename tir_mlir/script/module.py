@@ -40,14 +40,14 @@ class IRModule:
 
         Missing ids and names are given. Errors: ScriptError with the place, for malformed text and broken rules.
         """
-        from .load import load
+        from tir_mlir.script.load import load
 
         return IRModule(load(text_or_path))
 
     @staticmethod
     def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> IRModule:
         """Programs of linalg ops as loops and blocks; see `tir_mlir.from_linalg`."""
-        from .linalg import from_linalg
+        from tir_mlir.script.linalg import from_linalg
 
         return from_linalg(source, func)
 
@@ -97,24 +97,24 @@ class IRModule:
 
     def script(self, **options: Any) -> str:
         """The module as TVMScript; see `tir_mlir.script.printer.script` for the options."""
-        from .printer import script
+        from tir_mlir.script.printer import script
 
         return script(self.mlir, **options)
 
     def show(self, **options: Any) -> None:
         """Print the module as TVMScript, in colour where that can be shown."""
-        from .highlight import show
+        from tir_mlir.script.highlight import show
 
         show(self.script(**options))
 
     def equal(self, other: IRModule) -> bool:
         """Whether both are the same program; ids and locations do not count."""
-        from .equal import equal
+        from tir_mlir.script.equal import equal
 
         return isinstance(other, IRModule) and equal(self.mlir, other.mlir)
 
     def _repr_html_(self) -> str:
-        from .highlight import html
+        from tir_mlir.script.highlight import html
 
         return html(self.script())
 

@@ -13,9 +13,8 @@ from mlir.dialects import arith, memref
 from tir_mlir.dialect import attrs, create, dtypes
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.index import Index
-
-from .scope import MISSING, Owner, State
-from .values import BufferRef, Unbound, Value
+from tir_mlir.script.scope import MISSING, Owner, State
+from tir_mlir.script.values import BufferRef, Unbound, Value
 
 Dim = int | str | ast.expr  # a number, the name of a variable, or an expression of such
 

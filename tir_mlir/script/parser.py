@@ -13,13 +13,12 @@ from mlir import ir
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScriptError, TirError
 from tir_mlir.dialect.shown import shown
-
-from . import python_names
-from .module import IRModule, PrimFunc
-from .scope import Scope, State, assigned_names
-from .source import Refused, Source
-from .statements import FunctionParser
-from .verified import verify_source
+from tir_mlir.script import python_names
+from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.script.scope import Scope, State, assigned_names
+from tir_mlir.script.source import Refused, Source
+from tir_mlir.script.statements import FunctionParser
+from tir_mlir.script.verified import verify_source
 
 
 @dataclass

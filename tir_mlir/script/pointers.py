@@ -10,11 +10,10 @@ from mlir.dialects import arith, llvm, memref
 
 from tir_mlir.dialect import attrs, create, dtypes
 from tir_mlir.dialect.index import Index
-
-from . import arithmetic
-from .source import Refused
-from .syntax import DType
-from .values import (
+from tir_mlir.script import arithmetic
+from tir_mlir.script.source import Refused
+from tir_mlir.script.syntax import DType
+from tir_mlir.script.values import (
     BufferRef,
     Const,
     Part,

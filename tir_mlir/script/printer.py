@@ -9,10 +9,9 @@ from mlir import ir
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import funcs
-
-from .printing.functions import FunctionPrinter, header
-from .printing.options import Options
-from .printing.text import Writer
+from tir_mlir.script.printing.functions import FunctionPrinter, header
+from tir_mlir.script.printing.options import Options
+from tir_mlir.script.printing.text import Writer
 
 
 def script(

@@ -35,7 +35,7 @@ def _closure(func: types.FunctionType) -> dict[str, Any]:
 
 def default() -> dict[str, Any]:
     """The names that printed programs use."""
-    from . import ir, tir
+    from tir_mlir.script import ir, tir
 
     script = types.SimpleNamespace(ir_module=ir.ir_module, ir=ir, tir=tir)
     return {"T": tir, "tir": tir, "I": ir, "tvm": types.SimpleNamespace(script=script), "tir_mlir": None}

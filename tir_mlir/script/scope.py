@@ -13,8 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect import create
 from tir_mlir.dialect.views import Func, Loop
-
-from .source import Refused, Source
+from tir_mlir.script.source import Refused, Source
 
 MISSING = object()
 T = TypeVar("T")

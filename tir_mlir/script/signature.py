@@ -8,14 +8,13 @@ from typing import Any
 from tir_mlir.dialect.errors import NotAffine
 from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.sizes import is_huge
-
-from . import calls
-from .expr import Evaluator
-from .params import BufferSpec, ScalarSpec, Spec, size_name
-from .scope import State
-from .source import Refused
-from .syntax import BufferType, BufferWord, DType, HandleWord, Var
-from .values import Unbound, as_const, as_index, describe
+from tir_mlir.script import calls
+from tir_mlir.script.expr import Evaluator
+from tir_mlir.script.params import BufferSpec, ScalarSpec, Spec, size_name
+from tir_mlir.script.scope import State
+from tir_mlir.script.source import Refused
+from tir_mlir.script.syntax import BufferType, BufferWord, DType, HandleWord, Var
+from tir_mlir.script.values import Unbound, as_const, as_index, describe
 
 _BUFFER_FACTS = ("strides", "scope", "offset_factor", "align", "elem_offset", "buffer_type")
 

@@ -11,11 +11,10 @@ from mlir.dialects import arith, memref
 
 from tir_mlir.dialect import attrs, create, ranges
 from tir_mlir.dialect.index import Index
-
-from .expr import Evaluator
-from .params import BufferSpec
-from .source import Refused
-from .values import Unbound, as_index
+from tir_mlir.script.expr import Evaluator
+from tir_mlir.script.params import BufferSpec
+from tir_mlir.script.source import Refused
+from tir_mlir.script.values import Unbound, as_index
 
 
 def solve(evaluate: Evaluator, buffers: Sequence[tuple[BufferSpec, ir.Value]], names: dict[str, Any]) -> None:

@@ -14,13 +14,12 @@ from tir_mlir.dialect import attrs, create
 from tir_mlir.dialect.assumptions import assume, speaks_of_sizes
 from tir_mlir.dialect.errors import ScriptError, TirError
 from tir_mlir.dialect.sets import sizes as allowed
-
-from . import arithmetic, blocks, branches, buffers, calls, loops, params, sizes
-from .expr import BINARY, Evaluator
-from .scope import State
-from .signature import Signature
-from .source import Refused
-from .values import BufferRef, Slice, Test, Unbound, Value, describe, is_expr
+from tir_mlir.script import arithmetic, blocks, branches, buffers, calls, loops, params, sizes
+from tir_mlir.script.expr import BINARY, Evaluator
+from tir_mlir.script.scope import State
+from tir_mlir.script.signature import Signature
+from tir_mlir.script.source import Refused
+from tir_mlir.script.values import BufferRef, Slice, Test, Unbound, Value, describe, is_expr
 
 _REFUSED = {
     ast.While: "while is not part of a program: its number of iterations would be unknown; use a for loop",

@@ -6,9 +6,9 @@ import sys
 from builtins import bool as _bool
 from typing import Any
 
-from .call_words import *  # noqa: F403
-from .syntax import BufferWord, DType, HandleWord, LetWord, construct
-from .words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, ...
+from tir_mlir.script.call_words import *  # noqa: F403
+from tir_mlir.script.syntax import BufferWord, DType, HandleWord, LetWord, construct
+from tir_mlir.script.words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, ...
 
 
 def prim_func(
@@ -24,7 +24,7 @@ def prim_func(
     s_tir: accepted for programs that say it.
     Inside a class decorated with `@I.ir_module` the function becomes a member of that module.
     """
-    from .parser import decorate
+    from tir_mlir.script.parser import decorate
 
     frame = sys._getframe(1)
     if func is None:

@@ -10,10 +10,8 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect import dtypes
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index
-
-from .syntax import BufferType, DType
+from tir_mlir.dialect.index import Constraint, Index
+from tir_mlir.script.syntax import BufferType, DType
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from tir_mlir.dialect import walk
 from tir_mlir.dialect.errors import NotAffine, NotProvable, ScriptError, VerifyError
 from tir_mlir.dialect.verify import verify
 from tir_mlir.dialect.views import Block
-
-from .scope import Places, State
-from .source import Source
+from tir_mlir.script.scope import Places, State
+from tir_mlir.script.source import Source
 
 
 def verify_source(module: ir.Module, states: Sequence[State]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .syntax import construct
+from tir_mlir.script.syntax import construct
 
 
 @construct

@@ -11,12 +11,12 @@
 The function is the one that its equivalent in TVMScript gives. The words of `T` (`T.exp`, `T.max`) work here as well.
 """
 
-from . import words
-from .expr import Expr, Var, size_var, var
-from .prim_func import create_prim_func
-from .reduction import Reducer, comm_reducer, max, min, prod, sum
-from .tensor import ComputeOp, IterVar, PlaceholderOp, Tensor, compute, placeholder, reduce_axis
-from .words import *  # noqa: F403
+from tir_mlir.te import words
+from tir_mlir.te.expr import Expr, Var, size_var, var
+from tir_mlir.te.prim_func import create_prim_func
+from tir_mlir.te.reduction import Reducer, comm_reducer, max, min, prod, sum
+from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor, compute, placeholder, reduce_axis
+from tir_mlir.te.words import *  # noqa: F403
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute",

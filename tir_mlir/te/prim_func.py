@@ -10,11 +10,10 @@ from tir_mlir.dialect.shown import shown
 from tir_mlir.script import tir
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.script.parser import Program, build
-
-from . import syntax
-from .expr import Expr, Var, named, subscript, word
-from .places import TeSource, file_of, placed, refuse
-from .tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
+from tir_mlir.te import syntax
+from tir_mlir.te.expr import Expr, Var, named, subscript, word
+from tir_mlir.te.places import TeSource, file_of, placed, refuse
+from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
 
 
 def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimFunc:

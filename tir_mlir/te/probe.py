@@ -12,10 +12,9 @@ from tir_mlir.script import arithmetic, tir
 from tir_mlir.script.scope import Scope, State, assigned_names
 from tir_mlir.script.statements import FunctionParser
 from tir_mlir.script.values import dtype_of
-
-from . import syntax
-from .expr import Expr, named
-from .places import TeSource, file_of, placed
+from tir_mlir.te import syntax
+from tir_mlir.te.expr import Expr, named
+from tir_mlir.te.places import TeSource, file_of, placed
 
 
 class Probe(ast.Pass):

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .expr import Expr, lift, word
-from .places import refuse
+from tir_mlir.te.expr import Expr, lift, word
+from tir_mlir.te.places import refuse
 
 if TYPE_CHECKING:
-    from .tensor import IterVar
+    from tir_mlir.te.tensor import IterVar
 
 Combine = Callable[..., Any]
 
@@ -53,7 +53,7 @@ class Reducer:
         where: a condition, without which a point does not count. init: what the result starts from, in place of the
         value that changes nothing.
         """
-        from .tensor import IterVar
+        from tir_mlir.te.tensor import IterVar
 
         axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
         if all(isinstance(a, IterVar) for a in axes) and axes:

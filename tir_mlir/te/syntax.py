@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from .expr import Expr, Var, named, t_word
+from tir_mlir.te.expr import Expr, Var, named, t_word
 
 
 class Names:

@@ -11,11 +11,10 @@ import numpy as np
 
 from tir_mlir.dialect import dtypes
 from tir_mlir.dialect.shown import shown
-
-from .expr import Expr, Var, fresh_key, lift, subscript
-from .places import placed, refuse
-from .probe import dtypes_of
-from .reduction import Reduction
+from tir_mlir.te.expr import Expr, Var, fresh_key, lift, subscript
+from tir_mlir.te.places import placed, refuse
+from tir_mlir.te.probe import dtypes_of
+from tir_mlir.te.reduction import Reduction
 
 
 class Range:

@@ -8,10 +8,9 @@ from typing import Any
 
 from tir_mlir.dialect import dtypes
 from tir_mlir.script import tir
-
-from .expr import Expr, joined
-from .expr import word as _word
-from .places import refuse
+from tir_mlir.te.expr import Expr, joined
+from tir_mlir.te.expr import word as _word
+from tir_mlir.te.places import refuse
 
 __all__ = [
     "Select", "abs", "acos", "acosh", "add", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_not",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tir_mlir.intrin.kernels import Builder, emit, register_kernel
+from tir_mlir.intrin.kernels.registry import Builder, emit, register_kernel
 
 _KERNEL = """
 llvm.func @{name}(%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr) -> i32 {{

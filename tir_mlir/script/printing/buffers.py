@@ -11,12 +11,11 @@ from tir_mlir.dialect import attrs
 from tir_mlir.dialect.index import Index, read_map
 from tir_mlir.dialect.regions import Region
 from tir_mlir.dialect.views import Buffer
-
-from .literals import quote, sequence
-from .text import ADD, binary
+from tir_mlir.script.printing.literals import quote, sequence
+from tir_mlir.script.printing.text import ADD, binary
 
 if TYPE_CHECKING:
-    from .values import ValuePrinter
+    from tir_mlir.script.printing.values import ValuePrinter
 
 DEFAULT_ALIGN = 64
 

@@ -7,13 +7,12 @@ from mlir import ir
 from tir_mlir.dialect import attrs, dtypes
 from tir_mlir.dialect.assumptions import assumptions
 from tir_mlir.dialect.views import Block, Buffer, Func, is_block, is_size
-
-from .literals import annotation
-from .names import Names
-from .options import Options
-from .order import is_statement
-from .statements import StatementPrinter, has_blocks
-from .text import Writer
+from tir_mlir.script.printing.literals import annotation
+from tir_mlir.script.printing.names import Names
+from tir_mlir.script.printing.options import Options
+from tir_mlir.script.printing.order import is_statement
+from tir_mlir.script.printing.statements import StatementPrinter, has_blocks
+from tir_mlir.script.printing.text import Writer
 
 
 class FunctionPrinter:

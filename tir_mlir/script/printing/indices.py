@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
-from tir_mlir.dialect.create import Constraint
-from tir_mlir.dialect.index import Index
-
-from .literals import integer
-from .text import ADD, ATOM, COMPARE, MUL, UNARY, Text, binary, call
+from tir_mlir.dialect.index import Constraint, Index
+from tir_mlir.script.printing.literals import integer
+from tir_mlir.script.printing.text import ADD, ATOM, COMPARE, MUL, UNARY, Text, binary, call
 
 ValueText = Callable[[ir.Value], Text]
 Rank = Callable[[str], int]

@@ -10,8 +10,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect import dtypes
-
-from .text import ATOM, UNARY, Text
+from tir_mlir.script.printing.text import ATOM, UNARY, Text
 
 
 def quote(text: str) -> str:

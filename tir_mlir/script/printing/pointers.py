@@ -9,13 +9,12 @@ from mlir import ir
 from tir_mlir.dialect import attrs, dtypes
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.views import Buffer
-
-from .buffers import stride_names
-from .literals import quote
-from .text import MUL, Text, binary, call
+from tir_mlir.script.printing.buffers import stride_names
+from tir_mlir.script.printing.literals import quote
+from tir_mlir.script.printing.text import MUL, Text, binary, call
 
 if TYPE_CHECKING:
-    from .values import ValuePrinter
+    from tir_mlir.script.printing.values import ValuePrinter
 
 MASK = {"r": 1, "w": 2, "rw": 3}
 

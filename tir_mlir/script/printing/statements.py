@@ -13,14 +13,13 @@ from tir_mlir.dialect.index import Index
 from tir_mlir.dialect.regions import Region
 from tir_mlir.dialect.view_regions import as_written
 from tir_mlir.dialect.views import Block, Buffer, Iter, Loop, is_block, is_init, is_where
-
-from .buffers import BufferPrinter
-from .literals import annotation, quote, sequence
-from .names import Names
-from .options import Options
-from .order import is_let, is_statement, late_reads
-from .text import Text, Writer, call
-from .values import ValuePrinter
+from tir_mlir.script.printing.buffers import BufferPrinter
+from tir_mlir.script.printing.literals import annotation, quote, sequence
+from tir_mlir.script.printing.names import Names
+from tir_mlir.script.printing.options import Options
+from tir_mlir.script.printing.order import is_let, is_statement, late_reads
+from tir_mlir.script.printing.text import Text, Writer, call
+from tir_mlir.script.printing.values import ValuePrinter
 
 LOOP_CALLS = {"parallel": "T.parallel", "vectorized": "T.vectorized", "unrolled": "T.unroll"}
 AXES = {"S": "spatial", "R": "reduce", "O": "opaque"}

@@ -7,19 +7,17 @@ from collections.abc import Callable
 from mlir import ir
 
 from tir_mlir.dialect import attrs, dtypes, walk
-from tir_mlir.dialect.create import Constraint
 from tir_mlir.dialect.either import either, sides
 from tir_mlir.dialect.errors import TirError
 from tir_mlir.dialect.from_isl import has_division
-from tir_mlir.dialect.index import Index, read_apply, read_map
+from tir_mlir.dialect.index import Constraint, Index, read_apply, read_map
 from tir_mlir.dialect.ranges import around
 from tir_mlir.dialect.views import Buffer
-
-from . import pointers
-from .indices import IndexPrinter
-from .literals import constant, quote
-from .names import Names
-from .text import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, Text, binary, call
+from tir_mlir.script.printing import pointers
+from tir_mlir.script.printing.indices import IndexPrinter
+from tir_mlir.script.printing.literals import constant, quote
+from tir_mlir.script.printing.names import Names
+from tir_mlir.script.printing.text import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, Text, binary, call
 
 OPERATORS = {
     "arith.addf": ("+", ADD), "arith.addi": ("+", ADD), "arith.subf": ("-", ADD), "arith.subi": ("-", ADD),
