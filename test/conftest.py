@@ -15,7 +15,7 @@ def parse():
     """Text of a module -> ir.Module in the process's context."""
     from mlir import ir
 
-    from tir_mlir.dialect.context import entered
+    from tir_mlir.dialect.ir import entered
 
     def parse(text: str) -> ir.Module:
         with entered():

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tir_mlir.build import build as build
-    from tir_mlir.dialect.index_map import IndexMap as IndexMap
+    from tir_mlir.dialect.index_maps import IndexMap as IndexMap
     from tir_mlir.interpreter import interpret as interpret
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
-    from tir_mlir.runtime.clang import create_llvm as create_llvm
+    from tir_mlir.runtime.drivers.clang import create_llvm as create_llvm
     from tir_mlir.schedule import Schedule as Schedule
     from tir_mlir.script.linalg import from_linalg as from_linalg
     from tir_mlir.script.linalg import to_linalg as to_linalg
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "IndexMap": "tir_mlir.dialect.index_map",
+    "IndexMap": "tir_mlir.dialect.index_maps.index_map",
     "Schedule": "tir_mlir.schedule",
     "TensorIntrin": "tir_mlir.intrin",
     "build": "tir_mlir.build",
-    "create_llvm": "tir_mlir.runtime.clang",
+    "create_llvm": "tir_mlir.runtime.drivers.clang",
     "from_linalg": "tir_mlir.script.linalg",
     "interpret": "tir_mlir.interpreter",
     "to_linalg": "tir_mlir.script.linalg",

@@ -18,20 +18,20 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import BuildError
-from tir_mlir.dialect.shown import shown
+from tir_mlir.dialect.diagnostics import BuildError, shown
+from tir_mlir.dialect.ir import clone_module, entered
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.registry import HEARD
-from tir_mlir.runtime import cache as store
-from tir_mlir.runtime import fingerprint, jit, key, link, llvm_c, machine, memory, mishaps, native, processors
-from tir_mlir.runtime.aot import Aot
-from tir_mlir.runtime.cross import Cross
-from tir_mlir.runtime.engine import Engine
+from tir_mlir.runtime.cache import crash_notes, fingerprint, store
+from tir_mlir.runtime.call import fast_entry
+from tir_mlir.runtime.call.signature import Signature, signatures
+from tir_mlir.runtime.drivers import jit, link_kernels, program_key
+from tir_mlir.runtime.drivers.aot import Aot
+from tir_mlir.runtime.drivers.cross import Cross
 from tir_mlir.runtime.library import Library
-from tir_mlir.runtime.modules import clone
-from tir_mlir.runtime.signature import Signature, signatures
+from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
+from tir_mlir.runtime.tools import llc_targets
 from tir_mlir.target import Target, host
 
 TARGETS = ("llvm",)
@@ -83,7 +83,7 @@ def build(
         raise BuildError(f"cache is True or False, not {shown(cache)}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
     timing = Timing()
-    native.prepare()
+    fast_entry.prepare()
     with entered():
         original = _module(mod)
         with timing.clock("key"):
@@ -94,30 +94,30 @@ def build(
         request = _Request(original, source, found, target, paths, timing, wanted)
         if wanted is not None:
             return _for_target(request, wanted, driver)
-        if driver == "jit" and llvm_c.llvm() is not None:
-            return _in_process(request, cache)
-        return _by_driver(request, driver)
+        return _in_process(request, cache) if driver == "jit" else _by_tools(request)
 
 
 def _in_process(request: _Request, cached: bool) -> Library:
+    if llvm_c.llvm() is None:
+        raise BuildError('driver="jit" needs the LLVM library of the MLIR bindings, not found; driver="tools" does not')
     timing, again = request.timing, _Lowering(request.source, request.target, request.libs)
     name = ""
     if cached and store.limit():
         with timing.clock("key"):
-            name = key.program_key(request.source, request.original, request.libs)
+            name = program_key.program_key(request.source, request.original, request.libs)
             kept = store.load("code", name)
             compiled = jit.Compiled.from_bytes(kept) if kept else None
         library = _loaded(request, compiled, again) if compiled else None
         if library is not None:
             timing.cached = True
             return library
-    if name and (mishap := mishaps.before(name)) is not None:
+    if name and (mishap := crash_notes.before(name)) is not None:
         return _after(mishap, request)
-    with mishaps.noted(name, request.source) if name else nullcontext(str) as reached:
+    with crash_notes.noted(name, request.source) if name else nullcontext(str) as reached:
         lowered, facts = _lower(request)
         with timing.clock("link"):
             libs = jit.needed_libraries(lowered, request.libs, "f16" in request.source)
-        reached(mishaps.COMPILE)
+        reached(crash_notes.COMPILE)
         compiled = jit.compile_program(lowered, request.names, libs, timing.clock, **facts)
     if name:
         with timing.clock("store"):
@@ -127,15 +127,15 @@ def _in_process(request: _Request, cached: bool) -> Library:
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
 
 
-def _after(mishap: mishaps.Mishap, request: _Request) -> Library:
+def _after(mishap: crash_notes.Mishap, request: _Request) -> Library:
     """What an earlier build of the program died in is left to the tools, which can fail without ending the process."""
     said = f"process {mishap.process} died while it built this program, its text is in {mishap.path}"
-    if mishap.stage == mishaps.LOWER:
+    if mishap.stage == crash_notes.LOWER:
         raise BuildError(
             f"{said}: a pass of MLIR ended it, or somebody from outside. `tir-opt FILE` runs the passes one by one and"
             " survives; remove the file to build the program again"
         )
-    library = _by_driver(request, "tools")
+    library = _by_tools(request)
     text = f"{said}: LLVM ended it, or somebody from outside; the tools build it until the file is removed"
     warnings.warn(text, LoweringWarning, stacklevel=4)
     return library
@@ -146,8 +146,8 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     if driver != "jit" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple wants driver="jit", and MLIR\'s own LLVM in this process')
     words = ",".join(f"+{name}" for name in sorted(wanted.features))
-    processors.check(wanted.triple, wanted.cpu, words)
-    code = machine.Target(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
+    llc_targets.check(wanted.triple, wanted.cpu, words)
+    code = object_code.Target(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
     lowered, facts = _lower(request)
     clock = request.timing.clock
     if wanted.runs_here:
@@ -170,19 +170,16 @@ def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Mo
     return library
 
 
-def _by_driver(request: _Request, driver: str) -> Library:
+def _by_tools(request: _Request) -> Library:
     lowered, facts = _lower(request)
-    memory.require(facts["scratch"])
+    jit.require(facts["scratch"])
     low_precision = "f16" in request.source
     with request.timing.clock("compile"):
-        if driver == "tools":
-            code = Aot(lowered, request.found, request.libs, low_precision, facts["calls_out"])
-        else:
-            code = Engine(lowered, request.names, jit.needed_libraries(lowered, request.libs, low_precision))
+        code = Aot(lowered, request.found, request.libs, low_precision, facts["calls_out"])
         return _library(request, code, lambda: lowered)
 
 
-def _library(request: _Request, driver: jit.Jit | Aot | Engine | Cross, lowered: Callable[[], ir.Module]) -> Library:
+def _library(request: _Request, driver: jit.Jit | Aot | Cross, lowered: Callable[[], ir.Module]) -> Library:
     return Library(request.source, lowered, driver, driver.functions(request.found), request.timing)
 
 
@@ -191,10 +188,10 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     memory that it takes."""
     timing, warned = request.timing, []
     with timing.clock("link"):
-        module = clone(request.original)
+        module = clone_module(request.original)
         wanted = request.wanted
         given = {} if wanted is None else {"has": wanted.features, "elsewhere": not wanted.runs_here}
-        kernels, elsewhere = link.resolve(module, request.libs, **given)
+        kernels, elsewhere = link_kernels.resolve(module, request.libs, **given)
     token = HEARD.set(warned)
     try:
         with timing.clock("lower"):
@@ -204,7 +201,7 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     finally:
         HEARD.reset(token)
     with timing.clock("link"):
-        link.define(module, kernels)
+        link_kernels.define(module, kernels)
     return module, {"calls_out": bool(elsewhere), "warned": warned, "scratch": scratch}
 
 

@@ -1,5 +1,38 @@
-"""What tests of schedules need: `verify_trace_roundtrip`."""
+"""For tests of schedules: does a trace say all that was done?"""
 
-from tir_mlir.schedule.testing import verify_trace_roundtrip
+from __future__ import annotations
 
-__all__ = ["verify_trace_roundtrip"]
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import shown
+from tir_mlir.schedule.schedule import Schedule
+from tir_mlir.schedule.trace import Trace
+from tir_mlir.script.structural_equal import difference
+
+
+def verify_trace_roundtrip(
+    sch: Schedule, mod: Any, *, debug_mask: str | int = "all", text_format: str | Sequence[str] = ("python", "json")
+) -> Schedule:
+    """Replay a schedule's trace on its module, from Python text and from JSON, and compare the programs.
+
+    Gives the last of the new schedules. Errors: AssertionError with the first line that differs.
+    """
+    new = None
+    for form in [text_format] if isinstance(text_format, str) else text_format:
+        new = Schedule(mod, debug_mask=debug_mask)
+        if form == "json":
+            Trace.apply_json_to_schedule(json.loads(json.dumps(sch.trace.as_json())), new)
+        elif form == "python":
+            scope: dict[str, Any] = {}
+            exec(sch.trace.as_python(), scope)
+            scope["apply_trace"](new)
+        else:
+            raise ValueError(f'text_format is "python" or "json", not {shown(form)}')
+        where = difference(sch.mod.mlir, new.mod.mlir)
+        if where is not None:
+            raise AssertionError(f"the {form} form of the trace makes another program: {where}")
+    if new is None:
+        raise ValueError('text_format is empty; it is "python", "json" or both')
+    return new

@@ -9,9 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tir_mlir.runtime.clang import create_llvm  # noqa: E402
+from tir_mlir.runtime.drivers.clang import create_llvm  # noqa: E402
 
-SOURCE, TARGET = (ROOT / "tir_mlir" / "runtime" / name for name in ("entry.c", "entry.ll"))
+SOURCE, TARGET = (ROOT / "tir_mlir" / "runtime" / "call" / name for name in ("entry.c", "entry.ll"))
 # loops over a few dimensions gain nothing from vectors; a loop that copies words is to stay one, not to call memcpy
 _OPTIONS = "-O2 -march=x86_64 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-builtin -fno-strict-aliasing"
 _OF_ONE_MACHINE = re.compile(r"^(?:; ModuleID|source_filename|target |!llvm\.ident).*\n", re.MULTILINE)

@@ -6,15 +6,13 @@ from collections.abc import Callable
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, constants, create, dtypes, walk, wellformed
-from tir_mlir.dialect.errors import LinalgError, NotAffine, NotProvable, TirError
-from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.verify import verify
-from tir_mlir.dialect.views import Buffer, Func, Loop, funcs, is_block
-from tir_mlir.passes.linalg import generic, views
+from tir_mlir.dialect.diagnostics import LinalgError, NotAffine, NotProvable, TirError
+from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, attrs, create, dtypes, edit, funcs, is_block, walk
+from tir_mlir.dialect.verify import structure, verify
+from tir_mlir.passes.linalg import generic, reshapes
+from tir_mlir.passes.linalg.extents import Sizes, restore
 from tir_mlir.passes.linalg.generic import Generic
 from tir_mlir.passes.linalg.prepare import CLAIM, prepare, update_type
-from tir_mlir.passes.linalg.sizes import Sizes, restore
 
 COMPUTED = ("linalg.generic", "memref.copy")
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
@@ -49,7 +47,7 @@ def from_linalg(module: ir.Module, written: Written = lambda _: None) -> None:
     one. `written` tells the name of a value in the user's text by its location. Errors: LinalgError for what is no
     linalg program, VerifyError for one that breaks a rule of the encoding.
     """
-    wellformed.check(module)
+    structure.check(module)
     prepare(module)
     for func in funcs(module):
         _check(func)
@@ -58,7 +56,7 @@ def from_linalg(module: ir.Module, written: Written = lambda _: None) -> None:
             _convert(func, written)
         except NotAffine as error:
             raise LinalgError(f"function {func.name}: {error}", func.op.location) from None
-    wellformed.check_program(module)
+    structure.check_program(module)
     try:
         verify(module, source=True)
     except NotProvable as error:
@@ -78,7 +76,7 @@ def _check(func: Func) -> None:
     for arg in func.args:
         _check_type(arg.type, func.op.location)
     for op in _outside_blocks(func):
-        if op.name not in (*COMPUTED, *_DROPPED, *_KEPT) and not is_block(op) and not views.is_view_op(op):
+        if op.name not in (*COMPUTED, *_DROPPED, *_KEPT) and not is_block(op) and not reshapes.is_view_op(op):
             if op.name.split(".")[0] not in ("arith", "math") or len(op.regions):
                 advice = f": {_ADVICE[op.name]}" if op.name in _ADVICE else ""
                 raise LinalgError(f"{op.name} has no form as loops and blocks{advice}", op.location)
@@ -210,7 +208,7 @@ def _allocations(func: Func, sizes: Sizes) -> None:
 def _is_needed(buffer: ir.Value) -> bool:
     """Whether anything loads from a buffer, stores to it or takes its size."""
     return any(
-        _is_needed(use.owner.results[0]) if views.is_view_op(use.owner) else use.owner.operation.name not in _DROPPED
+        _is_needed(use.owner.results[0]) if reshapes.is_view_op(use.owner) else use.owner.operation.name not in _DROPPED
         for use in buffer.uses
     )
 
@@ -240,9 +238,9 @@ def _clean(func: Func, sizes: Sizes) -> None:
             op.erase()
         elif op.name == "memref.dim" and attrs.NAME not in op.attributes and _used(op):
             value = op.results[0]
-            constants.substitute({value: sizes.known(Index.of(value)) if value in sizes.solved else sizes.term(value)})
+            edit.substitute({value: sizes.known(Index.of(value)) if value in sizes.solved else sizes.term(value)})
     for op in reversed(_outside_blocks(func)):
-        pure = op.name.split(".")[0] in ("arith", "math") or views.is_view_op(op)
+        pure = op.name.split(".")[0] in ("arith", "math") or reshapes.is_view_op(op)
         if (pure or op.name in ("memref.dim", "affine.apply")) and not _used(op):
             if op.name != "memref.dim" or not _is_symbol_of_shape(op, func):
                 op.erase()

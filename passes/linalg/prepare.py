@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from mlir import ir
+from collections.abc import Sequence
+from typing import Any
 
-from tir_mlir.dialect import attrs, walk
-from tir_mlir.dialect.errors import LinalgError
-from tir_mlir.dialect.views import Func, funcs
-from tir_mlir.passes.linalg import upstream
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from tir_mlir.dialect.diagnostics import LinalgError
+from tir_mlir.dialect.ir import Func, attrs, funcs, walk
 
 CLAIM = "tir.claim"  # on an allocation that became a parameter: its number, while the sizes are not settled
 BUFFERIZE = "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map}"
@@ -26,8 +28,8 @@ def prepare(module: ir.Module) -> None:
         if op.name.startswith("linalg.") and op.name != "linalg.generic" and len(op.regions):
             op.location = ir.Location.name(op.name.partition(".")[2], op.location)
     if any(_has_tensor(op) for op in walk.ops(module.operation)):
-        upstream.run(module, [BUFFERIZE], _HINT)
-    upstream.run(module, [GENERALIZE])
+        run(module, [BUFFERIZE], _HINT)
+    run(module, [GENERALIZE])
     for func in funcs(module):
         results_to_params(func)
 
@@ -86,3 +88,28 @@ def _argument_facts(func: Func) -> list[ir.Attribute]:
 def update_type(func: Func) -> None:
     """The type of the function is that of its block's arguments, without results."""
     func.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in func.args], []))
+
+
+def run(module: ir.Module, passes: Sequence[str], hint: str = "") -> None:
+    """Run passes in order, in place. Errors: LinalgError with the first complaint, followed by `hint`."""
+    said: list[Any] = []
+
+    def take(diagnostic: Any) -> bool:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            said.append((diagnostic.message, diagnostic.location))
+        return True
+
+    context: Any = module.context
+    handler = context.attach_diagnostic_handler(take)
+    # else the bindings end the process when a pass complains and succeeds
+    context.emit_error_diagnostics = True
+    try:
+        PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        said = said or [(str(error).splitlines()[0], None)]
+    finally:
+        context.emit_error_diagnostics = False
+        handler.detach()
+    if said:
+        message, location = said[0]
+        raise LinalgError(message + hint, location)

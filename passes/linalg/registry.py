@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.passes.linalg.from_linalg import from_linalg
 from tir_mlir.passes.linalg.to_linalg import to_linalg
 

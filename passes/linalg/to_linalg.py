@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect import constants, create, walk
-from tir_mlir.dialect.errors import LinalgError, NotAffine, NotProvable
-from tir_mlir.dialect.forms import Form, NotRaisable
-from tir_mlir.dialect.linalg_form import raise_form
-from tir_mlir.dialect.views import Block, Func, Loop, funcs, is_block, is_loop
-from tir_mlir.passes.linalg.naming import specialize
-from tir_mlir.passes.linalg.sizes import restore
-from tir_mlir.passes.linalg.write import Writer
+from tir_mlir.dialect.computation import Form, NotRaisable, raise_form
+from tir_mlir.dialect.diagnostics import LinalgError, NotAffine, NotProvable
+from tir_mlir.dialect.ir import Block, Func, Loop, attrs, create, edit, funcs, is_block, is_loop, walk
+from tir_mlir.passes.linalg import prepare
+from tir_mlir.passes.linalg.emit_linalg import Writer
+from tir_mlir.passes.linalg.extents import restore
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
     stayed: list[Stayed] = []
     for func in funcs(module):
         _raise_below(func.op, func, stayed, strict)
-        constants.fold_applies(func.op)
+        edit.fold_applies(func.op)
     if named:
         specialize(module)
         for func in funcs(module):
@@ -124,3 +122,43 @@ def _shown(location: ir.Location) -> str:
 def _place(op: ir.Operation) -> ir.Location:
     block = next(iter(_blocks(op)), None)
     return block.op.location if block is not None else op.location
+
+
+_KINDS = "iterator_types"
+_KEPT = "tir.kinds"
+
+
+def specialize(module: ir.Module) -> None:
+    """Give every generic that is a named op its name, in place.
+
+    Upstream takes a convolution of a plain image for `conv_1d`, `conv_2d`, `conv_3d` also where its windows lie some
+    way apart, which these cannot say: generics like that are made unlike a convolution while it looks.
+    """
+    for op in walk.ops(module.operation):
+        if op.name == "linalg.generic" and _is_spaced(op):
+            kinds = op.attributes[_KINDS]
+            op.attributes[_KEPT] = kinds
+            op.attributes[_KINDS] = ir.ArrayAttr.get([_parallel()] * len(ir.ArrayAttr(kinds)))
+    prepare.run(module, ["func.func(linalg-specialize-generic-ops)"])
+    for op in walk.ops(module.operation):
+        if _KEPT in op.attributes:
+            op.attributes[_KINDS] = op.attributes[_KEPT]
+            del op.attributes[_KEPT]
+
+
+def _parallel() -> ir.Attribute:
+    return ir.Attribute.parse("#linalg.iterator_type<parallel>")
+
+
+def _is_spaced(op: ir.Operation) -> bool:
+    """Whether a generic is a convolution without batches and channels whose windows are not neighbours."""
+    maps = [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    if attrs.integers(op, "operandSegmentSizes") != [2, 1] or maps[0].n_dims != 2 * len(maps[-1].results):
+        return False
+    return any(_has_factor(e.maybe_downcast()) for map_ in maps[:-1] for e in map_.results)
+
+
+def _has_factor(expr: ir.AffineExpr) -> bool:
+    if isinstance(expr, ir.AffineMulExpr):
+        return True
+    return isinstance(expr, ir.AffineAddExpr) and any(_has_factor(e.maybe_downcast()) for e in (expr.lhs, expr.rhs))

@@ -1,71 +1,13 @@
-"""What takes a TensorIR module down to LLVM: our passes by name, and the way through all of them."""
+"""Lowering of a TensorIR module to LLVM: the passes by name, and the pipeline through all of them."""
 
-from __future__ import annotations
+import importlib
+import pkgutil
 
-from tir_mlir.passes.lower import (
-    abi,
-    align,
-    allocs,
-    bf16,
-    blocks,
-    bools,
-    collapsed,
-    compact,
-    conditions,
-    elementary,
-    extrema,
-    fastmath,
-    guards,
-    interleave,
-    pipelines,
-    pointers,
-    prefetch,
-    registers,
-    repeats,
-    runs,
-    scopes,
-    stack,
-    tails,
-    threads,
-    transpose,
-    unroll,
-    vectorize,
-    words,
-)
-from tir_mlir.passes.lower.llvm import lower_to_llvm
 from tir_mlir.passes.lower.registry import LOWERINGS, LoweringPass, LoweringWarning
 
-__all__ = [
-    "LOWERINGS",
-    "LoweringPass",
-    "LoweringWarning",
-    "abi",
-    "align",
-    "allocs",
-    "bf16",
-    "blocks",
-    "bools",
-    "collapsed",
-    "compact",
-    "conditions",
-    "elementary",
-    "extrema",
-    "fastmath",
-    "guards",
-    "interleave",
-    "lower_to_llvm",
-    "pipelines",
-    "pointers",
-    "prefetch",
-    "registers",
-    "repeats",
-    "runs",
-    "scopes",
-    "stack",
-    "tails",
-    "threads",
-    "transpose",
-    "unroll",
-    "vectorize",
-    "words",
-]
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)
+
+from tir_mlir.passes.lower.to_llvm import lower_to_llvm  # noqa: E402 - the pipeline looks the passes up
+
+__all__ = ["LOWERINGS", "LoweringPass", "LoweringWarning", "lower_to_llvm"]

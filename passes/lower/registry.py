@@ -9,8 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, walk
-from tir_mlir.dialect.views import Func, funcs
+from tir_mlir.dialect.ir import Func, attrs, funcs, walk
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from typing import Any, NoReturn
 
 from mlir import ir
 
-from tir_mlir.dialect.counterexample import Counterexample
-from tir_mlir.dialect.errors import ScheduleError
-from tir_mlir.dialect.views import View
+from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError
+from tir_mlir.dialect.ir import View
 
 
 @dataclass(frozen=True)

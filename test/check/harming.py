@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, walk
-from tir_mlir.dialect.views import Buffer, View, is_block, is_loop
+from tir_mlir.dialect.ir import Buffer, View, attrs, is_block, is_loop, walk
 from tir_mlir.passes.schedule import PRIMITIVES
 
 

@@ -7,12 +7,11 @@ from fault_list import BROKEN, CONTROLS, FAULTS, RACES
 from fault_programs import PAIRS
 from mlir import ir
 
-from tir_mlir.check import equivalent
-from tir_mlir.check.races import races
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import NotChecked, VerifyError
+from tir_mlir.dialect.diagnostics import NotChecked, VerifyError
+from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.dialect.verify import verify
-from tir_mlir.dialect.views import funcs
+from tir_mlir.equivalence import equivalent
+from tir_mlir.equivalence.races import races
 from tir_mlir.script.parser import parse
 
 _programs = {}

@@ -5,8 +5,8 @@ import pytest
 from harming import drop_guards, drop_stores, harmful, mark, shift, shorten, swap, swap_iters
 
 from tir_mlir import Schedule
-from tir_mlir.check import equivalent
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.equivalence import equivalent
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.script.parser import parse

@@ -7,11 +7,11 @@ import pytest
 from mlir import ir
 
 from tir_mlir import Schedule, TensorIntrin
-from tir_mlir.check import equivalent
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import IntrinError, NotChecked, ScheduleError, StepError
+from tir_mlir.dialect.diagnostics import IntrinError, NotChecked, ScheduleError, StepError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.equivalence import equivalent
 from tir_mlir.examples import matmul as chapter
-from tir_mlir.intrin.library import outer_product
+from tir_mlir.intrin.outer_products import outer_product
 from tir_mlir.script.parser import parse
 
 ADD = """
@@ -249,7 +249,7 @@ def test_an_access_out_of_bounds_is_told_and_stops_nothing():
 
 
 def test_optimised_code_says_the_same(monkeypatch):
-    module = importlib.import_module("tir_mlir.check.comparison")
+    module = importlib.import_module("tir_mlir.equivalence.compare")
     monkeypatch.setattr(module, "QUICK_WORK", 0)
     assert chapter.scheduled(64, 64, 64).verify()
     assert not equivalent(parse(ADD), parse(ADD.replace("X[vi, vj] + 1.0", "X[vi, 39 - vj] + 1.0")))

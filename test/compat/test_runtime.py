@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tir_mlir
-from tir_mlir.dialect.errors import ArgumentError, BuildError, TirError
+from tir_mlir.dialect.diagnostics import ArgumentError, BuildError, TirError
 
 ADD = """
 @T.prim_func

@@ -38,6 +38,6 @@ def tvm():
 @pytest.fixture(autouse=True)
 def own_intrinsics(monkeypatch):
     """Every test starts without intrinsics, and leaves none behind."""
-    from tir_mlir.dialect import intrinsics
+    from tir_mlir.dialect.computation import intrinsics
 
     monkeypatch.setattr(intrinsics, "_known", {})

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build, create_llvm
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import entered
 from tir_mlir.examples import demo
 from tir_mlir.examples.matmul import C_KERNEL, import_kernel, matmul, scheduled, steps
 from tir_mlir.script import parse
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 RNG = np.random.default_rng(7)
 STEPS = 13

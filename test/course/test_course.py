@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from notebook import Notebook
 
-from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.ir import entered
 from tir_mlir.script import IRModule, parse
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -221,7 +221,7 @@ def test_the_wrong_program_of_the_text_is_refused_at_its_line(seed, tvm):
     params = 'A: T.Buffer((128,), "float32"), C: T.Buffer((128,), "float32")'
     notebook = Notebook("document 004")
     notebook.run("from tvm.script import tir as T\n")
-    from tir_mlir.dialect.errors import ScriptError
+    from tir_mlir.dialect.diagnostics import ScriptError
 
     with pytest.raises(ScriptError, match=r"127") as refused:
         notebook.run(f"@T.prim_func\ndef main({params}):\n{body}\n")

@@ -15,7 +15,7 @@ import pytest
 
 from tir_mlir import Schedule
 from tir_mlir.examples.matmul import C_KERNEL, matmul, steps
-from tir_mlir.runtime import toolchain
+from tir_mlir.runtime.tools import toolchain
 
 SIZE = 64
 STATES = 14  # as written, and after each of the thirteen steps

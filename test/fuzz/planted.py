@@ -45,7 +45,7 @@ def hangs(random):
 def guards_lost(random):
     """A pair where `split` forgets its guards."""
     from fuzzing.pairs.pair import case
-    from tir_mlir.dialect import walk
+    from tir_mlir.dialect.ir import walk
     from tir_mlir.passes.schedule import PRIMITIVES
 
     known = PRIMITIVES["split"]

@@ -10,8 +10,8 @@ import pytest
 from fuzzing.inputs import KINDS, cached, judging, script, steps
 from fuzzing.kinds import Fault
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
-from tir_mlir.runtime import cache
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.runtime.cache import store
 from tir_mlir.script import parser
 
 COUNTS = {"linalg": 3, "kernels": 4, "descriptions": 8, "steps": 8, "cached": 30}
@@ -65,7 +65,7 @@ def test_a_schedule_that_a_refusal_changes_is_a_fault(monkeypatch):
 
 
 def test_a_cache_that_checks_nothing_is_a_fault(monkeypatch):
-    monkeypatch.setattr(cache, "_sum", lambda *_: b"")
+    monkeypatch.setattr(store, "_sum", lambda *_: b"")
     with pytest.raises(Fault, match="is loaded for"):
         for number in range(200):
             cached._loaded(Random(number))

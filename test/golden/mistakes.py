@@ -8,8 +8,8 @@ from __future__ import annotations
 import linecache
 from pathlib import Path
 
-from tir_mlir.dialect import intrinsics
-from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.computation import intrinsics
+from tir_mlir.dialect.diagnostics import TirError
 
 FOLDER = Path(__file__).with_name("learners")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build, interpret
-from tir_mlir.dialect.errors import ArgumentError, ScriptError
+from tir_mlir.dialect.diagnostics import ArgumentError, ScriptError
 from tir_mlir.script.parser import parse
 
 TEXT = """

@@ -7,7 +7,7 @@ import pytest
 from interpreted import matmul
 
 from tir_mlir import Schedule, interpret
-from tir_mlir.dialect.errors import NotInterpreted, OutOfBoundsError, UnwrittenError
+from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError, UnwrittenError
 from tir_mlir.examples.matmul import scheduled
 from tir_mlir.script.parser import parse
 

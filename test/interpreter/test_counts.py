@@ -6,9 +6,9 @@ import numpy as np
 from interpreted import matmul
 
 from tir_mlir import Schedule, interpret
-from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.ir import entered
 from tir_mlir.interpreter import Counts
-from tir_mlir.passes.lower import LOWERINGS, pipelines
+from tir_mlir.passes.lower import LOWERINGS, pipeline
 from tir_mlir.script.parser import parse
 
 STENCIL = """
@@ -54,7 +54,7 @@ def test_lanes_and_masked_ones_count_one_by_one():
     sch.vectorize(inner)
     with entered():
         module = sch.mod.clone().mlir
-        for name in pipelines.OURS[: pipelines.OURS.index("tir-lower-scopes")]:
+        for name in pipeline.OURS[: pipeline.OURS.index("tir-lower-scopes")]:
             LOWERINGS[name].run(module)
         assert "vector<8xf32>" in str(module)
     report = interpret(module, f32(3, 5), f32(5, 19), f32(3, 19))

@@ -7,7 +7,7 @@ import pytest
 from interpreted import matmul
 
 from tir_mlir import build, interpret
-from tir_mlir.dialect.errors import ArgumentError, NotInterpreted
+from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted
 from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(3)

@@ -9,11 +9,11 @@ import pytest
 from interpreted import matmul
 
 from tir_mlir import Schedule, interpret, schedules
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import NotInterpreted
+from tir_mlir.dialect.diagnostics import NotInterpreted
+from tir_mlir.dialect.ir import entered
 from tir_mlir.examples.matmul import scheduled
-from tir_mlir.passes.lower import LOWERINGS, pipelines
-from tir_mlir.passes.lower.llvm import run_upstream
+from tir_mlir.passes.lower import LOWERINGS, pipeline
+from tir_mlir.passes.lower.to_llvm import run_upstream
 from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2
 
@@ -26,10 +26,10 @@ def stages(program):
         warnings.simplefilter("ignore")
         module = program.mod.clone().mlir if hasattr(program, "mod") else program.clone().mlir
         parallel = False
-        for name in pipelines.OURS:
+        for name in pipeline.OURS:
             parallel = LOWERINGS[name].run(module) is True or parallel
             yield name, module
-        for name in pipelines.names(parallel):
+        for name in pipeline.names(parallel):
             if name.startswith("tir-"):
                 LOWERINGS[name].run(module)
             else:
@@ -54,7 +54,7 @@ def check(program, *arrays):
         for one, other in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(one, other, err_msg=name)
         ran.append(name)
-    assert ran[-1] == "lower-affine" and len(ran) > len(pipelines.OURS)
+    assert ran[-1] == "lower-affine" and len(ran) > len(pipeline.OURS)
     return wanted
 
 

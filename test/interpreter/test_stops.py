@@ -7,7 +7,7 @@ import pytest
 from interpreted import matmul
 
 from tir_mlir import Schedule, interpret
-from tir_mlir.dialect.errors import (
+from tir_mlir.dialect.diagnostics import (
     ArithmeticStop,
     AssumptionError,
     NotInterpreted,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import interpret
-from tir_mlir.dialect.errors import OutOfBoundsError, UnwrittenError
+from tir_mlir.dialect.diagnostics import OutOfBoundsError, UnwrittenError
 
 HEAD = """
 func.func @main(%A: memref<{m}x{n}xf32> {{tir.name = "A"}}, %B: memref<{r}xf32> {{tir.name = "B"}}) {{

@@ -10,7 +10,7 @@ from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 from mlir.runtime import get_ranked_memref_descriptor
 
-from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.ir import entered
 
 STOCK = (
     "convert-linalg-to-loops,lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,arith-expand,"

@@ -7,8 +7,8 @@ from linalg_running import ints
 
 from tir_mlir import Schedule, build, from_linalg
 from tir_mlir.script import IRModule
-from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 EACH = "affine_map<(i, j) -> (i, j)>"
 
@@ -263,7 +263,7 @@ def test_sources_of_every_kind_give_the_same_and_stay_as_they_are(tmp_path):
     assert list(only) == ["main"]
     from mlir import ir
 
-    from tir_mlir.dialect.context import entered
+    from tir_mlir.dialect.ir import entered
 
     with entered():
         module = ir.Module.parse(text)

@@ -7,8 +7,8 @@ import pytest
 from linalg_running import ints
 
 from tir_mlir import build, from_linalg
-from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 SIZES = [1, 15, 16, 17, 127]
 

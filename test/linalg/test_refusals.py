@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tir_mlir import Schedule, from_linalg, to_linalg
-from tir_mlir.dialect.errors import ScriptError, TirError
+from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.script.module import IRModule
 
 LOOP = """

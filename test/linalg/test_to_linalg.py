@@ -11,10 +11,10 @@ from linalg_running import generics, ints, stock
 from fuzzing.pairs.arrays import same
 from fuzzing.programs import program
 from tir_mlir import Schedule, build, from_linalg, to_linalg
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.interpreter import exactly
-from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 MATMUL = """
 @T.prim_func

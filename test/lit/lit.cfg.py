@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT))  # this checkout, installed or not
 
-from tir_mlir.runtime import toolchain  # noqa: E402
+from tir_mlir.runtime.tools import toolchain  # noqa: E402
 
 config.name = "tir_mlir"
 config.test_format = lit.formats.ShTest(execute_external=False)

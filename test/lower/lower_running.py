@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 from mlir.runtime import get_ranked_memref_descriptor
 
-from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.ir import entered
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm
 
 HERE = Path(__file__).parent

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect import constants
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.views import Loop, is_loop
-from tir_mlir.dialect.walk import ops
+from tir_mlir.dialect.ir import Index, Loop, edit, entered, is_loop, ops
 
 
 def test_a_loop_that_carries_a_sum_gets_other_bounds(parse):
@@ -23,8 +19,8 @@ def test_a_loop_that_carries_a_sum_gets_other_bounds(parse):
     }""")
     with entered():
         outer, inner = (Loop(o) for o in ops(module.operation) if is_loop(o))
-        constants.rewrite_indices(inner.op, lambda i: i.substitute({outer.var: Index.constant(3)}))
-        constants.set_bounds(outer.op, [Index.constant(2)], outer.uppers)
+        edit.rewrite_indices(inner.op, lambda i: i.substitute({outer.var: Index.constant(3)}))
+        edit.set_bounds(outer.op, [Index.constant(2)], outer.uppers)
         assert module.operation.verify()
     text = str(module)
     assert "%arg2 = 2 to 8 iter_args(%arg3 = %arg1)" in text

@@ -8,9 +8,9 @@ from lower_running import passed, run
 from mlir import ir
 
 from tir_mlir import build
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import LoweringError
-from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm, pipelines
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm, pipeline
 from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(3)
@@ -32,12 +32,12 @@ def lowered(source: str, **options) -> str:
 
 def test_no_upstream_pass_with_open_wrong_code_reports():
     for parallel in (False, True):
-        used = {re.split(r"[{(]", name)[0] for name in pipelines.names(parallel)}
+        used = {re.split(r"[{(]", name)[0] for name in pipeline.names(parallel)}
         assert not used & set(FORBIDDEN)
 
 
 def test_every_pass_is_listed_and_explained():
-    assert set(pipelines.OURS) < set(LOWERINGS)
+    assert set(pipeline.OURS) < set(LOWERINGS)
     for one in LOWERINGS.values():
         assert one.help and one.name.startswith("tir-")
         assert "-->" in (one.run.__doc__ or "")
@@ -241,4 +241,4 @@ def test_an_unknown_target_is_refused():
 def test_timing_by_pass():
     timing: dict[str, float] = {}
     lowered("func.func @main() { return }", timing=timing)
-    assert set(pipelines.OURS) <= set(timing)
+    assert set(pipeline.OURS) <= set(timing)

@@ -4,10 +4,10 @@
 import numpy as np
 import pytest
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ArgumentError
-from tir_mlir.runtime.arrays import Packer
-from tir_mlir.runtime.signature import signatures
+from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.runtime.call.arrays import Packer
+from tir_mlir.runtime.call.signature import signatures
 
 TEXT = """
 #rows = affine_map<()[s0] -> (s0, 16)>

@@ -13,7 +13,7 @@ import pytest
 
 import tir_mlir
 from tir_mlir.build import build
-from tir_mlir.dialect.errors import ArgumentError, BuildError
+from tir_mlir.dialect.diagnostics import ArgumentError, BuildError
 
 PROGRAM = """
 #rows = affine_map<()[s0] -> (s0, 16)>
@@ -70,7 +70,7 @@ SMALL = """func.func @f(%X: memref<4xTYPE> {tir.name = "X"}, %Y: memref<4xTYPE> 
 def lib(request):
     from mlir import ir
 
-    from tir_mlir.dialect.context import entered
+    from tir_mlir.dialect.ir import entered
 
     with entered():
         module = ir.Module.parse(PROGRAM)
@@ -180,7 +180,7 @@ def test_export_loads_without_the_package(parse, tmp_path):
 
 
 def test_the_header_compiles_and_calls(parse, tmp_path):
-    from tir_mlir.runtime import toolchain
+    from tir_mlir.runtime.tools import toolchain
 
     shared, obj, header = build(parse(PROGRAM), driver="tools").export(tmp_path / "libm.so")
     source = tmp_path / "user.c"

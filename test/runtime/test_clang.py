@@ -1,9 +1,9 @@
 import pytest
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import link
-from tir_mlir.runtime.clang import create_llvm
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.runtime.drivers import link_kernels
+from tir_mlir.runtime.drivers.clang import create_llvm
 
 
 def test_c_and_cpp_give_portable_text_that_imports(tmp_path):
@@ -12,8 +12,8 @@ def test_c_and_cpp_give_portable_text_that_imports(tmp_path):
     assert out.read_text() == text
     assert "define" in text and "@twice" in text and "target-cpu" not in text and "ubsan" not in text
     with entered():
-        assert "llvm.func" in str(link.import_llvm(text))
-        assert "llvm.func" in str(link.import_llvm(str(out)))
+        assert "llvm.func" in str(link_kernels.import_llvm(text))
+        assert "llvm.func" in str(link_kernels.import_llvm(str(out)))
     assert "@plain(" in create_llvm("int plain(int x) { return -x; }")
 
 
@@ -35,6 +35,6 @@ def test_neither_source_nor_file():
 
 def test_text_that_is_no_llvm_ir():
     with entered(), pytest.raises(BuildError, match="this LLVM IR cannot be read"):
-        link.import_llvm("define nonsense\n{")
+        link_kernels.import_llvm("define nonsense\n{")
     with entered(), pytest.raises(BuildError, match="neither LLVM IR text nor a .ll file"):
-        link.import_llvm("nowhere.ll")
+        link_kernels.import_llvm("nowhere.ll")

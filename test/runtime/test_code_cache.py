@@ -15,10 +15,12 @@ import pytest
 import tir_mlir
 from tir_mlir import create_llvm
 from tir_mlir.build import build
-from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.intrin.kernels.registry import _kernels, emit, register_kernel
 from tir_mlir.passes.lower import LoweringWarning
-from tir_mlir.runtime import cache, jit, llvm_c
+from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.drivers import jit
+from tir_mlir.runtime.llvm import llvm_c
 
 ROOT = str(Path(tir_mlir.__file__).parent.parent)
 TEXT = """func.func @f(%X: memref<4xf32> {tir.name = "X"}) {
@@ -113,8 +115,8 @@ def test_registered_kernels_count(parse, folder):
 
 
 def test_kernels_of_the_package_count_by_what_they_were_given():
-    from tir_mlir.intrin.library import outer_product
-    from tir_mlir.runtime.key import _own
+    from tir_mlir.intrin.outer_products import outer_product
+    from tir_mlir.runtime.drivers.program_key import _own
 
     outer_product(4, 4, 4)
     outer_product(4, 8, 4)
@@ -142,7 +144,7 @@ def test_kernels_in_the_program_and_in_files_count(parse, folder, tmp_path):
 
 
 def test_an_edit_of_the_package_under_a_process_keeps_it_from_storing(parse, folder, monkeypatch):
-    from tir_mlir.runtime import fingerprint
+    from tir_mlir.runtime.cache import fingerprint
 
     assert not fingerprint.sources_changed() and "passes/lower/vectorize.py" in fingerprint._AT_START
     monkeypatch.setattr(fingerprint, "_AT_START", fingerprint._AT_START.replace("vectorize.py", "vectorise.py"))
@@ -151,14 +153,14 @@ def test_an_edit_of_the_package_under_a_process_keeps_it_from_storing(parse, fol
 
 def test_all_that_takes_part_in_a_build_is_in_the_key():
     code = (
-        "import sys\nfrom mlir import ir\nfrom tir_mlir import build\nfrom tir_mlir.dialect.context import entered\n"
+        "import sys\nfrom mlir import ir\nfrom tir_mlir import build\nfrom tir_mlir.dialect.ir import entered\n"
         f"with entered(): module = ir.Module.parse({TEXT!r})\n"
         "build(module, cache=False)\nprint(*[m.__file__ for n, m in sys.modules.items() if n.startswith('tir_mlir')])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ROOT}, check=True
     )
-    from tir_mlir.runtime import fingerprint
+    from tir_mlir.runtime.cache import fingerprint
 
     root = os.path.join(ROOT, "tir_mlir")
     used = {os.path.relpath(file, root) for file in done.stdout.split()} - {"__init__.py", "passes/__init__.py"}
@@ -200,7 +202,7 @@ def test_an_entry_that_does_not_load_is_made_again(parse, folder, content, capfd
     build(parse(TEXT))
     (entry,) = entries(folder)
     whole = entry.read_bytes()
-    cache.save("code", entry.name, content)
+    store.save("code", entry.name, content)
     lib = build(parse(TEXT))
     assert not lib.timing.cached and doubled(lib) and entry.read_bytes() == whole
     assert capfd.readouterr().err == ""
@@ -241,21 +243,21 @@ def test_it_stays_below_its_bound_and_the_longest_unused_go(folder, monkeypatch)
     monkeypatch.setenv("TIR_CACHE_SIZE", "0.1")
     now = time.time()
     for i in range(10):
-        cache.save("code", f"e{i}", bytes(9_000))
+        store.save("code", f"e{i}", bytes(9_000))
         os.utime(folder / "code" / f"e{i}", (now - 100 + i, now - 100 + i))
-    assert cache.load("code", "e0") is not None  # used: now it is the newest
-    cache.save("c", "more", bytes(20_000))
+    assert store.load("code", "e0") is not None  # used: now it is the newest
+    store.save("c", "more", bytes(20_000))
     left = {p.name for p in folder.rglob("*") if p.is_file()}
     assert {"more", "e0", "e9"} <= left and not {"e1", "e2"} & left
     assert sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) <= 0.1 * 2**20
 
 
 def test_what_a_dead_process_left_is_removed(folder):
-    cache.save("code", "one", b"1")
+    store.save("code", "one", b"1")
     for name, age in (("new-old", 7200), ("new-fresh", 10)):
         (folder / "code" / name).write_bytes(b"half")
         os.utime(folder / "code" / name, (time.time() - age, time.time() - age))
-    cache.save("code", "two", b"2")
+    store.save("code", "two", b"2")
     assert {p.name for p in entries(folder)} == {"one", "two", "new-fresh"}
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.ir import entered
 from tir_mlir.intrin.kernels.outer_product import outer_product, tiling
 from tir_mlir.intrin.kernels.registry import emit, find_kernel, register_kernel
-from tir_mlir.runtime.host import Host, host
+from tir_mlir.target.host import Host, host
 
 HOSTS = [Host(512, 32), Host(256, 16), Host(128, 16), Host(128, 32)]
 

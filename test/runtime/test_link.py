@@ -3,13 +3,12 @@ import pytest
 from mlir import ir
 
 from tir_mlir.build import build
-from tir_mlir.dialect import attrs
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.intrin.kernels import registry
 from tir_mlir.intrin.kernels.registry import emit, register_kernel
-from tir_mlir.runtime import link
-from tir_mlir.runtime.clang import create_llvm
+from tir_mlir.runtime.drivers import link_kernels
+from tir_mlir.runtime.drivers.clang import create_llvm
 
 # a call of SYMBOL on rows of C, A, B that are 32 apart, as tensorize makes it
 CALL = """
@@ -58,7 +57,7 @@ def program(parse):
             )
             if texts:
                 (text,) = texts
-                attrs.put(loops[0], attrs.ANNOTATIONS, {link.PRAGMA: text, "other": 1})
+                attrs.put(loops[0], attrs.ANNOTATIONS, {link_kernels.PRAGMA: text, "other": 1})
         return module
 
     return program
@@ -88,12 +87,12 @@ def test_c_kernel_wins_over_the_built_in_one(program, driver, symbol):
     lib = build(module, driver=driver)
     check(lib)
     assert "calls" in lib.lowered  # the C kernel's static variable
-    assert link.PRAGMA in str(module) and link.PRAGMA in lib.mlir  # the program is left as it was
-    assert link.PRAGMA not in lib.lowered
+    assert link_kernels.PRAGMA in str(module) and link_kernels.PRAGMA in lib.mlir  # the program is left as it was
+    assert link_kernels.PRAGMA not in lib.lowered
 
 
 def test_a_shared_library(program, tmp_path):
-    from tir_mlir.runtime import aot
+    from tir_mlir.runtime.drivers import aot
 
     obj, shared = str(tmp_path / "k.o"), str(tmp_path / "libk.so")
     aot.compile_object(create_llvm(C_SOURCE.replace("SYMBOL", "in_a_library")), obj)
@@ -106,7 +105,9 @@ def test_a_shared_library(program, tmp_path):
 
 def test_a_registered_kernel(program, monkeypatch):
     monkeypatch.setattr(registry, "_kernels", dict(registry._kernels))
-    register_kernel("mine", lambda: emit(str(link.import_llvm(create_llvm(C_SOURCE.replace("SYMBOL", "mine"))))))
+    register_kernel(
+        "mine", lambda: emit(str(link_kernels.import_llvm(create_llvm(C_SOURCE.replace("SYMBOL", "mine")))))
+    )
     check(build(program("mine")))
     register_kernel("empty", lambda: emit("llvm.func @something_else() { llvm.return }"))
     with pytest.raises(BuildError, match="'empty' defines no llvm.func of that name; it made: something_else"):
@@ -124,7 +125,7 @@ def test_no_kernel_at_all(program):
         "'nobody'",
         "(!llvm.ptr, !llvm.ptr, !llvm.ptr, i32, i32, i32) -> i32",
         "create_llvm",
-        link.PRAGMA,
+        link_kernels.PRAGMA,
         "register_kernel('nobody'",
         "libs=[",
     ):

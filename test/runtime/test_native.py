@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from tir_mlir.build import build
-from tir_mlir.dialect.errors import ArgumentError
-from tir_mlir.runtime import native
+from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.runtime.call import fast_entry
 from tir_mlir.script.parser import parse
 
 TEXT = """
@@ -181,12 +181,12 @@ def test_buffers_that_may_overlap_do(parse):
 
 def test_many_shapes(warm):
     main, came = warm
-    for n in [*range(3 * native.PLANS), *range(3 * native.PLANS)]:
+    for n in [*range(3 * fast_entry.PLANS), *range(3 * fast_entry.PLANS)]:
         args = arguments(n)
         main(*args)
         assert (args[2] == 3).all()
     came.clear()
-    for n in range(3 * native.PLANS - native.PLANS, 3 * native.PLANS):
+    for n in range(3 * fast_entry.PLANS - fast_entry.PLANS, 3 * fast_entry.PLANS):
         main(*arguments(n))
     assert came == []  # the last ones are remembered
 
@@ -316,9 +316,9 @@ def main(X: T.Buffer((64,), "float32"), n: T.int32):
 
 
 def test_without_an_entry_python_serves(monkeypatch):
-    monkeypatch.setattr(native, "_made", [None])
+    monkeypatch.setattr(fast_entry, "_made", [None])
     lib, args = build(parse(TEXT)), arguments()
-    assert type(lib["main"]).__module__ == "tir_mlir.runtime.caller"
+    assert type(lib["main"]).__module__ == "tir_mlir.runtime.call.function"
     for call in (lib, lib["main"], lib.main):
         call(*args)
     assert (args[2] == 3).all()
@@ -326,7 +326,7 @@ def test_without_an_entry_python_serves(monkeypatch):
 
 def test_a_fork_while_the_entry_is_made():
     code = (
-        "import os\nfrom tir_mlir.runtime import native\nnative._lock.acquire()\npid = os.fork()\n"
+        "import os\nfrom tir_mlir.runtime.call import fast_entry\nnative._lock.acquire()\npid = os.fork()\n"
         "if not pid: os._exit(0 if native.entry() else 1)\nprint(os.waitpid(pid, 0)[1])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -335,9 +335,9 @@ def test_a_fork_while_the_entry_is_made():
 
 @pytest.mark.parametrize("field", ["_SHAPE", "_DESCR", "_DATA", "_RANK", "_TYPE", "_WRITEABLE"])
 def test_another_layout_is_noticed(monkeypatch, field):
-    assert native._as_expected()
-    monkeypatch.setattr(native, field, getattr(native, field) + 8)
-    assert not native._as_expected()
+    assert fast_entry._as_expected()
+    monkeypatch.setattr(fast_entry, field, getattr(fast_entry, field) + 8)
+    assert not fast_entry._as_expected()
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="it is made on x86-64")

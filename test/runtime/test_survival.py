@@ -14,7 +14,7 @@ HEAD = '''
 import os, random, signal, sys, threading, time
 import numpy as np
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.script.parser import parse
 
 TEXT = """
@@ -70,13 +70,13 @@ for _ in range(2):  # a child, and the parent again
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
 def test_a_fork_in_the_middle_of_another_threads_work_is_told(tmp_path):
     code = """
-from tir_mlir.schedule import stepping
-inside, done, verify = threading.Event(), threading.Event(), stepping.verify
+from tir_mlir.schedule import executor
+inside, done, verify = threading.Event(), threading.Event(), executor.verify
 def slowly(*args, **options):
     inside.set()
     done.wait()
     verify(*args, **options)
-stepping.verify = slowly
+executor.verify = slowly
 thread = threading.Thread(target=scheduled, args=(1,))
 thread.start()
 inside.wait()
@@ -135,7 +135,7 @@ print(hit > 10)
 def test_what_is_left_entered_is_left_at_exit(tmp_path):
     code = """
 from mlir import ir
-from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.ir import entered
 entered().__enter__()
 module = ir.Module.create()
 ir.InsertionPoint(module.body).__enter__()
@@ -179,7 +179,7 @@ def died(code, folder):
 def test_a_crash_in_llvm_is_not_met_twice(tmp_path):
     """The process is lost; the next one knows, and has the tools build the program."""
     code = """
-from tir_mlir.runtime import jit
+from tir_mlir.runtime.drivers import jit
 jit.compile_program = lambda *_, **__: os.abort()
 build(scheduled(1))
 """

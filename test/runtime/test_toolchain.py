@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tir_mlir.dialect.errors import ToolError
-from tir_mlir.runtime import cache, toolchain
+from tir_mlir.dialect.diagnostics import ToolError
+from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.tools import toolchain
 
 
 def script(path: Path, body: str) -> str:
@@ -64,11 +65,11 @@ def test_a_crash_is_an_exception(monkeypatch, tmp_path):
 
 
 def test_cached_text_survives_and_a_damaged_entry_does_not(monkeypatch, tmp_path):
-    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(store, "cache_folder", lambda: tmp_path)
     made = []
     for _ in range(2):
-        assert cache.cached("kind", ["a"], lambda: made.append(1) or "text\nmore") == "text\nmore"
+        assert store.cached("kind", ["a"], lambda: made.append(1) or "text\nmore") == "text\nmore"
     assert len(made) == 1
     (entry,) = (tmp_path / "kind").iterdir()
     entry.write_text(entry.read_text()[:-1])
-    assert cache.cached("kind", ["a"], lambda: "anew") == "anew"
+    assert store.cached("kind", ["a"], lambda: "anew") == "anew"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, TensorIntrin, build
-from tir_mlir.dialect import intrinsics
-from tir_mlir.dialect.errors import ScheduleError
-from tir_mlir.intrin.library import outer_product
+from tir_mlir.dialect.computation import intrinsics
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.intrin.outer_products import outer_product
 
 sys.path.insert(0, str(Path(__file__).parent))  # programs that several tests share
 

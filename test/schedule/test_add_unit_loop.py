@@ -5,7 +5,7 @@ from __future__ import annotations
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 
 @I.ir_module

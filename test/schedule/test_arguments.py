@@ -9,13 +9,13 @@ import pytest
 from trace_programs import product
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
-from tir_mlir.dialect.views import Block, Func
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import Block, Func
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.passes.schedule.lcg import Random
+from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule import Trace
 from tir_mlir.schedule.arguments import alternatives, bound, typed
-from tir_mlir.schedule.methods import Methods
+from tir_mlir.schedule.primitives import Methods
 from tir_mlir.testing import verify_trace_roundtrip
 
 PARAMETERS = [(p.name, k) for p in PRIMITIVES.values() for k in p.signature.parameters]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.dialect.ir import entered
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 
 def resize(n: int):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 
 @I.ir_module

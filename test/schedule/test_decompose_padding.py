@@ -8,7 +8,7 @@ from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 
 def padded(value: str, size: int = 20, source: int = 24, dtype: str = "float32"):

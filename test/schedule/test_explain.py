@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.counterexample import Counterexample, Element, Iteration
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.schedule.questions import Questions
+from tir_mlir.schedule.can import Questions
 from tir_mlir.script import tir as T
 
 

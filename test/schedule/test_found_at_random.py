@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from tir_mlir import IndexMap, Schedule, build
-from tir_mlir.dialect import constants
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.views import Func, funcs
+from tir_mlir.dialect.ir import Func, edit, entered, funcs
 from tir_mlir.passes.lower import LoweringWarning
-from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 
 def reads_back(sch: Schedule) -> str:
@@ -287,5 +285,5 @@ def test_nothing_is_erased_while_it_is_used():
         inner = loop.regions[0].blocks[0].operations[0]
         inner.move_before(loop)
         with pytest.raises(RuntimeError, match="affine.for cannot be erased: affine.parallel still uses a value of it"):
-            constants.erase(loop)
+            edit.erase(loop)
         inner.move_before(list(loop.regions[0].blocks[0].operations)[-1])

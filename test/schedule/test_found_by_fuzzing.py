@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script.parser import parse
 
 NEVER = """

@@ -6,8 +6,8 @@ import pytest
 from test_explain import matmul
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
-from tir_mlir.schedule.testing import verify_trace_roundtrip
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.testing import verify_trace_roundtrip
 
 
 def scheduled() -> Schedule:

@@ -7,17 +7,16 @@ import pytest
 from mlir import ir
 
 from tir_mlir import Schedule
-from tir_mlir.dialect import memo
-from tir_mlir.dialect.visiting import visit
+from tir_mlir.dialect.ir import memo, visit
 from tir_mlir.examples import matmul as chapter
-from tir_mlir.passes.schedule import concurrency
-from tir_mlir.schedule import stepping
-from tir_mlir.schedule.graves import Graves
+from tir_mlir.passes.schedule.legality import concurrency
+from tir_mlir.schedule import executor
+from tir_mlir.schedule.dead_handles import Graves
 from tir_mlir.schedule.history import Entry
 from tir_mlir.schedule.trace import Trace
 
 MOMENTS = {
-    "in the rules": (stepping, "verify"),
+    "in the rules": (executor, "verify"),
     "in the race check": (concurrency.deps, "carried"),
     "while handles are buried": (Graves, "bury"),
     "before the trace knows": (Trace, "append"),

@@ -6,7 +6,7 @@ import pytest
 from kind_programs import Symbolic, matmul, rows, scale, square, triple
 
 from tir_mlir import Schedule
-from tir_mlir.passes.schedule.kinds import THREAD_TAGS
+from tir_mlir.passes.schedule.loops.loop_kinds import THREAD_TAGS
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 

@@ -3,8 +3,8 @@
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ScriptError, VerifyError
+from tir_mlir.dialect.diagnostics import ScriptError, VerifyError
+from tir_mlir.dialect.ir import entered
 from tir_mlir.dialect.verify import verify
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T

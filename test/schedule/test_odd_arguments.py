@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError, TirError
+from tir_mlir.dialect.diagnostics import ScheduleError, TirError
 from tir_mlir.script.parser import parse
 
 COPY = """

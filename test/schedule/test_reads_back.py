@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScriptError
-from tir_mlir.script.equal import difference
+from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 
 def reads_back(sch):

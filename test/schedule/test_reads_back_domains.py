@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 
 def reads_back(sch):

@@ -7,7 +7,7 @@ import pytest
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 
 def matmul(n: int, m: int, p: int):

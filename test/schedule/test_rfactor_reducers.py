@@ -9,7 +9,7 @@ from tir_mlir import Schedule, build
 from tir_mlir.script import ir as I
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 
 def one(update: str, start: str, dtype: str = "float32"):

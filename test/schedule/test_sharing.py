@@ -5,7 +5,7 @@ import pytest
 from tir_mlir import Schedule
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import equal
+from tir_mlir.script.structural_equal import equal
 
 CONSUMER = """
         for bx in T.thread_binding(4, thread="blockIdx.x"):

@@ -7,7 +7,7 @@ import pytest
 
 from tir_mlir import Schedule, build
 from tir_mlir.script import parse
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 
 def stages(n: int = 16, m: int = 10, dtype: str = "float32", cached: str = "float32", facts: str = ""):

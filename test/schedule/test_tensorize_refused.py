@@ -6,10 +6,9 @@ import pytest
 from tensorize_programs import SQUARE, buffers, copy_intrinsic, copy_program, copy_tile, func, matmul, tiled
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.walk import all_blocks
-from tir_mlir.intrin.library import outer_product
-from tir_mlir.passes.schedule.explain_tensorize import explain_tensorize
+from tir_mlir.dialect.ir import all_blocks, entered
+from tir_mlir.intrin.outer_products import outer_product
+from tir_mlir.passes.schedule.blocks.explain_tensorize import explain_tensorize
 from tir_mlir.script.parser import parse
 
 # --- what does not ------------------------------------------------------------------------------------------------

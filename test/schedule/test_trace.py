@@ -6,7 +6,7 @@ import pytest
 from trace_programs import Symbolic, chain, product
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError, TraceError
+from tir_mlir.dialect.diagnostics import ScheduleError, TraceError
 from tir_mlir.schedule import Trace
 from tir_mlir.script.module import IRModule
 from tir_mlir.testing import verify_trace_roundtrip

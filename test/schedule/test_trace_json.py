@@ -11,7 +11,7 @@ import pytest
 from trace_programs import product
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import TirError, TraceError
+from tir_mlir.dialect.diagnostics import TirError, TraceError
 from tir_mlir.schedule import Trace
 from tir_mlir.testing import verify_trace_roundtrip
 

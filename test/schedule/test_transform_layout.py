@@ -8,7 +8,7 @@ import pytest
 from tir_mlir import IndexMap, Schedule, build
 from tir_mlir.compat.constants import const
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 SIZES = [1, 15, 16, 17, 127]
 

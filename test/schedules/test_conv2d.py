@@ -7,7 +7,7 @@ import pytest
 from convolutions import Conv, convolved, program
 
 from tir_mlir import Schedule, build, schedules, te
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import tir as T
 from tir_mlir.target import Target
 

@@ -7,7 +7,7 @@ import pytest
 from products import batched, matrix_vector, product
 
 from tir_mlir import Schedule, build, schedules
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.target import Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)

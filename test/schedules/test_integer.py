@@ -11,10 +11,10 @@ import pytest
 from products import widened
 
 from tir_mlir import Schedule, build, schedules
-from tir_mlir.dialect.errors import BuildError
-from tir_mlir.intrin.dots import dot_product
-from tir_mlir.runtime.host import architecture, features
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.intrin.dot_products import dot_product
 from tir_mlir.target import AVX2, AVX512_VNNI, NEON, NEON_DOTPROD, SSE2, Target, host
+from tir_mlir.target.host import architecture, features
 
 PLAIN = Target(vector_bits=128, registers=8, l2=4 << 10, cores=2)
 """No instruction known, caches so small that every loop is there."""

@@ -7,7 +7,7 @@ import pytest
 from row_programs import chain, reduced
 
 from tir_mlir import Schedule, build, schedules, te
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script.parser import parse
 from tir_mlir.target import Target
 

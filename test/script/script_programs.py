@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect.views import Block, Loop, is_block, is_loop
-from tir_mlir.dialect.walk import ops
+from tir_mlir.dialect.ir import Block, Loop, is_block, is_loop, ops
 from tir_mlir.script import IRModule, parse
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 N, SHAPE, DTYPE, FACTORS = 16, (16, 8), "float32", [4, 2]
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tir_mlir import build
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.create import clone_module
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.dialect.ir import clone_module, entered
 from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script import parse
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 _TEXT = (Path(__file__).parent / "corpus.txt").read_text()
 _NEWER = {"T.block(": "T.sblock(", "T.block_attr(": "T.sblock_attr(", "T.alloc_buffer(": "T.sblock_alloc_buffer("}

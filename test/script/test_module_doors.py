@@ -5,8 +5,8 @@ import pytest
 
 from tir_mlir import TensorIntrin, create_llvm
 from tir_mlir.build import build
-from tir_mlir.dialect.errors import TirError
-from tir_mlir.intrin import library
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.intrin import outer_products
 from tir_mlir.script import parse
 from tir_mlir.script.module import IRModule
 
@@ -53,9 +53,9 @@ def test_lookup_and_comparison_take_anything():
 @pytest.mark.parametrize("numbers", [(None, 4, 4), (4.0, 4, 4), ("4", 4, 4)])
 def test_sizes_of_a_kernel_are_integers(numbers):
     with pytest.raises(ValueError, match="m, n and k are integers"):
-        library.outer_product(*numbers)
+        outer_products.outer_product(*numbers)
     with pytest.raises(ValueError, match="scopes are three"):
-        library.outer_product(4, 4, 4, scopes=("global",))
+        outer_products.outer_product(4, 4, 4, scopes=("global",))
 
 
 def test_text_over_which_mlir_crashes():

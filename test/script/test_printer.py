@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import TirError
-from tir_mlir.script.equal import difference, equal
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import entered
 from tir_mlir.script.printer import script
+from tir_mlir.script.structural_equal import difference, equal
 
 HERE = Path(__file__).parent
 

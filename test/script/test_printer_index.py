@@ -5,12 +5,10 @@ import random
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.index import Constraint, Index
-from tir_mlir.dialect.views import Func
-from tir_mlir.script.printing.indices import IndexPrinter
-from tir_mlir.script.printing.names import Names, identifier
-from tir_mlir.script.printing.text import Text
+from tir_mlir.dialect.ir import Constraint, Func, Index, entered
+from tir_mlir.script.printer.index_exprs import IndexPrinter
+from tir_mlir.script.printer.names import Names, identifier
+from tir_mlir.script.printer.precedence import Text
 
 SOURCE = """
 func.func @f(%n: index) {

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.script.equal import difference
+from tir_mlir.dialect.ir import entered
 from tir_mlir.script.parser import parse
 from tir_mlir.script.printer import script
+from tir_mlir.script.structural_equal import difference
 
 HERE = Path(__file__).parent
 

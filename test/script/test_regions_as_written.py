@@ -3,9 +3,9 @@
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script import parse
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 HEAD = "from tvm.script import tir as T\n\n@T.prim_func\n"
 

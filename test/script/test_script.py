@@ -10,11 +10,10 @@ import pytest
 import script_programs
 from script_programs import Matmul, N, blocks, function, loops, round_trip
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.walk import ops
+from tir_mlir.dialect.ir import entered, ops
 from tir_mlir.script import PrimFunc, parse
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 # ---- structure
 

@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script import parse
 
 BLOCK = """

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from script_programs import Matmul, blocks, function, loops
 
-from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.ir import entered
 from tir_mlir.script import IRModule, parse
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
@@ -35,7 +35,7 @@ def test_a_copy_is_independent():
 
 
 def test_words_outside_a_program():
-    from tir_mlir.dialect.errors import ScriptError
+    from tir_mlir.dialect.diagnostics import ScriptError
 
     with pytest.raises(ScriptError, match="T.grid is a word of TVMScript"):
         T.grid(3)
@@ -44,7 +44,7 @@ def test_words_outside_a_program():
 
 
 def test_a_member_without_its_module():
-    from tir_mlir.dialect.errors import ScriptError
+    from tir_mlir.dialect.diagnostics import ScriptError
 
     class Loose:
         @T.prim_func
@@ -62,7 +62,7 @@ def test_a_member_without_its_module():
 
 
 def test_a_function_decorated_twice():
-    from tir_mlir.dialect.errors import ScriptError
+    from tir_mlir.dialect.diagnostics import ScriptError
 
     with pytest.raises(ScriptError, match=r"^main is decorated with @T.prim_func more than once"):
 
@@ -137,7 +137,7 @@ def test_equal_loop_names():
 
 
 def test_numbers_out_of_range():
-    from tir_mlir.dialect.errors import ScriptError
+    from tir_mlir.dialect.diagnostics import ScriptError
 
     for text in ("for i in range(2 ** 70):\n    pass", "C = T.alloc_buffer((2 ** 70,))", "B[0, 2 ** 70] = 1.0"):
         with pytest.raises(ScriptError, match="<script>"):
@@ -145,7 +145,7 @@ def test_numbers_out_of_range():
 
 
 def test_a_remark_in_another_script_does_not_move_the_mark():
-    from tir_mlir.dialect.errors import ScriptError
+    from tir_mlir.dialect.diagnostics import ScriptError
 
     with pytest.raises(ScriptError, match="    A.1. = foo  # 注\n           \\^\\^\\^$"):
         parse("@T.prim_func\ndef f(A: T.Buffer((4,))):\n    '循环'; A[1] = foo  # 注".replace("'循环'; ", ""))

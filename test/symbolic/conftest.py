@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 
 sys.path.insert(0, str(Path(__file__).parent))  # for symbolic_programs
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.errors import ArgumentError, ScriptError, VerifyError
+from tir_mlir.dialect.diagnostics import ArgumentError, ScriptError, VerifyError
 from tir_mlir.script import ir as I
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T

@@ -7,10 +7,9 @@ import pytest
 from symbolic_programs import Matmul
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ScriptError
-from tir_mlir.dialect.size_conditions import sizes_without
-from tir_mlir.dialect.views import funcs
+from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.presburger import sizes_without
 from tir_mlir.script import tir as T
 
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlir import ir
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.folding import fold
-from tir_mlir.dialect.index import cost
+from tir_mlir.dialect.ir import cost, entered
+from tir_mlir.dialect.presburger import fold
 
 RANGES = st.tuples(*[st.integers(1, 20)] * 3)
 

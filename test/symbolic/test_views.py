@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.subviews import kept_dims
+from tir_mlir.dialect.analysis import kept_dims
 from tir_mlir.script import tir as T
 
 

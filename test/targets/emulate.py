@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tir_mlir.runtime import toolchain
 from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.tools import toolchain
 
 EMULATOR = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
 

@@ -10,7 +10,7 @@ import pytest
 from products import product, widened
 
 from tir_mlir import Schedule, build, schedules
-from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2, AVX512, AVX512_VNNI, NEON, NEON_DOTPROD, SSE2, Target
 

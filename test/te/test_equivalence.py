@@ -3,10 +3,10 @@
 import pytest
 
 from tir_mlir import te
-from tir_mlir.dialect.context import entered
+from tir_mlir.dialect.ir import entered
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
-from tir_mlir.script.equal import difference
+from tir_mlir.script.structural_equal import difference
 
 
 def assert_same(func, text: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tir_mlir import te
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script import tir as T
 
 A = te.placeholder((8, 16), name="A")

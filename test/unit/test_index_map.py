@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import IndexMap
-from tir_mlir.dialect.errors import IndexMapError, NotAffine, TirError
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, TirError
 
 TILED = IndexMap.from_func(lambda i, j: (i // 16, j // 16, i % 16, j % 16))
 MAPS = [

@@ -178,10 +178,10 @@ def test_importing_makes_no_context(more):
 
 
 def test_passes_with_open_wrong_code_reports_are_not_used():
-    from tir_mlir.passes.lower import pipelines
+    from tir_mlir.passes.lower import pipeline
 
     kept_out = ("affine-super-vectorize", "affine-loop-fusion", "scf-parallel-loop-fusion")
-    used = [name.partition("{")[0] for parallel in (False, True) for name in pipelines.names(parallel)]
+    used = [name.partition("{")[0] for parallel in (False, True) for name in pipeline.names(parallel)]
     assert not set(kept_out) & set(used)
 
 

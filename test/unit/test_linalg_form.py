@@ -6,11 +6,8 @@ import textwrap
 
 import pytest
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.forms import NotRaisable
-from tir_mlir.dialect.linalg_form import raise_form
-from tir_mlir.dialect.match import Match, match
-from tir_mlir.dialect.views import funcs
+from tir_mlir.dialect.computation import Match, NotRaisable, match, raise_form
+from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.script.parser import parse
 
 PARAMS = 'A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")'

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tir_mlir.optdriver.pipeline import pass_name
+from tir_mlir.opt.pipeline import pass_name
 from tir_mlir.passes.linalg import CONVERSIONS
 from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.passes.schedule import PRIMITIVES

@@ -107,7 +107,7 @@ def mutated(text: str, rng: random.Random) -> str:
 
 WORKER = """
 import contextlib, io, json, sys
-from tir_mlir.opt import main
+from tir_mlir.opt.driver import main
 for number, (path, args) in enumerate(json.load(open(sys.argv[1]))):
     out, err = io.StringIO(), io.StringIO()
     print("begin", number, flush=True)

@@ -40,7 +40,7 @@ def pieces() -> list[Piece]:
 @pytest.fixture
 def undone():
     """What the README registers is gone afterwards."""
-    from tir_mlir.dialect import intrinsics
+    from tir_mlir.dialect.computation import intrinsics
 
     tables = (PRIMITIVES, _kernels, intrinsics._known)
     before = [dict(table) for table in tables]
@@ -99,7 +99,7 @@ def test_commands_exist(command, tmp_path, monkeypatch):
     elif words[0] == "python":
         assert words[1] == "-m" and importlib.util.find_spec(words[2]) is not None
     elif words[0] == "tir-opt":
-        from tir_mlir.opt import main
+        from tir_mlir.opt.driver import main
 
         (tmp_path / "matmul.py").write_text(pieces()[0].text)
         monkeypatch.chdir(tmp_path)

@@ -7,7 +7,7 @@ from ways_out_programs import each, main, nest
 from ways_out_rows import Row, each_of, loop
 
 from tir_mlir import TensorIntrin
-from tir_mlir.dialect import intrinsics
+from tir_mlir.dialect.computation import intrinsics
 from tir_mlir.script import parse
 
 ROW_OF_16 = main("A:1x16 B:1x16", nest("j:16", "B[0, j] = A[0, j]"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import parse
 
 LONGEST = 110

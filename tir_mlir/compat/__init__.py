@@ -8,7 +8,7 @@ installed. Names outside that part can be imported and say when they are used th
 from __future__ import annotations
 
 from tir_mlir.compat.absent import NotInCompat
-from tir_mlir.compat.finder import install, uninstall
+from tir_mlir.compat.import_hook import install, uninstall
 
 __all__ = ["NotInCompat", "install", "uninstall"]
 

@@ -7,7 +7,7 @@ import types
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.diagnostics import TirError
 
 # what a program that needs the name could do instead, by the beginning of the name; the longest one counts
 _INSTEAD = {

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect import dtypes
-from tir_mlir.dialect.errors import ArgumentError
-from tir_mlir.dialect.shown import shown
+from tir_mlir.dialect.diagnostics import ArgumentError, shown
+from tir_mlir.dialect.ir import dtypes
 
 
 class DataType(str):

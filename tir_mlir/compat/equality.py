@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.errors import ArgumentError, TirError
-from tir_mlir.dialect.shown import shown
-from tir_mlir.script.equal import difference
+from tir_mlir.dialect.diagnostics import ArgumentError, TirError, shown
 from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.script.structural_equal import difference
 
 
 class NotEqual(TirError, ValueError, AssertionError):
@@ -38,7 +37,7 @@ def assert_structural_equal_ignore_global_symbol(lhs: Any, rhs: Any, map_free_va
 
 def structural_hash(node: Any, map_free_vars: bool = False) -> int:
     """A number that equal programs share."""
-    from tir_mlir.script.equal import canonical
+    from tir_mlir.script.structural_equal import canonical
 
     return hash(canonical(_module(node).mlir, names=False, symbols=False))
 

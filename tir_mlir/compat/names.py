@@ -7,7 +7,7 @@ from __future__ import annotations
 
 _RUNTIME = "tir_mlir.compat.runtime"
 _NDARRAY = "tir_mlir.compat.ndarray"
-_ERRORS = "tir_mlir.dialect.errors"
+_ERRORS = "tir_mlir.dialect.diagnostics.errors"
 _CONSTANTS = "tir_mlir.compat.constants"
 _EQUALITY = "tir_mlir.compat.equality"
 _TESTING = "tir_mlir.compat.testing"
@@ -30,7 +30,7 @@ _schedule = {
     "Trace": "tir_mlir.schedule:Trace",
     "ExprRV": f"{_TRACE}:ExprRV",
     "Instruction": f"{_TRACE}:Instruction",
-    "InstructionKind": "tir_mlir.schedule.instruction:InstructionKind",
+    "InstructionKind": "tir_mlir.schedule.trace.instruction:InstructionKind",
 }
 _schedule_testing = {
     "verify_trace_roundtrip": "tir_mlir.testing:verify_trace_roundtrip",
@@ -59,7 +59,7 @@ _programs = {
     "PrimFunc": "tir_mlir.script.module:PrimFunc",
     "TensorIntrin": "tir_mlir.intrin:TensorIntrin",
     "IRModule": "tir_mlir.script.module:IRModule",
-    "IndexMap": "tir_mlir.dialect.index_map:IndexMap",
+    "IndexMap": "tir_mlir.dialect.index_maps.index_map:IndexMap",
     "IntImm": f"{_CONSTANTS}:IntImm",
     "FloatImm": f"{_CONSTANTS}:FloatImm",
     "const": f"{_CONSTANTS}:const",
@@ -129,7 +129,7 @@ MODULES: dict[str, dict[str, str]] = {
         "requires_cuda": f"{_TESTING}:requires_gpu",
     },
     "tvm.contrib": {},
-    "tvm.contrib.clang": {"create_llvm": "tir_mlir.runtime.clang:create_llvm"},
+    "tvm.contrib.clang": {"create_llvm": "tir_mlir.runtime.drivers.clang:create_llvm"},
     "tvm.contrib.utils": {
         "tempdir": "tir_mlir.compat.tempdir:tempdir",
         "TempDirectory": "tir_mlir.compat.tempdir:TempDirectory",

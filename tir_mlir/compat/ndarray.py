@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.errors import ArgumentError
-from tir_mlir.dialect.shown import shown
+from tir_mlir.dialect.diagnostics import ArgumentError, shown
 
 _ALIGNMENT = 64  # of the buffers that kernels get; the width of a cache line and of the widest vector
 

@@ -14,8 +14,7 @@ from tir_mlir import __version__ as VERSION  # noqa: N812, F401  tvm.__version__
 from tir_mlir.build import Library
 from tir_mlir.build import build as _build
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
-from tir_mlir.dialect.errors import BuildError
-from tir_mlir.dialect.shown import shown
+from tir_mlir.dialect.diagnostics import BuildError, shown
 from tir_mlir.script.module import IRModule
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from tir_mlir.compat.equality import assert_structural_equal
-from tir_mlir.dialect.errors import ArgumentError
+from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import ClassMember, build, parse
 

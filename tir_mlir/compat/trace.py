@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
-from tir_mlir.schedule.instruction import Instruction as Step
-from tir_mlir.schedule.instruction import InstructionKind
-from tir_mlir.schedule.trace_json import step_of
+from tir_mlir.schedule.trace.instruction import Instruction as Step
+from tir_mlir.schedule.trace.instruction import InstructionKind
+from tir_mlir.schedule.trace.json_text import step_of
 
 
 class _Made(type):

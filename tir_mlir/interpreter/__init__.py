@@ -5,9 +5,9 @@
 them, `poison.py` what nobody wrote, `watch.py` the races, `stops.py` the words of an error, `tally.py` the counts.
 """
 
+from tir_mlir.interpreter.counters import Counts, Report
+from tir_mlir.interpreter.interpret import exactly, interpret
 from tir_mlir.interpreter.memory import Pointer, View
 from tir_mlir.interpreter.poison import Poison, is_poison
-from tir_mlir.interpreter.running import exactly, interpret
-from tir_mlir.interpreter.tally import Counts, Report
 
 __all__ = ["Counts", "Pointer", "Poison", "Report", "View", "exactly", "interpret", "is_poison"]

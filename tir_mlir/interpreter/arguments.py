@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.errors import ArgumentError
+from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import array_of, is_float, numbers
 from tir_mlir.interpreter.memory import Memory, View, row_major
 from tir_mlir.interpreter.poison import POISON, is_poison
-from tir_mlir.runtime.arrays import Packed, Packer
-from tir_mlir.runtime.signature import BufferParam, Signature
+from tir_mlir.runtime.call.arrays import Packed, Packer
+from tir_mlir.runtime.call.signature import BufferParam, Signature
 
 WIDE = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 

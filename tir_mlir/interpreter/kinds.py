@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.errors import NotInterpreted
+from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.interpreter.floats import ROUND, f16, f32
 from tir_mlir.interpreter.memory import BYTES
 from tir_mlir.interpreter.poison import is_poison

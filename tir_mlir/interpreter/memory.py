@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.errors import OutOfBoundsError
+from tir_mlir.dialect.diagnostics import OutOfBoundsError
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.poison import POISON, is_poison
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.errors import UnwrittenError
+from tir_mlir.dialect.diagnostics import UnwrittenError
 
 
 class Poison:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.intrinsics import TensorIntrin, check_with, provide, try_with
+from tir_mlir.dialect.computation import TensorIntrin, check_with, provide, try_with
 
 __all__ = ["TensorIntrin"]
 
@@ -13,20 +13,20 @@ __all__ = ["TensorIntrin"]
 def _built_in(name: str) -> None:
     """Register an intrinsic of the project when somebody asks for it: a trace may name one."""
     if name.startswith("dot_"):
-        from tir_mlir.intrin import dots
+        from tir_mlir.intrin import dot_products
 
-        dots.register(name)
+        dot_products.register(name)
 
 
 @check_with
 def _check(intrinsic: TensorIntrin, seed: int) -> Any:
-    from tir_mlir.check.intrinsic import check_intrinsic
+    from tir_mlir.intrin.check import check_intrinsic
 
     return check_intrinsic(intrinsic, seed)
 
 
 @try_with
 def _try(intrinsic: TensorIntrin) -> str | None:
-    from tir_mlir.interpreter.trial import fault
+    from tir_mlir.intrin.trial import fault
 
     return fault(intrinsic)

@@ -9,11 +9,10 @@ from typing import Any, NoReturn
 from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import BuildError
-from tir_mlir.dialect.shown import shown
-from tir_mlir.runtime.aot import Aot
-from tir_mlir.runtime.cross import Cross
+from tir_mlir.dialect.diagnostics import BuildError, shown
+from tir_mlir.dialect.ir import entered
+from tir_mlir.runtime.drivers.aot import Aot
+from tir_mlir.runtime.drivers.cross import Cross
 from tir_mlir.runtime.timing import Timing
 
 

@@ -12,10 +12,14 @@ from copy import deepcopy
 from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin
 
-from tir_mlir.dialect.views import Block, Func, Loop
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.dialect.ir import Block, Func, Loop, is_block, walk
 from tir_mlir.passes.schedule import Primitive
-from tir_mlir.passes.schedule.lcg import Random
-from tir_mlir.schedule.formulas import Formula
+from tir_mlir.passes.schedule.edits import pick_either
+from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle
 
 Fit = Callable[[Any], Any]
@@ -296,3 +300,38 @@ def value_type(value: Any, depth: int = 3) -> str:
         kinds = dict.fromkeys(value_type(v, depth - 1) for v in value)
         return f"{name}[{', '.join(kinds)}]"
     return name
+
+
+_ANY = 8  # enough for a map that names the first few
+
+
+def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | None:
+    """The rank of a buffer of a block, or the number of its iters; None where the map says how many it takes.
+
+    Any number where the block or buffer is not found: the step itself says so, and the map is not used.
+    """
+    if not _is_open(index_map):
+        return None
+    found = _block_rank(module, block)
+    if found is None or buffer is None:
+        return _ANY if found is None else len(found.iters)
+    try:
+        return pick_either(found, buffer)[0].rank
+    except (TirError, TypeError, KeyError, IndexError):  # not found, or no choice of a buffer at all
+        return _ANY
+
+
+def _is_open(index_map: Any) -> bool:
+    if not inspect.isfunction(index_map):
+        return False
+    return any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(index_map).parameters.values())
+
+
+def _block_rank(module: ir.Module, block: Any) -> Block | None:
+    if isinstance(block, BlockHandle):
+        op = walk.find(module, block.id)
+        return Block(op) if op is not None and is_block(op) else None
+    if not isinstance(block, str):
+        return None
+    named = [b for b in walk.all_blocks(module.operation) if b.name == block]
+    return named[0] if len(named) == 1 else None

@@ -7,10 +7,9 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect import walk
-from tir_mlir.dialect.views import Block, Loop, is_block
+from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.dialect.ir import Block, Loop, is_block, walk
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.schedule.formulas import Formula
 from tir_mlir.schedule.handles import ExprHandle, Handle, LoopHandle
 
 

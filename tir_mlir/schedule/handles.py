@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from tir_mlir.schedule.formulas import Operators
+from tir_mlir.dialect.index_maps import Operators
 
 INLINE, ROOT = -2, -1  # ids of the loop handles that sample_compute_location gives for "inline it", "leave it"
 

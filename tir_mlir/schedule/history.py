@@ -11,8 +11,8 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.schedule.instruction import Instruction
-from tir_mlir.script.highlight import shortened
+from tir_mlir.schedule.trace.instruction import Instruction
+from tir_mlir.script.display import shortened
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer import script
 

@@ -9,29 +9,26 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir import ir
 
-from tir_mlir.dialect import create
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ScheduleError
-from tir_mlir.dialect.shown import shown
-from tir_mlir.dialect.views import Block, funcs
+from tir_mlir.dialect.diagnostics import ScheduleError, shown
+from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.dialect.ir import Block, create, entered, funcs
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.passes.schedule.explain_tensorize import Fits, explain_tensorize
-from tir_mlir.passes.schedule.lcg import Random
-from tir_mlir.passes.schedule.lookup import working_function
-from tir_mlir.passes.schedule.marks import Mark
-from tir_mlir.schedule.answer import Answer
+from tir_mlir.passes.schedule.blocks.explain_tensorize import Fits, explain_tensorize
+from tir_mlir.passes.schedule.placement.location import Mark
+from tir_mlir.passes.schedule.queries.lookup import working_function
+from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.arguments import value_type
-from tir_mlir.schedule.formulas import Formula
+from tir_mlir.schedule.can import Answer
+from tir_mlir.schedule.executor import Stepper
 from tir_mlir.schedule.handles import BlockHandle, Handle, LoopHandle
 from tir_mlir.schedule.history import Diff, History
-from tir_mlir.schedule.infos import BlockInfo, LoopInfo, info_of
-from tir_mlir.schedule.methods import BlockLike
-from tir_mlir.schedule.stepping import Stepper
-from tir_mlir.script import highlight
+from tir_mlir.schedule.info import BlockInfo, LoopInfo, info_of
+from tir_mlir.schedule.primitives import BlockLike
+from tir_mlir.script import display
 from tir_mlir.script.module import IRModule, PrimFunc
 
 if TYPE_CHECKING:
-    from tir_mlir.check.report import Result
+    from tir_mlir.equivalence.result import Result
 
 _NO_TREE = (
     "a schedule here is its module, without a tree beside it: sch.get(handle) tells what a block or loop is now,"
@@ -87,7 +84,7 @@ class Schedule(Stepper):
         "auto": full where that is soon done. The answer is true when they are equal; its text says at which sizes they
         ran, or which element differs first and who wrote it. Errors: NotChecked names what has no exact meaning.
         """
-        from tir_mlir.check.schedules import verify_schedule
+        from tir_mlir.equivalence.verify_schedule import verify_schedule
 
         return verify_schedule(self, sizes, seed)
 
@@ -97,7 +94,7 @@ class Schedule(Stepper):
             self.mod.show(**options)
             return
         last = next((e for e in reversed(self._history) if e.before is not e.after), None)
-        highlight.put(last.diff() if last else Diff("no step has changed the program yet"))
+        display.put(last.diff() if last else Diff("no step has changed the program yet"))
 
     # --- what was done, and what would be -----------------------------------------------------------------------------
 

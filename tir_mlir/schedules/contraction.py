@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tir_mlir.dialect.dtypes import bits
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import bits
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.infos import BlockInfo, RegionInfo
-from tir_mlir.schedules.nest import block_info
+from tir_mlir.schedule.info import BlockInfo, RegionInfo
+from tir_mlir.schedules.block_queries import block_info
 
 
 @dataclass(frozen=True)

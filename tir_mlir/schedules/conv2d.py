@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.conv_tiles import ConvTiles, conv_tiles
+from tir_mlir.schedules.block_queries import block_info, extent_of
+from tir_mlir.schedules.conv_tile_sizes import ConvTiles, conv_tiles
 from tir_mlir.schedules.convolution import Convolution, convolution
+from tir_mlir.schedules.depthwise_conv import plain
 from tir_mlir.schedules.gemm import THREAD_WORK
-from tir_mlir.schedules.nest import block_info, extent_of
-from tir_mlir.schedules.padded import Pad, join_rows, pads, unpad
-from tir_mlir.schedules.plain import plain
-from tir_mlir.schedules.tiles import LARGE
+from tir_mlir.schedules.padding import Pad, join_rows, pads, unpad
+from tir_mlir.schedules.tile_sizes import LARGE
 from tir_mlir.target import Target, host
 
 UNROLLED = 8

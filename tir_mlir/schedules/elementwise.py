@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.infos import BlockInfo
-from tir_mlir.schedules.nest import block_info, extent_of, extents, iters, nest, size, widest
-from tir_mlir.schedules.sharing import inline, share
-from tir_mlir.schedules.tiles import LARGE
+from tir_mlir.schedule.info import BlockInfo
+from tir_mlir.schedules.block_queries import block_info, extent_of, extents, iters, nest, size, widest
+from tir_mlir.schedules.threads import inline, share
+from tir_mlir.schedules.tile_sizes import LARGE
 from tir_mlir.target import Target, host
 
 VECTORS = 8

@@ -7,11 +7,11 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.contraction import Contraction, contraction
+from tir_mlir.schedules.gemm_int8 import dot_for, integer_gemm
 from tir_mlir.schedules.gemv import gemv
-from tir_mlir.schedules.integer import dot_for, integer_gemm
 from tir_mlir.schedules.packing import far_result, pack_left, pack_right, packs_left, packs_right
-from tir_mlir.schedules.sharing import SHARES, share
-from tir_mlir.schedules.tiles import LARGE, Tiles, tiles
+from tir_mlir.schedules.threads import SHARES, share
+from tir_mlir.schedules.tile_sizes import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 20

@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.contraction import MatVec, matrix_vector
-from tir_mlir.schedules.tiles import LARGE, even
+from tir_mlir.schedules.tile_sizes import LARGE, even
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 17

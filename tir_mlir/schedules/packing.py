@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.contraction import Contraction, Operand
-from tir_mlir.schedules.tiles import LARGE, Tiles
+from tir_mlir.schedules.tile_sizes import LARGE, Tiles
 from tir_mlir.target import Target
 
 SQUARE = 8

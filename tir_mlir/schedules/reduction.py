@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.infos import BlockInfo
-from tir_mlir.schedules.nest import along_memory, block_info, extents, iters, nest, size, widest
-from tir_mlir.schedules.sharing import SHARES, inline, share
-from tir_mlir.schedules.tiles import LARGE, even
+from tir_mlir.schedule.info import BlockInfo
+from tir_mlir.schedules.block_queries import along_memory, block_info, extents, iters, nest, size, widest
+from tir_mlir.schedules.threads import SHARES, inline, share
+from tir_mlir.schedules.tile_sizes import LARGE, even
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 16

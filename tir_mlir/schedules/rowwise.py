@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.family import Member, family, row_axes
-from tir_mlir.schedules.nest import along_memory, extents, iters, last_axis, nest, size, widest
-from tir_mlir.schedules.sharing import inline, share
+from tir_mlir.schedules.block_queries import along_memory, extents, iters, last_axis, nest, size, widest
+from tir_mlir.schedules.producers import Member, family, row_axes
+from tir_mlir.schedules.threads import inline, share
 from tir_mlir.target import Target, host
 
 VECTORS = 8
@@ -104,3 +104,19 @@ class Rows:
             first = next(x for x in inner if x is not inner[-1])
             init = sch.decompose_reduction(member.block, first)
             sch.vectorize(sch.get_loops(init)[-1])
+
+
+def softmax(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+    """Schedule a softmax, or anything that divides, subtracts or scales what it reads by reductions along its rows.
+
+    `block` is the last one; maximum, exponentials and sum are found from it. As `rowwise` in everything.
+    """
+    rowwise(sch, block, target, threads)
+
+
+def layer_norm(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+    """Schedule a layer norm, RMS norm, group norm, ...: rows that are scaled by their own mean and spread.
+
+    `block` is the last one; the sums are found from it. As `rowwise` in everything.
+    """
+    rowwise(sch, block, target, threads)

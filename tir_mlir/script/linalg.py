@@ -7,18 +7,17 @@ from collections.abc import Callable, Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect import create
-from tir_mlir.dialect.context import context, entered
-from tir_mlir.dialect.errors import TirError, VerifyError
+from tir_mlir.dialect.diagnostics import TirError, VerifyError
+from tir_mlir.dialect.ir import Func, create, entered, funcs
+from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.verify import check_mlir
-from tir_mlir.dialect.views import Func, funcs
 from tir_mlir.passes import linalg as passes
 from tir_mlir.passes.linalg import Stayed as Stayed
 from tir_mlir.passes.linalg.prepare import UPSTREAM
-from tir_mlir.script.load import complete, moved, parse_mlir, read, survive
+from tir_mlir.script.mlir_text import complete, moved, parse_mlir, read, survive
 from tir_mlir.script.module import IRModule
-from tir_mlir.script.source import Source
-from tir_mlir.script.verified import at_location, place
+from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.verify import at_location, place
 
 _NAME = re.compile(r"%([A-Za-z_]\w*)")
 _RESULT = re.compile(r"%([A-Za-z_]\w*)\s*=\s*$")

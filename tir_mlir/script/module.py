@@ -7,12 +7,8 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect import attrs, create
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import TirError
-from tir_mlir.dialect.shown import shown
-from tir_mlir.dialect.views import Func, funcs
-from tir_mlir.dialect.visiting import visit
+from tir_mlir.dialect.diagnostics import TirError, shown
+from tir_mlir.dialect.ir import Func, attrs, create, entered, funcs, visit
 
 
 class IRModule:
@@ -40,7 +36,7 @@ class IRModule:
 
         Missing ids and names are given. Errors: ScriptError with the place, for malformed text and broken rules.
         """
-        from tir_mlir.script.load import load
+        from tir_mlir.script.mlir_text import load
 
         return IRModule(load(text_or_path))
 
@@ -103,18 +99,18 @@ class IRModule:
 
     def show(self, **options: Any) -> None:
         """Print the module as TVMScript, in colour where that can be shown."""
-        from tir_mlir.script.highlight import show
+        from tir_mlir.script.display import show
 
         show(self.script(**options))
 
     def equal(self, other: IRModule) -> bool:
         """Whether both are the same program; ids and locations do not count."""
-        from tir_mlir.script.equal import equal
+        from tir_mlir.script.structural_equal import equal
 
         return isinstance(other, IRModule) and equal(self.mlir, other.mlir)
 
     def _repr_html_(self) -> str:
-        from tir_mlir.script.highlight import html
+        from tir_mlir.script.display import html
 
         return html(self.script())
 

@@ -6,9 +6,9 @@ import sys
 from builtins import bool as _bool
 from typing import Any
 
-from tir_mlir.script.call_words import *  # noqa: F403
-from tir_mlir.script.syntax import BufferWord, DType, HandleWord, LetWord, construct
-from tir_mlir.script.words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, ...
+from tir_mlir.script.language.call_words import *  # noqa: F403
+from tir_mlir.script.language.markers import BufferWord, DType, HandleWord, LetWord, construct
+from tir_mlir.script.language.math_words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, ...
 
 
 def prim_func(

@@ -11,14 +11,27 @@
 The function is the one that its equivalent in TVMScript gives. The words of `T` (`T.exp`, `T.max`) work here as well.
 """
 
-from tir_mlir.te import words
+from tir_mlir.te import functions
 from tir_mlir.te.expr import Expr, Var, size_var, var
+from tir_mlir.te.functions import *  # noqa: F403
 from tir_mlir.te.prim_func import create_prim_func
-from tir_mlir.te.reduction import Reducer, comm_reducer, max, min, prod, sum
-from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor, compute, placeholder, reduce_axis
-from tir_mlir.te.words import *  # noqa: F403
+from tir_mlir.te.tensor import (
+    ComputeOp,
+    IterVar,
+    PlaceholderOp,
+    Reducer,
+    Tensor,
+    comm_reducer,
+    compute,
+    max,
+    min,
+    placeholder,
+    prod,
+    reduce_axis,
+    sum,
+)
 
 __all__ = [
-    "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute",
-    "create_prim_func", "max", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "var", *words.__all__,
+    "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute", "max",
+    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "var", *functions.__all__,
 ]  # fmt: skip

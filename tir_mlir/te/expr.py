@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.shown import shown
-from tir_mlir.te.places import placed, refuse
+from tir_mlir.dialect.diagnostics import shown
+from tir_mlir.te.source_location import placed, refuse
 
 _keys = itertools.count()
 
@@ -31,7 +31,7 @@ class Expr:
     @property
     def dtype(self) -> str:
         """The element type of the value."""
-        from tir_mlir.te.probe import dtypes_of
+        from tir_mlir.te.infer_dtype import dtypes_of
 
         return dtypes_of([self])[0]
 

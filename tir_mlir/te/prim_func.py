@@ -6,13 +6,13 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from tir_mlir.dialect.shown import shown
+from tir_mlir.dialect.diagnostics import shown
 from tir_mlir.script import tir
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.script.parser import Program, build
-from tir_mlir.te import syntax
+from tir_mlir.te import script_ast
 from tir_mlir.te.expr import Expr, Var, named, subscript, word
-from tir_mlir.te.places import TeSource, file_of, placed, refuse
+from tir_mlir.te.source_location import TeSource, file_of, placed, refuse
 from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
 
 
@@ -60,14 +60,14 @@ def _in_order(tensors: Sequence[Tensor]) -> list[ComputeOp]:
 def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
     """Whatever the computations use comes in with the parameters."""
     given = {a.key for a in args}
-    known = {key for a in args for key in syntax.sizes_of(a)} | given
+    known = {key for a in args for key in script_ast.sizes_of(a)} | given
     for op in order:
         for tensor in op.input_tensors:
             if isinstance(tensor.op, PlaceholderOp) and tensor.key not in given:
                 raise refuse(f"{op.name} reads {tensor.name}, a placeholder that is no parameter: add it to the list")
     used: dict[str, tuple[Var, str]] = {}
     for tensor in [*(a for a in args if isinstance(a, Tensor)), *(t for op in order for t in op.tensors)]:
-        used |= {key: (var, f"the shape of {tensor.name}") for key, var in syntax.sizes_of(tensor).items()}
+        used |= {key: (var, f"the shape of {tensor.name}") for key, var in script_ast.sizes_of(tensor).items()}
     for op in order:
         used |= {key: (var, op.name) for key, var in op.variables.items()}
     for key, (var, where) in used.items():
@@ -80,28 +80,28 @@ class _Maker:
 
     def __init__(self, args: Sequence[Any]):
         self.args = args
-        self.names = syntax.Names()
+        self.names = script_ast.Names()
         self.blocks: set[str] = set()
-        sizes = {k: v for a in args for k, v in syntax.sizes_of(a).items()}
+        sizes = {k: v for a in args for k, v in script_ast.sizes_of(a).items()}
         for leaf in [*args, *(v for k, v in sizes.items() if all(k != a.key for a in args))]:
             self.names.give(leaf.key, leaf.name)
 
     def module(self, order: Sequence[ComputeOp]) -> Any:
-        params = [syntax.parameter(a, self.names) for a in self.args]
+        params = [script_ast.parameter(a, self.names) for a in self.args]
         place = order[0].place if order else placed(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
-        body: list[ast.stmt] = [ast.Expr(syntax.call("func_attr", attributes))]
+        body: list[ast.stmt] = [ast.Expr(script_ast.call("func_attr", attributes))]
         given = {a.key for a in self.args}
         body += [
-            syntax.assign(self.names.of[k], syntax.call("int32"))
-            for k in dict.fromkeys(key for a in self.args for key in syntax.sizes_of(a))
+            script_ast.assign(self.names.of[k], script_ast.call("int32"))
+            for k in dict.fromkeys(key for a in self.args for key in script_ast.sizes_of(a))
             if k not in given
         ]
         for op in order:
             made = self._operation(op)
-            syntax.at(op.place, made)
+            script_ast.at(op.place, made)
             body += made
-        function = syntax.function(params, body, place)
+        function = script_ast.function(params, body, place)
         return build([Program("main", function, TeSource(file_of(place)), {"T": tir})])
 
     def _operation(self, op: ComputeOp) -> list[ast.stmt]:
@@ -109,9 +109,9 @@ class _Maker:
         made: list[ast.stmt] = []
         for tensor in op.tensors:
             if tensor.key not in self.names.of:
-                shape = syntax.shape(tensor.shape, self.names)
-                alloc = syntax.call("alloc_buffer", shape, ast.Constant(tensor.dtype))
-                made.append(syntax.assign(self.names.give(tensor.key, tensor.name), alloc))
+                shape = script_ast.shape(tensor.shape, self.names)
+                alloc = script_ast.call("alloc_buffer", shape, ast.Constant(tensor.dtype))
+                made.append(script_ast.assign(self.names.give(tensor.key, tensor.name), alloc))
         axes = [*op.axis, *op.reduce_axis]
         loops = [self.names.fresh(a.name) for a in axes]
         if op.reduction is not None or len(op.body) == 1:
@@ -122,7 +122,7 @@ class _Maker:
                 for t, e in zip(op.tensors, op.body, strict=True)
             ]
         for axis, variable in reversed(list(zip(axes, loops, strict=True))):
-            body = [syntax.loop(variable, self._bounds(axis), body)]
+            body = [script_ast.loop(variable, self._bounds(axis), body)]
         for variable in loops:
             self.names.forget(variable)
         return made + body
@@ -130,8 +130,8 @@ class _Maker:
     def _bounds(self, axis: IterVar) -> list[ast.expr]:
         low, extent = axis.dom.min, axis.dom.extent
         if isinstance(low, int) and low == 0:
-            return [syntax.size(extent, self.names)]
-        return [syntax.size(low, self.names), syntax.size(low + extent, self.names)]
+            return [script_ast.size(extent, self.names)]
+        return [script_ast.size(low, self.names), script_ast.size(low + extent, self.names)]
 
     def _block(self, op: ComputeOp, title: str, loops: list[str], values: Any) -> ast.stmt:
         """A block with one iter an axis; without any axis, one iter over a single point."""
@@ -142,12 +142,12 @@ class _Maker:
             bounds = self._bounds(axis)
             domain = bounds[0] if len(bounds) == 1 else ast.Tuple(bounds, ast.Load())
             kind = "axis.reduce" if axis.is_reduce else "axis.spatial"
-            body.append(syntax.assign(iterator, syntax.call(kind, domain, syntax.name(variable))))
+            body.append(script_ast.assign(iterator, script_ast.call(kind, domain, script_ast.name(variable))))
         if not axes:
             iters = [self.names.fresh("vi")]
-            body.append(syntax.assign(iters[0], syntax.call("axis.spatial", ast.Constant(1), ast.Constant(0))))
+            body.append(script_ast.assign(iters[0], script_ast.call("axis.spatial", ast.Constant(1), ast.Constant(0))))
         if op.attrs:
-            body.append(ast.Expr(syntax.call("block_attr", _plain(op.attrs))))
+            body.append(ast.Expr(script_ast.call("block_attr", _plain(op.attrs))))
         body += values()
         for iterator in iters:
             self.names.forget(iterator)
@@ -156,7 +156,7 @@ class _Maker:
             number += 1
             unique = f"{title}_{number}"
         self.blocks.add(unique)
-        return syntax.under(syntax.call("block", ast.Constant(unique)), body)
+        return script_ast.under(script_ast.call("block", ast.Constant(unique)), body)
 
     def _values(self, op: ComputeOp) -> list[ast.stmt]:
         """What a block stores: a value, or a reduction with its init."""
@@ -174,15 +174,15 @@ class _Maker:
                 for n, e in zip(new, reduction.reducer.identity(types), strict=True)
             ]
         results = reduction.reducer.combine(old, new)
-        return [syntax.under(syntax.call("init"), init), *self._update(op, results)]
+        return [script_ast.under(script_ast.call("init"), init), *self._update(op, results)]
 
     def _update(self, op: ComputeOp, results: list[Expr]) -> list[ast.stmt]:
         """The stores of an update. Several values are computed before the first is stored: all read the old ones."""
         if len(results) == 1:
             return [self._store(op.tensors[0], op, results[0])]
         kept = [self.names.fresh(f"v_{t.name}") for t in op.tensors]
-        made = [syntax.assign(k, named(r.node, self.names.of)) for k, r in zip(kept, results, strict=True)]
-        made += [ast.Assign([self._target(t, op)], syntax.name(k)) for t, k in zip(op.tensors, kept, strict=True)]
+        made = [script_ast.assign(k, named(r.node, self.names.of)) for k, r in zip(kept, results, strict=True)]
+        made += [ast.Assign([self._target(t, op)], script_ast.name(k)) for t, k in zip(op.tensors, kept, strict=True)]
         for one in kept:
             self.names.forget(one)
         return made

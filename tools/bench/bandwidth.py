@@ -12,7 +12,7 @@ import numpy as np
 from external import on_all_threads
 from measure import interleaved
 from roofline import Point
-from tir_mlir.runtime.host import host
+from tir_mlir.target.host import host
 
 SIZES = tuple(1 << bits for bits in (14, 16, 18, 20, 22, 24, 26, 28))  # bytes of all arrays together
 MOVED = 1 << 22  # bytes a call moves, at least: the call itself must not count

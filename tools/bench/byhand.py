@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir import Schedule
-from tir_mlir.runtime.host import host
+from tir_mlir.target.host import host
 
 
 def gemm(sch: Schedule, block: str, threads: int) -> None:

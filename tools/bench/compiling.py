@@ -27,11 +27,11 @@ start = time.perf_counter()
 import tir_mlir{more}
 took = time.perf_counter() - start
 import sys
-context = sys.modules.get("tir_mlir.dialect.context")
+context = sys.modules.get("tir_mlir.dialect.ir.context")
 assert context is None or context._context is None, "importing made an MLIR context"
 print(took)
 """
-_ALL = "; from tir_mlir import Schedule, TensorIntrin, build; from tir_mlir.script import ir, tir"
+_ALL = "; from tir_mlir import Schedule, TensorIntrin, build; from tir_mlir.script import ir; from tir_mlir.script import tir"
 
 
 @dataclass(frozen=True)

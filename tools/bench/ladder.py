@@ -22,7 +22,7 @@ from measure import Stats, seconds
 from report import short
 from threads import set_threads
 from tir_mlir import Schedule, schedules
-from tir_mlir.schedule.trace_text import python_lines
+from tir_mlir.schedule.trace.python_text import python_lines
 from works.entering import compiled
 
 CALLS = 7

@@ -13,8 +13,8 @@ from measure import interleaved
 from peak import peak
 from roofline import Point, Roofs, settled
 from threads import set_threads
-from tir_mlir.runtime.host import host
-from tir_mlir.runtime.toolchain import versions
+from tir_mlir.runtime.tools.toolchain import versions
+from tir_mlir.target.host import host
 
 TYPES = ("float32", "float64", "int8")
 

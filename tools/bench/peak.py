@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from external import on_all_threads
-from tir_mlir.runtime.host import cpu_features, host
+from tir_mlir.target.host import cpu_features, host
 
 TURNS = 400_000
 

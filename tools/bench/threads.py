@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-from tir_mlir.runtime import symbols
+from tir_mlir.runtime.drivers import shared_libraries
 
 QUIET = 0.2  # share of one core that the whole process may still use to count as quiet
 WAIT = 1.0  # seconds, at most
@@ -21,7 +21,7 @@ def counts() -> list[int]:
 
 def set_threads(number: int, peers: Iterable[Callable[[int], object]] = ()) -> None:
     """From now on our parallel loops and those of the peers use that many."""
-    symbols.load(symbols.openmp()).omp_set_num_threads(ctypes.c_int(number))
+    shared_libraries.load(shared_libraries.openmp()).omp_set_num_threads(ctypes.c_int(number))
     for tell in peers:
         tell(number)
 

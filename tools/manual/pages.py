@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.passes.schedule import PRIMITIVES
 
 Example = Callable[[Schedule], Any]

@@ -1,7 +1,7 @@
 # RUN: %python %s | FileCheck %s
 # Sampling changes no program, so it is no pass: the schedule is made here.
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import tir as T
 
 

@@ -1,7 +1,7 @@
 """Kernels by symbol name: what a call to an external function runs when the program brings no code of its own."""
 
-from tir_mlir.intrin.kernels import dots as _dots  # noqa: F401 - these register themselves
-from tir_mlir.intrin.kernels import tmm16 as _tmm16  # noqa: F401
+from tir_mlir.intrin.kernels import dot_products as _dots  # noqa: F401 - these register themselves
+from tir_mlir.intrin.kernels import outer_product as _tmm16  # noqa: F401
 from tir_mlir.intrin.kernels.registry import emit, find_kernel, known_kernels, needed_by, register_kernel
 
 __all__ = ["emit", "find_kernel", "known_kernels", "needed_by", "register_kernel"]

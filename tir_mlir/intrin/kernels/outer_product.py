@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tir_mlir.runtime.host import Host
+from tir_mlir.intrin.kernels.registry import emit, register_kernel
+from tir_mlir.target.host import Host, host
 
 _SEGMENT = 4  # floats of 128 bits, the unit in which wide shuffles are cheap
 _UNROLL = 16  # steps of k in straight line
@@ -221,3 +222,6 @@ class _Emitter:
         head = f"({', '.join(f'{x}: {vector}' for x in after)})" if after else ""
         self.lines.append(f"{done}{head}:")
         self.results = after
+
+
+register_kernel("tmm16", lambda: emit(outer_product("tmm16", 16, 16, 16, host())))

@@ -10,7 +10,7 @@ import peers
 from contest import OURS, Contest, Contestant
 from ours import Scheduled, in_words
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.walk import all_blocks, loops_above
+from tir_mlir.dialect.ir import all_blocks, loops_above
 
 Make = Callable[[], Contestant]
 

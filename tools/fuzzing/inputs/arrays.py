@@ -11,7 +11,7 @@ import numpy as np
 from fuzzing.inputs import values
 from fuzzing.inputs.judging import Fault, described, seen, tried
 from tir_mlir import build
-from tir_mlir.dialect.errors import ArgumentError
+from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.script.parser import parse
 
 PLAIN = """@T.prim_func

@@ -15,7 +15,7 @@ import numpy as np
 
 from fuzzing.inputs.judging import Fault, tried
 from tir_mlir import build
-from tir_mlir.runtime import cache as store
+from tir_mlir.runtime.cache import store
 from tir_mlir.script.parser import parse
 
 PROGRAM = """@T.prim_func

@@ -9,7 +9,7 @@ from random import Random
 
 from fuzzing.programs import program
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
 

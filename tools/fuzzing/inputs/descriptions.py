@@ -8,7 +8,7 @@ from typing import Any
 from fuzzing.inputs import corpus, script, values
 from fuzzing.inputs.judging import seen, tried
 from tir_mlir import TensorIntrin, build, create_llvm
-from tir_mlir.intrin import dots, library
+from tir_mlir.intrin import dot_products, outer_products
 from tir_mlir.intrin.kernels.registry import register_kernel
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
@@ -58,7 +58,9 @@ def _built_in(random: Random) -> str:
     if max((n for n in numbers if isinstance(n, int)), default=0) > 64:
         numbers = [n if n != 1 << 40 else -1 for n in numbers]
     if random.random() < 0.5:
-        return tried(f"outer_product{(*numbers, scopes)}", lambda: library.outer_product(*numbers, scopes=scopes))[0]
+        return tried(
+            f"outer_product{(*numbers, scopes)}", lambda: outer_products.outer_product(*numbers, scopes=scopes)
+        )[0]
     name = random.choice(
         (
             "dot_4x4",
@@ -73,7 +75,7 @@ def _built_in(random: Random) -> str:
         )
     )
     if random.random() < 0.5:
-        return tried(f"dots.register({name!r})", lambda: dots.register(name))[0]
+        return tried(f"dots.register({name!r})", lambda: dot_products.register(name))[0]
     return tried(
         f"register_kernel({name!r})", lambda: register_kernel(name + "k", values.plain(random), override=True)
     )[0]

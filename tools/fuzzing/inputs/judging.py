@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzing.kinds import Fault
-from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.diagnostics import TirError
 
 USER = "<fuzz"  # files of made-up users: what goes wrong in their own lines is their own error
 _PRODUCT = str(Path(__file__).resolve().parents[3] / "tir_mlir")

@@ -9,7 +9,7 @@ from fuzzing.inputs import texts
 from fuzzing.inputs.judging import Fault, described, short, tried
 from fuzzing.inputs.mlir import ODD as MLIR
 from tir_mlir import build, create_llvm
-from tir_mlir.dialect.errors import BuildError
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.intrin.kernels.registry import emit, register_kernel
 from tir_mlir.script.module import IRModule
 

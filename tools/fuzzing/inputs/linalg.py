@@ -7,7 +7,7 @@ from random import Random
 from fuzzing.inputs import corpus, mlir, texts
 from fuzzing.inputs.judging import Fault, described, short, tried
 from tir_mlir import from_linalg, to_linalg
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
 
 MATMUL = """func.func @main(%A: memref<4x8xf32>, %B: memref<8x5xf32>, %C: memref<4x5xf32>) {
   %zero = arith.constant 0.0 : f32

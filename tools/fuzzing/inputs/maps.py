@@ -8,7 +8,7 @@ from typing import Any
 from fuzzing.inputs import texts, values
 from fuzzing.inputs.judging import Fault, described, seen, short, tried
 from tir_mlir import IndexMap
-from tir_mlir.dialect.errors import NotAffine, NotProvable
+from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
 
 TEXTS = (
     "lambda i, j: (j, i)", "lambda i, j: (i // 16, j // 16, i % 16, j % 16)", "lambda i: (i // 4, i % 4)",

@@ -13,12 +13,11 @@ from random import Random
 from fuzzing.inputs import corpus, pipelines, texts
 from fuzzing.inputs.judging import Fault, described, short, tried
 from tir_mlir import Schedule
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import ScriptError
-from tir_mlir.opt import main
-from tir_mlir.optdriver import net
+from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.opt import crash_guard
+from tir_mlir.opt.driver import main
 from tir_mlir.passes.lower import lower_to_llvm
-from tir_mlir.runtime.modules import clone
 from tir_mlir.script.module import IRModule
 
 ODD = (
@@ -64,7 +63,7 @@ def _read(random: Random, text: str) -> str:
 
 def lowered(module: IRModule) -> None:
     with entered():
-        lower_to_llvm(clone(module.mlir))
+        lower_to_llvm(clone_module(module.mlir))
 
 
 def _run(random: Random, text: str) -> str:
@@ -101,7 +100,7 @@ def _in_child(arguments: list[str], path: Path) -> tuple[int, str, str]:
     journal.write_text("")
     child = os.fork()
     if not child:
-        os.environ[net.JOURNAL] = str(journal)
+        os.environ[crash_guard.JOURNAL] = str(journal)
         code = 1
         with said.open("w", errors="replace") as err, open(os.devnull, "w") as out:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

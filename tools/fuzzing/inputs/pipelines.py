@@ -6,9 +6,9 @@ from functools import cache
 from random import Random
 
 from fuzzing.inputs import texts
-from tir_mlir.optdriver.options import summary
-from tir_mlir.optdriver.pipeline import our_passes, primitive_name
-from tir_mlir.optdriver.upstream import IN_PROCESS
+from tir_mlir.opt.options import summary
+from tir_mlir.opt.pipeline import our_passes, primitive_name
+from tir_mlir.opt.upstream import IN_PROCESS
 from tir_mlir.passes.schedule import PRIMITIVES
 
 LOOPS = ("i", "j", "k", "i_0", "i0", "i1", "C:i", "B:k", "AB:k", "T1:i1", "#1", "#2", "#3", "#99", "nobody", "")

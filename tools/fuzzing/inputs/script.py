@@ -11,7 +11,7 @@ from typing import Any
 from fuzzing.inputs import corpus, mlir, pipelines, texts
 from fuzzing.inputs.judging import USER, Fault, described, short, tried
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.module import IRModule

@@ -9,7 +9,7 @@ from typing import Any
 from fuzzing.inputs import corpus, values
 from fuzzing.inputs.judging import Fault, seen, tried
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule import BlockHandle, LoopHandle
 

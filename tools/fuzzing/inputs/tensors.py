@@ -9,7 +9,7 @@ from typing import Any
 from fuzzing.inputs import values
 from fuzzing.inputs.judging import Fault, described, seen, tried
 from tir_mlir import te
-from tir_mlir.dialect.errors import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError
 
 OPERATORS = (
     "add",

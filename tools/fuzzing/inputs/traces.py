@@ -11,10 +11,10 @@ from typing import Any
 from fuzzing.inputs import corpus, texts
 from fuzzing.inputs.judging import Fault, described, short, tried
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError, TraceError
+from tir_mlir.dialect.diagnostics import ScheduleError, TraceError
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.schedule.instruction import kind_of
 from tir_mlir.schedule.trace import Trace
+from tir_mlir.schedule.trace.instruction import kind_of
 
 ODD = (
     *texts.NUMBERS, "[]", "{}", "null", "true", '""', '"b0"', '"l1"', '"v2"', '"l99"', '"_"', '"\\"x\\""',

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir import IndexMap
-from tir_mlir.dialect.errors import TirError
+from tir_mlir.dialect.diagnostics import TirError
 
 
 class Strange:

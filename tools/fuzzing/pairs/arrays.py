@@ -9,9 +9,7 @@ import numpy as np
 
 from fuzzing.steps.choice import Arguments
 from tir_mlir import IndexMap, Schedule
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.index import Index
-from tir_mlir.dialect.views import Buffer, funcs
+from tir_mlir.dialect.ir import Buffer, Index, entered, funcs
 from tir_mlir.interpreter import is_poison
 
 Arrays = list[np.ndarray]

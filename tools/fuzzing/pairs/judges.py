@@ -10,15 +10,14 @@ import numpy as np
 from fuzzing.pairs.arrays import same
 from fuzzing.pairs.story import State, Story
 from tir_mlir import Schedule, build
-from tir_mlir.check.work import work_of
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.errors import NotChecked
-from tir_mlir.dialect.views import funcs
+from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.equivalence.work import work_of
 from tir_mlir.interpreter import exactly
 from tir_mlir.schedule.trace import Trace
-from tir_mlir.script.equal import difference
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 MOST_WORK = 1 << 18
 """Iterations up to which a program is interpreted: some seconds."""

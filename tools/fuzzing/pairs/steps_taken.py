@@ -11,7 +11,7 @@ from fuzzing.pairs.story import State, Story
 from fuzzing.steps import shown, step
 from fuzzing.steps.choice import NothingThere
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import IndexMapError, ScheduleError
+from tir_mlir.dialect.diagnostics import IndexMapError, ScheduleError
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import Handle
 

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.errors import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 
 SCOPES = ("global", "shared", "local", "global.x")
 Arguments = tuple[list[Any], dict[str, Any]]

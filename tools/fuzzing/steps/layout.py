@@ -6,7 +6,7 @@ from typing import Any
 
 from fuzzing.steps.choice import SCOPES, Arguments, Choice, Maker
 from tir_mlir import IndexMap
-from tir_mlir.dialect.region_map import RegionMap
+from tir_mlir.dialect.index_maps import RegionMap
 
 LAYOUTS: dict[int, tuple[str, ...]] = {
     1: (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from tir_mlir import TensorIntrin
-from tir_mlir.schedule.infos import BlockInfo, RegionInfo
+from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.script.parser import parse
 
 MOST = 512

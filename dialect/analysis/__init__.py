@@ -1,0 +1,57 @@
+"""What a program reads and writes: accesses, regions, dependences, dataflow, reduction updates."""
+
+from tir_mlir.dialect.analysis.access_relations import Touch, conflicting, same_element, touches, written_groups
+from tir_mlir.dialect.analysis.accesses import Access, access_domain, kept_dims, of_op, pointed
+from tir_mlir.dialect.analysis.dataflow import unwritten_reads
+from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
+from tir_mlir.dialect.analysis.dependences import lex_lt, witness
+from tir_mlir.dialect.analysis.reduction_updates import ASSOCIATIVE, is_reduction_pair, update_store
+from tir_mlir.dialect.analysis.regions import (
+    Region,
+    as_written,
+    box,
+    buffers,
+    computed,
+    declare,
+    declared,
+    outer_iters,
+    relation_beneath,
+    resolved,
+    visible_buffers,
+)
+
+__all__ = [
+    "ASSOCIATIVE",
+    "Access",
+    "EXPLICIT",
+    "Region",
+    "Touch",
+    "access_domain",
+    "as_written",
+    "box",
+    "buffers",
+    "computed",
+    "conflicting",
+    "declare",
+    "declared",
+    "explicit",
+    "hide",
+    "hides",
+    "is_reduction_pair",
+    "kept_dims",
+    "lex_lt",
+    "of_op",
+    "only_groups",
+    "outer_iters",
+    "pointed",
+    "relation_beneath",
+    "resolved",
+    "same_element",
+    "touches",
+    "trusted",
+    "unwritten_reads",
+    "update_store",
+    "visible_buffers",
+    "witness",
+    "written_groups",
+]

@@ -1,0 +1,143 @@
+"""Boxes of accesses whose indices are plain sums of loops: by interval arithmetic, without isl."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis.accesses import Access
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, home, is_block, is_inside, is_loop, only_reads, parents
+from tir_mlir.dialect.presburger import intervals
+
+
+@dataclass(frozen=True)
+class SumBox:
+    """[mins, mins + extents) over values defined outside; `dense` when every element of it is touched."""
+
+    mins: tuple[Index, ...]
+    extents: tuple[Index, ...]
+    dense: bool
+
+
+@only_reads
+def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> SumBox | None:
+    """The box of some accesses with everything beneath `top` relaxed, and the loop variables `free` of loops around it,
+    where all indices are plain sums of loops with constant bounds and guards change nothing; None where that is not
+    plain to see."""
+    always = [a for a in group if not _is_guarded(a, top)]
+    if not always:
+        return None
+    loose = _hull(group, top, free)
+    tight = loose if len(always) == len(group) else _hull(always, top, free)
+    if loose is None or tight is None:
+        return None
+    pairs = zip((*loose.mins, *loose.extents), (*tight.mins, *tight.extents), strict=True)
+    return tight if all(a.same(b) for a, b in pairs) else None
+
+
+def _is_guarded(access: Access, top: ir.Operation) -> bool:
+    """Whether the access may not happen at all in one iteration of `top`: under a condition, or in a loop that may be
+    empty."""
+    for parent in parents(access.op):
+        if parent == top:
+            return False
+        if is_loop(parent) and (Loop(parent).const_extent or 0) < 1:
+            return True
+        if parent.name not in ("affine.for", "affine.parallel"):
+            return True
+    return False
+
+
+def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) -> SumBox | None:
+    """The hull of the group; dense when one access alone fills it."""
+    spans = []
+    for access in group:
+        span = [_span(access, d, top, free) for d in range(Buffer(access.buffer).rank)]
+        if any(s is None for s in span):
+            return None
+        spans.append([s for s in span if s is not None])
+    mins, extents = [], []
+    full = [a.exact and _independent(span) for a, span in zip(group, spans, strict=True)]
+    for column in zip(*spans, strict=True):
+        if any(not s.rest.same(column[0].rest) for s in column):
+            return None
+        low, high = min(s.low for s in column), max(s.high for s in column)
+        mins.append((column[0].rest + low).simplified())
+        extents.append(Index.constant(high - low + 1))
+        full = [f and s.dense and (s.low, s.high) == (low, high) for f, s in zip(full, column, strict=True)]
+    return SumBox(tuple(mins), tuple(extents), any(full))
+
+
+@dataclass(frozen=True)
+class _Span:
+    """One dimension: `rest` (defined outside) plus [low, high]; the values beneath that drive it."""
+
+    rest: Index
+    low: int
+    high: int
+    dense: bool
+    values: tuple[ir.Value, ...]
+
+
+def _independent(span: Sequence[_Span]) -> bool:
+    """No value drives two dimensions."""
+    used = [v for s in span for v in s.values]
+    return len(set(used)) == len(used)
+
+
+def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -> _Span | None:
+    index = _in_loops(access.mins[d], top).simplified()
+    found, extent = intervals.terms(index.expr), access.extents[d].as_constant()
+    if found is None or extent is None:
+        return None
+    known = intervals.around(access.op)
+    rest, low, high = Index.constant(found[1]), 0, extent - 1
+    moving: list[tuple[int, int]] = []
+    values = []
+    for dim, factor in found[0].items():
+        value = index.values[dim]
+        if not _moves(value, top) and value not in free:
+            rest = rest + Index.of(value) * factor
+            continue
+        least, most = known.get(value, (None, None))
+        if not _takes_its_range(value) or least is None or most is None:
+            return None
+        low, high = low + min(least * factor, most * factor), high + max(least * factor, most * factor)
+        moving.append((abs(factor), most - least + 1))
+        values.append(value)
+    return _Span(rest, low, high, _fills(moving, extent), tuple(values))
+
+
+def _fills(moving: Sequence[tuple[int, int]], reach: int) -> bool:
+    """Whether a sum of (factor, count) terms, each step `reach` wide at the start, leaves no gap."""
+    for factor, count in sorted(moving):
+        if factor > reach and count > 1:
+            return False
+        reach += factor * (count - 1)
+    return True
+
+
+def _moves(value: ir.Value, top: ir.Operation) -> bool:
+    """Whether a value is defined beneath `top` (the iters of `top` itself stand still)."""
+    return home(value) != top and is_inside(home(value), top)
+
+
+def _in_loops(index: Index, top: ir.Operation) -> Index:
+    """An index with the iters of blocks beneath `top` replaced by what they are bound to."""
+    bound: dict[ir.Value, Index] = {}
+    for value in index.values:
+        owner = value.owner
+        if isinstance(owner, ir.Block) and is_block(owner.owner.operation) and _moves(value, top):
+            bound |= {i.var: i.binding for i in Block(owner.owner).iters}
+    return _in_loops(index.substitute(bound), top) if bound else index
+
+
+def _takes_its_range(value: ir.Value) -> bool:
+    """Whether a value is a loop variable with constant bounds."""
+    owner = value.owner
+    if not isinstance(owner, ir.Block) or not is_loop(owner.owner.operation):
+        return False
+    loop = Loop(owner.owner)
+    return loop.const_extent is not None and loop.lower.as_constant() is not None

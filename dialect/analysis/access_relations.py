@@ -1,0 +1,100 @@
+"""Accesses with their iterations and elements as isl sets: what dependences are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, only_reads, parents
+from tir_mlir.dialect.presburger import Domain, dim_type, region_map, smallest_point
+
+
+@dataclass
+class Touch:
+    """An access with its iterations and elements. Elements of a private allocation are led by its loops."""
+
+    access: Access
+    dom: Domain
+    relation: isl.Map
+
+    @property
+    def label(self) -> str:
+        for parent in parents(self.access.op):
+            if is_block(parent):
+                return Block(parent).name or "block"
+        return "statement"
+
+    def at(self, point: Sequence[int]) -> Iteration:
+        return Iteration(self.label, tuple(zip(loop_names(self.access.op), point, strict=True)))
+
+    def example(self, point: Sequence[int]) -> Counterexample:
+        """An iteration, and the element that it touches."""
+        return Counterexample((self.at(point),), self.element(point))
+
+    def element(self, point: Sequence[int], other: isl.Set | None = None) -> Element:
+        """The least element that an iteration touches (of some)."""
+        found = self.image(point) if other is None else self.image(point).intersect(other)
+        where, buffer = smallest_point(found) or [], Buffer(self.access.buffer)
+        return Element.of(buffer.name, where[len(where) - buffer.rank :])
+
+    def image(self, point: Sequence[int]) -> isl.Set:
+        """The elements that an iteration touches."""
+        relation = self.relation
+        for i, value in enumerate(point):
+            relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
+        return relation.range()
+
+
+def loop_names(op: ir.Operation) -> list[str]:
+    """Names of the loops around an op, outer to inner, of the whole function."""
+    return [Loop(p).name for p in parents(op)[::-1] if is_loop(p)]
+
+
+@only_reads
+def touches(root: ir.Operation, buffer: ir.Value | None = None) -> list[Touch]:
+    """The accesses beneath `root` (to one buffer), each distinct one once."""
+    seen: dict[tuple, None] = {}
+    found: list[Touch] = []
+    for access in accesses(root):
+        if buffer is not None and access.buffer != buffer:
+            continue
+        key = (access.op.block, access.buffer, access.kind, access.mins, access.extents)
+        if key not in seen:
+            seen[key] = None
+            found.append(_touch(access))
+    return found
+
+
+def _touch(access: Access) -> Touch:
+    dom = access_domain(access)
+    relation = region_map(dom, access.mins, access.extents)
+    home = Buffer(access.buffer).op
+    private = [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)] if home is not None else []
+    if private:
+        relation = dom.map(private[::-1]).flat_range_product(relation)
+    return Touch(access, dom, relation)
+
+
+def written_groups(root: ir.Operation) -> list[list[Touch]]:
+    """Touches beneath `root`, grouped by buffer, only buffers that something there writes."""
+    groups: dict[ir.Value, list[Touch]] = {}
+    written = {a.buffer for a in accesses(root) if a.is_write}
+    for touch in touches(root):
+        if touch.access.buffer in written:
+            groups.setdefault(touch.access.buffer, []).append(touch)
+    return list(groups.values())
+
+
+def conflicting(group: Sequence[Touch]) -> list[tuple[Touch, Touch]]:
+    """The pairs of touches of one buffer of which one writes."""
+    return [(a, b) for a in group for b in group if a.access.is_write or b.access.is_write]
+
+
+def same_element(a: Touch, b: Touch) -> isl.Map:
+    """{ iteration of a -> iteration of b } where both touch one element."""
+    return a.relation.apply_range(b.relation.reverse())

@@ -1,0 +1,235 @@
+"""What a piece of program reads and writes: one `Access` a load, a store, or a pointer handed to a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis.indirect_accesses import known_indices
+from tir_mlir.dialect.ir import (
+    AFFINE_ACCESS,
+    Buffer,
+    Index,
+    access_indices,
+    accessed,
+    attrs,
+    is_block,
+    ops,
+    parents,
+    read_map,
+    remembered,
+)
+from tir_mlir.dialect.presburger import Domain, domain
+
+READ, WRITE = "read", "write"
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+_VIEWS = ("memref.subview", "memref.cast")
+
+
+@dataclass(frozen=True)
+class Access:
+    """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or an allocation: views are resolved).
+
+    `exact` is false where the index is not affine: the region is then the whole buffer, or where the index is looked up
+    in a table (see `index_tables`): the region then holds whatever is touched.
+    """
+
+    op: ir.Operation
+    buffer: ir.Value
+    kind: str
+    mins: tuple[Index, ...]
+    extents: tuple[Index, ...]
+    exact: bool = True
+
+    @property
+    def is_write(self) -> bool:
+        return self.kind == WRITE
+
+    @property
+    def is_point(self) -> bool:
+        return all(e.as_constant() == 1 for e in self.extents)
+
+    @property
+    def indices(self) -> list[Index]:
+        return [*self.mins, *self.extents]
+
+
+@remembered
+def accesses(root: ir.Operation) -> list[Access]:
+    """Every access at or beneath `root`, in program order."""
+    found: list[Access] = []
+    for op in ops(root):
+        found += of_op(op)
+    return found
+
+
+@remembered
+def of_op(op: ir.Operation) -> list[Access]:
+    """The accesses that one op makes itself (not those of ops beneath it)."""
+    name = op.name
+    if name in AFFINE_ACCESS or name in ("memref.load", "memref.store"):
+        kind = WRITE if "store" in name else READ
+        exact = name in AFFINE_ACCESS
+        found = _access(op, accessed(op), kind, access_indices(op) if exact else known_indices(op))
+        return [found if exact else replace(found, exact=False)]
+    if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
+        view = pointed(op)
+        if view is None:
+            return []
+        found = [_access(op, view, kind, None) for kind in (READ, WRITE)]
+        mode = attrs.get(op, attrs.ACCESS)
+        if mode == "r":
+            return found[:1]
+        return found[1:] if mode == "w" and _declared_unread(op, Buffer(found[0].buffer).name) else found
+    if name in (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc") or name.startswith(
+        "memref.extract_"
+    ):
+        return []
+    touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
+    return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
+
+
+def _declared_unread(op: ir.Operation, name: str) -> bool:
+    """Whether the block around a pointer declares its reads, this buffer not among them.
+
+    Otherwise a pointer to write through counts as read too: kernels that accumulate are often declared so.
+    """
+    block = next((p for p in parents(op) if is_block(p)), None)
+    if block is None or attrs.READS not in block.attributes or "reads" in attrs.get(block, attrs.HIDDEN, []):
+        return False
+    return all(entry["buffer"] != name for entry in attrs.get(block, attrs.READS))
+
+
+def pointed(op: ir.Operation) -> ir.Value | None:
+    """The memref that an access pointer was taken of."""
+    current = op
+    while current.name != "memref.extract_aligned_pointer_as_index":
+        value = current.operands[0]
+        if isinstance(value.owner, ir.Block):
+            return None
+        current = value.owner
+    return current.operands[0]
+
+
+def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index] | None) -> Access:
+    """Resolve views down to the buffer behind them; without indices the whole view is touched."""
+    buffer = Buffer(memref)
+    if indices is None:
+        mins, extents = [Index.constant(0)] * buffer.rank, _extents(buffer)
+        exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel keeps to its window; a gather may be anywhere
+    else:
+        mins, extents, exact = list(indices), _lanes(op, buffer.rank), True
+    buffer, mins, extents, known = behind(buffer, mins, extents)
+    return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact and known)
+
+
+def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:
+    """A region of a view as one of the buffer behind it, and whether it is that very region (else it is larger)."""
+    exact = True
+    while buffer.op is not None and buffer.op.name in _VIEWS:
+        source = Buffer(buffer.op.operands[0])
+        if buffer.op.name == "memref.subview" and _has_dynamic_stride(buffer.op):
+            mins, extents, exact = [Index.constant(0)] * source.rank, _extents(source), False
+        elif buffer.op.name == "memref.subview":
+            mins, extents = _through_subview(buffer.op, mins, extents)
+        buffer = source
+    return buffer, mins, extents, exact
+
+
+def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tuple[list[Index], list[Index]] | None:
+    """The other way round: a region of what a view shows part of, as a region of the view; None where that has no form.
+
+    Only views with the strides of their source have one.
+    """
+    if view.op is None or view.op.name != "memref.subview":
+        return None
+    offsets, sizes, strides = _subview_parts(view.op)
+    kept = kept_dims(view.shape, [e.as_constant() for e in sizes])
+    if _has_dynamic_stride(view.op) or any(s != 1 for s in strides) or kept is None:
+        return None
+    starts = [(m - o).simplified() for m, o in zip(mins, offsets, strict=True)]
+    if any(starts[d].as_constant() != 0 for d in range(len(starts)) if d not in kept):
+        return None
+    return [starts[d] for d in kept], [extents[d] for d in kept]
+
+
+def memrefs(op: ir.Operation) -> list[ir.Value]:
+    """The buffers and views that an op names in its accesses."""
+    if op.name == "llvm.inttoptr":
+        view = pointed(op) if attrs.ACCESS in op.attributes else None
+        return [] if view is None else [view]
+    return [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
+
+
+def _lanes(op: ir.Operation, rank: int) -> list[Index]:
+    """One element a dimension; a vector access takes as many in the last dimensions as the vector has."""
+    extents = [Index.constant(1)] * rank
+    value = op.operands[0] if "store" in op.name else op.results[0]
+    if isinstance(value.type, ir.VectorType):
+        shape = [Index.constant(n) for n in value.type.shape]
+        extents[rank - len(shape) :] = shape
+    return extents
+
+
+def _has_dynamic_stride(op: ir.Operation) -> bool:
+    return _DYNAMIC in attrs.integers(op, "static_strides")
+
+
+def _extents(buffer: Buffer) -> list[Index]:
+    if buffer.is_view and None in buffer.shape:
+        return _subview_parts(buffer.op)[1]  # type: ignore[arg-type]
+    return buffer.dims
+
+
+def _subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int]]:
+    """Offsets, sizes and (static) strides of a subview, one a dimension of its source."""
+    segments = attrs.integers(op, "operandSegmentSizes")
+    operands = list(op.operands)
+    first = segments[0]
+    parts: list[list[Index]] = []
+    for key, count in (("static_offsets", segments[1]), ("static_sizes", segments[2]), ("static_strides", segments[3])):
+        dynamic = iter(operands[first : first + count])
+        given = attrs.integers(op, key)
+        parts.append([_as_index(next(dynamic)) if n == _DYNAMIC else Index.constant(n) for n in given])
+        first += count
+    return parts[0], parts[1], [s.as_constant() or 1 for s in parts[2]]
+
+
+def _as_index(value: ir.Value) -> Index:
+    return read_map(ir.AffineMap.get_identity(1), [value])[0]
+
+
+def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) -> tuple[list[Index], list[Index]]:
+    """A region of a view as a region of its source; dropped unit dimensions come back."""
+    offsets, sizes, strides = _subview_parts(op)
+    if len(mins) < len(offsets):
+        shape = Buffer(op.results[0]).shape
+        kept = kept_dims(shape, [e.as_constant() for e in sizes]) or list(range(len(shape)))
+        inner = dict(zip(kept, zip(mins, extents, strict=True), strict=True))
+        unit = (Index.constant(0), Index.constant(1))
+        pairs = [inner.get(d, unit) for d in range(len(offsets))]
+        mins, extents = [p[0] for p in pairs], [p[1] for p in pairs]
+    out_mins = [m * s + o for m, o, s in zip(mins, offsets, strides, strict=True)]
+    out_extents = [(e - 1) * s + 1 for e, s in zip(extents, strides, strict=True)]
+    return out_mins, out_extents
+
+
+def access_domain(
+    access: Access, top: ir.Operation | None = None, extra: Sequence[Index] = (), guards: bool = True
+) -> Domain:
+    """The iterations in which an access happens, over the loops beneath `top`; `extra` adds free dimensions."""
+    return domain(access.op, top, [*extra, *access.indices], guards)
+
+
+def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[int] | None:
+    """The dimensions of a region of `sizes` that a view of `shape` keeps: all but single points that the shape leaves
+    out, matched from the last one on. None when it is no view of the region."""
+    kept: list[int] = []
+    for axis in reversed(range(len(sizes))):
+        if len(kept) < len(shape) and sizes[axis] == shape[len(shape) - 1 - len(kept)]:
+            kept.append(axis)
+        elif sizes[axis] != 1:
+            return None
+    return kept[::-1] if len(kept) == len(shape) else None

@@ -1,0 +1,218 @@
+"""The flow of values: which write each read sees, decided by isl's dataflow analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis.access_relations import Touch, touches
+from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.analysis.regions import relation_beneath
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    Index,
+    Loop,
+    func_of,
+    is_block,
+    is_inside,
+    is_loop,
+    only_reads,
+    parents,
+)
+from tir_mlir.dialect.presburger import Domain, dim_type, full_box, question, smallest_point
+
+
+def times(touch: Touch, root: ir.Operation) -> list[isl.Aff]:
+    """When an access happens: positions in bodies and loop variables in turn, from `root` inwards."""
+    out: list[isl.Aff] = []
+    chain = [touch.access.op, *parents(touch.access.op)]
+    upto = chain.index(root)
+    for outer, inner in zip(chain[upto:0:-1], chain[upto - 1 :: -1], strict=False):
+        if is_loop(outer):
+            out.append(touch.dom.env[Loop(outer).var])
+        place = _place(outer, inner)
+        out.append(touch.dom.zero.add_constant_val(isl.Val(place)))
+    return out
+
+
+def _place(outer: ir.Operation, inner: ir.Operation) -> int:
+    count = 0
+    for region in outer.regions:
+        for body in region.blocks:
+            for op in body.operations:
+                if op.operation == inner:
+                    return count
+                count += 1
+    raise ValueError("not a child")
+
+
+class _Flow:
+    """Accesses as named statements with times, ready for isl's data flow analysis."""
+
+    def __init__(self) -> None:
+        self.reads: isl.UnionMap | None = None
+        self.writes: isl.UnionMap | None = None
+        self.maybe: isl.UnionMap | None = None
+        self.schedule: isl.UnionMap | None = None
+
+    def add(self, name: str, element: str, touch: Touch, relation: isl.Map, when: isl.Map) -> None:
+        relation = relation.set_tuple_name(dim_type.in_, name).set_tuple_name(dim_type.out, element)
+        when = when.set_tuple_name(dim_type.in_, name)
+        self.schedule = _join(self.schedule, when)
+        if touch.access.is_write:
+            if touch.dom.exact and touch.access.exact:
+                self.writes = _join(self.writes, relation)
+            else:
+                self.maybe = _join(self.maybe, relation)
+        else:
+            self.reads = _join(self.reads, relation)
+
+    def run(self) -> isl.UnionFlow | None:
+        if self.reads is None or self.schedule is None:
+            return None
+        info = isl.UnionAccessInfo.from_sink(self.reads)
+        if self.writes is not None:
+            info = info.set_must_source(self.writes)
+        if self.maybe is not None:
+            info = info.set_may_source(self.maybe)
+        return info.set_schedule_map(self.schedule).compute_flow()
+
+
+def _join(all_: isl.UnionMap | None, one: isl.Map) -> isl.UnionMap:
+    return one.to_union_map() if all_ is None else all_.union(one.to_union_map())
+
+
+def _padded(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
+    return dom.relation([*affs, *[dom.zero] * (length - len(affs))])
+
+
+@only_reads
+def unwritten_reads(
+    buffer: ir.Value, root: ir.Operation, readers: ir.Operation | None = None
+) -> tuple[Touch, list[int]] | None:
+    """A read of `buffer` beneath `root` with no write of that element before it in the same iteration of `root`.
+
+    `root` is a loop (one iteration of it and of the loops around it at a time) or a function. None: every read is
+    preceded by a write. The point is the read's iteration, as in `Touch.at`. `readers`: only reads beneath it count.
+    """
+    asked = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
+    doubtful = {a for a in asked if is_inside(a.op, root) and not _initialised(a, root)}
+    if not doubtful:
+        return None
+    found = [t for t in touches(root, buffer) if t.access.is_write or t.access in doubtful]
+    flow = _Flow()
+    whens = [times(t, root) for t in found]
+    length = max((len(w) for w in whens), default=0)
+    for number, (touch, when) in enumerate(zip(found, whens, strict=True)):
+        outer = [p for p in [root, *parents(root)] if is_loop(p)][::-1]
+        relation = touch.relation
+        if outer:
+            relation = touch.dom.map([Index.of(Loop(p).var) for p in outer]).flat_range_product(relation)
+        flow.add(f"a{number}", "e", touch, relation, _padded(touch.dom, when, length))
+    result = flow.run()
+    if result is None:
+        return None
+    missing = result.get_must_no_source().union(result.get_may_no_source())
+    for number, touch in enumerate(found):
+        part = missing.domain().intersect(_named(touch.dom.set, f"a{number}"))
+        if not part.is_empty():
+            piece = isl.Set.from_union_set(part)
+            point = smallest_point(piece.reset_tuple_id()) or []
+            return touch, point[len(point) - len(touch.dom.dims) :]
+    return None
+
+
+def _initialised(access: Access, root: ir.Operation) -> bool:
+    """Whether a read plainly follows the init of a reduction block around it, in the same iteration of `root`."""
+    around = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
+    for parent in parents(access.op):
+        if parent == root:
+            return False
+        if not is_block(parent) or (init := Block(parent).init) is None or is_inside(access.op, init):
+            continue
+        block = Block(parent)
+        if not full_box.is_full_box(block) or any(around & set(i.binding.values) for i in block.iters if i.kind == "R"):
+            return False
+        filled = [
+            a for a in accesses(init) if a.buffer == access.buffer and a.is_write and a.exact and access_domain(a).exact
+        ]
+        return bool(filled) and _fills(block, filled, access)
+    return False
+
+
+def _fills(block: Block, filled: Sequence[Access], read: Access) -> bool:
+    """Whether the init of a block writes all that one read of it can touch, for the same spatial iters."""
+    parts = []
+    for group, guards in ((filled, True), ([read], False)):
+        relation, outer, _ = relation_beneath(group, block.op, guards)
+        for it in block.iters:
+            if it.kind == "R":
+                relation = relation.project_out(dim_type.in_, outer.index(it.var), 1)
+                outer = [v for v in outer if v != it.var]
+        parts.append((relation, outer))
+    return parts[0][1] == parts[1][1] and parts[1][0].is_subset(parts[0][0])
+
+
+def _named(points: isl.Set, name: str) -> isl.UnionSet:
+    return points.set_tuple_name(name).to_union_set()
+
+
+def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
+    """Whether one copy of an allocation an iteration of `loop` would do: used only inside, written before read."""
+    home = Buffer(buffer).op
+    if home is None or not Buffer(buffer).is_alloc:
+        return False
+    func = func_of(loop)
+    if any(a.buffer == buffer and not is_inside(a.op, loop) for a in accesses(func.op)):
+        return False
+    with question(f"whether {Buffer(buffer).name} is written before it is read"):
+        return unwritten_reads(buffer, loop) is None
+
+
+def same_flow(buffer: ir.Value, loops: Sequence[Loop], order: Sequence[int]) -> bool:
+    """Whether a permuted nest gives every read of `buffer` the same writer and every element the same last writer."""
+    func = func_of(loops[0].op)
+    found = touches(func.op, buffer)
+    plain = [times(t, func.op) for t in found]
+    swapped = [_permute(t, w, loops, order) for t, w in zip(found, plain, strict=True)]
+    with question(f"whether the values of {Buffer(buffer).name} flow the same way"):
+        old, new = _dependences(func, found, plain), _dependences(func, found, swapped)
+        return old.is_equal(new)
+
+
+def _permute(touch: Touch, when: list[isl.Aff], loops: Sequence[Loop], order: Sequence[int]) -> list[isl.Aff]:
+    variables = [touch.dom.env.get(lp.var) for lp in loops]
+    if any(v is None for v in variables):
+        return when
+    places = [next(i for i, w in enumerate(when) if w.plain_is_equal(v)) for v in variables]  # type: ignore[union-attr]
+    result = list(when)
+    for slot, source in zip(places, order, strict=True):
+        result[slot] = variables[source]  # type: ignore[assignment]
+    return result
+
+
+def _dependences(func: Func, found: Sequence[Touch], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
+    """Which write each read sees; what a parameter holds at the end counts as one more read."""
+    flow = _Flow()
+    length = max(len(w) for w in whens) + 1
+    for number, (touch, when) in enumerate(zip(found, whens, strict=True)):
+        first = touch.dom.zero
+        flow.add(f"a{number}", "e", touch, touch.relation, _padded(touch.dom, [first, *when], length))
+    writes = [t for t in found if t.access.is_write]
+    if writes and Buffer(writes[0].access.buffer).is_param:
+        elements = writes[0].relation.range()
+        for touch in writes[1:]:
+            elements = elements.union(touch.relation.range())
+        identity = elements.identity().set_tuple_name(dim_type.in_, "out").set_tuple_name(dim_type.out, "e")
+        flow.reads = _join(flow.reads, identity)
+        end = isl.Set("{ [" + ",".join(["1"] + ["0"] * (length - 1)) + "] }")
+        when = isl.Map.from_domain_and_range(elements.set_tuple_name("out"), end)
+        flow.schedule = _join(flow.schedule, when)
+    result = flow.run()
+    if result is None:
+        return isl.UnionMap("{ }")
+    return result.get_full_may_dependence() if flow.maybe is not None else result.get_full_must_dependence()

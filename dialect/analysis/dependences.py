@@ -1,0 +1,121 @@
+"""Dependences between accesses, decided by isl: which iterations touch the same element, and in which order.
+
+Memory-based answers are exact about storage; where they find a conflict, `flow` may show that values do not meet. An
+allocation inside loops counts one copy an iteration. A dependence of a reduction on itself is no conflict when
+iterations are reordered, only when they would run at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from tir_mlir.dialect.analysis.access_relations import (
+    Touch,
+    conflicting,
+    loop_names,
+    same_element,
+    touches,
+    written_groups,
+)
+from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
+from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair
+from tir_mlir.dialect.diagnostics import Counterexample
+from tir_mlir.dialect.ir import Buffer, Loop, is_inside, is_loop, only_reads, parents
+from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
+
+__all__ = ["Touch", "carried", "lex_lt", "loop_names", "reordered", "touches", "witness"]
+
+
+@only_reads
+def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
+    """A conflict between two iterations of a loop (same outer iterations), or None: then they may run at the same time.
+
+    `kind`: what the loop is to be, when it is not that yet. Threads of one block (`threadIdx`) and lanes of a
+    vector may sum up together.
+
+    Buffers allocated inside the loop have one copy an iteration. So has, in effect, a buffer used nowhere else that
+    every iteration writes before it reads: lowering places it inside (see `is_private`).
+    """
+    depth = len([p for p in parents(loop.op) if is_loop(p)])
+    kind = kind or loop.kind
+    lanes = kind == "vectorized"
+    together = kind.startswith("threadIdx.")
+    for group in written_groups(loop.op):
+        buffer = group[0].access.buffer
+        home = Buffer(buffer).op
+        if home is not None and is_inside(home, loop.op):
+            continue
+        for a, b in conflicting(group):
+            if together and is_one_sum(a, b):
+                continue
+            if lanes and (is_one_sum(a, b) or is_reduction_pair(a, b)) and _stays(a, depth) and _stays(b, depth):
+                continue
+            with question(f"whether iterations of {loop.name} are independent"):
+                clash = same_element(a, b)
+                for level in range(depth):
+                    clash = clash.equate(dim_type.in_, level, dim_type.out, level)
+                clash = clash.order_lt(dim_type.in_, depth, dim_type.out, depth)
+                empty = clash.is_empty()
+            if not empty and not is_private(buffer, loop.op):
+                return witness(a, b, clash)
+    return None
+
+
+def _stays(touch: Touch, level: int) -> bool:
+    """Whether a touch is of one element in all iterations of the loop at a level."""
+    return touch.relation.project_out(dim_type.in_, level, 1).is_single_valued()
+
+
+def witness(a: Touch, b: Touch, clash: isl.Map) -> Counterexample:
+    """The smallest pair of iterations of a relation in which two touches meet."""
+    point = smallest_point(flatten(clash)) or []
+    shift = len(point) - len(a.dom.dims) - len(b.dom.dims)
+    sizes = tuple(zip(a.dom.params, point[:shift], strict=False))
+    first, second = point[shift : shift + len(a.dom.dims)], point[shift + len(a.dom.dims) :]
+    element = a.element(first, b.image(second))
+    return Counterexample((a.at(first), b.at(second)), element, sizes, sizes_without(clash, a.access.op))
+
+
+@only_reads
+def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | None:
+    """A conflict that comes out in another order when a perfect nest `loops` is permuted to `order`, or None.
+
+    First by memory; where that clashes, by value: the same reads from the same writes and the same last writers are the
+    same program.
+    """
+    top = loops[0]
+    depth = len([p for p in parents(top.op) if is_loop(p)])
+    for group in written_groups(loops[-1].op):
+        for a, b in conflicting(group):
+            if is_reduction_pair(a, b):
+                continue
+            with question(f"whether reordering {', '.join(lp.name for lp in loops)} keeps every dependence"):
+                clash = _flipped(a, b, depth, len(loops), order)
+                empty = clash.is_empty()
+            if not empty and not same_flow(a.access.buffer, loops, order):
+                return witness(a, b, clash)
+    return None
+
+
+def _flipped(a: Touch, b: Touch, depth: int, count: int, order: Sequence[int]) -> isl.Map:
+    """Pairs that clash and are (a before b) in the old order of the nest, (b before a) in the new one."""
+    clash = same_element(a, b)
+    for level in range(depth):
+        clash = clash.equate(dim_type.in_, level, dim_type.out, level)
+    before = lex_lt(clash, [depth + i for i in range(count)])
+    after = lex_lt(clash, [depth + i for i in order], swap=True)
+    return clash.intersect(before).intersect(after)
+
+
+def lex_lt(like: isl.Map, dims: Sequence[int], swap: bool = False) -> isl.Map:
+    """{ x -> y : x[dims] lexicographically before y[dims] } (after, when swapped)."""
+    universe = isl.Map.universe(like.get_space())
+    result = isl.Map.empty(like.get_space())
+    prefix = universe
+    for dim in dims:
+        order = prefix.order_gt if swap else prefix.order_lt
+        result = result.union(order(dim_type.in_, dim, dim_type.out, dim))
+        prefix = prefix.equate(dim_type.in_, dim, dim_type.out, dim)
+    return result

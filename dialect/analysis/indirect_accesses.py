@@ -1,0 +1,132 @@
+"""Buffers that hold indices: `A[X[i]]` where one store `X[i] = f(i)` fills X, or a table that X copies, is at `f(i)`.
+
+The index is computed at run time, so the access is not counted on to touch an element; but it touches no other.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Index,
+    access_indices,
+    accessed,
+    child_towards,
+    common_parent,
+    is_block,
+    is_loop,
+    is_symbol,
+    position,
+    read_apply,
+    remembered,
+    symbols_by_name,
+)
+from tir_mlir.dialect.presburger import domain, intervals, question, to_index
+
+_ARITH = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.floordivsi": lambda a, b: a // b,
+}
+
+
+@remembered
+def known_indices(op: ir.Operation) -> list[Index] | None:
+    """The indices of a `memref.load` or `memref.store` where tables tell them; None where they do not."""
+    operands = list(op.operands)
+    at = operands[operands.index(accessed(op)) + 1 :]
+    found = [_known(v, op) for v in at]
+    return None if any(i is None for i in found) else [i for i in found if i is not None]
+
+
+def _known(value: ir.Value, user: ir.Operation) -> Index | None:
+    """A value as an affine expression of loops, iters and sizes."""
+    if isinstance(value.owner, ir.Block):
+        plain = isinstance(value.type, ir.IndexType) and (is_loop(value.owner.owner) or is_block(value.owner.owner))
+        return Index.of(value) if plain or is_symbol(value) and isinstance(value.type, ir.IndexType) else None
+    op = value.owner.operation
+    if op.name == "arith.constant":
+        number = op.attributes["value"]
+        return Index.constant(number.value) if isinstance(number, ir.IntegerAttr) else None
+    if op.name == "affine.apply":
+        return read_apply(value)
+    if op.name in ("arith.index_cast", "arith.extsi"):
+        return _cast(op, user)
+    if op.name == "affine.load" and isinstance(value.type, ir.IntegerType):
+        return _looked_up(op)
+    if op.name in _ARITH:
+        left, right = _known(op.operands[0], user), _known(op.operands[1], user)
+        if left is None or right is None:
+            return None
+        try:
+            found = _ARITH[op.name](left, right).simplified()
+        except NotAffine:
+            return None
+        return found if _fits(found, op.results[0].type, user) else None
+    return Index.of(value) if is_symbol(value) and isinstance(value.type, ir.IndexType) else None
+
+
+def _cast(op: ir.Operation, user: ir.Operation) -> Index | None:
+    found = _known(op.operands[0], user)
+    return found if found is not None and _fits(found, op.results[0].type, user) else None
+
+
+def _fits(index: Index, type_: ir.Type, place: ir.Operation) -> bool:
+    """Whether an expression does not overflow a type where it is computed."""
+    if not isinstance(type_, ir.IntegerType) or type_.width >= 64:
+        return True
+    low, high = intervals.interval(index, intervals.around(place))
+    half = 1 << (type_.width - 1)
+    return low is not None and high is not None and -half <= low and high < half
+
+
+def _looked_up(load: ir.Operation) -> Index | None:
+    """What a load of a table gives: what its one store has left at the place."""
+    store = _only_store(accessed(load))
+    value = None if store is None or not _runs_before(store, load) else _known(store.operands[0], store)
+    if store is None or value is None:
+        return None
+    try:
+        return _held(store, value, access_indices(load))
+    except NotProvable:
+        return None
+
+
+def _held(store: ir.Operation, value: Index, at: list[Index]) -> Index | None:
+    """What a table holds at a place once a store has filled it; None where that depends on when it is looked at."""
+    home = accessed(store).owner.operation.parent  # type: ignore[union-attr]
+    places = access_indices(store)
+    dom = domain(store, home, [value, *places])
+    outer = dom.dims[: dom.outer]  # one instance of the table: these are the same for whoever looks
+    with question("what a table holds"):
+        keys = dom.relation([*(dom.env[v] for v in outer), *map(dom.aff, places)])
+        content = keys.reverse().apply_range(dom.map([value]))
+        if not content.is_single_valued():
+            return None
+        pieces = content.dim_min(0).coalesce().gist(content.domain()).get_pieces()
+        return to_index(pieces[0][1], [*outer, *at], symbols_by_name(store)).simplified() if len(pieces) == 1 else None
+
+
+@remembered
+def _only_store(table: ir.Value) -> ir.Operation | None:
+    """The one store that fills an allocation which is otherwise only loaded; None for anything else."""
+    if not Buffer(table).is_alloc:
+        return None
+    stores = []
+    for use in table.uses:
+        user = use.owner.operation
+        if user.name == "affine.store":
+            stores.append(user)
+        elif user.name not in ("affine.load", "memref.dealloc"):
+            return None
+    return stores[0] if len(stores) == 1 else None
+
+
+def _runs_before(first: ir.Operation, second: ir.Operation) -> bool:
+    """Whether, in one iteration of what holds both, the first runs before the second."""
+    level = common_parent([first, second])
+    one, other = child_towards(level, first), child_towards(level, second)
+    return one.block == other.block and position(one) < position(other)

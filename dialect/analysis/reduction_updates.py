@@ -1,0 +1,87 @@
+"""Reduction updates `X[f] = X[f] op value`: the one dependence that may be reordered.
+
+A reduce iter declares that its sum may be reassociated. What counts as such a sum is said here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis.access_relations import Touch
+from tir_mlir.dialect.ir import Block, access_indices, accessed, is_block, is_inside, parents
+
+ASSOCIATIVE = (
+    "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addi",
+    "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori", "arith.xori",
+)  # fmt: skip
+
+
+def is_reduction_pair(a: Touch, b: Touch) -> bool:
+    """Both accesses belong to one reduction update `X[f] = X[f] op value`, in a block that declares a reduce iter."""
+    one, other = update_store(a.access.op), update_store(b.access.op)
+    return one is not None and other is not None and one == other
+
+
+def is_one_sum(a: Touch, b: Touch) -> bool:
+    """Both accesses belong to one reduction: its init, or its update `X[f] = X[f] op value`."""
+    owners = [next((p for p in parents(t.access.op) if is_block(p)), None) for t in (a, b)]
+    if owners[0] is None or owners[0] != owners[1]:
+        return False
+    init = Block(owners[0]).init
+    return init is not None and all(is_inside(t.access.op, init) or update_store(t.access.op) for t in (a, b))
+
+
+def update_store(op: ir.Operation) -> ir.Operation | None:
+    """The store of the reduction update that a load or store belongs to, if it does."""
+    if op.name == "affine.load":
+        candidates = [u.owner for u in op.results[0].uses]
+        stores = [u.owner for c in candidates for r in c.operation.results for u in r.uses]
+        for store in stores:
+            load = _updated_load(store.operation) if store.name == "affine.store" else None
+            if load is not None and load == op:
+                return store.operation
+        return None
+    if op.name == "affine.store" and _updated_load(op) is not None:
+        return op
+    return None
+
+
+def _updated_load(store: ir.Operation) -> ir.Operation | None:
+    """The load of the stored element when the store is `X[f] = X[f] op value` of a declared reduction."""
+    value = store.operands[0]
+    if isinstance(value.owner, ir.Block) or value.owner.name not in ASSOCIATIVE:
+        return None
+    if not any(is_block(p) and any(i.kind == "R" for i in Block(p).iters) for p in parents(store)):
+        return None
+    memref, indices = accessed(store), access_indices(store)
+    for side, other in ((0, 1), (1, 0)):
+        owner = value.owner.operands[side].owner
+        if isinstance(owner, ir.Block):
+            continue
+        load = owner.operation
+        if load.name != "affine.load" or accessed(load) != memref:
+            continue
+        same = all(x.same(y) for x, y in zip(access_indices(load), indices, strict=True))
+        if (
+            same
+            and _is_used_once(load)
+            and _is_used_once(value.owner)
+            and not _reads(value.owner.operands[other], memref)
+        ):
+            return load
+    return None
+
+
+def _is_used_once(op: ir.Operation | ir.OpView) -> bool:
+    """A running value that anybody else sees is different in another order."""
+    return sum(1 for _ in op.operation.results[0].uses) == 1
+
+
+def _reads(value: ir.Value, memref: ir.Value) -> bool:
+    """Whether a value is computed from loads of a buffer."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return False
+    if "load" in owner.name and accessed(owner.operation) == memref:
+        return True
+    return any(_reads(v, memref) for v in owner.operands if not isinstance(v.type, ir.MemRefType))

@@ -1,0 +1,355 @@
+"""Read and write regions of blocks, computed from the accesses beneath them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import access_boxes
+from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, accesses, behind, in_view, memrefs
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    Index,
+    attrs,
+    home,
+    is_block,
+    is_inside,
+    is_symbol,
+    only_reads,
+    ops,
+    parents,
+    read_map,
+    symbol_name,
+    symbols_by_name,
+)
+from tir_mlir.dialect.presburger import intervals, question, region_map, to_index
+
+dim_type = isl.dim_type
+
+
+@dataclass(frozen=True)
+class Region:
+    """`buffer[mins : mins + extents]`, over the iters of the block (and of the blocks around it)."""
+
+    buffer: Buffer
+    mins: tuple[Index, ...]
+    extents: tuple[Index, ...]
+
+    def same(self, other: Region) -> bool:
+        pairs = zip((*self.mins, *self.extents), (*other.mins, *other.extents), strict=True)
+        return self.buffer == other.buffer and all(a.same(b) for a, b in pairs)
+
+    def over(self, mapping: Mapping[ir.Value, Index]) -> Region:
+        """The same region, with some values as expressions of others."""
+        if not mapping:
+            return self
+        mins, extents = (
+            tuple(i.substitute(mapping).simplified() for i in group) for group in (self.mins, self.extents)
+        )
+        return Region(self.buffer, mins, extents)
+
+
+@only_reads
+def regions(block: Block) -> tuple[list[Region], list[Region]]:
+    """The reads and the writes of a block: declared ones where it declares them, else computed.
+
+    One box a buffer, loops inside the block relaxed over their ranges, buffers the block allocates left out. Reads come
+    in order of appearance; a block with an init does not read what it writes.
+    """
+    reads, writes = computed(block)
+    return declared(block, attrs.READS, reads), declared(block, attrs.WRITES, writes)
+
+
+def declared(block: Block, key: str, otherwise: list[Region]) -> list[Region]:
+    """The regions of `tir.reads` or `tir.writes`, or `otherwise` when the block has none."""
+    if key not in block.op.attributes:
+        return otherwise
+    values = [i.var for i in block.iters] + outer_iters(block)
+    in_reach = {b.name: b for b in visible_buffers(block.op)}
+    found = []
+    for entry in attrs.get(block.op, key):
+        operands = [*values[: entry["min"].n_dims], *block.symbols]
+        mins, extents = (tuple(read_map(entry[k], operands)) for k in ("min", "extent"))
+        found.append(Region(in_reach[entry["buffer"]], mins, extents))
+    return found
+
+
+def outer_iters(block: Block) -> list[ir.Value]:
+    """The iters of the blocks around a block, innermost block first."""
+    found: list[ir.Value] = []
+    for parent in parents(block.op):
+        if parent.name == "affine.parallel" and attrs.BLOCK in parent.attributes:
+            found += [i.var for i in Block(parent).iters]
+    return found
+
+
+def declare(block: Block, key: str, found: Sequence[Region]) -> None:
+    """Keep regions as an attribute of the block (they differ from the computed ones, or cannot be computed)."""
+    dims = [i.var for i in block.iters] + outer_iters(block)
+    symbols = _symbols_for(block, found, dims)
+    swap = {v: ir.AffineExpr.get_dim(i) for i, v in enumerate(dims)}
+    swap |= {v: ir.AffineExpr.get_symbol(i) for i, v in enumerate(symbols)}
+
+    def as_map(indices: Sequence[Index]) -> ir.AffineMap:
+        exprs = []
+        for index in indices:
+            used = [swap[v] for v in index.values]
+            exprs.append(index.expr.compose(ir.AffineMap.get(len(dims), len(symbols), used)) if used else index.expr)
+        return ir.AffineMap.get(len(dims), len(symbols), exprs)
+
+    entries = [
+        ir.DictAttr.get(
+            {
+                "buffer": ir.StringAttr.get(r.buffer.name),
+                "min": ir.AffineMapAttr.get(as_map(r.mins)),
+                "extent": ir.AffineMapAttr.get(as_map(r.extents)),
+            }
+        )
+        for r in found
+    ]
+    block.op.attributes[key] = ir.ArrayAttr.get(entries)
+
+
+def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]) -> list[ir.Value]:
+    """The sizes that a block names, and those that only some regions use: the block names these too from now on."""
+    known = block.symbols
+    used = dict.fromkeys(v for r in found for index in (*r.mins, *r.extents) for v in index.values)
+    new = [v for v in used if v not in known and v not in dims]
+    if not new:
+        return known
+    if not all(is_symbol(v) for v in new):
+        raise NotProvable(
+            f"block {block.name} would have to name a region by a loop around it; bind that loop to an iter of it"
+        )
+    facts = block.op.attributes
+    for key in (attrs.MIN, attrs.EXTENT):
+        facts[key] = _wider(facts[key], len(new))
+    for key in (attrs.READS, attrs.WRITES):
+        if key in facts:
+            entries = [{n.name: n.attr for n in ir.DictAttr(e)} for e in ir.ArrayAttr(facts[key])]
+            wide = [e | {k: _wider(e[k], len(new)) for k in ("min", "extent")} for e in entries]
+            facts[key] = ir.ArrayAttr.get([ir.DictAttr.get(e) for e in wide])
+    facts[attrs.SYMS] = attrs.to_attr([*attrs.get(block.op, attrs.SYMS, []), *map(symbol_name, new)])
+    block.__dict__.pop("symbols", None)  # of before
+    return [*known, *new]
+
+
+def _wider(attr: ir.Attribute, count: int) -> ir.Attribute:
+    """A map over more symbols, which it does not use."""
+    map_ = ir.AffineMapAttr(attr).value
+    return ir.AffineMapAttr.get(ir.AffineMap.get(map_.n_dims, map_.n_symbols + count, list(map_.results)))
+
+
+def visible_buffers(op: ir.Operation) -> list[Buffer]:
+    """Parameters, allocations and views that an op can use, innermost last."""
+    found: list[Buffer] = []
+    for parent in parents(op)[::-1]:
+        if parent.name == "func.func":
+            found += Func(parent).params
+        for region in parent.regions:
+            for body in region.blocks:
+                for inner in body.operations:
+                    if inner.operation.name in ("memref.alloc", "memref.alloca", "memref.subview"):
+                        found.append(Buffer(inner.results[0]))
+    return found
+
+
+@only_reads
+def buffers(block: Block) -> tuple[list[Buffer], list[Buffer]]:
+    """The buffers of `regions(block)`, without their boxes."""
+    found = []
+    for key, groups in zip((attrs.READS, attrs.WRITES), _groups(block), strict=True):
+        otherwise = [Region(Buffer(g[0].buffer), (), ()) for g in groups]
+        found.append([r.buffer for r in declared(block, key, otherwise)])
+    return found[0], found[1]
+
+
+@only_reads
+def computed(block: Block) -> tuple[list[Region], list[Region]]:
+    """The regions that the accesses of a block amount to."""
+    reads, writes = _groups(block)
+    return [box(group, block.op) for group in reads], [box(group, block.op) for group in writes]
+
+
+def _groups(block: Block) -> tuple[list[list[Access]], list[list[Access]]]:
+    """The accesses of a block by buffer, in order of appearance: reads and writes, its own allocations left out.
+
+    A block inside that declares its regions gives their order.
+    """
+    inside = list(ops(block.op))
+    own = [o.results[0] for o in inside if o.name == "memref.alloc"]
+    found = [a for a in accesses(block.op) if a.buffer not in own]
+    excluded = {a.buffer for a in found if a.is_write} if block.init is not None else set()
+    reads = [a for a in found if a.kind == READ and a.buffer not in excluded]
+    writes = [a for a in found if a.kind == WRITE]
+    for inner in reversed([Block(o) for o in inside if is_block(o) and o != block.op]):
+        reads, writes = _as_declared(inner, attrs.READS, reads), _as_declared(inner, attrs.WRITES, writes)
+    return _by_buffer(reads), _by_buffer(writes)
+
+
+def _as_declared(inner: Block, key: str, found: list[Access]) -> list[Access]:
+    """Accesses with those of a block inside in the order in which it declares their buffers."""
+    if key not in inner.op.attributes:
+        return found
+    order = {r.buffer.value: n for n, r in enumerate(declared(inner, key, []))}
+    places = [n for n, a in enumerate(found) if is_inside(a.op, inner.op)]
+    sorted_ = sorted((found[n] for n in places), key=lambda a: order.get(a.buffer, len(order)))
+    result = list(found)
+    for place, access in zip(places, sorted_, strict=True):
+        result[place] = access
+    return result
+
+
+def _by_buffer(found: Sequence[Access]) -> list[list[Access]]:
+    groups: dict[ir.Value, list[Access]] = {}
+    for access in found:
+        groups.setdefault(access.buffer, []).append(access)
+    return list(groups.values())
+
+
+@only_reads
+def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> Region:
+    """The smallest box around some accesses to one buffer, with everything beneath `top` relaxed, and the variables
+    `free` of loops around it.
+
+    Guards inside are used where the bounds stay single expressions, left out where they do not (the box is then
+    larger); what has no affine bound at all counts as the whole buffer.
+    """
+    first = group[0]
+    if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top, free):
+        return Region(Buffer(first.buffer), first.mins, first.extents)
+    plain = access_boxes.box(group, top, free)
+    if plain is not None:
+        return Region(Buffer(first.buffer), plain.mins, plain.extents)
+    for with_guards in (True, False):
+        try:
+            with question(f"the region of {Buffer(first.buffer).name}"):
+                return _isl_box(group, top, with_guards, free)
+        except NotProvable:
+            continue
+    dims = Buffer(first.buffer).dims
+    return Region(Buffer(first.buffer), tuple(Index.constant(0) for _ in dims), tuple(dims))
+
+
+def _is_plain(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> bool:
+    """Whether the access uses nothing that is `free` or defined beneath `top` (but for its own iters)."""
+    for index in access.indices:
+        for value in index.values:
+            if value in free or home(value) != top and is_inside(home(value), top):
+                return False
+    return True
+
+
+def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free: Sequence[ir.Value]) -> Region:
+    relation, outer, symbols = relation_beneath(group, top, with_guards)
+    for number, value in enumerate(outer):
+        if value in free:
+            relation = _anywhere(relation, number, intervals.known_range(value, intervals.around(group[0].op)))
+    return _bounds(relation, outer, symbols, Buffer(group[0].buffer))
+
+
+@only_reads
+def relation_beneath(
+    group: Sequence[Access], top: ir.Operation, guards: bool = True
+) -> tuple[isl.Map, list[ir.Value], dict[str, ir.Value]]:
+    """{ outer values -> elements } of some accesses to one buffer, everything beneath `top` relaxed.
+
+    Outer values are the iters of `top` (if it is a block) and whatever is defined further out and used. The last result
+    gives the values of the isl parameters.
+    """
+    free: dict[ir.Value, None] = {}
+    for access in group:
+        dom = access_domain(access, top, guards=guards)
+        free |= dict.fromkeys(dom.dims[: dom.free])
+    extra = [Index.of(v) for v in free]
+    relation: isl.Map | None = None
+    for access in group:
+        dom = access_domain(access, top, extra, guards)
+        part = region_map(dom, access.mins, access.extents)
+        part = part.project_out(dim_type.in_, dom.outer, len(dom.dims) - dom.outer)
+        relation = part if relation is None else relation.union(part)
+    assert relation is not None
+    return relation, dom.dims[: dom.outer], symbols_by_name(top)
+
+
+def _bounds(relation: isl.Map, outer: Sequence[ir.Value], symbols: dict[str, ir.Value], buffer: Buffer) -> Region:
+    context = relation.domain()
+    mins, extents = [], []
+    for d in range(buffer.rank):
+        low = _single(relation.dim_min(d), context)
+        high = _single(relation.dim_max(d), context)
+        mins.append(to_index(low, outer, symbols))
+        extent = (to_index(high, outer, symbols) - mins[-1] + 1).simplified()
+        extents.append(extent)
+    return Region(buffer, tuple(mins), tuple(extents))
+
+
+def _anywhere(relation: isl.Map, number: int, span: tuple[int | None, int | None]) -> isl.Map:
+    """A relation whose input `number`, over its range, no longer matters."""
+    low, high = span
+    if low is None or high is None:
+        raise NotProvable("a loop around without constant bounds")
+    relation = relation.lower_bound_val(dim_type.in_, number, isl.Val(low))
+    relation = relation.upper_bound_val(dim_type.in_, number, isl.Val(high))
+    return relation.project_out(dim_type.in_, number, 1).insert_dims(dim_type.in_, number, 1)
+
+
+def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:
+    pieces = bound.coalesce().gist(context).get_pieces()
+    if len(pieces) != 1:
+        raise NotProvable("a bound with several pieces")
+    return pieces[0][1]
+
+
+_SUBVIEW = "memref.subview"
+
+
+def resolved(region: Region) -> Region:
+    """A region of a view as a region of the buffer behind it."""
+    buffer, mins, extents, _ = behind(region.buffer, list(region.mins), list(region.extents))
+    return Region(buffer, tuple(mins), tuple(extents))
+
+
+@only_reads
+def as_written(block: Block) -> tuple[list[Region], list[Region]]:
+    """`regions(block)`, but a region of a view where the block reaches a buffer through that view only.
+
+    A_sub = T.match_buffer(A[vi * 16:vi * 16 + 16], (16,))
+    with T.block("b"):
+        T.reads(A_sub[v])        not A[vi * 16 + v]
+    """
+    reads, writes = regions(block)
+    used = {v for a in accesses(block.op) for v in memrefs(a.op)}
+    if not any(Buffer(v).op is not None and Buffer(v).op.name == _SUBVIEW for v in used):  # type: ignore[union-attr]
+        return reads, writes
+    return [_seen(block, r) for r in reads], [_seen(block, r) for r in writes]
+
+
+def _seen(block: Block, region: Region) -> Region:
+    """A region of a buffer as one of the only view of it that the block uses."""
+    chains = [_chain(block, v) for a in accesses(block.op) if a.buffer == region.buffer.value for v in memrefs(a.op)]
+    chains = [c for c in chains if c[-1] == region.buffer]
+    if not chains or any(c != chains[0] for c in chains):
+        return region
+    for view in reversed(chains[0][:-1]):
+        found = in_view(view, region.mins, region.extents)
+        if found is None:
+            return region if region.buffer == chains[0][-1] else resolved(region)
+        region = Region(view, tuple(found[0]), tuple(found[1]))
+    return region
+
+
+def _chain(block: Block, memref: ir.Value) -> list[Buffer]:
+    """A view made outside the block, what it is a view of, and so on down to the buffer."""
+    chain = [Buffer(memref)]
+    while (op := chain[-1].op) is not None and op.name in (_SUBVIEW, "memref.cast"):
+        chain.append(Buffer(op.operands[0]))
+        if is_inside(op, block.op):
+            chain = chain[-1:]
+    return chain

@@ -1,0 +1,115 @@
+"""The canonical form of a pure tensor computation: iterators, operands with index maps, and a scalar payload.
+
+It is what one `linalg.generic` says: for every point x of a box of iterators, `out[map(x)] = payload(operands at x)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from mlir import ir
+
+from tir_mlir.dialect.computation.scalar_tree import Tree
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop
+
+Top = Block | Loop | Func
+
+
+class NotRaisable(TirError):
+    """A program that is no pure tensor computation; `culprit` is the op that stands in the way."""
+
+    def __init__(self, message: str, culprit: ir.Operation | None = None):
+        super().__init__(message)
+        self.culprit = culprit
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An iterator from 0 to `extent`: S when it selects the element that is written, R when it does not."""
+
+    name: str
+    kind: str
+    extent: Index
+
+    @property
+    def size(self) -> str:
+        number = self.extent.as_constant()
+        return str(number) if number is not None else "symbolic"
+
+    @property
+    def is_unit(self) -> bool:
+        return self.extent.as_constant() == 1
+
+
+@dataclass(frozen=True)
+class Operand:
+    """`buffer[base + rows * iterators]`: one row a dimension, one column an iterator; `base` of outer values."""
+
+    buffer: Buffer
+    rows: tuple[tuple[int, ...], ...]
+    base: tuple[Index, ...]
+
+    def same(self, other: Operand) -> bool:
+        equal = self.buffer.value == other.buffer.value and self.rows == other.rows
+        return equal and all(a.same(b) for a, b in zip(self.base, other.base, strict=True))
+
+    @property
+    def used_rows(self) -> list[int]:
+        """Dimensions along which the access moves."""
+        return [d for d, row in enumerate(self.rows) if any(row)]
+
+
+@dataclass(frozen=True)
+class Form:
+    """`operands[output] = payload` at every point of the box of `axes`; before that `init` into all of it, if any.
+
+    `partial_init`: the init runs only in some iterations of the loops outside. `top` is what was raised; `keep` holds
+    what must stay alive with the form (values do not keep their module).
+    """
+
+    axes: tuple[Axis, ...]
+    operands: tuple[Operand, ...]
+    output: int
+    payload: Tree
+    init: Tree | None = None
+    partial_init: bool = False
+    top: Top | None = field(default=None, compare=False)
+    keep: object = field(default=None, compare=False, repr=False)
+
+    def without(self, column: int) -> Form:
+        """Drop an iterator that only takes the value 0."""
+        cut = tuple(replace(o, rows=tuple(r[:column] + r[column + 1 :] for r in o.rows)) for o in self.operands)
+        return replace(self, axes=self.axes[:column] + self.axes[column + 1 :], operands=cut)
+
+    def canonical(self) -> Form:
+        """Without unit iterators, and with iterators that always count as one number put together."""
+        form = self
+        for column in reversed(range(len(form.axes))):
+            if form.axes[column].is_unit:
+                form = form.without(column)
+        while (pair := _mergeable(form)) is not None:
+            form = _merge(form, *pair)
+        return form
+
+
+def _mergeable(form: Form) -> tuple[int, int] | None:
+    """Two iterators of one kind with outer factors = inner factors * inner extent in every index."""
+    for inner, axis in enumerate(form.axes):
+        size = axis.extent.as_constant()
+        if size is None:
+            continue
+        for outer, other in enumerate(form.axes):
+            if outer == inner or other.kind != axis.kind:
+                continue
+            rows = [row for o in form.operands for row in o.rows]
+            if all(row[outer] == row[inner] * size for row in rows):
+                return outer, inner
+    return None
+
+
+def _merge(form: Form, outer: int, inner: int) -> Form:
+    first, second = form.axes[outer], form.axes[inner]
+    axis = Axis(second.name, second.kind, (first.extent * second.extent).simplified())
+    axes = tuple(axis if n == inner else a for n, a in enumerate(form.axes))
+    return replace(form, axes=axes).without(outer)

@@ -1,0 +1,224 @@
+"""Tensor intrinsics by name: what an accelerator instruction computes, and the program that stands for it.
+
+A description is matched against blocks by its canonical form (`match`); the implementation replaces what matched. Both
+are kept as text and parsed where they are used, so nothing of them outlives a call.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.computation.form import Form, NotRaisable
+from tir_mlir.dialect.computation.raising import raise_form
+from tir_mlir.dialect.diagnostics import IntrinError, shown
+from tir_mlir.dialect.ir import Buffer, Func, entered, funcs
+
+_known: dict[str, TensorIntrin] = {}
+_checkers: list[Callable[[Any, int], Any]] = []
+_trials: list[Callable[[Any], str | None]] = []
+_providers: list[Callable[[str], None]] = []
+
+
+def provide(register: Callable[[str], None]) -> Callable[[str], None]:
+    """Have `register(name)` called for a name that is asked for and unknown; it registers what it knows."""
+    _providers.append(register)
+    return register
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A function and its module, which dies (with everything in it) when nothing refers to it."""
+
+    module: ir.Module
+    func: Func
+
+
+@dataclass(frozen=True)
+class TensorIntrin:
+    """An intrinsic: `desc` and `impl` are modules as text, with one function each and the same parameters."""
+
+    name: str
+    desc: str
+    impl: str
+
+    @staticmethod
+    def register(name: str, desc: Any, impl: Any, override: bool = False) -> None:
+        """Make an intrinsic known under a name, for `tensorize`.
+
+        `desc` is a PrimFunc (or an MLIR module with one function) that computes one value a point over a box of loops;
+        `impl` has the same parameters and does the same. Buffer parameters only, of constant shape; strides may be
+        variables. The same once more (a notebook cell run again) is fine. Errors: IntrinError when the name stands for
+        something else (without `override`), when the parameters of the two
+        differ, when `desc` is no pure tensor computation, when an implementation in loops does something else.
+        """
+        if not name or not isinstance(name, str):
+            raise IntrinError(f"an intrinsic is registered under a name, not {shown(name)}")
+        with entered():
+            first = _text(desc, f'the description of "{name}"')
+            intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
+            if name in _known and not override and _known[name] != intrinsic:
+                raise IntrinError(f'another intrinsic "{name}" is registered already; pass override=True to replace it')
+            _check(intrinsic)
+            for trial in _trials:
+                if (fault := trial(intrinsic)) is not None:
+                    raise IntrinError(f'"{name}": {fault}')
+        _known[name] = intrinsic
+
+    @staticmethod
+    def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
+        """The intrinsic of a name; unknown: None with `allow_missing`, else IntrinError with the nearest names."""
+        if not isinstance(name, str):
+            raise IntrinError(f"an intrinsic goes by its name, not {shown(name)}")
+        if name not in _known:
+            for register in _providers:
+                register(name)
+        if name in _known or allow_missing:
+            return _known.get(name)
+        near = difflib.get_close_matches(name, _known, n=3, cutoff=0.5)
+        if near:
+            way = f"did you mean {' or '.join(near)}?"
+        elif _known:
+            way = f"known are {', '.join(sorted(_known))}"
+        else:
+            way = "none is registered yet: TensorIntrin.register(name, desc, impl)"
+        raise IntrinError(f'there is no tensor intrinsic "{name}"; {way}')
+
+    @staticmethod
+    def check(name: str, seed: int = 0) -> Any:
+        """Run the implementation of an intrinsic, with its kernel, against its description on random data.
+
+        The answer is true when they agree (integers exactly, floats within the rounding of the sums) and when what is
+        declared only to be written is not read; its text says what was found. Errors: IntrinError, BuildError.
+        """
+        return _checkers[-1](TensorIntrin.get(name), seed)
+
+    @staticmethod
+    def list() -> list[str]:
+        """The names of all intrinsics."""
+        return sorted(_known)
+
+    def desc_func(self) -> Parsed:
+        """The description, parsed anew (call inside `entered`)."""
+        return _parse(self.desc)
+
+    def impl_func(self) -> Parsed:
+        """The implementation, to be copied from (call inside `entered`)."""
+        return _parsed(self.impl)
+
+    def form(self) -> Form:
+        """The canonical form of the description (call inside `entered`)."""
+        return _form(self.desc)
+
+    def __repr__(self) -> str:
+        return f'TensorIntrin("{self.name}")'
+
+
+def check_with(checker: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
+    """Have `TensorIntrin.check` call `checker(intrinsic, seed)`: it needs the compiler, of which nothing here knows."""
+    _checkers.append(checker)
+    return checker
+
+
+def try_with(trial: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
+    """Have `TensorIntrin.register` ask `trial(intrinsic)` what an implementation does wrong, None being nothing."""
+    _trials.append(trial)
+    return trial
+
+
+@lru_cache(maxsize=64)
+def _form(text: str) -> Form:
+    parsed = _parse(text)
+    return replace(raise_form(parsed.func), keep=parsed.module)
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Parsed:
+    return _parse(text)
+
+
+def _parse(text: str) -> Parsed:
+    module = ir.Module.parse(text)
+    return Parsed(module, funcs(module)[0])
+
+
+def _text(part: Any, what: str) -> str:
+    """The text of a module with one function: of a PrimFunc, of a module with just one, or of an MLIR module."""
+    module = getattr(part, "alone", part)  # a PrimFunc, without the other functions of its module
+    module = getattr(module, "mlir", module)
+    if not isinstance(module, ir.Module):
+        raise IntrinError(f"{what} is a function made by @T.prim_func (or an MLIR module), not {type(part).__name__}")
+    count = len(funcs(module))
+    if count != 1:
+        raise IntrinError(f"{what} is one function; this module has {count}")
+    return str(module.operation.get_asm(enable_debug_info=True))
+
+
+def _check(intrinsic: TensorIntrin) -> None:
+    name = intrinsic.name
+    parsed = intrinsic.desc_func(), intrinsic.impl_func()
+    desc, impl = (p.func for p in parsed)
+    for func, what in ((desc, "description"), (impl, "implementation")):
+        _check_params(func, f'the {what} of "{name}"')
+    _check_same(desc, impl, name)
+    try:
+        form = raise_form(desc)
+    except NotRaisable as error:
+        raise IntrinError(f'the description of "{name}" is no pure tensor computation: {error}') from error
+    _check_operands(desc, form, name)
+
+
+def _check_params(func: Func, what: str) -> None:
+    for number, arg in enumerate(func.args):
+        if not isinstance(arg.type, ir.MemRefType):
+            raise IntrinError(f"{what}: parameter {func.arg_name(number)} is no buffer; intrinsics take buffers only")
+        if None in Buffer(arg).shape:
+            raise IntrinError(f"{what}: the shape of {func.arg_name(number)} must be constant")
+
+
+def _check_same(desc: Func, impl: Func, name: str) -> None:
+    left, right = desc.params, impl.params
+    if len(left) != len(right):
+        raise IntrinError(
+            f'"{name}": the description has {len(left)} parameters ({_names(left)}), '
+            f"the implementation {len(right)} ({_names(right)})"
+        )
+    for a, b in zip(left, right, strict=True):
+        for what in ("shape", "dtype", "scope"):
+            mine, other = getattr(a, what), getattr(b, what)
+            if mine != other:
+                raise IntrinError(
+                    f'"{name}": {what} of parameter {a.name} is {_show(mine)} in the description, '
+                    f"of {b.name} {_show(other)} in the implementation"
+                )
+
+
+def _check_operands(desc: Func, form: Form, name: str) -> None:
+    """Every parameter is used, and no dimension of one is left standing at a point."""
+    for param in desc.params:
+        used = [o for o in form.operands if o.buffer == param]
+        if not used:
+            raise IntrinError(f'the description of "{name}" does not use parameter {param.name}')
+        for operand in used:
+            for number, (row, size) in enumerate(zip(operand.rows, param.shape, strict=True)):
+                if not any(row) and size != 1:
+                    raise IntrinError(
+                        f'the description of "{name}" uses one point of dimension {number} of {param.name}, '
+                        f"which has {size}"
+                    )
+    other = [o.buffer.name for o in form.operands if o.buffer not in desc.params]
+    if other:
+        raise IntrinError(f'the description of "{name}" uses {other[0]}, which is none of its parameters')
+
+
+def _names(params: Sequence[Buffer]) -> str:
+    return ", ".join(p.name for p in params)
+
+
+def _show(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(tuple(value))

@@ -1,0 +1,355 @@
+"""Comparing two canonical forms: is a block the computation that an intrinsic describes, and if not, what differs?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, permutations
+
+from tir_mlir.dialect.computation import scalar_tree
+from tir_mlir.dialect.computation.form import Axis, Form, Operand
+from tir_mlir.dialect.ir import Buffer, Index
+
+_WORDS = {"S": "spatial", "R": "reduce"}
+_MOST_ORDERS = 720  # orders of the iterators that are tried to say what differs; a match needs no trying
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A parameter of the intrinsic as a window of a buffer that starts at `base`.
+
+    `dims[d]`: the parameter's dimension that dimension d of the buffer is (None: a single point). `added`: unit
+    dimensions that only the parameter has.
+    """
+
+    param: Buffer
+    buffer: Buffer
+    base: tuple[Index, ...]
+    dims: tuple[int | None, ...]
+    added: tuple[int, ...] = ()
+
+    @property
+    def sizes(self) -> list[int]:
+        """Extents of the window, one a dimension of the buffer."""
+        return [1 if d is None else self.param.shape[d] or 0 for d in self.dims]
+
+
+@dataclass(frozen=True)
+class Match:
+    """Iterators of the intrinsic with those of the block; what each parameter is bound to, in order of parameters."""
+
+    axes: tuple[tuple[Axis, Axis], ...]
+    bindings: tuple[Binding, ...]
+    keep: object = field(default=None, compare=False, repr=False)  # the forms, whose modules hold the values
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One way to lay the two side by side, and everything that differs then; `weight` counts it."""
+
+    differences: tuple[str, ...]
+    weight: int
+
+    def __str__(self) -> str:
+        return "; ".join(self.differences)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """The block's operand for each operand of the intrinsic, and the block's iterator for each of its iterators."""
+
+    operands: tuple[int, ...]
+    axes: tuple[int, ...]
+
+
+def match(block: Form, intrin: Form) -> Match | list[Mismatch]:
+    """How the block computes what the intrinsic describes, or the nearest ways in which it does not (at most two).
+
+    Iterators may be named and ordered differently, operands of commutative ops swapped; unit iterators and single-point
+    dimensions do not count.
+    """
+    left, right = intrin.canonical(), block.canonical()
+    common = _init_difference(left, right)
+    ways = [c for c in scalar_tree.correspondences(left.payload, right.payload, {left.output: right.output})]
+    ways = [c for c in ways if len(c) == len(left.operands) == len(right.operands)]
+    found: list[Mismatch] = []
+    for way in ways if not common else []:
+        operands = tuple(way[n] for n in range(len(left.operands)))
+        axes = _pair_axes(left, right, operands)
+        if axes is None:
+            continue
+        bindings = _bindings(left, right, operands)
+        if isinstance(bindings, str):
+            found.append(Mismatch((bindings,), 1))
+        elif not (other := _type_differences(left, right, operands)):
+            pairs = tuple((left.axes[n], right.axes[m]) for n, m in enumerate(axes))
+            return Match(pairs, tuple(bindings), (left, right))
+        else:
+            found.append(Mismatch(tuple(other), len(other)))
+    if not ways:
+        found.append(_without_payload(left, right, common))
+    for candidate in _candidates(left, right, ways):
+        differences = [*common, *_differences(left, right, candidate)]
+        weight = len(differences) + _axis_weight(left, right, candidate)
+        if differences:
+            found.append(Mismatch(tuple(differences), weight))
+    best: dict[str, Mismatch] = {}
+    for mismatch in sorted(found, key=lambda m: m.weight):
+        best.setdefault(str(mismatch), mismatch)
+    return list(best.values())[:2]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to read the block as the intrinsic: names of buffers and iterators (the intrinsic's, the block's), all
+    that differs then, and the match when nothing does."""
+
+    operands: tuple[tuple[str, str], ...]
+    axes: tuple[tuple[str, str], ...]
+    differences: tuple[str, ...]
+    match: Match | None = None
+
+    def __str__(self) -> str:
+        parts = [", ".join(f"{a} = {b}" for a, b in pairs) for pairs in (self.axes, self.operands) if pairs]
+        return "; ".join(parts)
+
+
+def ways(block: Form, intrin: Form) -> list[Way]:
+    """Every way in which the operands of a block can stand for those of an intrinsic, each with the iterators that fit
+    best. Without any (the payloads differ) there is one way, which says how."""
+    left, right = intrin.canonical(), block.canonical()
+    common = _init_difference(left, right)
+    found: dict[tuple[int, ...], Way] = {}
+    for way in scalar_tree.correspondences(left.payload, right.payload, {left.output: right.output}):
+        if len(way) == len(left.operands) == len(right.operands):
+            operands = tuple(way[n] for n in range(len(left.operands)))
+            if operands not in found:
+                found[operands] = _way(left, right, operands, common)
+    if not found:
+        return [Way((), (), _without_payload(left, right, common).differences)]
+    return sorted(found.values(), key=lambda w: len(w.differences))
+
+
+def _way(left: Form, right: Form, operands: tuple[int, ...], common: Sequence[str]) -> Way:
+    axes = _pair_axes(left, right, operands)
+    bindings = _bindings(left, right, operands) if axes is not None else []
+    if axes is not None:
+        unlike = [bindings] if isinstance(bindings, str) else []
+        differences = [*common, *unlike, *_type_differences(left, right, operands)]
+    else:
+        order = dict(enumerate(operands))
+        tried = [(c, _differences(left, right, c)) for c in _candidates(left, right, [order])]
+        best, other = min(tried, key=lambda t: len(t[1]) + _axis_weight(left, right, t[0]))
+        axes, differences = best.axes, [*common, *other]
+    numbers = sorted(range(len(operands)), key=lambda n: left.operands[n].buffer.value.arg_number)
+    names = {left.operands[n].buffer.name: right.operands[operands[n]].buffer.name for n in numbers}
+    pairs = tuple((left.axes[n], right.axes[m]) for n, m in enumerate(axes))
+    match_ = None
+    if not differences and not isinstance(bindings, str):
+        match_ = Match(pairs, tuple(bindings), (left, right))
+    return Way(tuple(names.items()), tuple((a.name, b.name) for a, b in pairs), tuple(differences), match_)
+
+
+# --- laying one beside the other -----------------------------------------------------------------------------------
+
+
+def _columns(form: Form, operands: Sequence[int]) -> list[tuple]:
+    """What tells the iterators of a form apart: extent, kind and their factors in every index."""
+    used = [[form.operands[n].rows[d] for d in form.operands[n].used_rows] for n in operands]
+    found = []
+    for number, axis in enumerate(form.axes):
+        factors = tuple(tuple(row[number] for row in rows) for rows in used)
+        found.append((axis.extent.as_constant(), axis.kind, factors))
+    return found
+
+
+def _pair_axes(left: Form, right: Form, operands: Sequence[int]) -> tuple[int, ...] | None:
+    """The block's iterator for each of the intrinsic's, when all of them agree in everything."""
+    free = dict(enumerate(_columns(right, operands)))
+    pairs = []
+    for column in _columns(left, range(len(left.operands))):
+        number = next((n for n, c in free.items() if c == column and c[0] is not None), None)
+        if number is None:
+            return None
+        del free[number]
+        pairs.append(number)
+    return tuple(pairs) if not free else None
+
+
+def _candidates(left: Form, right: Form, ways: Sequence[dict[int, int]]) -> Iterator[_Candidate]:
+    for way in ways:
+        operands = tuple(way[n] for n in range(len(left.operands)))
+        if len(left.axes) != len(right.axes):
+            yield _Candidate(operands, ())
+            continue
+        for axes in islice(permutations(range(len(right.axes))), _MOST_ORDERS):
+            yield _Candidate(operands, axes)
+
+
+# --- windows -----------------------------------------------------------------------------------------------------
+
+
+def _bindings(left: Form, right: Form, operands: Sequence[int]) -> list[Binding] | str:
+    """The window of every parameter, or why there is none."""
+    found: dict[Buffer, Binding] = {}
+    for number, operand in enumerate(left.operands):
+        binding = _window(operand, right.operands[operands[number]])
+        known = found.setdefault(operand.buffer, binding)
+        if known.buffer != binding.buffer or known.dims != binding.dims or not _same(known.base, binding.base):
+            return (
+                f"operand {operand.buffer.name}: the intrinsic uses it twice, "
+                f"the block has two different regions there ({known.buffer.name} and {binding.buffer.name})"
+            )
+    return sorted(found.values(), key=lambda b: b.param.value.arg_number)
+
+
+def _same(left: Sequence[Index], right: Sequence[Index]) -> bool:
+    return all(a.same(b) for a, b in zip(left, right, strict=True))
+
+
+def _window(left: Operand, right: Operand) -> Binding:
+    """Dimensions are paired from the last to the first: unit ones of the parameter with single points of the buffer."""
+    pair = dict(zip(left.used_rows, right.used_rows, strict=True))
+    dims: list[int | None] = [None] * len(right.rows)
+    added = []
+    free = len(dims) - 1
+    for number in reversed(range(len(left.rows))):
+        if number in pair:
+            dims[pair[number]] = number
+            free = pair[number] - 1
+        elif free > max((pair[n] for n in pair if n < number), default=-1):
+            dims[free] = number
+            free -= 1
+        else:
+            added.append(number)
+    base = [b if d is None else (b - left.base[d]).simplified() for b, d in zip(right.base, dims, strict=True)]
+    return Binding(left.buffer, right.buffer, tuple(base), tuple(dims), tuple(added))
+
+
+# --- what differs ----------------------------------------------------------------------------------------------------
+
+
+def _init_difference(left: Form, right: Form) -> list[str]:
+    name = right.operands[right.output].buffer.name
+    if right.init is not None and left.init is None:
+        return [
+            f"init: the block sets {name} to a start value, the intrinsic only updates; "
+            "decompose_reduction takes the init out"
+        ]
+    if left.init is not None and right.init is None:
+        return [f"init: the intrinsic sets its result to a start value, the block updates {name} as it is"]
+    if left.init is None or right.init is None:
+        return []
+    if right.partial_init:
+        return [f"init: the block sets {name} only where its own reduce iters start, the intrinsic sets it every time"]
+    texts = [scalar_tree.numbered(f) for f in (left.init, right.init)]
+    return [] if texts[0] == texts[1] else [f"init: the intrinsic starts from {texts[0]}, the block from {texts[1]}"]
+
+
+def _without_payload(left: Form, right: Form, common: Sequence[str]) -> Mismatch:
+    found = [*common, _payload_difference(left, right)]
+    if sorted(map(_axis_key, left.axes)) != sorted(map(_axis_key, right.axes)):
+        found.append(_axes_difference(left, right))
+    # an op that differs weighs more than an index map: nothing else can be compared
+    return Mismatch(tuple(found), len(found) + 10)
+
+
+def _payload_difference(left: Form, right: Form) -> str:
+    full = scalar_tree.numbered(left.payload, False) == scalar_tree.numbered(right.payload, False)
+    texts = [scalar_tree.text(f.payload, lambda n, f=f: f.operands[n].buffer.name, full) for f in (left, right)]
+    if texts[0] == texts[1]:
+        texts = [scalar_tree.numbered(f.payload) for f in (left, right)]
+    if texts[0] == texts[1]:
+        maps = [", ".join(_map(f, n, _names(f)) for n in range(len(f.operands))) for f in (left, right)]
+        counts = len(left.operands), len(right.operands)
+        return f"operands: the intrinsic has {counts[0]} ({maps[0]}), the block {counts[1]} ({maps[1]})"
+    return f"payload: the intrinsic computes {texts[0]}, the block computes {texts[1]}"
+
+
+def _axis_key(axis: Axis) -> tuple[str, str]:
+    return axis.size, axis.kind
+
+
+def _axes_difference(left: Form, right: Form) -> str:
+    texts = []
+    for form in (left, right):
+        shown = [f"{a.name}: {a.size} {_WORDS[a.kind]}" for a in form.axes]
+        texts.append(", ".join(shown) or "none (it is a single point)")
+    return f"iterators: the intrinsic wants {texts[0]}; the block has {texts[1]}"
+
+
+def _axis_weight(left: Form, right: Form, candidate: _Candidate) -> int:
+    if not candidate.axes:
+        return abs(len(left.axes) - len(right.axes))
+    pairs = zip(left.axes, (right.axes[n] for n in candidate.axes), strict=True)
+    return 2 * sum(_axis_key(a) != _axis_key(b) for a, b in pairs)
+
+
+def _differences(left: Form, right: Form, candidate: _Candidate) -> list[str]:
+    found = []
+    same_axes = sorted(map(_axis_key, left.axes)) == sorted(map(_axis_key, right.axes))
+    if not same_axes:
+        found.append(_axes_difference(left, right))
+    elif _axis_weight(left, right, candidate):
+        found += _axis_by_axis(left, right, candidate)
+    if candidate.axes:
+        for number, other in enumerate(candidate.operands):
+            found += _map_difference(left, right, number, other, candidate)
+    return found + _type_differences(left, right, candidate.operands)
+
+
+def _axis_by_axis(left: Form, right: Form, candidate: _Candidate) -> list[str]:
+    found = []
+    for axis, number in zip(left.axes, candidate.axes, strict=True):
+        other = right.axes[number]
+        if _axis_key(axis) != _axis_key(other):
+            found.append(
+                f"iterator {axis.name} of the intrinsic is {axis.size} {_WORDS[axis.kind]}, "
+                f"{other.name} of the block {other.size} {_WORDS[other.kind]}"
+            )
+    return found
+
+
+def _names(form: Form) -> list[str]:
+    return [a.name for a in form.axes]
+
+
+def _map_difference(left: Form, right: Form, number: int, other: int, candidate: _Candidate) -> list[str]:
+    a, b = left.operands[number], right.operands[other]
+    rows = [a.rows[d] for d in a.used_rows]
+    others = [tuple(b.rows[d][n] for n in candidate.axes) for d in b.used_rows]
+    if rows == others:
+        return []
+    # both sides in the intrinsic's names, so that equal texts mean equal maps
+    shown = [_row_texts(r, _names(left)) for r in (rows, others)]
+    swapped = sorted(rows) == sorted(others)
+    hint = f"; a view cannot swap dimensions, so keep {b.buffer.name} in that order" if swapped else ""
+    verb = "writes" if number == left.output else "reads"
+    return [
+        f"operand {a.buffer.name}: the intrinsic {verb} {a.buffer.name}{shown[0]}, "
+        f"the block {verb} {b.buffer.name}{shown[1]} there{hint}"
+    ]
+
+
+def _map(form: Form, number: int, names: Sequence[str]) -> str:
+    operand = form.operands[number]
+    return operand.buffer.name + _row_texts([operand.rows[d] for d in operand.used_rows], names)
+
+
+def _row_texts(rows: Sequence[Sequence[int]], names: Sequence[str]) -> str:
+    texts = []
+    for row in rows:
+        terms = [name if f == 1 else f"{name} * {f}" for name, f in zip(names, row, strict=True) if f]
+        texts.append(" + ".join(terms))
+    return f"[{', '.join(texts)}]"
+
+
+def _type_differences(left: Form, right: Form, operands: Sequence[int]) -> list[str]:
+    found = []
+    for number, other in enumerate(operands):
+        a, b = left.operands[number].buffer, right.operands[other].buffer
+        if a.dtype != b.dtype:
+            found.append(f"operand {a.name}: the intrinsic wants {a.dtype}, {b.name} is {b.dtype}")
+        if a.scope != b.scope:
+            found.append(f'operand {a.name}: the intrinsic wants scope "{a.scope}", {b.name} is in "{b.scope}"')
+    return list(dict.fromkeys(found))

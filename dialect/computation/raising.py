@@ -1,0 +1,330 @@
+"""Raising a loop nest around one statement, with or without blocks, to its canonical form (`forms.Form`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import ASSOCIATIVE, of_op, relation_beneath
+from tir_mlir.dialect.computation import scalar_tree
+from tir_mlir.dialect.computation.form import Axis, Form, NotRaisable, Operand, Top
+from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Index,
+    Iter,
+    Loop,
+    constraints,
+    is_block,
+    is_init,
+    is_loop,
+    is_pure,
+    is_where,
+    only_reads,
+    ops,
+    parents,
+    trim,
+    used_dims,
+)
+from tir_mlir.dialect.presburger import NotABox, box_of, isl_exprs, only_where, sets
+
+_SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
+
+
+@dataclass
+class _Nest:
+    """The way from the top to the one statement: iterators by value, with names and the kinds that are declared."""
+
+    iterators: list[ir.Value] = field(default_factory=list)
+    names: dict[ir.Value, str] = field(default_factory=dict)
+    kinds: dict[ir.Value, str] = field(default_factory=dict)
+    inits: list[tuple[ir.Operation, Block, int]] = field(default_factory=list)  # with the number of iterators outside
+    leaf: list[ir.Operation] = field(default_factory=list)
+    inner: Block | None = None
+
+
+@only_reads
+def raise_form(top: Top, numbers: bool = False) -> Form:
+    """A block (its iters are parameters), a loop (included) or a function -> its canonical form.
+
+    Requires one statement that stores one value, indices linear in the iterators, iterations that fill a box, and a
+    result that does not depend on their order. `numbers`: iterators and scalar parameters may be data, as nodes
+    `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable, saying what stands in the way.
+    """
+    if isinstance(top, Loop):
+        around, body = parents(top.op)[0], [top.op]
+    else:
+        around, body = top.op, top.body_ops()
+    nest = _descend(body, _Nest(inner=top if isinstance(top, Block) else None), around)
+    store = _one_store(nest.leaf)
+    reader = _Reader(nest, around, store, numbers)
+    output = reader.operand(store)
+    tree = reader.tree(store.operands[0])
+    axes = tuple(_axis(nest, n, e, reader.operands[output]) for n, e in enumerate(reader.extents))
+    form = Form(axes, tuple(reader.operands), output, tree, top=top)
+    _check_order_free(form, store)
+    return _with_init(form, nest, reader, store)
+
+
+def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) -> _Nest:
+    """Follow loops and blocks down to the statement."""
+    pending: list[Loop] = []
+    owner = nest.inner
+    while True:
+        inits = [o for o in body if is_init(o)]
+        if inits and pending:
+            raise NotRaisable(f"its init runs again in every iteration of {pending[0].name}", inits[0])
+        if owner is not None:
+            nest.inits += [(o, owner, len(nest.iterators)) for o in inits]
+        inner = [o for o in body if len(o.regions) and not is_init(o)]
+        if not inner:
+            break
+        if len(inner) > 1:
+            raise NotRaisable("it holds several loops, blocks or conditions side by side, not a single nest", inner[1])
+        op = inner[0]
+        if not is_loop(op) and not is_block(op):
+            raise NotRaisable(_condition(op), op)
+        _check_bystanders([o for o in body if not len(o.regions)])
+        if is_loop(op):
+            pending.append(Loop(op))
+            body = Loop(op).body_ops()
+        else:
+            owner = Block(op)
+            for it in owner.iters:
+                nest.iterators.append(it.var)
+                nest.names[it.var], nest.kinds[it.var] = it.name, it.kind
+            pending = [] if owner.iters else pending
+            body = owner.body_ops()
+    for loop in pending:
+        nest.iterators.append(loop.var)
+        nest.names[loop.var] = loop.name
+    nest.leaf, nest.inner = [o for o in body if not is_init(o)], owner
+    return nest
+
+
+def _condition(op: ir.Operation) -> str:
+    if is_where(op):
+        way = only_where(_left_out(op), op)
+        return f"a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad){way}"
+    if op.name in ("affine.if", "scf.if"):
+        return "it holds a condition; every iteration must compute the same"
+    return f"it holds {op.name}, which is no loop over a range"
+
+
+def _left_out(guard: ir.Operation) -> isl.Set:
+    """The iterations in which a guard does not hold."""
+    dom = sets.domain(guard, extra=[c.index for c in constraints(guard)])
+    return dom.set.subtract(sets.condition(dom, guard))
+
+
+def _check_bystanders(found: Sequence[ir.Operation]) -> None:
+    for op in found:
+        if op.name in ("memref.alloc", "memref.alloca"):
+            raise NotRaisable(f"it allocates the buffer {Buffer(op.results[0]).name}", op)
+        if not is_pure(op) and not op.name.startswith("memref.extract_") and op.name != "memref.dim":
+            raise NotRaisable(f"it holds a statement ({_word(op)}) outside the innermost loop", op)
+
+
+def _word(op: ir.Operation) -> str:
+    if op.name == "func.call":
+        return f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
+    return f"a store to {Buffer(op.operands[1]).name}" if "store" in op.name else op.name
+
+
+def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
+    stores = [o for o in leaf if "store" in o.name]
+    for op in sorted(leaf, key=lambda o: o.name != "func.call"):
+        if op not in stores and not is_pure(op):
+            raise NotRaisable(f"it holds {_word(op)}, not only arithmetic on elements", op)
+    if len(stores) != 1:
+        count = "no value" if not stores else f"{len(stores)} values"
+        raise NotRaisable(f"an iteration stores {count}; exactly one is needed", stores[1] if stores else None)
+    return stores[0]
+
+
+class _Reader:
+    """Reads accesses and values of the innermost body as operands and trees over the iterators."""
+
+    def __init__(self, nest: _Nest, around: ir.Operation, store: ir.Operation, numbers: bool = False):
+        self.nest = nest
+        self.numbers = numbers
+        self.around = around
+        self.operands: list[Operand] = []
+        try:
+            self.mins, self.extents = box_of(nest.iterators, store, around, [nest.names[v] for v in nest.iterators])
+        except NotABox as error:
+            raise NotRaisable(str(error), store) from error
+
+    def operand(self, op: ir.Operation) -> int:
+        """The number of the operand that a load or store touches; equal accesses share one."""
+        access = of_op(op)[0]
+        buffer = Buffer(access.buffer)
+        if not access.exact:
+            raise NotRaisable(f"an index of {buffer.name} is not affine", op)
+        rows, bases = [], []
+        for index in access.mins:
+            row, base = self._linear(index, op, buffer)
+            for factor, low in zip(row, self.mins, strict=True):
+                base = base + low * factor
+            rows.append(row)
+            bases.append(base.simplified())
+        found = Operand(buffer, tuple(rows), tuple(bases))
+        for number, other in enumerate(self.operands):
+            if other.same(found):
+                return number
+        self.operands.append(found)
+        return len(self.operands) - 1
+
+    def _linear(self, index: Index, op: ir.Operation, buffer: Buffer) -> tuple[tuple[int, ...], Index]:
+        split = linear(index.simplified(), self.nest.iterators)
+        if split is None and self.nest.inner is not None:
+            dom = sets.domain(op, self.nest.inner.op, [index])
+            split = linear(isl_exprs.simplify(index, dom), self.nest.iterators)
+        if split is None:
+            raise NotRaisable(f"an index of {buffer.name} is not linear in its iterators (a division or remainder)", op)
+        return split
+
+    def tree(self, value: ir.Value) -> Tree:
+        """The tree of a value that the payload computes."""
+        if isinstance(value.owner, ir.Block):
+            if self.numbers and (found := self._number(value)) is not None:
+                return found
+            raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))
+        owner = value.owner.operation
+        if owner.name in ("affine.load", "memref.load"):
+            if owner not in self.nest.leaf:
+                raise NotRaisable(f"{Buffer(owner.operands[0]).name} is read outside the innermost loop", owner)
+            return Leaf(self.operand(owner))
+        if not is_pure(owner) or len(owner.results) != 1 or len(owner.regions):
+            raise NotRaisable(f"its value comes from {_word(owner)}, not from arithmetic on elements", owner)
+        return scalar_tree.node(owner, tuple(self.tree(v) for v in owner.operands))
+
+    def _number(self, value: ir.Value) -> Node | None:
+        """An iterator that starts at 0, or a parameter of the function."""
+        if value in self.nest.iterators:
+            place = self.nest.iterators.index(value)
+            if self.mins[place].as_constant() == 0:
+                return Node("linalg.index", (("dim", str(place)),), "index", ())
+        elif value.owner.owner.operation.name == "func.func":  # type: ignore[union-attr]
+            return Node("func.arg", (("number", str(ir.BlockArgument(value).arg_number)),), str(value.type), ())
+        return None
+
+    def starts(self, it: Iter) -> bool:
+        """Whether the nest always begins where the domain of an iter does."""
+        return it.var in self.nest.iterators and self.mins[self.nest.iterators.index(it.var)].same(it.min)
+
+    def _reader_of(self, value: ir.Value) -> ir.Operation | None:
+        users = [u.owner.operation for u in value.uses]
+        return next((o for o in self.nest.leaf if o in users), None)
+
+
+def linear(index: Index, iterators: Sequence[ir.Value]) -> tuple[tuple[int, ...], Index] | None:
+    """`index` as factors of the iterators plus an expression without them; None when it is not of that kind."""
+    place = {v: n for n, v in enumerate(iterators)}
+    factors = [0] * len(iterators)
+    rest = ir.AffineExpr.get_constant(0)
+    pending: list[tuple[ir.AffineExpr, int]] = [(index.expr, 1)]
+    while pending:
+        expr, factor = pending.pop()
+        expr = expr.maybe_downcast()
+        if isinstance(expr, ir.AffineAddExpr):
+            pending += [(expr.lhs, factor), (expr.rhs, factor)]
+        elif isinstance(expr, ir.AffineMulExpr) and isinstance(expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
+            pending.append((expr.lhs, factor * expr.rhs.maybe_downcast().value))  # type: ignore[attr-defined]
+        elif isinstance(expr, ir.AffineDimExpr) and index.values[expr.position] in place:
+            factors[place[index.values[expr.position]]] += factor
+        elif any(index.values[d] in place for d in used_dims(expr)):
+            return None
+        else:
+            rest = rest + expr * factor
+    return tuple(factors), trim(rest, list(index.values))
+
+
+def _axis(nest: _Nest, number: int, extent: Index, output: Operand) -> Axis:
+    kind = "S" if any(row[number] for row in output.rows) else "R"
+    return Axis(nest.names[nest.iterators[number]], kind, extent)
+
+
+# --- what makes the order of iterations irrelevant --------------------------------------------------------------------
+
+
+def _check_order_free(form: Form, store: ir.Operation) -> None:
+    """Either no two iterations write one element, or all of them fold into it with an associative op."""
+    out = form.operands[form.output]
+    name = out.buffer.name
+    for number in set(scalar_tree.leaves(form.payload)):
+        if number != form.output and form.operands[number].buffer == out.buffer:
+            raise NotRaisable(f"{name} is read at another index than it is written, so their order matters", store)
+    if _writes_apart(form) or _folds(form.payload, form.output):
+        return
+    if form.output in scalar_tree.leaves(form.payload):
+        what = f"its update of {name} is no sum, product, minimum or maximum with the old value"
+    else:
+        what = f"several iterations write the same element of {name}, and the last one wins"
+    raise NotRaisable(f"{what}, so the order of iterations matters", store)
+
+
+def _writes_apart(form: Form) -> bool:
+    """Whether every dimension is a mixed-radix number of iterators of its own, and all iterators occur."""
+    seen: set[int] = set()
+    for row in form.operands[form.output].rows:
+        reach = 0
+        for column in sorted((c for c, f in enumerate(row) if f), key=lambda c: abs(row[c])):
+            size = form.axes[column].extent.as_constant()
+            if abs(row[column]) <= reach or (size is None and sum(map(bool, row)) > 1):
+                break
+            seen.add(column)
+            reach += abs(row[column]) * ((size or 1) - 1)
+    return all(n in seen or a.is_unit for n, a in enumerate(form.axes))
+
+
+def _folds(tree: Tree, output: int) -> bool:
+    """`op(old, e)` with an associative op and e free of the old value, also nested: `(old + e) + f`.
+
+    `old - e` and `fma(a, b, old)` are sums too.
+    """
+    if not isinstance(tree, Node) or tree.op not in (*ASSOCIATIVE, *_SUMS):
+        return False
+    held = [n for n, c in enumerate(tree.children) if output in scalar_tree.leaves(c)]
+    if len(held) != 1 or held[0] != _SUMS.get(tree.op, held[0]):
+        return False
+    old = tree.children[held[0]]
+    return old == Leaf(output) or (isinstance(old, Node) and old.op == tree.op and _folds(old, output))
+
+
+# --- init -------------------------------------------------------------------------------------------------------------
+
+
+def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) -> Form:
+    if not nest.inits:
+        return form
+    if len(nest.inits) > 1:
+        raise NotRaisable("it holds several inits", nest.inits[1][0])
+    op, owner, outside = nest.inits[0]
+    value = _fill(op, form, reader, store)
+    reset = {i.var for i in owner.iters if i.kind == "R"}
+    for var, axis in zip(nest.iterators[:outside], form.axes, strict=False):
+        if axis.kind == "R" and not axis.is_unit and var not in reset:
+            raise NotRaisable(f"its init runs again in every iteration of {axis.name}", op)
+    partial = any(i.kind == "R" and i.extent.as_constant() != 1 and not reader.starts(i) for i in owner.iters)
+    return replace(form, init=value, partial_init=partial)
+
+
+def _fill(op: ir.Operation, form: Form, reader: _Reader, store: ir.Operation) -> Tree:
+    """The constant with which an init fills exactly what the nest updates."""
+    stores = [o for o in ops(op) if "store" in o.name]
+    if len(stores) != 1 or of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
+        raise NotRaisable("its init does more than fill the result", op)
+    if any(o.name in ("affine.if", "scf.if") for o in ops(op)[1:]):
+        raise NotRaisable("its init holds a condition", op)
+    value = reader.tree(stores[0].operands[0])
+    if any(True for _ in scalar_tree.leaves(value)):
+        raise NotRaisable("its init is not a constant", op)
+    filled, updated = (relation_beneath(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))
+    if not filled.get_space().is_equal(updated.get_space()) or not filled.is_equal(updated):
+        raise NotRaisable("its init fills another region than it updates", op)
+    return value

@@ -1,0 +1,312 @@
+"""IndexMap: a map of indices given as a Python lambda, and the exact answers about it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, shown
+from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
+from tir_mlir.dialect.index_maps.predicate import Predicate
+from tir_mlir.dialect.index_maps.terms import (
+    Name,
+    Number,
+    Term,
+    as_term,
+    evaluate,
+    from_affine,
+    from_ast,
+    names_in,
+    to_affine,
+)
+from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.presburger import question
+
+
+@dataclass(frozen=True)
+class IndexMap:
+    """`lambda i, j: (i // 16, j // 16, i % 16, j % 16)`: indices to indices, or to the value of padding.
+
+    `repr()` is that text; `IndexMap.from_text` reads it. Shapes are integers or, for sizes that are not known, names.
+    """
+
+    names: tuple[str, ...]
+    terms: tuple[Term, ...]
+    inverse_index_map: IndexMap | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in self.names:
+            if not name.isidentifier() or list(self.names).count(name) > 1:
+                raise IndexMapError(
+                    f"{shown(name)} cannot name a variable of an index map; names differ from each other"
+                )
+        known = set(self.names)
+        for term in self.terms:
+            if loose := names_in(term) - known:
+                raise IndexMapError(f"{term}: {sorted(loose)[0]} is no variable of the map")
+
+    # --- making one ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def from_func(
+        mapping_function: Callable[..., Any],
+        ndim: int | None = None,
+        inverse_index_map: Callable[..., Any] | IndexMap | None = None,
+    ) -> IndexMap:
+        """The map that a lambda computes. `ndim` is the number of indices, needed where it takes `*indices`."""
+        names = parameters(mapping_function, ndim)
+        terms = tuple(_flat(called(mapping_function, names)))
+        inverse = None
+        if inverse_index_map is not None:
+            inverse = IndexMap.wrap(inverse_index_map, len(terms))
+            if len(inverse.terms) != len(names):
+                raise IndexMapError(
+                    f"the inverse {inverse} gives {len(inverse.terms)} indices; {len(names)} are needed"
+                )
+        return IndexMap(tuple(names), terms, inverse)
+
+    @staticmethod
+    def from_text(text: str) -> IndexMap:
+        """The map whose text is `lambda i, j: (i // 16, j % 16)`. The text is parsed, never executed."""
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # MemoryError: nested too deeply
+            reason = str(error) or "it is nested too deeply"
+            raise IndexMapError(f"{shown(text)} is no index map: {reason}") from None
+        if not isinstance(tree, ast.Lambda):
+            raise IndexMapError(f"{text!r} is no index map; write it as a lambda: lambda i, j: (j, i)")
+        args = tree.args
+        if args.vararg or args.kwarg or args.kwonlyargs or args.defaults:
+            raise IndexMapError(f"{text!r}: the variables of an index map in text are plain names")
+        names = [a.arg for a in (*args.posonlyargs, *args.args)]
+        try:
+            terms = [from_ast(node, set(names)) for node in _flat_nodes(tree.body)]
+        except RecursionError:
+            raise IndexMapError(f"{shown(text)} is nested too deeply for an index map") from None
+        return IndexMap(tuple(names), tuple(terms))
+
+    @staticmethod
+    def wrap(given: IndexMap | Callable[..., Any] | str, ndim: int | None = None) -> IndexMap:
+        """A map from what users write: a lambda, a map, or its text."""
+        if isinstance(given, IndexMap):
+            found = given
+        elif isinstance(given, str):
+            found = IndexMap.from_text(given)
+        elif callable(given):
+            return IndexMap.from_func(given, ndim)
+        else:
+            raise TypeError(f"an index map is a lambda such as lambda i, j: (j, i), not {shown(given)}")
+        if ndim is not None and len(found.names) != ndim:
+            raise IndexMapError(f"the map {found} takes {len(found.names)} indices; there are {ndim}")
+        return found
+
+    def __repr__(self) -> str:
+        inner = ", ".join(repr(t) for t in self.terms)
+        result = inner if len(self.terms) == 1 else f"({inner})"
+        return f"lambda {', '.join(self.names)}: {result}" if self.names else f"lambda: {result}"
+
+    # --- using it -----------------------------------------------------------------------------------------------------
+
+    @property
+    def initial_indices(self) -> list[Term]:
+        return [Name(n) for n in self.names]
+
+    @property
+    def final_indices(self) -> list[Term]:
+        return list(self.terms)
+
+    def map_indices(self, indices: Sequence[Any]) -> list[Any]:
+        """Where a point goes. Indices may be integers, terms or index expressions of a program."""
+        if isinstance(indices, str) or not hasattr(type(indices), "__len__"):
+            raise IndexMapError(f"the map {self} takes a list of indices, not {shown(indices)}")
+        if len(indices) != len(self.names):
+            raise IndexMapError(f"the map {self} takes {len(self.names)} indices, not {len(indices)}")
+        if odd := [i for i in indices if i is None or isinstance(i, (str, list, tuple, dict))]:
+            raise IndexMapError(f"an index is an integer or an expression, not {shown(odd[0])}")
+        return [evaluate(t, dict(zip(self.names, indices, strict=True))) for t in self.terms]
+
+    def affine(self, names: Sequence[str] | None = None) -> tuple[ir.AffineExpr, ...]:
+        """The results over dimensions called `names` (the variables of the map unless given)."""
+        called = list(names or self.names)
+        for term in self.terms:
+            if isinstance(term, Number) and isinstance(term.value, float):
+                raise NotAffine(f"{term.value} is no index: indices are integers")
+        return tuple(to_affine(t, called) for t in self.terms)
+
+    def layout(self, box: Box) -> Layout:
+        """The map over a box."""
+        if len(box.extents) != len(self.names):
+            raise IndexMapError(f"the map {self} takes {len(self.names)} indices; the shape has {len(box.extents)}")
+        return layout_of(self.affine(), box)
+
+    def map_shape(self, shape: Sequence[Any]) -> list[Any]:
+        """The extents of the least box, from 0 on, that holds where the points of a shape go."""
+        with entered(), question(f"the shape that {self} gives"):
+            layout = self.layout(box_of(shape))
+            check_start(self, layout)
+            sizes = list(layout.box.params)
+            return [_plain(from_affine(e, sizes)) for e in layout.shape]
+
+    def inverse(self, shape: Sequence[Any]) -> IndexMap:
+        """The map back. Refuses a map that is not one to one, or that leaves places over."""
+        back, padding = self.non_surjective_inverse(shape)
+        if not padding.never:
+            raise IndexMapError(
+                f"the map {self} over {_shown(shape)} leaves places over where {padding}; non_surjective_inverse"
+                " gives the map back and this condition"
+            )
+        return back
+
+    def non_surjective_inverse(self, shape: Sequence[Any]) -> tuple[IndexMap, Predicate]:
+        """The map back, and where it has no meaning: the places that no point of the shape goes to."""
+        with entered(), question(f"the inverse of {self}"):
+            layout = self.layout(box_of(shape))
+            check_one_to_one(self, layout)
+            names, sizes = self.result_names(), list(layout.box.params)
+            if set(names) & set(sizes):
+                raise IndexMapError(f"the size {sorted(set(names) & set(sizes))[0]} is called like an index")
+            back = _from_affine(names, self.inverse_exprs(layout), sizes)
+            return back, Predicate.of(names, sizes, layout.padding)
+
+    def inverse_exprs(self, layout: Layout) -> tuple[ir.AffineExpr, ...]:
+        """The inverse over a box: the one that was given where it is one, else what isl finds."""
+        if self.inverse_index_map is not None:
+            given = self.inverse_index_map.affine()
+            again = Layout(given, layout.target).relation
+            if not layout.relation.apply_range(again).is_equal(layout.box.points.identity()):
+                raise IndexMapError(f"{self.inverse_index_map} is not the inverse of {self}")
+            return given
+        return layout.inverse
+
+    def result_names(self) -> list[str]:
+        """Names for the results: a variable that stays keeps its name, others are called axis0, axis1, ..."""
+        names: list[str] = []
+        for number, term in enumerate(self.terms):
+            stays = term.name if isinstance(term, Name) and term.name not in names else None
+            names.append(stays or f"axis{number}")
+        return names
+
+    def is_equivalent_to(self, other: IndexMap) -> bool:
+        """Whether two maps take every point to the same place, whatever their variables are called."""
+        if len(self.names) != len(other.names) or len(self.terms) != len(other.terms):
+            return False
+        with entered(), question("whether two index maps are the same"):
+            mine, theirs = (everywhere(m.affine(), len(m.names)) for m in (self, other))
+            return mine.is_equal(theirs)
+
+    def map_ndarray(self, array: np.ndarray, pad_value: Any = 0, shape: Sequence[int] | None = None) -> np.ndarray:
+        """The array in the new layout: what a caller passes for a parameter that was transformed.
+
+        `shape` is that of the parameter, where it is larger than these extents need (sizes were not known then).
+        """
+        least = [int(n) for n in self.map_shape(array.shape)]
+        if shape is not None and (len(shape) != len(least) or any(a < b for a, b in zip(shape, least, strict=True))):
+            raise IndexMapError(f"the map {self} takes {_shown(array.shape)} to {_shown(least)}, not {_shown(shape)}")
+        result = np.full(least if shape is None else list(shape), pad_value, dtype=array.dtype)
+        places = self.map_indices(list(np.indices(array.shape)))
+        result[tuple(np.broadcast_to(p, array.shape) for p in places)] = array
+        return result
+
+
+# --- what users write -------------------------------------------------------------------------------------------------
+
+
+def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
+    """Names of the indices that a function takes; `*indices` stands for as many as are left."""
+    if not callable(function):
+        raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {shown(function)}")
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise IndexMapError(f"{shown(function)} has no signature to read; write the map as a lambda") from None
+    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if odd := [p.name for p in found if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]:
+        raise IndexMapError(f"an index map takes indices by place; {odd[0]} is taken by name")
+    several = [p.name for p in found if p.kind is p.VAR_POSITIONAL]
+    if several:
+        if ndim is None:
+            raise IndexMapError(f"the map takes *{several[0]}: say how many indices there are with ndim=")
+        taken = len(names)
+        names += [f"{several[0][0]}{number}" for number in range(ndim - taken)]
+    if ndim is not None and len(names) != ndim:
+        raise IndexMapError(f"the map takes {len(names)} indices ({', '.join(names)}); there are {ndim}")
+    return names
+
+
+def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
+    """What a function gives for these variables."""
+    try:
+        return function(*[Name(n) for n in names])
+    except (TypeError, AttributeError) as error:
+        at = ", ".join(names)
+        raise IndexMapError(f"the map cannot be worked out at ({at}), which are affine terms: {error}") from error
+
+
+def _flat(given: Any) -> Iterable[Term]:
+    """The results of a lambda: one expression, or a list of them, lists inside flattened."""
+    if not isinstance(given, (list, tuple)):
+        yield as_term(given)
+        return
+    for item in given:
+        yield from _flat(item)
+
+
+def _flat_nodes(node: ast.expr) -> Iterable[ast.expr]:
+    if not isinstance(node, (ast.List, ast.Tuple)):
+        yield node
+        return
+    for item in node.elts:
+        yield from _flat_nodes(item)
+
+
+def box_of(shape: Sequence[Any]) -> Box:
+    """A shape of integers, names and expressions of names as a box."""
+    if not isinstance(shape, (list, tuple)):
+        raise IndexMapError(f"a shape is a list of integers and names of sizes, not {shown(shape)}")
+    terms = [Name(n) if isinstance(n, str) else as_term(n) for n in shape]
+    sizes = sorted({name for t in terms for name in names_in(t)})
+    return Box(tuple(to_affine(t, sizes) for t in terms), tuple(sizes))
+
+
+def _from_affine(names: Sequence[str], exprs: Sequence[ir.AffineExpr], sizes: Sequence[str]) -> IndexMap:
+    """The map with dimension d called `names[d]`; sizes come after the dimensions and become variables too."""
+    called = [*names, *sizes]
+    return IndexMap(tuple(called), tuple(from_affine(e, called) for e in exprs))
+
+
+def _plain(term: Term) -> int | Term:
+    return int(term.value) if isinstance(term, Number) else term
+
+
+def _shown(shape: Sequence[Any]) -> str:
+    return "(" + ", ".join(map(str, shape)) + (",)" if len(shape) == 1 else ")")
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def check_start(map_: IndexMap, layout: Layout) -> None:
+    """Refuse a map that gives a negative index."""
+    if (point := layout.below_zero) is not None:
+        place = tuple(map_.map_indices(point)) if not layout.box.params else "a negative index"
+        raise IndexMapError(f"the map {map_} takes {_shown(point)} to {place}: an index is not below 0")
+
+
+def check_one_to_one(map_: IndexMap, layout: Layout) -> None:
+    """Refuse a map that gives a negative index, or takes two points to one place."""
+    check_start(map_, layout)
+    if (found := layout.collision) is not None:
+        raise IndexMapError(f"the map {map_} is not one to one: {collision_text(map_, found)}")
+
+
+def collision_text(map_: IndexMap, found: Collision) -> str:
+    """Two points at one place, as text."""
+    sizes = "".join(f" (for {n} = {v})" for n, v in found.sizes.items())
+    place = _shown(map_.map_indices(found.first))
+    return f"{_shown(found.first)} and {_shown(found.second)} both go to {place}{sizes}"

@@ -1,0 +1,348 @@
+"""A map from the points of a box to other points, decided exactly: where points meet, the image, the inverse, the rest.
+
+Expressions are MLIR's, over the dimensions of the box and then the sizes (isl parameters, never negative).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Remembered, cost, used_dims
+from tir_mlir.dialect.presburger import (
+    Domain,
+    dim_type,
+    flatten,
+    fold,
+    has_division,
+    intervals,
+    local_space,
+    nonneg,
+    question,
+    recover,
+    smallest_point,
+    to_aff,
+)
+
+AffineExpr = ir.AffineExpr
+Conjunction = list[tuple[ir.AffineExpr, bool]]  # each `expr >= 0`, or `expr == 0` where the flag is set
+
+
+@dataclass(frozen=True)
+class Box:
+    """The points [0, extent) of some dimensions; dimension p of an extent is the size `params[p]`.
+
+    `sizes`: what is known of the sizes, besides that none is negative.
+    """
+
+    extents: tuple[ir.AffineExpr, ...]
+    params: tuple[str, ...] = ()
+    sizes: isl.Set | None = None
+
+    @staticmethod
+    def of(shape: Sequence[int]) -> Box:
+        return Box(tuple(AffineExpr.get_constant(n) for n in shape))
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The points as an isl set."""
+        local = local_space(len(self.extents), self.params)
+        zero = isl.Aff.zero_on_domain(local)
+        sizes = [isl.Aff.var_on_domain(local, dim_type.param, p) for p in range(len(self.params))]
+        points = isl.Set.universe(local.get_space())
+        for size in sizes:
+            points = points.intersect(nonneg(size))
+        if self.sizes is not None:
+            points = points.intersect_params(self.sizes)
+        for d, extent in enumerate(self.extents):
+            var = isl.Aff.var_on_domain(local, dim_type.set, d)
+            last = to_aff(extent, sizes, zero).sub(var).add_constant_val(isl.Val(-1))
+            points = points.intersect(nonneg(var)).intersect(nonneg(last))
+        return Domain([], list(self.params), points, {}, zero)
+
+    def aff(self, expr: ir.AffineExpr) -> isl.Aff:
+        """An expression over the dimensions and sizes."""
+        local = local_space(len(self.extents), self.params)
+        dims = [isl.Aff.var_on_domain(local, dim_type.set, d) for d in range(len(self.extents))]
+        dims += [isl.Aff.var_on_domain(local, dim_type.param, p) for p in range(len(self.params))]
+        return to_aff(expr, dims, isl.Aff.zero_on_domain(local))
+
+    @property
+    def points(self) -> isl.Set:
+        return self.domain.set
+
+
+@dataclass(frozen=True)
+class Collision:
+    """Two points that go to one place, for some sizes."""
+
+    sizes: dict[str, int]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Padding:
+    """The places that no point goes to: the union of `pieces`; where `kept` is set, the places at which it fails."""
+
+    pieces: list[Conjunction]
+    kept: Conjunction | None
+    never: bool
+
+
+@dataclass(frozen=True)
+class Layout:
+    """{ point of `box` -> `exprs` }. Ask within a `sets.question`; answers are kept (see `layout_of`)."""
+
+    exprs: tuple[ir.AffineExpr, ...]
+    box: Box
+
+    @cached_property
+    def relation(self) -> isl.Map:
+        return self.box.domain.relation([self.box.aff(e) for e in self.exprs])
+
+    @cached_property
+    def image(self) -> isl.Set:
+        return self.relation.range().coalesce()
+
+    @cached_property
+    def collision(self) -> Collision | None:
+        """Two points that the map puts at one place, or None: every point has a place of its own."""
+        if self.relation.is_injective():
+            return None
+        same = self.relation.apply_range(self.relation.reverse())
+        apart = same.intersect(isl.Map.lex_lt(self.box.points.get_space()))
+        point = smallest_point(flatten(apart)) or []
+        rank, count = len(self.box.extents), len(self.box.params)
+        sizes = dict(zip(self.box.params, point[:count], strict=True))
+        return Collision(sizes, tuple(point[count : count + rank]), tuple(point[count + rank :]))
+
+    @cached_property
+    def below_zero(self) -> tuple[int, ...] | None:
+        """A point that goes to a negative index, or None."""
+        bad = isl.Set.empty(self.box.points.get_space())
+        for expr in self.exprs:
+            bad = bad.union(self.box.points.subtract(nonneg(self.box.aff(expr))))
+        found = smallest_point(bad)
+        return None if found is None else tuple(found[len(self.box.params) :])
+
+    @cached_property
+    def shape(self) -> tuple[ir.AffineExpr, ...]:
+        """The extents of the least box, from 0 on, that holds the image."""
+        return tuple(self._extent(number) for number in range(len(self.exprs)))
+
+    def _extent(self, number: int) -> ir.AffineExpr:
+        last = self.image.dim_max(number).coalesce().gist(self.image.params())
+        pieces = last.get_pieces()
+        if len(pieces) == 1:
+            return _after(recover(_whole(pieces[0][1]), _dims(len(self.box.params)), 0), len(self.box.params))
+        sizes: list[tuple[intervals.Bound, intervals.Bound]] = [(0, None)] * len(self.box.params)
+        dims: list[tuple[intervals.Bound, intervals.Bound]] = []
+        for extent in self.box.extents:
+            high = intervals.of_expr(extent, sizes)[1]
+            dims.append((0, None if high is None else high - 1))
+        high = intervals.of_expr(self.exprs[number], [*dims, *sizes])[1]
+        if high is None:
+            raise NotProvable(f"the extent of dimension {number} has no single expression in the sizes")
+        if high >= 2**63 - 1:
+            raise NotProvable(f"the extent of dimension {number} does not fit an index (64 bits)")
+        return AffineExpr.get_constant(high + 1)
+
+    @cached_property
+    def target(self) -> Box:
+        """The box that holds the image."""
+        return Box(self.shape, self.box.params, self.box.sizes)
+
+    @cached_property
+    def inverse(self) -> tuple[ir.AffineExpr, ...]:
+        """The point that goes to a place of the image, over the dimensions of the image and the sizes."""
+        back = self.relation.reverse()
+        return tuple(self._back(back, number) for number in range(len(self.box.extents)))
+
+    def _back(self, back: isl.Map, number: int) -> ir.AffineExpr:
+        """One coordinate: its least value is its greatest, so the shorter form will do."""
+        rank = len(self.exprs)
+        forms = []
+        for bound in (back.dim_min(number), back.dim_max(number)):
+            pieces = bound.coalesce().gist(back.domain()).get_pieces()
+            if len(pieces) == 1:
+                expr = recover(_whole(pieces[0][1]), _dims(rank + len(self.box.params)), rank)
+                forms.append(simple(expr, rank + len(self.box.params)))
+        forms = forms or self._digit(number)
+        if not forms:
+            raise NotProvable(f"the inverse of the map has no single expression for dimension {number}")
+        return min(forms, key=cost)
+
+    def _digit(self, number: int) -> list[ir.AffineExpr]:
+        """One coordinate as a digit of a place: isl makes a piece of each value of one in the middle."""
+        extent = self.box.extents[number]
+        for place, expr in enumerate(self.exprs):
+            found = intervals.terms(expr)
+            weight = found[0].get(number, 0) if found else 0
+            if weight <= 0 or not isinstance(extent, ir.AffineConstantExpr):
+                continue
+            digit, here = (
+                AffineExpr.get_mod(AffineExpr.get_floor_div(e, weight), extent.value)
+                for e in (AffineExpr.get_dim(place), expr)
+            )
+            same = self.box.aff(here - AffineExpr.get_dim(number)).zero_basic_set()
+            if self.box.points.is_subset(same.to_set()):
+                return [digit]
+        return []
+
+    # --- what no point goes to ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def holes(self) -> isl.Set:
+        """The places of the target that no point goes to."""
+        return self.target.points.subtract(self.image).coalesce()
+
+    @cached_property
+    def padding(self) -> Padding:
+        """The places that no point goes to, as conditions on them."""
+        holes = self.holes
+        if holes.is_empty():
+            return Padding([], [], never=True)
+        inside = self.image.gist(self.target.points).coalesce()
+        kept = self._conjunction(inside)
+        if kept is not None:
+            pieces = [self._tidy(p) for condition in kept for p in self._failing(condition)]
+            return Padding(sorted(pieces, key=_first), kept, never=False)
+        pieces = []
+        for basic in holes.make_disjoint().get_basic_sets():
+            one = self._conjunction(basic.to_set().gist(self.target.points))
+            if one is None:
+                raise NotProvable("the padding has no conditions that can be written")
+            pieces.append(one)
+        return Padding(pieces, None, never=False)
+
+    def _conjunction(self, points: isl.Set) -> Conjunction | None:
+        """The constraints of a set that is one polyhedron with its divisions known; else None."""
+        basics = points.compute_divs().get_basic_sets()
+        if len(basics) != 1:
+            return None
+        found: Conjunction = []
+        for constraint in basics[0].get_constraints():
+            if constraint.is_div_constraint():
+                continue
+            aff = constraint.get_aff()
+            scale = aff.get_denominator_val()
+            found.append((self._expr(aff.scale_val(scale)), constraint.is_equality()))
+        exact = self._where(found).intersect(self.target.points).is_equal(points.intersect(self.target.points))
+        return found if exact else None
+
+    def _expr(self, aff: isl.Aff) -> ir.AffineExpr:
+        count = len(self.exprs) + len(self.box.params)
+        return simple(recover(aff, _dims(count), len(self.exprs)), count)
+
+    def _where(self, conditions: Conjunction) -> isl.Set:
+        points = isl.Set.universe(self.target.points.get_space())
+        for expr, is_eq in conditions:
+            aff = self.target.aff(expr)
+            points = points.intersect(aff.zero_basic_set().to_set() if is_eq else nonneg(aff))
+        return points
+
+    def _failing(self, condition: tuple[ir.AffineExpr, bool]) -> list[Conjunction]:
+        """Where one condition does not hold."""
+        expr, is_eq = condition
+        count = len(self.exprs) + len(self.box.params)
+        sides = [simple(expr * -1 - 1, count)] + ([simple(expr - 1, count)] if is_eq else [])
+        return [[(s, False)] for s in sides if not self._where([(s, False)]).intersect(self.target.points).is_empty()]
+
+    def _tidy(self, piece: Conjunction) -> Conjunction:
+        """`16 * a + b >= 60` as `a == 3 and b >= 12`, where that is the same in the target."""
+        expr, is_eq = piece[0]
+        found = intervals.terms(expr)
+        if is_eq or found is None or len(found[0]) < 2:
+            return piece
+        top = max(found[0], key=lambda d: abs(found[0][d]))
+        extent = self.target.extents[top] if top < len(self.exprs) else None
+        if extent is None or not isinstance(extent, ir.AffineConstantExpr):
+            return piece
+        last = extent.value - 1
+        count = len(self.exprs) + len(self.box.params)
+        swap = _dims(count)
+        swap[top] = AffineExpr.get_constant(last)
+        rest = expr.compose(ir.AffineMap.get(count, 0, swap))
+        tidy = [(AffineExpr.get_dim(top) - last, True), (simple(rest, count), False)]
+        ours, box = self._where(piece), self.target.points
+        return tidy if self._where(tidy).intersect(box).is_equal(ours.intersect(box)) else piece
+
+
+_layouts: Remembered[Hashable, Layout] = Remembered(1 << 10)
+
+
+def layout_of(exprs: tuple[ir.AffineExpr, ...], box: Box) -> Layout:
+    """The layout; what was once found out about one is known of all with the same content."""
+    key = (exprs, box.extents, box.params, str(box.sizes))
+    found = _layouts.get(key)
+    if found is None:
+        found = _layouts[key] = Layout(exprs, box)
+    return found
+
+
+@lru_cache(maxsize=1 << 13)
+def simplest(expr: ir.AffineExpr, known: tuple[tuple[intervals.Bound, intervals.Bound], ...]) -> ir.AffineExpr:
+    """An expression in its shortest form where every dimension lies in a range: `(i * 16 + j) // 16` is `i`."""
+    folded = fold(expr, known).maybe_downcast()
+    if not has_division(folded):
+        return folded
+    local = local_space(len(known), [])
+    zero = isl.Aff.zero_on_domain(local)
+    dims = [isl.Aff.var_on_domain(local, dim_type.set, d) for d in range(len(known))]
+    inside = isl.Set.universe(local.get_space())
+    for var, (low, high) in zip(dims, known, strict=True):
+        if low is not None:
+            inside = inside.intersect(nonneg(var.add_constant_val(isl.Val(-low))))
+        if high is not None:
+            inside = inside.intersect(nonneg(var.neg().add_constant_val(isl.Val(high))))
+    try:
+        with question("simplification"):
+            aff = to_aff(folded, dims, zero).gist(inside)
+            found = recover(aff, _dims(len(known)), len(known)) if aff.get_denominator_val().is_one() else folded
+    except NotProvable:
+        return folded
+    return simple(found, len(known)) if cost(found) < cost(folded) else folded
+
+
+def _first(piece: Conjunction) -> int:
+    """The first dimension that a condition is about: conditions are told in the order of dimensions."""
+    return min((d for expr, _ in piece for d in used_dims(expr)), default=0)
+
+
+def _whole(aff: isl.Aff) -> isl.Aff:
+    """An expression that is an integer wherever it has a meaning, with its fraction as a floor."""
+    return aff if aff.get_denominator_val().is_one() else aff.floor()
+
+
+def everywhere(exprs: Sequence[ir.AffineExpr], rank: int) -> isl.Map:
+    """{ point -> exprs } over all integer points of `rank` dimensions."""
+    local = local_space(rank, [])
+    zero = isl.Aff.zero_on_domain(local)
+    dims = [isl.Aff.var_on_domain(local, dim_type.set, d) for d in range(rank)]
+    whole = Domain([], [], isl.Set.universe(local.get_space()), {}, zero)
+    return whole.relation([to_aff(e, dims, zero) for e in exprs])
+
+
+def _dims(count: int) -> list[ir.AffineExpr]:
+    return [AffineExpr.get_dim(i) for i in range(count)]
+
+
+def simple(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
+    """MLIR's simplification where it is shorter."""
+    shorter = AffineExpr.simplify_affine_expr(expr, count, 0).maybe_downcast()
+    return shorter if cost(shorter) <= cost(expr) else expr.maybe_downcast()
+
+
+def _after(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
+    """`expr + 1`; `(n - 1) // 16 + 1` is written `(n + 15) // 16`."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineFloorDivExpr):
+        step = ir.AffineConstantExpr(expr.rhs.maybe_downcast()).value
+        return AffineExpr.get_floor_div(simple(expr.lhs + step, count), expr.rhs)
+    return simple(expr + 1, count)

@@ -1,0 +1,91 @@
+"""RegionMap: a box of elements given as a Python lambda of a block's iters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import IndexMapError, shown
+from tir_mlir.dialect.index_maps.index_map import called, parameters
+from tir_mlir.dialect.index_maps.terms import Term, as_term, combine, evaluate, from_ast
+from tir_mlir.dialect.ir import Index
+
+Span = tuple[Term, Term]
+
+
+class RegionMap:
+    """`lambda vi, vj: [(vi - 1, vi + 1), (vj, vj + 1)]`: iters to a span [begin, end) a dimension.
+
+    An entry that is a single expression e means (e, e + 1). `repr()` is that text; from text it is parsed, never run.
+    A lambda is called once it is known how many iters there are: it may take `*iters`.
+    """
+
+    def __init__(self, given: Callable[..., Any] | str):
+        self._function: Callable[..., Any] | None = None
+        self.names: list[str] = []
+        self.spans: list[Span] = []
+        if isinstance(given, str):
+            self._parse(given)
+        elif callable(given):
+            self._function = given
+        else:
+            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {shown(given)}")
+
+    @staticmethod
+    def from_text(text: str) -> RegionMap:
+        """The map whose text is `lambda vi: [(vi - 1, vi + 1)]`. The text is parsed, never executed."""
+        return RegionMap(text)
+
+    def over(self, iters: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """(begin, end) of every dimension, for the iters as index expressions."""
+        if self._function is not None:
+            self.names = parameters(self._function, len(iters))
+            self.spans = [_span(item) for item in _items(called(self._function, self.names))]
+            self._function = None
+        if len(self.names) != len(iters):
+            raise IndexMapError(f"{self} takes {len(self.names)} iters; the block has {len(iters)}")
+        at = dict(zip(self.names, iters, strict=True))
+        return [(Index.wrap(evaluate(a, at)), Index.wrap(evaluate(b, at))) for a, b in self.spans]
+
+    @staticmethod
+    def wrap(given: RegionMap | Callable[..., Any] | str) -> RegionMap:
+        """A map from what users write: a lambda, a map, or its text."""
+        return given if isinstance(given, RegionMap) else RegionMap(given)
+
+    def _parse(self, text: str) -> None:
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise IndexMapError(f"{text!r} is no lambda: {error}") from None
+        if not isinstance(tree, ast.Lambda) or tree.args.vararg or tree.args.kwonlyargs or tree.args.defaults:
+            raise IndexMapError(f"{text!r}: write the regions as a lambda of plain names: lambda vi: [(vi, vi + 2)]")
+        self.names = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args)]
+        body = tree.body.elts if isinstance(tree.body, ast.List | ast.Tuple) else [tree.body]
+        for node in body:
+            ends = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+            self.spans.append(_span(tuple(from_ast(e, set(self.names)) for e in ends)))
+
+    def __repr__(self) -> str:
+        if self._function is not None:
+            return repr(self._function)
+        return f"lambda {', '.join(self.names)}: [{', '.join(f'({a!r}, {b!r})' for a, b in self.spans)}]"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RegionMap) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+def _items(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _span(item: Any) -> Span:
+    ends = tuple(item) if isinstance(item, list | tuple) else (item,)
+    if len(ends) == 1:
+        return as_term(ends[0]), combine("+", ends[0], 1)
+    if len(ends) != 2:
+        raise IndexMapError(f"a dimension of a region is an expression or (begin, end), not {shown(item)}")
+    return as_term(ends[0]), as_term(ends[1])

@@ -1,0 +1,380 @@
+"""Index expressions over named variables, as a Python lambda gives them: `i // 16 + j`. No MLIR context is needed."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, shown
+
+AffineExpr = ir.AffineExpr
+_APPLY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+_AST = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
+_SUM = ("+", "-")
+_MOST = 250  # operations in a term: what handles terms goes down them by recursion
+_WORDS = {"floordiv": "//", "floormod": "%", "add": "+", "subtract": "-", "multiply": "*"}
+
+
+class Term:
+    """An affine expression. Arithmetic of terms and integers gives terms; what is not affine is refused."""
+
+    def __add__(self, other: Any) -> Term:
+        return combine("+", self, other)
+
+    def __radd__(self, other: Any) -> Term:
+        return combine("+", other, self)
+
+    def __sub__(self, other: Any) -> Term:
+        return combine("-", self, other)
+
+    def __rsub__(self, other: Any) -> Term:
+        return combine("-", other, self)
+
+    def __mul__(self, other: Any) -> Term:
+        return combine("*", self, other)
+
+    def __rmul__(self, other: Any) -> Term:
+        return combine("*", other, self)
+
+    def __floordiv__(self, other: Any) -> Term:
+        return combine("//", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Term:
+        return combine("//", other, self)
+
+    def __mod__(self, other: Any) -> Term:
+        return combine("%", self, other)
+
+    def __rmod__(self, other: Any) -> Term:
+        return combine("%", other, self)
+
+    def __divmod__(self, other: Any) -> tuple[Term, Term]:
+        return self // other, self % other
+
+    def __neg__(self) -> Term:
+        return combine("*", self, -1)
+
+    def __pos__(self) -> Term:
+        return self
+
+    def _refuse(self, what: str) -> Any:
+        raise NotAffine(f"{what} of {self}: an index map has +, -, *, // and % with constants only")
+
+    def __truediv__(self, other: Any) -> Any:
+        raise NotAffine(f"({self}) / ({other}): indices are integers, write // for the division that rounds down")
+
+    __rtruediv__ = __truediv__
+
+    def __bool__(self) -> bool:
+        return self._refuse("the truth")
+
+    def __lt__(self, other: Any) -> Any:
+        return self._refuse("a comparison")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __index__(self) -> int:
+        return self._refuse("the integer value")
+
+    def __pow__(self, other: Any) -> Any:
+        return self._refuse("a power")
+
+    def tir_call(self, word: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Term:
+        """`T.floordiv(i, 16)` in a lambda: the words of TVMScript hand their call to what they are called on."""
+        if word not in _WORDS:
+            return self._refuse(f"T.{word}")
+        return combine(_WORDS[word], *args, *keywords.values())
+
+    def _bits(self, other: Any) -> Any:
+        return self._refuse("a bit operation")
+
+    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = _bits
+
+
+@dataclass(frozen=True)
+class Name(Term):
+    """A variable of a lambda."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Number(Term):
+    """A constant; a float is the value of padding, never part of an index."""
+
+    value: int | float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, int) and not -(2**63) <= self.value < 2**63:
+            raise NotAffine(f"{self.value} does not fit an index (64 bits)")
+        if self.value != self.value:
+            raise NotAffine("nan cannot be part of an index map; a value of padding is a number or infinity")
+
+    def __repr__(self) -> str:
+        return repr(self.value).replace("inf", "1e999")  # read back, that is infinity
+
+
+@dataclass(frozen=True)
+class Operation(Term):
+    """`left symbol right`."""
+
+    symbol: str
+    left: Term
+    right: Term
+
+    def __post_init__(self) -> None:
+        size = 1 + sum(getattr(side, "size", 0) for side in (self.left, self.right))
+        if size > _MOST:
+            raise NotAffine(f"an index map with more than {_MOST} operations in one term")
+        object.__setattr__(self, "size", size)
+
+    def __repr__(self) -> str:
+        high = self.symbol not in _SUM
+        left, right = repr(self.left), repr(self.right)
+        if isinstance(self.left, Operation) and high and self.left.symbol in _SUM:
+            left = f"({left})"
+        if isinstance(self.right, Operation) and (high or self.right.symbol in _SUM):
+            right = f"({right})"
+        return f"{left} {self.symbol} {right}"
+
+
+def as_term(item: Any) -> Term:
+    """A term, or an integer as one."""
+    if isinstance(item, Term):
+        return item
+    if not isinstance(item, bool) and hasattr(item, "__index__"):
+        return Number(operator.index(item))
+    if isinstance(item, float):
+        return Number(item)
+    raise NotAffine(
+        f"{shown(item)} ({type(item).__name__}) cannot be part of an index map; it has variables and integers"
+    )
+
+
+def combine(symbol: str, left: Any, right: Any) -> Term:
+    """`left symbol right`, where that is affine."""
+    left, right = as_term(left), as_term(right)
+    term = Operation(symbol, left, right)
+    for side in (left, right):
+        if isinstance(side, Number) and isinstance(side.value, float):
+            raise NotAffine(f"{term}: an index is an integer, {side.value} is not")
+    known = [side.value if isinstance(side, Number) else None for side in (left, right)]
+    if symbol == "*" and known[0] is None and known[1] is None:
+        raise NotAffine(f"{term}: a product of two variables is not affine; one factor must be a constant")
+    if symbol in ("//", "%"):
+        what = "divisor of a division" if symbol == "//" else "divisor of a remainder"
+        if known[1] is None:
+            raise NotAffine(f"{term}: the {what} must be a constant")
+        if known[1] <= 0:
+            raise NotAffine(f"{term}: the {what} must be positive")
+    if known[0] is not None and known[1] is not None:
+        return Number(_APPLY[symbol](known[0], known[1]))
+    return term
+
+
+def evaluate(term: Term, values: Mapping[str, Any]) -> Any:
+    """The value of a term; values may be integers, terms, index expressions or NumPy arrays."""
+    if isinstance(term, Name):
+        return values[term.name]
+    if isinstance(term, Number):
+        return term.value
+    assert isinstance(term, Operation)  # there is no other kind of term
+    return _APPLY[term.symbol](evaluate(term.left, values), evaluate(term.right, values))
+
+
+def names_in(term: Term) -> set[str]:
+    """The variables that occur in a term."""
+    if isinstance(term, Operation):
+        return names_in(term.left) | names_in(term.right)
+    return {term.name} if isinstance(term, Name) else set()
+
+
+def from_ast(node: ast.expr, names: set[str]) -> Term:
+    """A parsed Python expression over some names. Nothing is executed."""
+    if isinstance(node, ast.Name):
+        if node.id not in names:
+            raise IndexMapError(f"{node.id} is no variable of the map; it has {', '.join(sorted(names)) or 'none'}")
+        return Name(node.id)
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+        return Number(node.value)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        inner = from_ast(node.operand, names)
+        if isinstance(node.op, ast.UAdd):
+            return inner
+        return Number(-inner.value) if isinstance(inner, Number) else -inner
+    if isinstance(node, ast.BinOp) and type(node.op) in _AST:
+        return combine(_AST[type(node.op)], from_ast(node.left, names), from_ast(node.right, names))
+    raise IndexMapError(
+        f"{ast.unparse(node)} cannot be part of an index map; it has variables, integers, +, -, *, // and %"
+    )
+
+
+# --- to and from MLIR ------------------------------------------------------------------------------------------------
+
+
+def to_affine(term: Term, names: list[str]) -> ir.AffineExpr:
+    """The term with the variable `names[d]` as dimension d."""
+    if isinstance(term, Name):
+        return AffineExpr.get_dim(names.index(term.name))
+    if isinstance(term, Number):
+        if isinstance(term.value, float):
+            raise NotAffine(f"{term.value} is no index: indices are integers")
+        if not -(2**63) <= term.value < 2**63:
+            raise NotAffine(f"{term.value} does not fit an index (64 bits)")
+        return AffineExpr.get_constant(term.value)
+    assert isinstance(term, Operation)  # there is no other kind of term
+    left, right = to_affine(term.left, names), to_affine(term.right, names)
+    if term.symbol == "//":
+        return AffineExpr.get_floor_div(left, right)
+    if term.symbol == "%":
+        return AffineExpr.get_mod(left, right)
+    return left * right if term.symbol == "*" else left + right if term.symbol == "+" else left + right * -1
+
+
+def from_affine(expr: ir.AffineExpr, names: list[str]) -> Term:
+    """An MLIR expression with dimension d called `names[d]`."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineDimExpr):
+        return Name(names[expr.position])
+    if isinstance(expr, ir.AffineConstantExpr):
+        return Number(expr.value)
+    assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
+    left, right = from_affine(expr.lhs, names), from_affine(expr.rhs, names)
+    if isinstance(expr, ir.AffineAddExpr):
+        return _sum(left, right)
+    if isinstance(expr, ir.AffineCeilDivExpr):
+        return (left + (right - 1)) // right
+    return combine("*" if isinstance(expr, ir.AffineMulExpr) else _division(expr), left, right)
+
+
+def _division(expr: ir.AffineBinaryExpr) -> str:
+    return "%" if isinstance(expr, ir.AffineModExpr) else "//"
+
+
+def _sum(left: Term, right: Term) -> Term:
+    """`left + right`, a negative right side subtracted."""
+    if isinstance(right, Number) and right.value < 0:
+        return left - Number(-right.value)
+    if (
+        isinstance(right, Operation)
+        and right.symbol == "*"
+        and isinstance(right.right, Number)
+        and right.right.value < 0
+    ):
+        factor = -right.right.value
+        return left - (right.left if factor == 1 else right.left * factor)
+    return left + right
+
+
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+_NODES = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
+
+
+class Operators:
+    """The arithmetic of a sampled integer or of a formula of some."""
+
+    def __add__(self, other: Any) -> Any:
+        return _formula("+", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _formula("+", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _formula("-", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _formula("-", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _formula("*", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _formula("*", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _formula("//", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _formula("//", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return _formula("%", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _formula("%", other, self)
+
+
+@dataclass(frozen=True)
+class Formula(Operators):
+    """One operation; its sides are integers, handles and formulas."""
+
+    operation: str
+    left: Any
+    right: Any
+
+    def sides(self) -> Iterator[Any]:
+        yield self.left
+        yield self.right
+
+    def with_sides(self, change: Callable[[Any], Any]) -> Formula:
+        """The same operation on other sides."""
+        return Formula(self.operation, change(self.left), change(self.right))
+
+    def value(self, of: Callable[[Any], int]) -> int:
+        """The integer, given those of the handles. Errors: ValueError for a division by zero."""
+        left, right = (
+            s.value(of) if isinstance(s, Formula) else s if isinstance(s, int) else of(s) for s in self.sides()
+        )
+        if right == 0 and self.operation in ("//", "%"):
+            raise ValueError(f"{left} {self.operation} {right} divides by zero")
+        return _OPERATIONS[self.operation](left, right)
+
+    def text(self, of: Callable[[Any], str]) -> str:
+        """The formula as Python source."""
+        left, right = (
+            f"({s.text(of)})" if isinstance(s, Formula) else str(s) if isinstance(s, int) else of(s)
+            for s in self.sides()
+        )
+        return f"{left} {self.operation} {right}"
+
+
+def _formula(operation: str, left: Any, right: Any) -> Any:
+    for side in (left, right):
+        if isinstance(side, bool) or not isinstance(side, (int, Operators)):
+            return NotImplemented
+    return Formula(operation, left, right)
+
+
+def parsed(text: str, known: Mapping[str, Any]) -> Any:
+    """`v3 * (v4 + 1)` -> a formula; `b0` -> the handle. Errors: ValueError, KeyError for a name not known."""
+    try:
+        return _read(ast.parse(text.strip(), mode="eval").body, known)
+    except (SyntaxError, MemoryError, RecursionError):
+        raise ValueError(f"{text!r} is no formula") from None
+
+
+def _read(node: ast.expr, known: Mapping[str, Any]) -> Any:
+    if isinstance(node, ast.Name):
+        return known[node.id]
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return -_read(node.operand, known)
+    if isinstance(node, ast.BinOp) and type(node.op) in _NODES:
+        sides = _read(node.left, known), _read(node.right, known)
+        found = _formula(_NODES[type(node.op)], *sides)
+        if found is not NotImplemented:
+            return found
+    raise ValueError("a formula has sampled integers, numbers, + - * // % and parentheses")

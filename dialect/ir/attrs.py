@@ -1,0 +1,116 @@
+"""The names of the `tir.*` attributes, and attributes from and to Python values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotAnAttribute, shown
+
+NAME = "tir.name"
+ID = "tir.id"
+ATTRS = "tir.attrs"
+LOOP = "tir.loop"
+KIND = "tir.kind"
+ANNOTATIONS = "tir.annotations"
+BLOCK = "tir.block"
+ITERS = "tir.iters"
+NAMES = "tir.names"
+MIN = "tir.min"
+EXTENT = "tir.extent"
+SYMS = "tir.syms"
+SHAPE = "tir.shape"
+ASSUME = "tir.assume"
+READS = "tir.reads"
+WRITES = "tir.writes"
+INIT = "tir.init"
+WHERE = "tir.where"
+STRIDES = "tir.strides"
+OFFSET_FACTOR = "tir.offset_factor"
+ALIGN = "tir.align"
+ACCESS = "tir.access"
+OP = "tir.op"
+DTYPE = "tir.dtype"
+HIDDEN = "tir.hidden"
+
+
+def to_attr(value: Any) -> ir.Attribute:
+    """A Python value as an attribute; lists and dictionaries nest. An attribute passes through."""
+    if isinstance(value, ir.Attribute):
+        return value
+    if isinstance(value, bool):
+        return ir.BoolAttr.get(value)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise NotAnAttribute(f"{value} does not fit 64 bits")
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    if isinstance(value, float):
+        return ir.FloatAttr.get(ir.F64Type.get(), value)
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            raise NotAnAttribute(f"{shown(value)} holds half a character")
+        return ir.StringAttr.get(value)
+    if isinstance(value, (list, tuple)):
+        return ir.ArrayAttr.get([to_attr(v) for v in value])
+    if isinstance(value, dict):
+        if "" in value:  # would end the process
+            raise NotAnAttribute("an annotation needs a name; the key is empty")
+        for key in value:
+            if not isinstance(key, str):
+                raise NotAnAttribute(f"the keys of an annotation are strings, not {shown(key)}")
+        return ir.DictAttr.get({k: to_attr(v) for k, v in value.items()})
+    raise NotAnAttribute(
+        f"{shown(value)} ({type(value).__name__}) cannot be an annotation; use str, int, float, bool, list or dict"
+    )
+
+
+def from_attr(attr: ir.Attribute) -> Any:
+    """The Python value of an attribute that `to_attr` made; other attributes come back as they are."""
+    if isinstance(attr, ir.BoolAttr):
+        return attr.value
+    if isinstance(attr, ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
+        return attr.value
+    if isinstance(attr, ir.ArrayAttr):
+        return [from_attr(a) for a in attr]
+    if isinstance(attr, ir.DictAttr):
+        return {named.name: from_attr(named.attr) for named in attr}
+    if isinstance(attr, ir.AffineMapAttr):
+        return attr.value
+    return attr
+
+
+def get(op: Any, key: str, default: Any = None) -> Any:
+    """The Python value of the attribute `key` of `op`, or `default`."""
+    attributes = op.attributes
+    return from_attr(attributes[key]) if key in attributes else default
+
+
+def of_argument(op: ir.Operation, number: int) -> dict[str, Any]:
+    """The attributes of a parameter of a function."""
+    return from_attr(ir.ArrayAttr(op.attributes["arg_attrs"])[number]) if "arg_attrs" in op.attributes else {}
+
+
+def affine_map(op: ir.Operation, key: str) -> ir.AffineMap:
+    """The affine map that `op` holds under `key`."""
+    return ir.AffineMapAttr(op.attributes[key]).value
+
+
+def integers(op: ir.Operation, key: str) -> list[int]:
+    """The dense array of integers that `op` holds under `key`."""
+    return list(op.attributes[key])  # pyright: ignore[reportArgumentType]  the stubs know no common array type
+
+
+def put(op: Any, key: str, value: Any) -> None:
+    """Set the attribute `key` of `op`; None and empty dictionaries remove it."""
+    if value is None or value == {}:
+        if key in op.attributes:
+            del op.attributes[key]
+    else:
+        op.attributes[key] = to_attr(value)
+
+
+OVERWRITES = "tir.overwrites"
+
+
+SHARED = ("affine.parallel", "scf.parallel")

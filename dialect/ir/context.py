@@ -1,0 +1,107 @@
+"""The one MLIR context of the process: made at first use, entered only for the length of a call."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from types import FrameType
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import ForkError
+
+_PACKAGE = __name__.partition(".")[0] + "."
+_RUNTIMES = (_PACKAGE + "runtime.", _PACKAGE + "compat.runtime")
+"""What calls a built program, which is not in MLIR."""
+_lock = threading.RLock()  # a signal handler may come in while it is held
+_context: ir.Context | None = None
+_single = False  # whether the context runs without its pool of threads, for a fork
+_shared = False  # whether another thread was at work when a fork began
+_torn = False  # whether another thread was at work when this process was forked
+
+
+def context() -> ir.Context:
+    """The context that every module of this process lives in. Errors: ForkError."""
+    with _lock:
+        return _made()
+
+
+def _made() -> ir.Context:
+    global _context
+    if _torn:
+        raise ForkError(
+            "this process was forked while another thread was at work in MLIR, and what that thread held cannot be "
+            'used here; fork before other threads compile, or start processes by multiprocessing.get_context("spawn")'
+        )
+    if _context is None:
+        _context = ir.Context()
+    return _context
+
+
+def entered(loc: ir.Location | None = None) -> ir.Location:
+    """What to enter, `with entered():`, to be in the context and at a location (unknown unless given). May be nested.
+
+    A context that is still entered when Python exits aborts the process, so nothing enters it except through here. It
+    is the location itself that is entered: no line of Python runs between, where Ctrl-C could leave it half done.
+    """
+    ctx = context()
+    return loc or ir.Location.unknown(context=ctx)
+
+
+@atexit.register
+def _leave() -> None:
+    """Leave what Ctrl-C, or a user by hand, left entered."""
+    while (ctx := ir.Context.current) is not None and ctx is _context:
+        try:
+            innermost = ir.InsertionPoint.current
+        except ValueError:
+            innermost = ir.Location.current or ctx
+        innermost.__exit__(None, None, None)
+
+
+# --- forks: MLIR's pool of threads would not be there in a child, whose passes would wait for it for ever -------------
+
+
+def _others() -> bool:
+    """Whether another thread is at work in this package."""
+    me = threading.get_ident()
+    return any(_at_work(frame) for thread, frame in sys._current_frames().items() if thread != me)
+
+
+def _at_work(frame: FrameType | None) -> bool:
+    """Whether a call under way may be in MLIR; what the runtimes do on their own, calling a built program, is not."""
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        if name.startswith(_PACKAGE) and not name.startswith(_RUNTIMES):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _before_fork() -> None:
+    global _single, _shared
+    _lock.acquire()
+    _shared = _others()
+    if _context is not None and not _shared:
+        _context.enable_multithreading(False)
+        _single = True
+
+
+def _after_in_parent() -> None:
+    global _single
+    if _context is not None and _single:
+        _context.enable_multithreading(True)
+        _single = False
+    _lock.release()
+
+
+def _after_in_child() -> None:
+    global _torn
+    _torn = _torn or _shared
+    _after_in_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)

@@ -1,0 +1,322 @@
+"""Making loops, blocks, guards, buffers and accesses, at the ambient insertion point and location."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import affine, arith, memref
+
+from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
+from tir_mlir.dialect.ir.views import Block, Func, Loop, symbol_name
+from tir_mlir.dialect.ir.walk import visit
+
+
+@dataclass(frozen=True)
+class IterSpec:
+    """An iter to be made: `kind` is S, R or O; the domain is [min, min + extent)."""
+
+    name: str
+    kind: str
+    min: Index | int
+    extent: Index | int
+    binding: Index | int
+
+
+def at_end(block: ir.Block) -> ir.InsertionPoint:
+    """Before the terminator of a body."""
+    return ir.InsertionPoint(list(block.operations)[-1])
+
+
+def at_start(block: ir.Block) -> ir.InsertionPoint:
+    return ir.InsertionPoint.at_block_begin(block)
+
+
+def fresh_id(op: ir.Operation) -> int:
+    """An id that the module has never given out; the counter is an attribute of the module."""
+    root = op
+    while root.parent is not None:
+        root = root.parent.operation
+    if "tir.next" in root.attributes:
+        number = ir.IntegerAttr(root.attributes["tir.next"]).value
+    else:
+        number = 1 + max((attrs.get(o, attrs.ID, -1) for o in _walk(root)), default=-1)
+    root.attributes["tir.next"] = attrs.to_attr(number + 1)
+    return number
+
+
+def _walk(root: ir.Operation) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    visit(root, look)
+    return found
+
+
+def _assign_id(op: Any) -> None:
+    op.operation.attributes[attrs.ID] = attrs.to_attr(fresh_id(op.operation))
+
+
+def func(
+    name: str,
+    arg_types: Sequence[ir.Type],
+    arg_attrs: Sequence[dict[str, Any]] | None = None,
+    attributes: dict[str, Any] | None = None,
+    results: Sequence[ir.Type] = (),
+    private: bool = False,
+) -> Func:
+    """A function with an empty body that returns nothing; insert before its terminator (`at_end`)."""
+    op = _func_op(name, arg_types, results, private)
+    if arg_attrs is not None:
+        op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(a) for a in arg_attrs])
+    attrs.put(op, attrs.ATTRS, dict(attributes or {}))
+    body = op.regions[0].blocks.append(*arg_types)
+    with ir.InsertionPoint(body):
+        ir.Operation.create("func.return")
+    _assign_id(op)
+    return Func(op)
+
+
+def declare(name: str, arg_types: Sequence[ir.Type], results: Sequence[ir.Type] = ()) -> ir.Operation:
+    """A private external function: the symbol that a kernel will define."""
+    return _func_op(name, arg_types, results, private=True)
+
+
+def _func_op(name: str, args: Sequence[ir.Type], results: Sequence[ir.Type], private: bool) -> ir.Operation:
+    attributes: dict[str, ir.Attribute] = {
+        "sym_name": ir.StringAttr.get(name),
+        "function_type": ir.TypeAttr.get(ir.FunctionType.get(list(args), list(results))),
+    }
+    if private:
+        attributes["sym_visibility"] = ir.StringAttr.get("private")
+    return ir.Operation.create("func.func", attributes=attributes, regions=1)
+
+
+def loop(
+    name: str,
+    lower: Index | int | Sequence[Index],
+    upper: Index | int | Sequence[Index],
+    kind: str = "serial",
+    annotations: dict[str, Any] | None = None,
+) -> Loop:
+    """`for name in [lower, upper)`: an empty `affine.for` with its yield.
+
+    Several lowers mean their maximum, several uppers their minimum.
+    """
+    lowers = [lower] if isinstance(lower, (Index, int)) else list(lower)
+    uppers = [upper] if isinstance(upper, (Index, int)) else list(upper)
+    low, low_operands = emit_map(lowers)
+    high, high_operands = emit_map(uppers)
+    op = affine.AffineForOp(low, high, 1, lower_bound_operands=low_operands, upper_bound_operands=high_operands)
+    with ir.InsertionPoint(op.body):
+        affine.yield_([])
+    op.operation.attributes[attrs.LOOP] = ir.StringAttr.get(name)
+    _assign_id(op)
+    if kind != "serial":
+        op.operation.attributes[attrs.KIND] = ir.StringAttr.get(kind)
+    attrs.put(op.operation, attrs.ANNOTATIONS, dict(annotations or {}))
+    return Loop(op)
+
+
+def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | None = None) -> Block:
+    """An empty block with its yield. Bindings may use loop variables and the iters of the block around."""
+    bindings = [Index.wrap(i.binding) for i in iters] or [Index.constant(0)]
+    op = one_point(bindings)
+    mins, extents, syms = _domain_maps(iters)
+    facts = op.attributes
+    facts[attrs.BLOCK] = ir.StringAttr.get(name)
+    facts[attrs.ITERS] = attrs.to_attr([i.kind for i in iters])
+    facts[attrs.NAMES] = attrs.to_attr([i.name for i in iters])
+    facts[attrs.MIN] = ir.AffineMapAttr.get(mins)
+    facts[attrs.EXTENT] = ir.AffineMapAttr.get(extents)
+    facts[attrs.SYMS] = attrs.to_attr(syms)
+    _assign_id(op)
+    attrs.put(op, attrs.ANNOTATIONS, dict(annotations or {}))
+    return Block(op)
+
+
+def _domain_maps(iters: Sequence[IterSpec]) -> tuple[ir.AffineMap, ir.AffineMap, list[str]]:
+    """The maps of minima and extents, over one list of symbol names."""
+    parts = [Index.wrap(i.min) for i in iters] + [Index.wrap(i.extent) for i in iters]
+    values: list[ir.Value] = []
+    for part in parts:
+        values += [v for v in part.values if v not in values]
+    exprs = [over_symbols(part, values) for part in parts]
+    half = len(iters)
+    maps = (ir.AffineMap.get(0, len(values), exprs[:half]), ir.AffineMap.get(0, len(values), exprs[half:]))
+    return (*maps, [symbol_name(v) for v in values])
+
+
+def over_symbols(index: Index, values: Sequence[ir.Value]) -> ir.AffineExpr:
+    """The expression with `values[i]` as symbol `i` (for attributes that name their symbols)."""
+    swap = [ir.AffineExpr.get_symbol(list(values).index(v)) for v in index.values]
+    return index.expr.compose(ir.AffineMap.get(0, len(values), swap)) if swap else index.expr
+
+
+def one_point(bindings: Sequence[Index]) -> ir.Operation:
+    """An `affine.parallel` over the single point `bindings`, with an empty body and its yield."""
+    low, operands = emit_map(bindings)
+    high, high_operands = emit_map([b + 1 for b in bindings])
+    if high_operands != operands:
+        high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
+    count = len(bindings)
+    groups = ir.DenseElementsAttr.get(np.ones(count, dtype=np.int32))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    step = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
+    op = ir.Operation.create(
+        "affine.parallel",
+        operands=[*operands, *operands],
+        attributes={
+            "reductions": ir.ArrayAttr.get([]),
+            "lowerBoundsMap": ir.AffineMapAttr.get(low),
+            "lowerBoundsGroups": groups,
+            "upperBoundsMap": ir.AffineMapAttr.get(high),
+            "upperBoundsGroups": groups,
+            "steps": ir.ArrayAttr.get([step] * count),
+        },
+        regions=1,
+    )
+    body = op.regions[0].blocks.append(*[ir.IndexType.get()] * count)
+    with ir.InsertionPoint(body):
+        affine.yield_([])
+    return op
+
+
+def guard(
+    constraints: Sequence[Constraint], tag: str | None = None, results: Sequence[ir.Type] = (), has_else: bool = False
+):
+    """An `affine.if` over a conjunction, bodies empty; with no results the yields are in place."""
+    map_, operands = emit_map([c.index for c in constraints])
+    exprs, kinds = list(map_.results), [c.is_eq for c in constraints]
+    if not exprs:
+        exprs, kinds = [ir.AffineExpr.get_constant(0)], [True]
+    set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, exprs, kinds)
+    op = ir.Operation.create(
+        "affine.if",
+        results=list(results),
+        operands=operands,
+        attributes={"condition": ir.IntegerSetAttr.get(set_)},
+        regions=2,
+    )
+    for region in list(op.regions)[: 2 if has_else else 1]:
+        body = region.blocks.append()
+        if not results:
+            with ir.InsertionPoint(body):
+                affine.yield_([])
+    if tag:
+        op.attributes[tag] = ir.UnitAttr.get()
+    return op
+
+
+def where(constraints: Sequence[Constraint]) -> ir.Operation:
+    """The guard of a block: insert the block into its body."""
+    return guard(constraints, attrs.WHERE)
+
+
+def init(owner: Block) -> ir.Operation:
+    """The init region of a block, at the insertion point: all reduce iters at their start."""
+    starts = [Constraint(Index.of(i.var) - i.min, is_eq=True) for i in owner.iters if i.kind == "R"]
+    return guard(starts, attrs.INIT)
+
+
+def load(buffer: ir.Value, indices: Sequence[Index | int]) -> ir.Value:
+    """`buffer[indices]`, all indices affine."""
+    map_, operands = emit_map(indices)
+    return affine.load(ir.MemRefType(buffer.type).element_type, buffer, operands, map_)
+
+
+def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index | int]) -> ir.Operation:
+    """`buffer[indices] = value`, all indices affine."""
+    map_, operands = emit_map(indices)
+    return affine.store(value, buffer, operands, map_)
+
+
+def assume(condition: ir.Value) -> ir.Operation:
+    """`T.assume(condition)` of data: the program promises that it holds. Lowering drops it."""
+    no_bundles = {"op_bundle_sizes": ir.DenseI32ArrayAttr.get([])}
+    return ir.Operation.create("llvm.intr.assume", operands=[condition], attributes=no_bundles)
+
+
+def apply(index: Index | int) -> ir.Value:
+    """The SSA value of an index expression (itself when it is just a value)."""
+    index = Index.wrap(index)
+    if (value := index.is_value()) is not None:
+        return value
+    if (number := index.as_constant()) is not None:
+        return arith.constant(ir.IndexType.get(), number)
+    map_, operands = emit_map([index])
+    return affine.apply(map_, operands)
+
+
+def memref_type(shape: Sequence[int | Index | None], dtype: str, scope: str = "global") -> ir.MemRefType:
+    """A row-major memref; the scope is its memory space, none for `global`."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    space = None if scope == "global" else ir.StringAttr.get(scope)
+    sizes = [n if isinstance(n, int) else dynamic for n in shape]
+    return ir.MemRefType.get(sizes, dtypes.to_mlir(dtype), memory_space=space)
+
+
+def alloc(name: str, shape: Sequence[int | Index], dtype: str, scope: str = "global") -> ir.Value:
+    """A named buffer, 64-byte aligned; symbolic extents become operands."""
+    sizes = [n if isinstance(n, int) else _as_size(n) for n in shape]
+    operands = [apply(n) for n in sizes if isinstance(n, Index)]
+    result = memref.alloc(
+        memref_type(sizes, dtype, scope),
+        operands,
+        [],
+        alignment=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 64),
+    )
+    result.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
+    return result
+
+
+def _as_size(index: Index) -> Index | int:
+    number = index.as_constant()
+    return index if number is None else number
+
+
+def clone_module(module: ir.Module) -> ir.Module:
+    """A copy of a module, ids and locations included."""
+    copy = module.operation.clone().operation
+    new = ir.Module.create(module.operation.location)
+    for name in module.operation.attributes:
+        new.operation.attributes[name] = module.operation.attributes[name]
+    for op in list(copy.regions[0].blocks[0].operations):
+        new.body.append(op)
+    return new
+
+
+_NOT_EQUAL_FLOAT, _NOT_EQUAL_INT = 13, 1  # predicates of cmpf (holds for NaN) and cmpi
+
+
+def convert(value: ir.Value, dtype: str) -> ir.Value:
+    """A value in another type, at the insertion point: floats to integers round towards zero, to bool tests for zero.
+
+    Requires a value of a type that has a name, not an index.
+    """
+    source, target = dtypes.to_name(value.type), dtypes.to_mlir(dtype)
+    if source == dtype:
+        return value
+    wider = dtypes.bits(source) < dtypes.bits(dtype)
+    is_float = dtypes.is_float(source)
+    if dtype == "bool" and is_float:
+        return arith.cmpf(_NOT_EQUAL_FLOAT, value, arith.constant(value.type, 0.0))
+    if dtype == "bool":
+        return arith.cmpi(_NOT_EQUAL_INT, value, arith.constant(value.type, 0))
+    if is_float and dtypes.is_float(dtype):
+        if dtypes.bits(source) == dtypes.bits(dtype):  # float16 and bfloat16 have no single op between them
+            return arith.truncf(target, arith.extf(dtypes.to_mlir("float32"), value))
+        return (arith.extf if wider else arith.truncf)(target, value)
+    if is_float:
+        return arith.fptosi(target, value)
+    if dtypes.is_float(dtype):
+        return (arith.uitofp if source == "bool" else arith.sitofp)(target, value)
+    if source == "bool":
+        return arith.extui(target, value)
+    return (arith.extsi if wider else arith.trunci)(target, value)

@@ -1,0 +1,284 @@
+"""Constants that meet while a program is rewritten: computed, as the parser computes those that are written down."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
+from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_where, parent_op
+from tir_mlir.dialect.ir.walk import AFFINE_ACCESS, AFFINE_OPS, constraints, is_inside, ops, used_outside
+
+_COMPUTED: dict[str, Callable[..., Any]] = {
+    "arith.addf": operator.add, "arith.subf": operator.sub, "arith.mulf": operator.mul,
+    "arith.addi": operator.add, "arith.subi": operator.sub, "arith.muli": operator.mul,
+    "arith.maximumf": max, "arith.maxnumf": max, "arith.maxsi": max,
+    "arith.minimumf": min, "arith.minnumf": min, "arith.minsi": min,
+    "arith.extf": float, "arith.truncf": float, "arith.sitofp": float, "arith.extsi": int, "arith.trunci": int,
+    "arith.fptosi": int, "arith.index_cast": int,
+}  # fmt: skip
+
+
+def fold_known(root: ir.Operation) -> None:
+    """Replace the choices and the operations beneath `root` whose result became known, as the parser does."""
+    fold_choices(root)
+    fold_constants(root)
+
+
+def fold_constants(root: ir.Operation) -> None:
+    """Replace every operation on constants beneath `root` by its result, where the type can hold it."""
+    for op in ops(root):
+        _fold(op)
+
+
+def fold_conversion(op: ir.Operation) -> None:
+    """Replace a conversion of a constant, be it through other types on the way, by its result."""
+    given = op.operands[0].owner
+    if not isinstance(given, ir.Block) and given.name in _COMPUTED and len(given.operands) == 1:
+        fold_conversion(given.operation)
+    _fold(op)
+
+
+def _fold(op: ir.Operation) -> None:
+    if op.name not in _COMPUTED or isinstance(op.results[0].type, ir.IndexType):
+        return
+    given = [_constant(v) for v in op.operands]
+    if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
+        return
+    value = _COMPUTED[op.name](*given)
+    type_ = op.results[0].type
+    if not _fits(value, dtypes.to_name(type_)):
+        return
+    with ir.InsertionPoint(op), op.location:
+        made = arith.constant(type_, value)
+    op.results[0].replace_all_uses_with(made)
+    erase(op)
+
+
+def _constant(value: ir.Value) -> float | int | None:
+    if is_apply(value):
+        return read_apply(value).as_constant()  # an index that became constant
+    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+        return None
+    found = value.owner.attributes["value"]
+    return found.value if isinstance(found, ir.FloatAttr | ir.IntegerAttr) else None
+
+
+def _fits(value: float | int, dtype: str) -> bool:
+    if dtypes.is_float(dtype):
+        return math.isfinite(value)
+    return -(1 << (dtypes.bits(dtype) - 1)) <= value < 1 << (dtypes.bits(dtype) - 1)
+
+
+def rebuild(op: ir.Operation, operands: Sequence[ir.Value], changes: Mapping[str, ir.Attribute]) -> ir.Operation:
+    """Replace an op by itself with other operands and attributes; bodies move, ids and locations stay."""
+    attributes = {name: op.attributes[name] for name in op.attributes} | dict(changes)
+    with ir.InsertionPoint(op):
+        new = ir.Operation.create(
+            op.name,
+            results=[r.type for r in op.results],
+            operands=list(operands),
+            attributes=attributes,
+            regions=len(op.regions),
+            loc=op.location,
+        )
+    for old_region, new_region in zip(op.regions, new.regions, strict=True):
+        for body in list(old_region.blocks):
+            body.append_to(new_region)
+    for old, result in zip(op.results, new.results, strict=True):
+        old.replace_all_uses_with(result)
+    op.erase()
+    return new
+
+
+def _segments(*sizes: int) -> ir.Attribute:
+    return ir.DenseI32ArrayAttr.get(list(sizes))
+
+
+def _map(map_: ir.AffineMap) -> ir.Attribute:
+    return ir.AffineMapAttr.get(map_)
+
+
+def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Operation:
+    """Apply `change` to every index expression of an affine op; returns the op that stands in its place."""
+    if op.name in (*AFFINE_ACCESS, "affine.apply"):
+        start = {"affine.apply": 0, "affine.load": 1, "affine.vector_load": 1}.get(op.name, 2)
+        operands = list(op.operands)
+        indices = read_map(attrs.affine_map(op, "map"), operands[start:])
+        map_, used = emit_map([change(i) for i in indices])
+        return rebuild(op, operands[:start] + used, {"map": _map(map_)})
+    if op.name == "affine.for":
+        return set_bounds(op, [change(i) for i in Loop(op).lowers], [change(i) for i in Loop(op).uppers])
+    if op.name == "affine.parallel":
+        return rebind(op, [change(i) for i in _raw_bindings(op)])
+    if op.name == "affine.if":
+        return rebuild_guard(op, [Constraint(change(c.index), c.is_eq) for c in constraints(op)])
+    raise ValueError(f"{op.name} has no index expressions")
+
+
+def set_bounds(op: ir.Operation, lowers: Sequence[Index], uppers: Sequence[Index]) -> ir.Operation:
+    """Give a loop other bounds; what it carries from iteration to iteration stays."""
+    (low, low_used), (high, high_used) = emit_map(lowers), emit_map(uppers)
+    carried = list(op.operands)[len(op.operands) - len(op.results) :]
+    sizes = _segments(len(low_used), len(high_used), len(carried))
+    changes = {"lowerBoundMap": _map(low), "upperBoundMap": _map(high), "operandSegmentSizes": sizes}
+    return rebuild(op, [*low_used, *high_used, *carried], changes)
+
+
+def _raw_bindings(op: ir.Operation) -> list[Index]:
+    map_ = attrs.affine_map(op, "lowerBoundsMap")
+    return read_map(map_, list(op.operands)[: map_.n_inputs])
+
+
+def rebind(op: ir.Operation, bindings: Sequence[Index]) -> ir.Operation:
+    """Give a block other bindings (as many as before)."""
+    low, used = emit_map(bindings)
+    high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
+    return rebuild(op, used + used, {"lowerBoundsMap": _map(low), "upperBoundsMap": _map(high)})
+
+
+def rebuild_guard(op: ir.Operation, conditions: Sequence[Constraint]) -> ir.Operation:
+    """Give an `affine.if` another conjunction."""
+    map_, used = emit_map([c.index for c in conditions])
+    set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in conditions])
+    return rebuild(op, used, {"condition": ir.IntegerSetAttr.get(set_)})
+
+
+def substitute(mapping: Mapping[ir.Value, Index], root: ir.Operation | None = None) -> None:
+    """Replace values by expressions in every affine op that uses them (under `root` when given).
+
+    Other users (data use of a loop variable, non-affine indices) get an `affine.apply` of the expression.
+    """
+    users: list[ir.Operation] = []
+    for value in mapping:
+        for use in list(value.uses):
+            owner = use.owner.operation
+            if owner not in users and (root is None or is_inside(owner, root)):
+                users.append(owner)
+    for user in users:
+        if user.name in AFFINE_OPS:
+            rewrite_indices(user, lambda i: i.substitute(mapping))
+        else:
+            _substitute_operands(user, mapping)
+
+
+def _substitute_operands(user: ir.Operation, mapping: Mapping[ir.Value, Index]) -> None:
+    from tir_mlir.dialect.ir.create import apply  # create builds on this module's neighbours only
+
+    for number, operand in enumerate(list(user.operands)):
+        if operand in mapping:
+            with ir.InsertionPoint(user), user.location:
+                user.operands[number] = apply(mapping[operand])
+
+
+def fold_applies(root: ir.Operation) -> None:
+    """Fold every `affine.apply` under `root` into the affine ops that use it, and drop the unused ones."""
+    for op in ops(root):
+        if op.name in AFFINE_OPS and any(is_apply(v) for v in op.operands):
+            rewrite_indices(op, lambda i: i)
+    for op in reversed(ops(root)):
+        if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
+            op.erase()
+
+
+def fold_choices(root: ir.Operation) -> None:
+    """Replace every `affine.if` beneath `root` whose condition became constant by the side it takes.
+
+    The parser does the same. Guards and inits stay what they are.
+    """
+    for op in reversed(ops(root)):
+        if op.name != "affine.if" or is_init(op) or is_where(op):
+            continue
+        known = [(c.index.simplified().as_constant(), c.is_eq) for c in constraints(op)]
+        if any(n is None for n, _ in known):
+            continue
+        taken = all(n == 0 if is_eq else n >= 0 for n, is_eq in known)  # type: ignore[operator]
+        _take_side(op, list(op.regions)[0 if taken else 1])
+
+
+def _take_side(op: ir.Operation, side: ir.Region) -> None:
+    if len(side.blocks):
+        *held, end = list(side.blocks[0].operations)
+        for inner in held:
+            inner.move_before(op)
+        for result, value in zip(op.results, end.operands, strict=True):
+            result.replace_all_uses_with(value)
+    op.erase()
+
+
+def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
+    """A copy of an op (bodies too) at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
+    new = op.operation.clone(ip).operation
+    if mapping:
+        replace_values(new, mapping)
+    return new
+
+
+def replace_values(root: ir.Operation, mapping: Mapping[ir.Value, ir.Value]) -> None:
+    """Replace operands under `root` by other values of the same type."""
+    for op in ops(root):
+        for number, operand in enumerate(list(op.operands)):
+            if operand in mapping:
+                op.operands[number] = mapping[operand]
+
+
+def renumber(root: ir.Operation) -> None:
+    """Give every loop and block under `root` an id of its own (after a clone)."""
+    from tir_mlir.dialect.ir.create import fresh_id
+
+    for op in ops(root):
+        if attrs.ID in op.attributes:
+            op.attributes[attrs.ID] = attrs.to_attr(fresh_id(op))
+
+
+def move_body(source: ir.Block, target: ir.Block) -> None:
+    """Move all ops of a body but its terminator before the terminator of another body."""
+    end = list(target.operations)[-1]
+    for op in list(source.operations)[:-1]:
+        op.move_before(end)
+
+
+def erase(op: ir.Operation) -> None:
+    """Erase an op and what only it used. Where another op uses a value of it, MLIR would end the process: an error."""
+    user = used_outside(op)
+    if user is not None:
+        raise RuntimeError(f"{op.name} cannot be erased: {user.name} still uses a value of it")
+    owners = [] if len(op.regions) else [v.owner for v in op.operands]
+    feeders = [o.operation for o in owners if not isinstance(o, ir.Block)]
+    op.operation.erase()
+    for feeder in dict.fromkeys(feeders):
+        if is_pure(feeder) and not any(True for r in feeder.results for _ in r.uses):
+            erase(feeder)
+
+
+def is_pure(op: ir.Operation) -> bool:
+    """Whether an op only computes a value (loads count: reading has no effect)."""
+    dialect = op.name.split(".")[0]
+    return dialect in ("arith", "math") or op.name in ("affine.apply", "affine.load", "memref.load", "memref.subview")
+
+
+def prune(op: ir.Operation, stop: ir.Operation) -> None:
+    """Erase an op and the loops and guards around it that are left with nothing in them, up to `stop`."""
+    parent = parent_op(op)
+    erase(op)
+    if parent != stop.operation and (is_loop(parent) or parent.name == "affine.if") and not Loop(parent).body_ops():
+        prune(parent, stop)
+
+
+def rebased(op: ir.Operation) -> list[ir.Value]:
+    """Values defined outside `op` and used beneath it."""
+    inside = {o for o in ops(op)}
+    outer: dict[ir.Value, None] = {}
+    for inner in inside:
+        for value in inner.operands:
+            owner = value.owner
+            home = owner.owner.operation if isinstance(owner, ir.Block) else owner
+            if home not in inside:
+                outer[value] = None
+    return list(outer)

@@ -1,0 +1,316 @@
+"""Affine index expressions over SSA values: the arithmetic of bindings, bounds and accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotAffine, shown
+
+AffineExpr = ir.AffineExpr
+
+
+@dataclass(frozen=True)
+class Index:
+    """An affine expression whose dimension `i` is `values[i]`: a loop variable, an iter or a size."""
+
+    expr: ir.AffineExpr
+    values: tuple[ir.Value, ...] = ()
+
+    @staticmethod
+    def constant(value: int) -> Index:
+        return Index(_constant(value))
+
+    @staticmethod
+    def of(value: ir.Value) -> Index:
+        return Index(_dim(0), (value,))
+
+    @staticmethod
+    def wrap(value: Index | int | ir.Value) -> Index:
+        if isinstance(value, Index):
+            return value
+        return Index.constant(value) if isinstance(value, int) else Index.of(value)
+
+    def as_constant(self) -> int | None:
+        expr = self.expr
+        return expr.value if isinstance(expr, ir.AffineConstantExpr) else None
+
+    def is_value(self) -> ir.Value | None:
+        """The value when the expression is just one value."""
+        expr = self.expr
+        return self.values[expr.position] if isinstance(expr, ir.AffineDimExpr) else None
+
+    def _with(self, other: Index | int, build) -> Index:
+        other = Index.wrap(other)
+        if not other.values or other.values == self.values:
+            return trim(build(self.expr, other.expr), self.values)
+        values = list(self.values)
+        for value in other.values:
+            if value not in values:
+                values.append(value)
+        swap = [_dim(values.index(v)) for v in other.values]
+        right = _compose(other.expr, swap, len(values))
+        return trim(build(self.expr, right), values)
+
+    def __add__(self, other: Index | int) -> Index:
+        return self._with(other, lambda a, b: a + b)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Index:
+        return self * -1
+
+    def __sub__(self, other: Index | int) -> Index:
+        return self + Index.wrap(other) * -1
+
+    def __rsub__(self, other: Index | int) -> Index:
+        return Index.wrap(other) - self
+
+    def __mul__(self, other: Index | int) -> Index:
+        other = Index.wrap(other)
+        if (factor := other.as_constant()) is not None:
+            return self._with(factor, lambda a, b: a * b)
+        if (factor := self.as_constant()) is not None:
+            return other._with(factor, lambda a, b: a * b)
+        raise NotAffine("a product of two variables is not affine")
+
+    __rmul__ = __mul__
+
+    def _divide(self, other: Index | int, get, what: str) -> Index:
+        divisor = Index.wrap(other).as_constant()
+        if divisor is None:
+            raise NotAffine(f"{what} by a variable is not affine")
+        if divisor <= 0:
+            raise NotAffine(f"{what} by {divisor}: the divisor must be positive")
+        return self._with(divisor, get)
+
+    def __floordiv__(self, other: Index | int) -> Index:
+        return self._divide(other, AffineExpr.get_floor_div, "a division")
+
+    def __mod__(self, other: Index | int) -> Index:
+        return self._divide(other, AffineExpr.get_mod, "a remainder")
+
+    def ceildiv(self, other: Index | int) -> Index:
+        """The least integer not below self / other."""
+        divisor = Index.wrap(other).as_constant()
+        if divisor is None:
+            raise NotAffine("a division by a variable is not affine")
+        return (self + (divisor - 1)) // divisor
+
+    def substitute(self, mapping: Mapping[ir.Value, Index]) -> Index:
+        """Replace values by expressions, all at once."""
+        if not any(v in mapping for v in self.values):
+            return self
+        return compose(self.expr, [mapping.get(v) or Index.of(v) for v in self.values])
+
+    def simplified(self) -> Index:
+        """MLIR's own simplification (no ranges; see `from_isl.simplify` for the one that knows them)."""
+        shorter = _shorter(self.expr, len(self.values))
+        return self if shorter is self.expr else trim(shorter, self.values)
+
+    def trimmed(self) -> Index:
+        """Without values that do not occur."""
+        return trim(self.expr, self.values)
+
+    def uses(self, value: ir.Value) -> bool:
+        return value in self.values
+
+    def same(self, other: Index | int) -> bool:
+        """Whether the difference simplifies to zero (false may also mean: not seen without ranges)."""
+        other = Index.wrap(other)
+        if self.expr == other.expr and self.values == other.values:
+            return True
+        if not self.values and not other.values:
+            return self.as_constant() == other.as_constant()
+        return (self - other).simplified().as_constant() == 0
+
+
+@lru_cache(maxsize=1 << 12)
+def _constant(value: int) -> ir.AffineExpr:
+    if not -(2**63) <= value < 2**63:
+        raise NotAffine(f"{shown(value)} does not fit an index (64 bits)")
+    return AffineExpr.get_constant(value)
+
+
+@lru_cache(maxsize=1 << 8)
+def _dim(number: int) -> ir.AffineExpr:
+    return AffineExpr.get_dim(number)
+
+
+@lru_cache(maxsize=1 << 16)
+def _shorter(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
+    """MLIR's simplification where it does not make the expression longer (it may spread a remainder into a floor)."""
+    simple = AffineExpr.simplify_affine_expr(expr, count, 0).maybe_downcast()
+    return simple if cost(simple) <= cost(expr) else expr
+
+
+def _compose(expr: ir.AffineExpr, dims: Sequence[ir.AffineExpr], count: int) -> ir.AffineExpr:
+    if not dims:
+        return expr
+    return expr.compose(ir.AffineMap.get(count, 0, list(dims))).maybe_downcast()
+
+
+@lru_cache(maxsize=1 << 16)
+def cost(expr: ir.AffineExpr) -> int:
+    """Size of an expression; divisions and remainders count more."""
+    expr = expr.maybe_downcast()
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return 1
+    own = 1 if isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr) else 3
+    return own + cost(expr.lhs) + cost(expr.rhs)
+
+
+@lru_cache(maxsize=1 << 16)
+def used_dims(expr: ir.AffineExpr) -> frozenset[int]:
+    """Positions of the dimensions that occur in an expression."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineDimExpr):
+        return frozenset((expr.position,))
+    if isinstance(expr, ir.AffineBinaryExpr):
+        return used_dims(expr.lhs) | used_dims(expr.rhs)
+    return frozenset()
+
+
+def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
+    """Drop values that do not occur, so that equal expressions have equal operands."""
+    shorter, used = _trimmed(expr, len(values))
+    return Index(shorter, tuple(values) if used is None else tuple([values[i] for i in used]))
+
+
+@lru_cache(maxsize=1 << 16)
+def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int, ...] | None]:
+    """An expression over the dimensions that occur in it, and which these are (None: all of them)."""
+    expr = expr.maybe_downcast()
+    used = tuple(sorted(used_dims(expr)))
+    if len(used) == count:
+        return expr, None
+    renumber: list[AffineExpr] = [AffineExpr.get_constant(0)] * count
+    for new, old in enumerate(used):
+        renumber[old] = AffineExpr.get_dim(new)
+    return (_compose(expr, renumber, len(used)) if used else expr), used
+
+
+def compose(expr: ir.AffineExpr, parts: Sequence[Index]) -> Index:
+    """An expression with others in place of its dimensions."""
+    values: list[ir.Value] = []
+    for part in parts:
+        values += [v for v in part.values if v not in values]
+    swaps = []
+    for part in parts:
+        own = [AffineExpr.get_dim(values.index(v)) for v in part.values]
+        swaps.append(_compose(part.expr, own, len(values)))
+    return trim(_compose(expr, swaps, len(values)), values)
+
+
+def is_symbol(value: ir.Value) -> bool:
+    """Sizes and arguments at the top of a function are affine symbols; loop variables and iters are dimensions."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return owner.owner.operation.name == "func.func"  # FuncOp.name would be the symbol
+    parent = owner.parent
+    return parent is not None and parent.name == "func.func" and owner.name != "affine.apply"
+
+
+def emit_map(indices: Sequence[Index | int]) -> tuple[ir.AffineMap, list[ir.Value]]:
+    """Expressions -> one affine map and its operands (dimensions first, then symbols)."""
+    parts = [Index.wrap(i) for i in indices]
+    dims: list[ir.Value] = []
+    syms: list[ir.Value] = []
+    for part in parts:
+        for value in part.values:
+            group = syms if is_symbol(value) else dims
+            if value not in group:
+                group.append(value)
+    place: dict[ir.Value, ir.AffineExpr] = {v: AffineExpr.get_dim(i) for i, v in enumerate(dims)}
+    place |= {v: AffineExpr.get_symbol(i) for i, v in enumerate(syms)}
+    exprs = []
+    for part in parts:
+        swap = [place[v] for v in part.values]
+        if swap:
+            exprs.append(part.expr.compose(ir.AffineMap.get(len(dims), len(syms), swap)))
+        else:
+            exprs.append(part.expr)
+    return ir.AffineMap.get(len(dims), len(syms), exprs), dims + syms
+
+
+@lru_cache(maxsize=1 << 14)
+def over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
+    """The results of a map with its symbols numbered after its dimensions."""
+    swap = [AffineExpr.get_dim(map_.n_dims + s) for s in range(map_.n_symbols)]
+    exprs = [expr.maybe_downcast() for expr in map_.results]
+    return tuple(_symbols_to_dims(expr, swap) if swap else expr for expr in exprs)
+
+
+def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
+    """The expressions of a map over its operands; an `affine.apply` or a constant among them is folded in."""
+    values = list(operands)
+    folded = {v: made for v in values if (made := _made(v)) is not None}
+    results = []
+    for expr in over_dims(map_):
+        index = trim(expr, values)
+        if len(index.values) > 1 and len(set(index.values)) != len(index.values):
+            index = _merge(index)
+        results.append(index.substitute(folded) if folded else index)
+    return results
+
+
+def _merge(index: Index) -> Index:
+    """Two dimensions that are the same value become one."""
+    unique = list(dict.fromkeys(index.values))
+    swap = [AffineExpr.get_dim(unique.index(v)) for v in index.values]
+    return trim(_compose(index.expr, swap, len(unique)), unique)
+
+
+def _symbols_to_dims(expr: ir.AffineExpr, swap: Sequence[ir.AffineExpr]) -> ir.AffineExpr:
+    if isinstance(expr, ir.AffineSymbolExpr):
+        return swap[expr.position]
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return expr
+    left = _symbols_to_dims(expr.lhs.maybe_downcast(), swap)
+    right = _symbols_to_dims(expr.rhs.maybe_downcast(), swap)
+    if isinstance(expr, ir.AffineAddExpr):
+        return left + right
+    if isinstance(expr, ir.AffineMulExpr):
+        return left * right
+    if isinstance(expr, ir.AffineModExpr):
+        return AffineExpr.get_mod(left, right)
+    if isinstance(expr, ir.AffineFloorDivExpr):
+        return AffineExpr.get_floor_div(left, right)
+    return AffineExpr.get_ceil_div(left, right)
+
+
+def _made(value: ir.Value) -> Index | None:
+    """What an `affine.apply` or a constant is worth; None for a value that indices are made of."""
+    if isinstance(value.owner, ir.Block):
+        return None
+    if value.owner.name == "arith.constant":
+        return Index.constant(ir.IntegerAttr(value.owner.attributes["value"]).value)
+    return read_apply(value) if value.owner.name == "affine.apply" else None
+
+
+def is_apply(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "affine.apply"
+
+
+def read_apply(value: ir.Value) -> Index:
+    """The expression behind the result of an `affine.apply`."""
+    op = value.owner
+    return read_map(ir.AffineMapAttr(op.attributes["map"]).value, list(op.operands))[0]
+
+
+def step(index: Index, var: ir.Value) -> int | None:
+    """The difference that one more of `var` makes to an expression, when it is constant."""
+    if var not in index.values:
+        return 0
+    return (index.substitute({var: Index.of(var) + 1}) - index).simplified().as_constant()
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """`index >= 0`, or `index == 0` when `is_eq`."""
+
+    index: Index
+    is_eq: bool = False

@@ -1,0 +1,107 @@
+"""The content of the loops, blocks and guards around an op, as a number: equal content, equal number, in any module.
+
+A step works on a copy, so ops are new after every step while nearly all of the program is what it was. What depends on
+the surroundings of an op alone (its iterations, whether its bindings stay inside) is therefore remembered by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.index import is_apply
+from tir_mlir.dialect.ir.memo import remembered
+from tir_mlir.dialect.ir.views import is_block, is_loop, symbols_by_name
+from tir_mlir.dialect.ir.walk import home
+
+Place = Any  # where a value comes from: a count from the outside in, a shape variable's name, or an expression of these
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Remembered(dict[K, V], Generic[K, V]):
+    """A dictionary that starts afresh when it has grown large."""
+
+    def __init__(self, limit: int = 1 << 14):
+        super().__init__()
+        self._limit = limit
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if len(self) >= self._limit:
+            self.clear()
+        super().__setitem__(key, value)
+
+
+@dataclass(frozen=True)
+class Nest:
+    """What is around the ops of one block of ops: its number, and the place of every value that affine maps may use."""
+
+    number: int
+    places: dict[ir.Value, Place]
+
+    def place(self, value: ir.Value) -> Place:
+        """Where a value comes from; None when that cannot be told."""
+        found = self.places.get(value)
+        if found is None and is_apply(value):
+            found = self.mapped(attrs.affine_map(home(value), "map"), home(value).operands)
+        return found
+
+    def mapped(self, what: Any, operands: Iterable[ir.Value]) -> Place:
+        """An attribute and the places of its operands, as a key; None when one cannot be told."""
+        found = []
+        for value in operands:
+            place = self.place(value)
+            if place is None:
+                return None
+            found.append(place)
+        return (what, *found)
+
+
+_numbers: Remembered[Any, int] = Remembered(1 << 16)
+_next = 0
+_LOOP = ("lowerBoundMap", "upperBoundMap")
+_BLOCK = ("lowerBoundsMap", attrs.MIN, attrs.EXTENT, attrs.SYMS)
+
+
+@remembered
+def nest_in(body: ir.Block) -> Nest | None:
+    """The nest around the ops of a body; None when its content has no key (it is then like no other)."""
+    op = body.owner.operation
+    if op.name == "func.func":
+        places = {value: name for name, value in symbols_by_name(op).items()}
+        promises = [op.attributes[k] for k in (attrs.ASSUME, attrs.SYMS) if k in op.attributes]
+        return Nest(_number(("func", *promises, *sorted(places.values()))), places)
+    outer = nest_in(op.block) if op.name != "builtin.module" else None
+    if outer is None:
+        return None
+    attributes = op.attributes
+    keys = _LOOP if is_loop(op) else _BLOCK if is_block(op) else ()
+    if op.name == "affine.if":
+        own = (attributes["condition"], body == op.regions[0].blocks[0])
+    else:
+        own = (op.name, *(attributes[k] for k in keys))
+    mapped = outer.mapped(own, op.operands) if keys or op.name == "affine.if" else own
+    if mapped is None:
+        return None
+    arguments = body.arguments if keys else ()
+    count = len(outer.places)
+    places = outer.places | {value: count + n for n, value in enumerate(arguments)}
+    return Nest(_number((outer.number, mapped)), places)
+
+
+def nest_of(op: ir.Operation) -> Nest | None:
+    """The nest around an op."""
+    return nest_in(op.block)
+
+
+def _number(key: Any) -> int:
+    global _next
+    found = _numbers.get(key)
+    if found is None:
+        _next += 1
+        _numbers[key] = found = _next
+    return found

@@ -1,0 +1,412 @@
+"""Typed views over the ops of a TensorIR module.
+
+A view holds an op: make it where it is used, never keep it across a rewrite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import VerifyError
+from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir.index import Index, read_map
+from tir_mlir.dialect.ir.memo import answers, remembered
+
+
+def is_loop(op: Any) -> bool:
+    return op.name == "affine.for"
+
+
+def is_block(op: Any) -> bool:
+    return op.name == "affine.parallel" and attrs.BLOCK in op.attributes
+
+
+def is_init(op: Any) -> bool:
+    return op.name == "affine.if" and attrs.INIT in op.attributes
+
+
+def is_where(op: Any) -> bool:
+    return op.name == "affine.if" and attrs.WHERE in op.attributes
+
+
+@dataclass(frozen=True)
+class Iter:
+    """One axis of a block: its kind, its domain [min, min + extent) and the value bound to it."""
+
+    name: str
+    kind: str
+    var: ir.Value
+    min: Index
+    extent: Index
+    binding: Index
+
+
+class View:
+    """What loops, blocks and functions share: an op with an id. While a module is frozen, one view an op."""
+
+    def __new__(cls, op: Any) -> Any:
+        known = answers()
+        if known is None:
+            return object.__new__(cls)
+        key = (cls, op.operation)
+        if key not in known:
+            known[key] = object.__new__(cls)
+        return known[key]
+
+    def __init__(self, op: Any):
+        self.op: ir.Operation = op.operation
+
+    @property
+    def id(self) -> int:
+        return attrs.get(self.op, attrs.ID, -1)
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        return attrs.get(self.op, attrs.ANNOTATIONS, {})
+
+    @property
+    def body(self) -> ir.Block:
+        return self.op.regions[0].blocks[0]
+
+    def body_ops(self) -> list[ir.Operation]:
+        """The ops of the body without its terminator."""
+        return [op.operation for op in self.body.operations][:-1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, View) and self.op == other.op
+
+    def __hash__(self) -> int:
+        return hash(self.op)
+
+
+class Loop(View):
+    """An `affine.for` with a name, a kind and annotations."""
+
+    @property
+    def name(self) -> str:
+        return attrs.get(self.op, attrs.LOOP, "i")
+
+    @property
+    def kind(self) -> str:
+        """`serial`, `parallel`, `vectorized`, `unrolled` or a thread tag such as `threadIdx.x`."""
+        return attrs.get(self.op, attrs.KIND, "serial")
+
+    @property
+    def is_thread(self) -> bool:
+        return self.kind not in ("serial", "parallel", "vectorized", "unrolled")
+
+    @property
+    def var(self) -> ir.Value:
+        return self.body.arguments[0]
+
+    @cached_property
+    def _bounds(self) -> tuple[list[Index], list[Index]]:
+        low = attrs.affine_map(self.op, "lowerBoundMap")
+        high = attrs.affine_map(self.op, "upperBoundMap")
+        operands = list(self.op.operands)
+        cut = low.n_inputs
+        return read_map(low, operands[:cut]), read_map(high, operands[cut : cut + high.n_inputs])
+
+    @property
+    def lowers(self) -> list[Index]:
+        """Lower bounds; the loop starts at their maximum."""
+        return self._bounds[0]
+
+    @property
+    def uppers(self) -> list[Index]:
+        """Upper bounds; the loop ends before their minimum."""
+        return self._bounds[1]
+
+    @property
+    def lower(self) -> Index:
+        return self.lowers[0]
+
+    @property
+    def upper(self) -> Index:
+        return self.uppers[0]
+
+    @property
+    def extent(self) -> Index:
+        return (self.upper - self.lower).simplified()
+
+    @property
+    def const_extent(self) -> int | None:
+        return self.extent.as_constant() if len(self.lowers) == len(self.uppers) == 1 else None
+
+    def __repr__(self) -> str:
+        return f"loop {self.name}"
+
+
+class Block(View):
+    """A one-point `affine.parallel`: named iters bound to expressions of the loops around it, and a body."""
+
+    @property
+    def name(self) -> str:
+        return attrs.get(self.op, attrs.BLOCK, "")
+
+    @cached_property
+    def iters(self) -> list[Iter]:
+        kinds = attrs.get(self.op, attrs.ITERS, [])
+        names = attrs.get(self.op, attrs.NAMES, [])
+        syms = self.symbols
+        mins, extents = (_over_symbols(self.op, key, syms) for key in (attrs.MIN, attrs.EXTENT))
+        args = list(self.body.arguments)
+        return [Iter(names[i], kinds[i], args[i], mins[i], extents[i], self.bindings[i]) for i in range(len(kinds))]
+
+    @cached_property
+    def bindings(self) -> list[Index]:
+        """One expression an iter (none for the dummy argument of a block without iters)."""
+        map_ = attrs.affine_map(self.op, "lowerBoundsMap")
+        indices = read_map(map_, list(self.op.operands)[: map_.n_inputs])
+        return indices[: len(attrs.get(self.op, attrs.ITERS, []))]
+
+    @cached_property
+    def symbols(self) -> list[ir.Value]:
+        """The values of `tir.syms`, looked up by name at the top of the function."""
+        names = attrs.get(self.op, attrs.SYMS, [])
+        return [symbols_by_name(self.op)[n] for n in names] if names else []
+
+    @property
+    def where(self) -> ir.Operation | None:
+        """The `affine.if` that guards the block, if any."""
+        parent = self.op.parent
+        return parent.operation if parent is not None and is_where(parent) else None
+
+    @property
+    def init(self) -> ir.Operation | None:
+        for op in self.body.operations:
+            if is_init(op.operation):
+                return op.operation
+        return None
+
+    @property
+    def outermost(self) -> ir.Operation:
+        """The guard if there is one, else the block's op: what moves when the block moves."""
+        return self.where or self.op
+
+    def iter(self, name: str) -> Iter:
+        return next(i for i in self.iters if i.name == name)
+
+    def __repr__(self) -> str:
+        return f'block "{self.name}"'
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A memref with a name: a parameter, an allocation, or a match_buffer view."""
+
+    value: ir.Value
+
+    @property
+    def type(self) -> ir.MemRefType:
+        return ir.MemRefType(self.value.type)
+
+    @property
+    def op(self) -> ir.Operation | None:
+        """The op that makes the buffer; None for a parameter."""
+        owner = self.value.owner
+        return None if isinstance(owner, ir.Block) else owner
+
+    @property
+    def is_param(self) -> bool:
+        return self.op is None
+
+    @property
+    def is_alloc(self) -> bool:
+        return self.op is not None and self.op.name in ("memref.alloc", "memref.alloca")
+
+    @property
+    def is_view(self) -> bool:
+        return self.op is not None and self.op.name == "memref.subview"
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The `tir.*` facts about the buffer, as Python values."""
+        if self.op is not None:
+            return {n: attrs.get(self.op, n) for n in self.op.attributes if n.startswith("tir.")}
+        func = self.value.owner.owner
+        if "arg_attrs" not in func.attributes:
+            return {}
+        return attrs.from_attr(func.attributes["arg_attrs"][self.value.arg_number])
+
+    @property
+    def name(self) -> str:
+        return self.attributes.get(attrs.NAME, "buf")
+
+    @property
+    def dtype(self) -> str:
+        return dtypes.to_name(self.type.element_type)
+
+    @property
+    def scope(self) -> str:
+        space = self.type.memory_space
+        return space.value if isinstance(space, ir.StringAttr) else "global"
+
+    @property
+    def shape(self) -> list[int | None]:
+        """Static extents, None where symbolic."""
+        type_ = self.type
+        return [None if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank)]
+
+    @property
+    def rank(self) -> int:
+        return self.type.rank
+
+    @property
+    def dims(self) -> list[Index]:
+        """Extents as expressions over the function's symbols."""
+        shape = self.shape
+        if None not in shape:
+            return [Index.constant(n) for n in shape if n is not None]
+        if self.op is None:
+            facts = self.attributes
+            map_ = facts[attrs.SHAPE]
+            by_name = symbols_by_name(self.value.owner.owner)
+            return read_map(map_, [by_name[n] for n in facts[attrs.SYMS]])
+        sizes = iter(_dynamic_sizes(self.op))
+        return [Index.constant(n) if n is not None else next(sizes) for n in shape]
+
+    @property
+    def root(self) -> Buffer:
+        """The parameter or allocation behind a chain of views."""
+        buffer = self
+        while buffer.op is not None and buffer.op.name in ("memref.subview", "memref.cast", "memref.reinterpret_cast"):
+            buffer = Buffer(buffer.op.operands[0])
+        return buffer
+
+    def __repr__(self) -> str:
+        return f"buffer {self.name}"
+
+
+class Func(View):
+    """A `func.func` with a body: a PrimFunc, and its implicit root block."""
+
+    @property
+    def name(self) -> str:
+        return ir.StringAttr(self.op.attributes["sym_name"]).value
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What `T.func_attr` set."""
+        return attrs.get(self.op, attrs.ATTRS, {})
+
+    @property
+    def args(self) -> list[ir.Value]:
+        return list(self.body.arguments)
+
+    @property
+    def params(self) -> list[Buffer]:
+        return [Buffer(a) for a in self.args if isinstance(a.type, ir.MemRefType)]
+
+    @property
+    def allocs(self) -> list[Buffer]:
+        """The buffers that the function's root block owns."""
+        return [Buffer(op.results[0]) for op in self.body_ops() if op.name == "memref.alloc"]
+
+    @property
+    def symbols(self) -> dict[str, ir.Value]:
+        """Shape variables by name."""
+        return symbols_by_name(self.op)
+
+    def arg_name(self, number: int) -> str:
+        return attrs.of_argument(self.op, number).get(attrs.NAME, f"arg{number}")
+
+    def __repr__(self) -> str:
+        return f"function {self.name}"
+
+
+def funcs(module: ir.Module | ir.Operation) -> list[Func]:
+    """The functions of a module that have a body."""
+    root = module.operation if isinstance(module, ir.Module) else module
+    found = [op.operation for op in root.regions[0].blocks[0].operations if op.operation.name == "func.func"]
+    return [Func(op) for op in found if len(op.regions[0].blocks)]
+
+
+def parent_op(op: ir.Operation) -> ir.Operation:
+    """The op around an op that is known to lie in a function."""
+    around = op.operation.parent
+    if around is None:
+        raise ValueError(f"{op.name} lies in no function")
+    return around.operation
+
+
+def func_of(op: ir.Operation) -> Func:
+    """The function that an op is in (or is)."""
+    current = op.operation
+    while current.name != "func.func":
+        current = parent_op(current)
+    return Func(current)
+
+
+def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
+    """Shape variables (`memref.dim`, size arguments, strides) of the function around an op, by name."""
+    return _symbols(func_of(op).op)
+
+
+@remembered
+def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
+    func, found = Func(op), Symbols(op)
+    for number, arg in enumerate(func.args):
+        if isinstance(arg.type, ir.IndexType):
+            found[func.arg_name(number)] = arg
+    for inner in func.body.operations:
+        name = inner.operation.name
+        if is_size(inner.operation) or (name == "arith.index_cast" and attrs.NAME in inner.attributes):
+            found[attrs.get(inner, attrs.NAME)] = inner.results[0]
+        elif name == "memref.extract_strided_metadata" and attrs.STRIDES in inner.attributes:
+            names = attrs.get(inner, attrs.STRIDES)
+            strides = list(inner.results)[2 + len(names) :]
+            found |= {n: s for n, s in zip(names, strides, strict=True) if n}
+    return found
+
+
+def is_size(op: ir.Operation) -> bool:
+    """Whether an op gives a shape variable its value: an extent, or what an extent such as `n * 16` makes of it."""
+    if attrs.NAME not in op.attributes:
+        return False
+    return op.name == "memref.dim" or (op.name == "arith.floordivsi" and isinstance(op.results[0].type, ir.IndexType))
+
+
+def symbol_name(value: ir.Value) -> str:
+    """The stable name of a shape variable: its isl parameter."""
+    for name, symbol in symbols_by_name(defining_op(value)).items():
+        if symbol == value:
+            return name
+    return str(value).split(" ", 1)[0].lstrip("%") or "s"
+
+
+def defining_op(value: ir.Value) -> ir.Operation:
+    """The op that gives a value, or whose body has it as an argument."""
+    owner = value.owner
+    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+
+
+def _over_symbols(op: ir.Operation, key: str, symbols: Sequence[ir.Value]) -> list[Index]:
+    return read_map(attrs.affine_map(op, key), symbols)
+
+
+def _dynamic_sizes(op: ir.Operation) -> list[Index]:
+    if op.name == "memref.subview":
+        counts = attrs.integers(op, "operandSegmentSizes")
+        start = counts[0] + counts[1]
+        return [Index.of(v) for v in list(op.operands)[start : start + counts[2]]]
+    segments = attrs.integers(op, "operandSegmentSizes")
+    operands = list(op.operands)[: segments[0]]
+    return read_map(ir.AffineMap.get_identity(len(operands)), operands)
+
+
+class Symbols(dict[str, ir.Value]):
+    """Shape variables by name. Errors: VerifyError for one that is named and not there any more."""
+
+    def __init__(self, func: ir.Operation):
+        self.func = func
+
+    def __missing__(self, name: str) -> ir.Value:
+        there = ", ".join(self) or "none"
+        text = f"no shape variable of the function is called {name} (it has {there}); a pass may have taken it away"
+        raise VerifyError(text, "names", self.func.location, attrs.get(self.func, attrs.ID))

@@ -1,0 +1,210 @@
+"""Finding one's way in a module, and the safe edits: substitute, rebuild, move, erase.
+
+Every IR edit goes through here or `create`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotAffine
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.index import Constraint, Index, read_map
+from tir_mlir.dialect.ir.memo import remembered
+from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_init, is_loop
+
+AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
+AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "affine.if")
+
+
+def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) -> list[ir.Operation]:
+    """All ops from `root` on, pre-order; below an op for which `skip` holds nothing is listed."""
+    found: list[ir.Operation] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.SKIP if skip is not None and skip(op) else ir.WalkResult.ADVANCE
+
+    visit(root.operation, look)
+    return found
+
+
+def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
+    """The op whose id is `number`."""
+    root = module.operation
+    hits: list[ir.Operation] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if attrs.ID in op.attributes and ir.IntegerAttr(op.attributes[attrs.ID]).value == number:
+            hits.append(op)
+            return ir.WalkResult.INTERRUPT
+        return ir.WalkResult.ADVANCE
+
+    visit(root, look)
+    return hits[0] if hits else None
+
+
+@remembered
+def parents(op: ir.Operation) -> list[ir.Operation]:
+    """The ops around `op`, innermost first, up to and with its function."""
+    found: list[ir.Operation] = []
+    current = op.operation
+    while current.name != "func.func" and current.parent is not None:
+        current = current.parent.operation
+        found.append(current)
+    return found
+
+
+def enclosing_block(op: ir.Operation) -> Block | Func:
+    """The block (or function, the root block) whose body an op stands in."""
+    for parent in parents(op):
+        if is_block(parent):
+            return Block(parent)
+        if parent.name == "func.func":
+            return Func(parent)
+    raise ValueError("an op outside any function has no enclosing block")
+
+
+def loops_above(op: ir.Operation) -> list[Loop]:
+    """The loops around an op, outer to inner, up to the block around it."""
+    found: list[Loop] = []
+    for parent in parents(op):
+        if is_block(parent):
+            break
+        if is_loop(parent):
+            found.append(Loop(parent))
+    return found[::-1]
+
+
+def blocks_below(op: ir.Operation, with_init: bool = False) -> list[Block]:
+    """The nearest blocks beneath a loop, block or function, in program order (init regions are not entered)."""
+    top = op.operation
+    found = ops(top, skip=lambda o: o != top and (is_block(o) or (is_init(o) and not with_init)))
+    return [Block(o) for o in found if o != top and is_block(o)]
+
+
+def all_blocks(root: ir.Operation) -> list[Block]:
+    """Every block under `root`, nested and init ones too, pre-order."""
+    return [Block(o) for o in ops(root) if is_block(o)]
+
+
+def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
+    """Whether `op` is `outer` or stands beneath it."""
+    return op == outer or any(p == outer for p in parents(op))
+
+
+def child_towards(outer: ir.Operation, op: ir.Operation) -> ir.Operation:
+    """The op in `outer`'s own body that holds (or is) `op`."""
+    current = op.operation
+    for parent in parents(op):
+        if parent == outer.operation:
+            return current
+        current = parent
+    raise ValueError("the op is not beneath the given one")
+
+
+def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
+    """The innermost op that holds all of `items`."""
+    chains = [parents(op)[::-1] for op in items]
+    last = chains[0][0]
+    for level in zip(*chains, strict=False):
+        if any(op != level[0] for op in level):
+            break
+        last = level[0]
+    return last
+
+
+def home(value: ir.Value) -> ir.Operation:
+    """The op that makes a value, or whose body has it as an argument."""
+    owner = value.owner
+    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+
+
+def enclosing_loop_name(value: ir.Value) -> str | None:
+    """The name of the loop whose variable `value` is; None for anything else."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) and is_loop(owner.owner.operation):
+        return Loop(owner.owner).name
+    return None
+
+
+def position(op: ir.Operation) -> int:
+    """Place of an op in its block."""
+    return next(i for i, o in enumerate(op.operation.block.operations) if o.operation == op)
+
+
+# --- affine ops: reading and rewriting their maps -----------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
+    """An integer set as the map of its expressions, and which of them are equalities."""
+    match = re.fullmatch(r"affine_set<(\([^)]*\)(?:\[[^\]]*\])?) : \((.*)\)>", text)
+    if match is None:
+        raise ValueError(f"unexpected integer set {text}")
+    parts = [p.strip() for p in match[2].split(",")]
+    kinds = tuple("==" in p for p in parts)
+    exprs = ", ".join(re.sub(r"\s*(==|>=)\s*0$", "", p) for p in parts)
+    try:
+        return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{match[1]} -> ({exprs})>")).value, kinds
+    except ir.MLIRError:  # pyright: ignore[reportAttributeAccessIssue]  MLIR prints -2**63 and does not read it
+        raise NotAffine(f"the condition {exprs} holds a constant that does not fit an index (64 bits)") from None
+
+
+@remembered
+def constraints(if_op: ir.Operation) -> list[Constraint]:
+    """The conjunction of an `affine.if` (a set cannot be read through the bindings, so its text is parsed once)."""
+    map_, kinds = parse_set(str(if_op.attributes["condition"]))
+    indices = read_map(map_, list(if_op.operands))
+    return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
+
+
+@remembered
+def access_indices(op: ir.Operation) -> list[Index]:
+    """The index expressions of an affine load or store."""
+    start = 2 if "store" in op.name else 1
+    return read_map(attrs.affine_map(op, "map"), list(op.operands)[start:])
+
+
+def accessed(op: ir.Operation) -> ir.Value:
+    """The memref of a load or store."""
+    return op.operands[1] if "store" in op.name else op.operands[0]
+
+
+# --- moving, cloning, erasing ---------------------------------------------------------------------------------------
+
+
+def used_outside(op: ir.Operation) -> ir.Operation | None:
+    """An op that is not beneath `op` and uses a value that `op`, or anything beneath it, defines."""
+    inner = ops(op)
+    known = set(inner)
+    for one in inner:
+        values = [*one.results, *(a for region in one.regions for block in region.blocks for a in block.arguments)]
+        for user in (use.owner.operation for value in values for use in value.uses):
+            if user not in known:
+                return user
+    return None
+
+
+def module_of(op: ir.Operation) -> ir.Operation:
+    """The module around an op."""
+    while op.parent is not None:
+        op = op.parent.operation
+    return op
+
+
+def visit(root: ir.Operation, function: Callable[[ir.Operation], ir.WalkResult]) -> None:
+    """Call a function for `root` and every op below it, pre-order; it says how to go on.
+
+    Ctrl-C stays Ctrl-C: MLIR makes a RuntimeError of whatever comes up in a function that it calls.
+    """
+    try:
+        root.operation.walk(function, ir.WalkOrder.PRE_ORDER)
+    except RuntimeError as error:
+        if str(error).rstrip().endswith("KeyboardInterrupt:"):
+            raise KeyboardInterrupt from None
+        raise

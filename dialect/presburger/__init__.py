@@ -1,0 +1,56 @@
+"""Integer reasoning: intervals first, isl sets after; simplification under ranges; implied conditions."""
+
+from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
+from tir_mlir.dialect.presburger.full_box import NotABox, box_of
+from tir_mlir.dialect.presburger.guards import either, sides
+from tir_mlir.dialect.presburger.intervals import Bound, Box, around, terms
+from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
+from tir_mlir.dialect.presburger.sets import (
+    Domain,
+    dim_type,
+    domain,
+    flatten,
+    holds,
+    local_space,
+    nonneg,
+    question,
+    region_map,
+    sizes,
+    smallest_point,
+    to_aff,
+)
+from tir_mlir.dialect.presburger.simplify import fold, folded
+from tir_mlir.dialect.presburger.size_conditions import only_where, promised, sizes_without
+
+__all__ = [
+    "Bound",
+    "Box",
+    "Domain",
+    "NotABox",
+    "around",
+    "assume",
+    "box_of",
+    "dim_type",
+    "domain",
+    "either",
+    "flatten",
+    "fold",
+    "folded",
+    "has_division",
+    "holds",
+    "local_space",
+    "nonneg",
+    "only_where",
+    "promised",
+    "question",
+    "recover",
+    "region_map",
+    "sides",
+    "sizes",
+    "sizes_without",
+    "smallest_point",
+    "speaks_of_sizes",
+    "terms",
+    "to_aff",
+    "to_index",
+]

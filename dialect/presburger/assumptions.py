@@ -1,0 +1,46 @@
+"""What a function promises about its sizes: `T.assume(n % 16 == 0)`. Every proof may use it; every call checks it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import (
+    Constraint,
+    attrs,
+    emit_map,
+    func_of,
+    is_symbol,
+    parse_set,
+    read_map,
+    remembered,
+    symbol_name,
+    symbols_by_name,
+)
+
+
+@remembered
+def assumptions(op: ir.Operation) -> list[Constraint]:
+    """The promises of the function around an op, as constraints on its shape variables."""
+    func = func_of(op).op
+    if attrs.ASSUME not in func.attributes:
+        return []
+    known = symbols_by_name(func)
+    map_, kinds = parse_set(str(func.attributes[attrs.ASSUME]))
+    indices = read_map(map_, [known[name] for name in attrs.get(func, attrs.SYMS, [])])
+    return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
+
+
+def assume(func: ir.Operation, more: Sequence[Constraint]) -> None:
+    """Add promises to a function; they speak of its shape variables only."""
+    every = [*assumptions(func), *more]
+    map_, values = emit_map([c.index for c in every])
+    set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in every])
+    func.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(set_)
+    attrs.put(func, attrs.SYMS, [symbol_name(v) for v in values])
+
+
+def speaks_of_sizes(constraint: Constraint) -> bool:
+    """Whether a constraint uses shape variables and nothing else."""
+    return all(is_symbol(v) for v in constraint.index.values)

@@ -1,0 +1,123 @@
+"""`p >= 0 or q >= 0` as one affine condition, where both have bounds: guards are conjunctions.
+
+With K so large that d = (K - 1 - p) floordiv K is 0 where p >= 0 and 1 where p < 0, and c = -(least value of q), it is
+q + c - c * d >= 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Block, Constraint, Index, edit, is_where, walk
+from tir_mlir.dialect.presburger import intervals, sets
+from tir_mlir.dialect.presburger.intervals import Box
+from tir_mlir.dialect.presburger.isl_exprs import has_division
+from tir_mlir.dialect.presburger.sets import question
+from tir_mlir.dialect.presburger.simplify import folded
+
+
+def either(first: Constraint, second: Constraint, box: Box) -> Constraint | None:
+    """One condition that holds where one of two inequalities does; None where ranges give no bounds."""
+    if first.is_eq or second.is_eq:
+        return None
+    least, most = intervals.interval(first.index, box)
+    floor = intervals.interval(second.index, box)[0]
+    if least is None or most is None or floor is None:
+        return None
+    if least >= 0 or floor >= 0:
+        return Constraint(Index.constant(0))
+    size = max(-least, most + 1, 2)
+    late = (size - 1 - first.index) // size
+    return Constraint((second.index - floor + late * floor).simplified())
+
+
+def sides(condition: Constraint, box: Box) -> tuple[Constraint, Constraint] | None:
+    """The two inequalities of which a condition made by `either` says that one holds; None for any other condition."""
+    if condition.is_eq or not has_division(condition.index.expr):
+        return None
+    rest = Index.constant(0)
+    found: tuple[Index, int, int] | None = None
+    for expr in _terms(condition.index.expr):
+        term = Index(expr, condition.index.values).trimmed()
+        floor = _scaled_floor(term)
+        if floor is None:
+            rest = rest + term
+        elif found is not None:
+            return None
+        else:
+            found = floor
+    if found is None:
+        return None
+    over, size, factor = found
+    low, high = intervals.interval(over, box)
+    plain = low is not None and high is not None and low >= 0 and high < 2 * size and factor < 0
+    second = (rest + factor).simplified()
+    if not plain or second.as_constant() is not None or not intervals.at_least_zero(rest, box):
+        return None
+    return Constraint((size - 1 - over).simplified()), Constraint(second)
+
+
+def _terms(expr: ir.AffineExpr) -> list[ir.AffineExpr]:
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineAddExpr):
+        return _terms(expr.lhs) + _terms(expr.rhs)
+    return [expr]
+
+
+def _scaled_floor(term: Index) -> tuple[Index, int, int] | None:
+    """(x, size, factor) of a term `(x floordiv size) * factor`."""
+    expr, factor = term.expr.maybe_downcast(), 1
+    if isinstance(expr, ir.AffineMulExpr) and isinstance(expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
+        factor = ir.AffineConstantExpr(expr.rhs).value
+        expr = expr.lhs.maybe_downcast()
+    if not isinstance(expr, ir.AffineFloorDivExpr):
+        return None
+    return Index(expr.lhs, term.values).trimmed(), ir.AffineConstantExpr(expr.rhs).value, factor
+
+
+def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
+    """The conditions of a guard that the loops and the others do not imply; of two that imply each other the first."""
+    dom = sets.domain(block.outermost, extra=[c.index for c in guard])
+    kept = list(guard)
+    for condition in reversed(guard):
+        others = dom.set
+        for other in kept:
+            if other is not condition:
+                others = others.intersect(sets.holding(dom, other))
+        if others.is_subset(sets.holding(dom, condition)):
+            kept = [c for c in kept if c is not condition]  # an equal one may be the one that is left
+    return kept
+
+
+def rewrite(block: Block, guard: ir.Operation, conditions: Sequence[Constraint]) -> None:
+    """Give the guard of a block other conditions; without any it goes."""
+    if conditions:
+        edit.rebuild_guard(guard, conditions)
+    else:
+        block.op.move_before(guard)
+        edit.erase(guard)
+
+
+def has_guards(root: ir.Operation) -> bool:
+    return any(is_where(op) for op in walk.ops(root))
+
+
+def normalise(root: ir.Operation) -> None:
+    """Write guards in one way: without what the loops and other conditions imply, expressions as short as can be.
+
+    Guards of which nothing is left go.
+    """
+    for op in [op for op in walk.ops(root) if is_where(op)]:
+        block = walk.blocks_below(op, with_init=True)[0]
+        units = {lp.var: lp.lower for lp in walk.loops_above(op) if lp.const_extent == 1}
+        box = intervals.around(op)
+        found = [Constraint(folded(c.index.substitute(units).simplified(), box), c.is_eq) for c in walk.constraints(op)]
+        try:
+            with question("which conditions of a guard are implied"):
+                found = needed(block, found)
+        except NotProvable:
+            pass
+        rewrite(block, op, found)

@@ -1,0 +1,148 @@
+"""Interval arithmetic: settles the plain cases of a question before isl is asked. Never says yes wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Index, attrs, is_block, is_loop, is_symbol, over_dims, parents, remembered
+
+Bound = int | None  # None: unbounded
+Range = tuple[Bound, Bound]
+Box = dict[ir.Value, tuple[Bound, Bound]]
+
+
+def around(op: ir.Operation) -> Box:
+    """What the loop variables and iters around an op range over: loops by their bounds, iters by their domains."""
+    chain = parents(op)
+    return within(chain[0]) if chain else {}
+
+
+@remembered
+def within(op: ir.Operation) -> Box:
+    """What the variables of an op and of the ops around it range over."""
+    chain = parents(op)
+    box: Box = dict(within(chain[0])) if chain else {}
+    if is_loop(op):
+        low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
+        known = tuple(known_range(v, box) for v in op.operands)
+        box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, known)
+    elif is_block(op):
+        for it in Block(op).iters:
+            low, high = interval(it.min, box)[0], interval(it.min + it.extent, box)[1]
+            box[it.var] = (low, None if high is None else high - 1)
+    return box
+
+
+@lru_cache(maxsize=1 << 13)
+def _loop_range(low: ir.AffineMap, high: ir.AffineMap, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bound]:
+    """The range of a loop variable, from the ranges of its bounds' operands."""
+    cut = low.n_inputs
+    lows = [of_expr(e, known[:cut])[0] for e in over_dims(low)]
+    highs = [of_expr(e, known[cut:])[1] for e in over_dims(high)]
+    least = None if None in lows else max(v for v in lows if v is not None)
+    ends = [v for v in highs if v is not None]
+    return least, min(ends) - 1 if ends else None
+
+
+def known_range(value: ir.Value, box: Box) -> tuple[Bound, Bound]:
+    """What a value ranges over; a shape variable is at least 0."""
+    if value in box:
+        return box[value]
+    return (0, None) if is_symbol(value) else (None, None)
+
+
+def interval(index: Index, box: Box) -> tuple[Bound, Bound]:
+    """The least and greatest value of an expression; shape variables are >= 0."""
+    return of_expr(index.expr, [known_range(v, box) for v in index.values])
+
+
+def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[Bound, Bound]:
+    """The least and greatest value of an expression over dimensions of known ranges."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return expr.value, expr.value
+    if isinstance(expr, ir.AffineDimExpr):
+        return dims[expr.position]
+    assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
+    low, high = of_expr(expr.lhs, dims)
+    if isinstance(expr, ir.AffineAddExpr):
+        other_low, other_high = of_expr(expr.rhs, dims)
+        return _add(low, other_low), _add(high, other_high)
+    factor = ir.AffineConstantExpr(expr.rhs).value
+    if isinstance(expr, ir.AffineMulExpr):
+        ends = _scale(low, factor), _scale(high, factor)
+        return ends if factor >= 0 else (ends[1], ends[0])
+    if isinstance(expr, ir.AffineModExpr):
+        inside = low is not None and high is not None and 0 <= low and high < factor
+        return (low, high) if inside else (0, factor - 1)
+    up = factor - 1 if isinstance(expr, ir.AffineCeilDivExpr) else 0
+    return tuple(None if v is None else (v + up) // factor for v in (low, high))  # type: ignore[return-value]
+
+
+def _add(a: Bound, b: Bound) -> Bound:
+    return None if a is None or b is None else a + b
+
+
+def _scale(value: Bound, factor: int) -> Bound:
+    return 0 if factor == 0 else None if value is None else value * factor
+
+
+def at_least_zero(index: Index, box: Box) -> bool:
+    """Whether intervals show `index >= 0`; false means: not seen this way."""
+    low = interval(index.simplified(), box)[0]
+    return low is not None and low >= 0
+
+
+def inside(index: Index, extent: Index, low: Index, size: Index, box: Box) -> bool:
+    """Whether intervals show that [index, index + extent) lies in [low, low + size); false means: not seen this way."""
+    start, count = low.as_constant(), size.as_constant()
+    if start is None or count is None:
+        return False
+    least, most = interval(index, box)
+    longest = interval(extent, box)[1]
+    if least is None or most is None or longest is None:
+        return False
+    return start <= least and most + longest <= start + count
+
+
+@lru_cache(maxsize=1 << 14)
+def terms(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
+    """An expression as {dimension: factor} and a constant; None when it is not a plain sum."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return {}, expr.value
+    if isinstance(expr, ir.AffineDimExpr):
+        return {expr.position: 1}, 0
+    if isinstance(expr, ir.AffineAddExpr):
+        left, right = terms(expr.lhs), terms(expr.rhs)
+        if left is None or right is None:
+            return None
+        total = dict(left[0])
+        for dim, factor in right[0].items():
+            total[dim] = total.get(dim, 0) + factor
+        return total, left[1] + right[1]
+    if isinstance(expr, ir.AffineMulExpr) and (inner := terms(expr.lhs)) is not None:
+        factor = ir.AffineConstantExpr(expr.rhs).value
+        return {d: f * factor for d, f in inner[0].items()}, inner[1] * factor
+    return None
+
+
+def only_positive(expr: ir.AffineExpr) -> bool:
+    """A plain sum with factors > 0."""
+    found = terms(expr)
+    return found is not None and all(f > 0 for f in found[0].values())
+
+
+def constant_bounds(loop: ir.Operation) -> Range | None:
+    low, high = attrs.affine_map(loop, "lowerBoundMap"), attrs.affine_map(loop, "upperBoundMap")
+    if len(low.results) != 1 or len(high.results) != 1:
+        return None
+    first, end = constant_of(over_dims(low)[0]), constant_of(over_dims(high)[0])
+    return None if first is None or end is None else (first, end - 1)
+
+
+def constant_of(expr: ir.AffineExpr) -> int | None:
+    return expr.value if isinstance(expr, ir.AffineConstantExpr) else None

@@ -1,0 +1,133 @@
+"""isl expressions as index expressions again, and the simplification that knows ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Index, compose, cost, is_symbol, symbol_name, trim
+from tir_mlir.dialect.presburger.sets import Domain, dim_type, question
+from tir_mlir.dialect.presburger.simplify import fold
+
+AffineExpr = ir.AffineExpr
+
+
+def to_index(aff: isl.Aff, dims: Sequence[ir.Value | Index], symbols: Mapping[str, ir.Value] | None = None) -> Index:
+    """An isl expression as an index expression; `dims` are the values, or expressions, of its dimensions."""
+    params = [aff.get_dim_name(dim_type.param, i) or "" for i in range(aff.dim(dim_type.param))]
+    values = [*dims, *((symbols or {})[p] for p in params if symbols and p in symbols)]
+    if len(values) != len(dims) + len(params):
+        raise NotProvable("an expression over shape variables that are not in reach")
+    if not aff.get_denominator_val().is_one():
+        raise NotProvable("an expression with a fraction has no affine form")
+    exprs = [AffineExpr.get_dim(i) for i in range(len(values))]
+    return compose(recover(aff, exprs, len(dims)), [Index.wrap(v) for v in values])
+
+
+def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, int], int]:
+    """Coefficients of variables (dims then params) and of the floor terms, and the constant, times the denominator."""
+    scale = aff.get_denominator_val().to_python()
+    plain: dict[int, int] = {}
+    for i in range(dims):
+        value = aff.get_coefficient_val(dim_type.in_, i)
+        if not value.is_zero():
+            plain[i] = (value * scale).to_python()
+    for i in range(aff.dim(dim_type.param)):
+        value = aff.get_coefficient_val(dim_type.param, i)
+        if not value.is_zero():
+            plain[dims + i] = (value * scale).to_python()
+    divs: dict[int, int] = {}
+    for i in range(aff.dim(dim_type.div)):
+        value = aff.get_coefficient_val(dim_type.div, i)
+        if not value.is_zero():
+            divs[i] = (value * scale).to_python()
+    constant = (aff.get_constant_val() * scale).to_python()
+    for number in (constant, *plain.values(), *divs.values()):
+        if not -(2**63) <= number < 2**63:
+            raise NotProvable(f"an expression over {number}, which does not fit an index (64 bits)")
+    return plain, divs, constant
+
+
+def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.AffineExpr:
+    """Rebuild the expression; `x - m * floor(x / m)` comes back as `x mod m` where that has fewer terms,
+    and `floor(x / a) - b * floor(x / (a * b))`, a digit of x, as `(x mod (a * b)) floordiv a`."""
+    plain, divs, constant = _coefficients(aff, dims)
+    expr = AffineExpr.get_constant(0)
+    for first, second in _digits(aff, divs, dims):
+        small, large = (aff.get_div(n).get_denominator_val().to_python() for n in (first, second))
+        rest = AffineExpr.get_mod(recover(aff.get_div(first), exprs, dims), large)
+        expr = expr + AffineExpr.get_floor_div(rest, small) * divs[first]
+        divs = {n: f for n, f in divs.items() if n not in (first, second)}
+    for number, factor in divs.items():
+        argument = aff.get_div(number)
+        divisor = argument.get_denominator_val().to_python()
+        inner, inner_divs, inner_constant = _coefficients(argument, dims)
+        numerator = recover(argument, exprs, dims)
+        if factor % divisor == 0 and not inner_divs:
+            times = -factor // divisor
+            rest = {k: plain.get(k, 0) - times * inner.get(k, 0) for k in {*plain, *inner}}
+            rest = {k: v for k, v in rest.items() if v}
+            if len(rest) + bool(constant - times * inner_constant) < len(plain) + bool(constant):
+                plain, constant = rest, constant - times * inner_constant
+                expr = expr + AffineExpr.get_mod(numerator, divisor) * times
+                continue
+        expr = expr + AffineExpr.get_floor_div(numerator, divisor) * factor
+    for number, factor in plain.items():
+        expr = expr + exprs[number] * factor
+    return expr + constant
+
+
+def _digits(aff: isl.Aff, divs: Mapping[int, int], dims: int) -> list[tuple[int, int]]:
+    """Pairs of floor terms that together are a digit: `f * (floor(x / a) - b * floor(x / (a * b)))`."""
+    parts = {n: (aff.get_div(n).get_denominator_val().to_python(), _coefficients(aff.get_div(n), dims)) for n in divs}
+    found: list[tuple[int, int]] = []
+    for first, second in permutations(divs, 2):
+        (small, one), (large, other) = parts[first], parts[second]
+        fits = large % small == 0 and divs[second] == -divs[first] * (large // small) and one == other
+        if fits and not one[1] and not {first, second} & {n for pair in found for n in pair}:
+            found.append((first, second))
+    return found
+
+
+def has_division(expr: ir.AffineExpr) -> bool:
+    """Whether an expression holds a floor, ceiling or remainder: what ranges can simplify."""
+    expr = expr.maybe_downcast()
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return False
+    plain = isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr)
+    return not plain or has_division(expr.lhs) or has_division(expr.rhs)
+
+
+def simplify(index: Index, domain_: Domain) -> Index:
+    """The shorter of MLIR's form and isl's under the ranges of `domain_` (`(i * 16 + j) // 16` with j < 16 is `i`).
+
+    Only dimensions of the domain are used, never a value of its environment: an iter stays an iter.
+    """
+    plain = index.simplified()
+    if not has_division(plain.expr):
+        return plain
+    folded = trim(fold(plain.expr, tuple(_value_range(v, domain_) for v in plain.values)), plain.values)
+    if not has_division(folded.expr):
+        return folded
+    try:
+        with question("simplification"):
+            aff = domain_.aff(folded).gist(domain_.set)
+            symbols = {n: v for v in folded.values if is_symbol(v) for n in [symbol_name(v)]}
+            known = {p: symbols.get(p, folded.values[0]) for p in domain_.params}
+            ranged = to_index(aff, domain_.dims, known)
+    except NotProvable:
+        return folded
+    return ranged if cost(ranged.expr) < cost(folded.expr) else folded
+
+
+def _value_range(value: ir.Value, domain_: Domain) -> tuple[int | None, int | None]:
+    """The least and greatest value of a dimension; a shape variable is at least 0."""
+    if value not in domain_.dims:
+        return (0, None) if is_symbol(value) else (None, None)
+    place = domain_.index_of(value)
+    ends = domain_.set.dim_min_val(place), domain_.set.dim_max_val(place)
+    return tuple(e.to_python() if e.is_int() else None for e in ends)  # type: ignore[return-value]

@@ -1,0 +1,341 @@
+"""Affine expressions and the iterations of loops as isl sets: the arithmetic of every proof.
+
+One isl context (islpy's default) serves the process; isl parameters are the function's shape variables, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import (
+    Block,
+    Constraint,
+    Index,
+    Loop,
+    Place,
+    Remembered,
+    answers,
+    constraints,
+    is_block,
+    is_loop,
+    is_symbol,
+    nest_in,
+    nest_of,
+    parents,
+    symbols_by_name,
+)
+from tir_mlir.dialect.presburger.assumptions import assumptions
+
+AffineExpr = ir.AffineExpr
+dim_type = isl.dim_type
+MAX_OPERATIONS = 100_000
+
+
+@contextmanager
+def question(what: str) -> Iterator[None]:
+    """Bound the work on one question: over budget, or beyond what isl can say, it is not provable."""
+    ctx = isl.DEFAULT_CONTEXT
+    ctx.reset_operations()
+    ctx.set_max_operations(MAX_OPERATIONS)
+    try:
+        yield
+    except isl.Error as error:
+        reason = "within the work allowed for a proof" if "operations" in str(error) else "by integer sets"
+        raise NotProvable(f"{what}: not decided {reason}") from error
+    finally:
+        ctx.set_max_operations(0)
+        ctx.reset_operations()
+
+
+@dataclass
+class Domain:
+    """The iterations of some loops: a set over `dims`, and what every loop variable and iter is worth in it.
+
+    The first `free` dimensions are values defined further out, without a range; the first `outer` ones are these and
+    the iters of the top block. `exact` is false when a condition that isl cannot express was left out (the set is then
+    too large, never too small).
+    """
+
+    dims: list[ir.Value]
+    params: list[str]
+    set: isl.Set
+    env: dict[ir.Value, isl.Aff]
+    zero: isl.Aff
+    free: int = 0
+    outer: int = 0
+    exact: bool = True
+
+    def aff(self, index: Index) -> isl.Aff:
+        """An index expression as an isl expression over the dimensions."""
+        return to_aff(index.expr, [self.env[v] for v in index.values], self.zero)
+
+    def map(self, indices: Sequence[Index]) -> isl.Map:
+        """{ iteration -> indices }, restricted to the iterations."""
+        affs = [self.aff(i) for i in indices]
+        return self.relation(affs)
+
+    def relation(self, affs: Sequence[isl.Aff]) -> isl.Map:
+        result: isl.Map | None = None
+        for aff in affs:
+            one = isl.Map.from_aff(aff)
+            result = one if result is None else result.flat_range_product(one)
+        if result is None:
+            target = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(self.params), 0)
+            target = _name_params(target, self.params)
+            result = isl.Map.from_domain_and_range(self.set, isl.Set.universe(target))
+        return result.intersect_domain(self.set)
+
+    def index_of(self, value: ir.Value) -> int:
+        return self.dims.index(value)
+
+
+def _name_params(space: isl.Space, names: Sequence[str]) -> isl.Space:
+    for i, name in enumerate(names):
+        space = space.set_dim_name(dim_type.param, i, name)
+    return space
+
+
+def local_space(count: int, params: Sequence[str]) -> isl.LocalSpace:
+    """Room for `count` dimensions and some parameters."""
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(params), count)
+    return isl.LocalSpace.from_space(_name_params(space, params))
+
+
+def nonneg(aff: isl.Aff) -> isl.Set:
+    """{ aff >= 0 }."""
+    return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
+
+
+def to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.Aff:
+    """An MLIR expression as an isl one, its dimensions replaced by `dims`."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineDimExpr):
+        return dims[expr.position]
+    if isinstance(expr, ir.AffineConstantExpr):
+        return zero.add_constant_val(isl.Val(expr.value))
+    assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
+    left = to_aff(expr.lhs, dims, zero)
+    if isinstance(expr, ir.AffineAddExpr):
+        return left.add(to_aff(expr.rhs, dims, zero))
+    value = isl.Val(ir.AffineConstantExpr(expr.rhs).value)
+    if isinstance(expr, ir.AffineMulExpr):
+        return left.scale_val(value)
+    if isinstance(expr, ir.AffineModExpr):
+        return left.mod_val(value)
+    if isinstance(expr, ir.AffineFloorDivExpr):
+        return left.scale_down_val(value).floor()
+    return left.scale_down_val(value).ceil()
+
+
+def domain(
+    op: ir.Operation, top: ir.Operation | None = None, extra: Sequence[Index] = (), guards: bool = True
+) -> Domain:
+    """The iterations in which `op` runs, over the loops beneath `top` (the function when not given), outer to inner.
+
+    `top` may be a block: its iters are then free dimensions with their domains, so that nothing outside is used.
+    Values used but defined further out become unbounded free dimensions; `extra` names expressions that need them.
+    Without `guards`, conditions around the op are left out.
+    """
+    key = ("domain", op.block, top, tuple(dict.fromkeys(v for i in extra for v in i.values)), guards)
+    known = answers()
+    if known is not None and key in known:
+        return replace(known[key])
+    made = _like(op, top, key[3], guards) or _domain(op, top, extra, guards)
+    if known is not None:
+        known[key] = replace(made)
+    return made
+
+
+_domains: Remembered[Hashable, tuple[Domain, list[Place], dict[Place, isl.Aff]]] = Remembered(1 << 12)
+
+
+def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value], guards: bool) -> Domain | None:
+    """The domain in a nest of the same content, over the values of this one; None where content has no key."""
+    nest = nest_of(op)
+    inner = None if top is None else nest_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
+    if nest is None or (inner is None and top is not None and top.name != "func.func"):
+        return None
+    places = [nest.place(v) for v in extra]
+    if None in places:
+        return None
+    key = (nest.number, inner and inner.number, *places, guards)
+    if key not in _domains:
+        made = _domain(op, top, [Index.of(v) for v in extra], guards)
+        if any(v not in nest.places for v in (*made.dims, *made.env)):
+            return made
+        _domains[key] = (
+            replace(made, dims=[], env={}),
+            [nest.places[v] for v in made.dims],
+            {nest.places[v]: aff for v, aff in made.env.items()},
+        )
+        return made
+    bare, dims, env = _domains[key]
+    values = {place: value for value, place in nest.places.items()}
+    return replace(bare, dims=[values[p] for p in dims], env={values[p]: aff for p, aff in env.items()})
+
+
+def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], guards: bool) -> Domain:
+    chain = _between(op, top)
+    start: list[ir.Value] = []
+    if top is not None and is_block(top):
+        start = [i.var for i in Block(top).iters]
+    defined = set(start)
+    loops: list[ir.Value] = []
+    needed: list[Index] = list(extra)
+    for parent in chain:
+        if is_loop(parent):
+            loop = Loop(parent)
+            needed += loop.lowers + loop.uppers
+            loops.append(loop.var)
+            defined.add(loop.var)
+        elif is_block(parent):
+            needed += Block(parent).bindings
+            defined.update(parent.regions[0].blocks[0].arguments)
+        elif parent.name == "affine.if" and guards:
+            needed += [c.index for c in constraints(parent)]
+    free = list(dict.fromkeys(v for i in needed for v in i.values if v not in defined and not is_symbol(v)))
+    result = _start(op, [*free, *start, *loops])
+    result.free, result.outer = len(free), len(free) + len(start)
+    if top is not None and is_block(top):
+        for it in Block(top).iters:
+            _bound(result, result.env[it.var], it.min, it.min + it.extent)
+    for number, parent in enumerate(chain):
+        if guards or parent.name != "affine.if":
+            _enter(result, parent, chain[number + 1] if number + 1 < len(chain) else op)
+    return result
+
+
+def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
+    """The ops around `op`, outer to inner, beneath `top`."""
+    found: list[ir.Operation] = []
+    for parent in parents(op):
+        if top is not None and parent == top.operation:
+            break
+        found.append(parent)
+    return found[::-1]
+
+
+def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Domain:
+    """All points over some dimensions, sizes not negative, and as the function assumes them."""
+    symbols = symbols_by_name(op)
+    params = sorted(symbols)
+    local = local_space(len(dims), params)
+    env = {v: isl.Aff.var_on_domain(local, dim_type.set, i) for i, v in enumerate(dims)}
+    env |= {symbols[n]: isl.Aff.var_on_domain(local, dim_type.param, i) for i, n in enumerate(params)}
+    points = isl.Set.universe(local.get_space())
+    for name in params:
+        points = points.intersect(nonneg(env[symbols[name]]))
+    result = Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
+    for promise in assumptions(op) if assuming else ():
+        result.set = result.set.intersect(holding(result, promise))
+    return result
+
+
+def sizes(op: ir.Operation, assuming: bool = True) -> Domain:
+    """The sizes that the function around an op may be called with: none is negative, what it assumes holds."""
+    return _start(op, [], assuming)
+
+
+def holding(domain_: Domain, c: Constraint) -> isl.Set:
+    """Where a constraint holds, all points over the dimensions."""
+    aff = domain_.aff(c.index)
+    return aff.zero_basic_set().to_set() if c.is_eq else nonneg(aff)
+
+
+def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
+    domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
+    domain_.set = domain_.set.intersect(nonneg(domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))))
+
+
+def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
+    """Add what one enclosing op says about the iterations."""
+    if is_loop(parent):
+        loop = Loop(parent)
+        var = domain_.env[loop.var]
+        for low in loop.lowers:
+            domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
+        for high in loop.uppers:
+            last = domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))
+            domain_.set = domain_.set.intersect(nonneg(last))
+    elif is_block(parent):
+        block = Block(parent)
+        arguments = list(block.body.arguments)
+        for argument, binding in zip(arguments, block.bindings or [Index.constant(0)], strict=True):
+            domain_.env[argument] = domain_.aff(binding)
+    elif parent.name == "affine.if":
+        holds = condition(domain_, parent)
+        in_else = len(parent.regions[1].blocks) and child.block == parent.regions[1].blocks[0]
+        domain_.set = domain_.set.subtract(holds) if in_else else domain_.set.intersect(holds)
+    elif parent.name != "func.func":
+        domain_.exact = False
+
+
+def condition(domain_: Domain, if_op: ir.Operation) -> isl.Set:
+    """Where the condition of an `affine.if` holds."""
+    holds = isl.Set.universe(domain_.set.get_space())
+    for c in constraints(if_op):
+        holds = holds.intersect(holding(domain_, c))
+    return holds
+
+
+def region_map(dom: Domain, mins: Sequence[Index], extents: Sequence[Index]) -> isl.Map:
+    """{ iteration -> element } of the boxes [mins, mins + extents)."""
+    if all(e.as_constant() == 1 for e in extents):
+        return dom.map(mins)
+    count, rank = len(dom.dims), len(mins)
+    wide = local_space(count + rank, dom.params)
+    points = isl.Set.universe(wide.get_space())
+    for d, (low, extent) in enumerate(zip(mins, extents, strict=True)):
+        element = isl.Aff.var_on_domain(wide, dim_type.set, count + d)
+        first = dom.aff(low).insert_dims(dim_type.in_, count, rank)
+        size = dom.aff(extent).insert_dims(dim_type.in_, count, rank)
+        points = points.intersect(nonneg(element.sub(first)))
+        points = points.intersect(nonneg(first.add(size).sub(element).add_constant_val(isl.Val(-1))))
+    return _as_map(points, count).intersect_domain(dom.set)
+
+
+def _as_map(points: isl.Set, count: int) -> isl.Map:
+    """{ [a, b] } as { a -> b } with `count` dimensions in a."""
+    return isl.Map.from_range(points).move_dims(dim_type.in_, 0, dim_type.out, 0, count)
+
+
+# --- small answers ---------------------------------------------------------------------------------------------------
+
+
+def smallest_point(points: isl.Set) -> list[int] | None:
+    """The lexicographically least point (parameters fixed to their least values first); None when empty."""
+    if points.is_empty():
+        return None
+    count = points.dim(dim_type.param)
+    flat = points.move_dims(dim_type.set, 0, dim_type.param, 0, count) if count else points
+    try:
+        point = flat.lexmin().sample_point()
+    except isl.Error:
+        point = flat.sample_point()
+    if point.is_void():
+        return None
+    return [point.get_coordinate_val(dim_type.set, i).to_python() for i in range(flat.dim(dim_type.set))]
+
+
+def flatten(relation: isl.Map) -> isl.Set:
+    """{ a -> b } as the set of [a, b]."""
+    return relation.wrap().flatten()
+
+
+def constant_extent(points: isl.Set, dim: int) -> tuple[int, int] | None:
+    """[low, high] of one dimension when both are constants."""
+    low, high = points.dim_min_val(dim), points.dim_max_val(dim)
+    if not (low.is_int() and high.is_int()):
+        return None
+    return low.to_python(), high.to_python()
+
+
+def holds(domain_: Domain, index: Index, is_eq: bool = False) -> bool:
+    """Whether `index >= 0` (or `== 0`) in every iteration of the domain."""
+    return domain_.set.is_subset(holding(domain_, Constraint(index, is_eq)))

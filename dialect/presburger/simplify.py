@@ -1,0 +1,140 @@
+"""Floors and remainders made simpler by ranges: `(i * 16 + j) // 16` with 0 <= j < 16 is `i`. Never longer than before.
+
+Rules on sums of terms, by interval arithmetic; `from_isl.simplify` goes on with isl where they leave a division.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import gcd
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Index, cost, trim
+from tir_mlir.dialect.presburger.intervals import Bound, Box, known_range, of_expr
+
+AffineExpr = ir.AffineExpr
+Ranges = tuple[tuple[Bound, Bound], ...]
+Terms = dict[ir.AffineExpr, int]
+
+
+def folded(index: Index, box: Box) -> Index:
+    """An expression made simpler by what intervals say of its values."""
+    return trim(fold(index.expr, tuple(known_range(v, box) for v in index.values)), index.values)
+
+
+@lru_cache(maxsize=1 << 13)
+def fold(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
+    """The shortest form that the rules reach; `ranges` has one entry a dimension."""
+    terms, constant = _sum(expr, ranges)
+    folded = _build(terms, constant)
+    return folded if cost(folded) <= cost(expr) else expr
+
+
+def _sum(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
+    """An expression as {term: factor} and a constant; terms are dimensions, floors and remainders, simple already."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return {}, expr.value
+    if isinstance(expr, ir.AffineDimExpr):
+        return {expr: 1}, 0
+    assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
+    terms, constant = _sum(expr.lhs, ranges)
+    if isinstance(expr, ir.AffineAddExpr):
+        more, other = _sum(expr.rhs, ranges)
+        return _added(terms, more), constant + other
+    factor = ir.AffineConstantExpr(expr.rhs).value
+    if isinstance(expr, ir.AffineMulExpr):
+        return _scaled(terms, factor), constant * factor
+    if isinstance(expr, ir.AffineModExpr):
+        return _remainder(terms, constant, factor, ranges)
+    up = factor - 1 if isinstance(expr, ir.AffineCeilDivExpr) else 0
+    return _floor(terms, constant + up, factor, ranges)
+
+
+def _added(left: Mapping[ir.AffineExpr, int], right: Mapping[ir.AffineExpr, int]) -> Terms:
+    total = dict(left)
+    for term, factor in right.items():
+        total[term] = total.get(term, 0) + factor
+    return {t: f for t, f in total.items() if f}
+
+
+def _scaled(terms: Mapping[ir.AffineExpr, int], factor: int) -> Terms:
+    return {t: f * factor for t, f in terms.items()} if factor else {}
+
+
+def _build(terms: Mapping[ir.AffineExpr, int], constant: int) -> ir.AffineExpr:
+    result = AffineExpr.get_constant(constant)
+    for term, factor in reversed(list(terms.items())):
+        result = (term * factor) + result
+    return result.maybe_downcast()
+
+
+def _range(terms: Mapping[ir.AffineExpr, int], constant: int, ranges: Ranges) -> tuple[Bound, Bound]:
+    return of_expr(_build(terms, constant), ranges)
+
+
+def _floor(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[Terms, int]:
+    """(terms + constant) // divisor."""
+    whole = {t: f // divisor for t, f in terms.items() if f % divisor == 0}
+    rest = {t: f for t, f in terms.items() if f % divisor}
+    if constant % divisor == 0 or not rest:
+        shift, constant = divmod(constant, divisor)
+    else:
+        shift = 0
+    low, high = _range(rest, constant, ranges)
+    if low is not None and high is not None and low // divisor == high // divisor:
+        return whole, shift + low // divisor
+    for unit in _units(rest, divisor):
+        big, small = _parted(rest, unit)
+        above, left = divmod(constant, unit)
+        low, high = _range(small, left, ranges)
+        if low is not None and high is not None and 0 <= low and high < unit:
+            part, more = _floor({t: f // unit for t, f in big.items()}, above, divisor // unit, ranges)
+            return _added(whole, part), shift + more
+    if len(rest) == 1:
+        (term, factor), *_ = rest.items()
+        inner = term.maybe_downcast()
+        if factor == 1 and isinstance(inner, ir.AffineFloorDivExpr):  # (x // a + k) // c = (x + a * k) // (a * c)
+            step = ir.AffineConstantExpr(inner.rhs).value
+            terms, start = _sum(inner.lhs, ranges)
+            part, more = _floor(terms, start + step * constant, step * divisor, ranges)
+            return _added(whole, part), shift + more
+    return _added(whole, {AffineExpr.get_floor_div(_build(rest, constant), divisor).maybe_downcast(): 1}), shift
+
+
+def _remainder(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[Terms, int]:
+    """(terms + constant) % divisor."""
+    opened: Terms = {}
+    for term, factor in terms.items():
+        inner = term.maybe_downcast()
+        if isinstance(inner, ir.AffineModExpr) and factor * ir.AffineConstantExpr(inner.rhs).value % divisor == 0:
+            more, shift = _sum(inner.lhs, ranges)  # (x % (k * c) + y) % c = (x + y) % c
+            opened = _added(opened, _scaled(more, factor))
+            constant += shift * factor
+        else:
+            opened = _added(opened, {term: factor})
+    rest, constant = {t: f for t, f in opened.items() if f % divisor}, constant % divisor
+    low, high = _range(rest, constant, ranges)
+    if low is not None and high is not None and low // divisor == high // divisor:
+        return rest, constant - low // divisor * divisor
+    for unit in _units(rest, divisor):
+        big, small = _parted(rest, unit)
+        above, left = divmod(constant, unit)
+        low, high = _range(small, left, ranges)
+        if low is not None and high is not None and 0 <= low and high < unit:
+            part, more = _remainder({t: f // unit for t, f in big.items()}, above, divisor // unit, ranges)
+            return _added(_scaled(part, unit), small), more * unit + left
+    return {AffineExpr.get_mod(_build(rest, constant), divisor).maybe_downcast(): 1}, 0
+
+
+def _units(terms: Terms, divisor: int) -> list[int]:
+    """Divisors of `divisor` greater than 1 that some factors share with it, largest first."""
+    found = {gcd(f, divisor) for f in terms.values()}
+    return sorted((u for u in found if 1 < u < divisor), reverse=True)
+
+
+def _parted(terms: Terms, unit: int) -> tuple[Terms, Terms]:
+    """The terms that are multiples of a unit, and the others."""
+    return {t: f for t, f in terms.items() if f % unit == 0}, {t: f for t, f in terms.items() if f % unit}

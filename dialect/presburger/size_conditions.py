@@ -1,0 +1,73 @@
+"""For which sizes a question holds, in plain words: what a refusal adds when the answer depends on them."""
+
+from __future__ import annotations
+
+import re
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Constraint
+from tir_mlir.dialect.presburger.sets import holding, question, sizes
+
+LONGEST = 120  # more than this helps nobody
+
+_SAME = re.compile(r"\((\w+) ([+-]) (\d+)\) % (\d+) == 0")
+_FLOOR = re.compile(r"floord\(((?:[^(),]|\([^(),]*\))+), (\d+)\)")
+
+
+def only_where(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
+    """`"; it holds only where n % 16 == 0"`, for the points where a proof fails: the sizes at which there are none.
+
+    Empty where the proof fails at all sizes, or where the condition takes more than a line.
+    """
+    text = sizes_without(failing, op)
+    return f"; it holds only where {text}" if text else ""
+
+
+def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
+    """The sizes, of those the function allows, at which a set is empty, as a condition; empty when there are none."""
+    if not failing.dim(isl.dim_type.param):
+        return ""
+    try:
+        with question("the condition on sizes"):
+            known = sizes(op).set.params()
+            bad = failing.params().align_params(known.get_space()).intersect(known)
+            some, bad = _no_empty(known, bad)
+            if bad.is_empty() or some.is_subset(bad):
+                return ""
+            bad = known.intersect(bad.gist(some))
+            good = known.subtract(bad).coalesce()
+            text = _text(good, known)
+            other = _text(bad, known)
+    except NotProvable:
+        return ""
+    if re.fullmatch(r"[^=<>]* == [^=<>]*", other):  # "n != 17" rather than "n >= 18 or n <= 16"
+        text = min(text, other.replace("==", "!="), key=len)
+    return text if len(text) <= LONGEST else ""
+
+
+def _no_empty(known: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
+    """Both without sizes of 0, except where just these are bad: that empty arrays are fine goes without saying."""
+    for number in range(known.dim(isl.dim_type.param)):
+        rest = bad.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
+        if not rest.is_empty():
+            bad, known = rest, known.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
+    return known, bad
+
+
+def promised(constraint: Constraint, op: ir.Operation) -> str:
+    """A constraint on sizes in plain words."""
+    dom = sizes(op, assuming=False)
+    known = dom.set.params()
+    return _text(known.intersect(holding(dom, constraint).params()), known)
+
+
+def _text(points: isl.Set, known: isl.Set) -> str:
+    """A set of sizes as a condition in Python's words."""
+    build = isl.AstBuild.from_context(known)
+    text = build.expr_from_set(points.gist(known).coalesce()).to_C_str()
+    text = text.replace("&&", "and").replace("||", "or")
+    text = _SAME.sub(lambda m: f"{m[1]} % {m[4]} == {int(('' if m[2] == '-' else '-') + m[3]) % int(m[4])}", text)
+    return _FLOOR.sub(r"\1 // \2", text)

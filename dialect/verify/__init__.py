@@ -1,0 +1,16 @@
+"""The rules that a module must keep, from the types of attributes to the coverage of outputs."""
+
+from tir_mlir.dialect.verify.coverage import covers, half_summed, left_out, point_of, point_text
+from tir_mlir.dialect.verify.rules import check_mlir, is_huge, names_of, verify
+
+__all__ = [
+    "check_mlir",
+    "covers",
+    "half_summed",
+    "is_huge",
+    "left_out",
+    "names_of",
+    "point_of",
+    "point_text",
+    "verify",
+]

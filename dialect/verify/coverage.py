@@ -1,0 +1,276 @@
+"""The rule of coverage: what is written out, or read later, is computed by somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access, relation_beneath
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    Iter,
+    Remembered,
+    func_of,
+    is_block,
+    is_symbol,
+    loops_above,
+    nest_in,
+    parents,
+    symbol_name,
+)
+from tir_mlir.dialect.presburger import (
+    Domain,
+    dim_type,
+    domain,
+    full_box,
+    intervals,
+    only_where,
+    question,
+    smallest_point,
+)
+from tir_mlir.dialect.verify.violation import fail
+
+
+def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None) -> None:
+    """A block that writes a parameter runs over its whole domain; what is read of an allocation has been written.
+
+    A producer that was moved may compute less than its domain, so for allocations only what is read counts. A block
+    inside another may be cut by a guard: its domain is a tile, and the last tile may be ragged. In what a user writes
+    (`source`) any block may: a guard says that something is left out, and so do a binding in steps, as `i * 16`, a
+    constant one, and a loop whose bounds use other loops, as `for j in range(i)`. After a step no element of a
+    parameter is left out that the function wrote `before`.
+    """
+    short = [b for b in blocks if b.iters and not covers(b)]
+    doubtful: dict[ir.Value, Block] = {}
+    for block in short:
+        for access in accesses(block.op):
+            if not access.is_write:
+                continue
+            if not Buffer(access.buffer).is_param:
+                doubtful.setdefault(access.buffer, block)
+            elif not _missing(block, True, source).is_empty():
+                if not _shared(func, block, access) and not _left_out_before(func, access.buffer, before):
+                    _report_uncovered(block, source)
+    for buffer, block in doubtful.items():
+        _all_reads_written(func, buffer, block)
+
+
+def _shared(func: Func, block: Block, access: Access) -> bool:
+    """Whether others write what a block leaves out: next to it in a block without iters; any, where it has a guard."""
+    groups = [p for p in parents(block.op) if is_block(p) and not Block(p).iters]
+    if not groups and block.where is None:
+        return False
+    home = groups[-1] if groups else func.op
+    writes = [a for a in accesses(home) if a.is_write and a.buffer == access.buffer and a.exact]
+    if not writes:  # scattered: where to is not known
+        return False
+    with question(f"what the segments of {Buffer(access.buffer).name} write together"):
+        wanted, _, _ = relation_beneath([access], block.op)
+        written, _, _ = relation_beneath(writes, func.op)
+        return wanted.range().is_subset(written.range())
+
+
+def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
+    """Whether a function writes all of a parameter that it wrote before a step."""
+    if before is None or len(func.args) != len(before.args):
+        return False
+    old = next((b for b, a in zip(before.args, func.args, strict=True) if a == param), None)
+    if old is None or old.type != param.type:
+        return False
+    groups = [
+        [a for a in accesses(f.op) if a.is_write and a.buffer == value] for f, value in ((func, param), (before, old))
+    ]
+    if not all(group and all(a.exact for a in group) for group in groups):
+        return False
+    with question(f"what is written of {Buffer(param).name}"):
+        now, was = (relation_beneath(group, f.op)[0].range() for group, f in zip(groups, (func, before), strict=True))
+        return was.is_subset(now)
+
+
+def covers(block: Block) -> bool:
+    """Whether the bindings reach every point of the domain."""
+    nest = nest_in(block.body)
+    if nest is not None and nest.number in _covering:
+        return True
+    full = full_box.full_box(block.op) or full_box.is_full_box(block) or _missing(block).is_empty()
+    if full and nest is not None:
+        _covering[nest.number] = True
+    return full
+
+
+_covering: Remembered[int, bool] = Remembered(1 << 16)
+
+
+def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.Set:
+    """Points of the iter domain that no iteration is bound to (inside one iteration of the block around).
+
+    `ragged`: where there is a block around, or `anywhere`, guards are left out; then also what lies between the steps
+    of a binding, and the domains of iters that run over a loop whose bounds use others.
+    """
+    full, image = _domain_and_image(block, ragged, anywhere)
+    with question(f'the domain of block "{block.name}"'):
+        return full.subtract(image)
+
+
+def left_out(block: Block) -> str | None:
+    """A point of the domain of a block for which the text of the program would be refused; None: there is none."""
+    if covers(block):
+        return None
+    func, missing = func_of(block.op), _missing(block, True, True)
+    written = [a for a in accesses(block.op) if a.is_write and Buffer(a.buffer).is_param]
+    if missing.is_empty() or all(_shared(func, block, a) for a in written):
+        return None
+    return point_text(block, missing)
+
+
+def half_summed(block: Block) -> isl.Set | None:
+    """Points of the iter domain that do not run although others of the same sum do; None: there is no such point."""
+    reduce = [n for n, i in enumerate(block.iters) if i.kind == "R"]
+    if not reduce or covers(block):
+        return None
+    full, image = _domain_and_image(block)
+    with question(f'the iterations of the sums of block "{block.name}"'):
+        started = image
+        for number in reduce:
+            started = started.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
+        left = full.subtract(image).intersect(started)
+        return None if left.is_empty() else left
+
+
+def point_text(block: Block, points: isl.Set) -> str:
+    """The smallest of some points of a block's domain: `vi = 0, vk = 1`."""
+    return ", ".join(f"{name} = {v}" for name, v in point_of(block, points).values)
+
+
+def point_of(block: Block, points: isl.Set) -> Iteration:
+    """The smallest of some points of a block's domain."""
+    point = (smallest_point(points) or [])[-len(block.iters) :]
+    return Iteration.of(block.name, [i.name for i in block.iters], point)
+
+
+def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False) -> tuple[isl.Set, isl.Set]:
+    """The iter domain, and the points of it that run (see `_missing`)."""
+    # a block without iters is no level of its own: what is in it may be bound to loops around it
+    top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
+    bindings = [i.binding for i in block.iters]
+    # bindings may use the iters of blocks further out than `top`
+    dom = domain(block.op, top, bindings, guards=not ragged or (top is None and not anywhere))
+    with question(f'the domain of block "{block.name}"'):
+        free = _free(block, top, dom) if anywhere else set()
+        image = dom.map(bindings).range()
+        for number in free:
+            image = image.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
+        space = image.get_space()
+        full = isl.Set.universe(space).intersect_params(dom.set.params())
+        local = isl.LocalSpace.from_space(space)
+        inner = Domain([], dom.params, full, _symbol_affs(dom, local), isl.Aff.zero_on_domain(local))
+        for number, it in enumerate(block.iters):
+            var = isl.Aff.var_on_domain(local, dim_type.set, number)
+            low, high = inner.aff(it.min), inner.aff(it.min + it.extent - 1)
+            full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
+            if anywhere:
+                full = _stepped(full, image, number, it)
+        return full, image
+
+
+def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
+    """The iters of which a program says that they take a part of their domain only.
+
+    By a constant binding, a guard that keeps them from values that the loops reach, as `j_0 * 16 + j_1 <= i` does, or
+    a loop whose bounds use other loops.
+    """
+    iters, bindings = block.iters, block.bindings
+    loose = _free_of_each_other(block, dom)
+    found = {n for n, b in enumerate(bindings) if loose.intersection(b.values)}
+    found |= {n for n, b in enumerate(bindings) if iters[n].kind == "S" and b.as_constant() is not None}
+    if block.where is not None:
+        reached, left = (domain(block.op, top, bindings, guards=g).map(bindings).range() for g in (False, True))
+        found |= {n for n in range(len(bindings)) if not _only(reached, n).is_subset(_only(left, n))}
+    return found
+
+
+def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
+    """Let loops whose bounds use other loops run over all that they take in any iteration of those; their variables."""
+    around = intervals.around(block.op)
+    found = set()
+    for loop in loops_above(block.op):
+        used = [v for bound in (*loop.lowers, *loop.uppers) for v in bound.values]
+        low, high = around[loop.var]
+        if loop.var not in dom.dims or all(is_symbol(v) for v in used) or low is None or high is None:
+            continue
+        place = dom.dims.index(loop.var)
+        free = dom.set.drop_constraints_involving_dims(dim_type.set, place, 1)
+        dom.set = free.lower_bound_val(dim_type.set, place, low).upper_bound_val(dim_type.set, place, high)
+        found.add(loop.var)
+    return found
+
+
+def _only(points: isl.Set, number: int) -> isl.Set:
+    """The values of one dimension."""
+    after = points.dim(dim_type.set) - number - 1
+    return points.project_out(dim_type.set, number + 1, after).project_out(dim_type.set, 0, number)
+
+
+def _stepped(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
+    """The points that a binding such as `i * 16 + 3` can reach; a reduction has to start at the start all the same."""
+    info = image.get_stride_info(number)
+    step, start = info.get_stride(), info.get_offset()
+    if step <= 1:
+        return full
+    if it.kind == "R":
+        low = it.min.as_constant()
+        if low is None or not start.is_cst() or not (isl.Val(low) - start.get_constant_val()).is_divisible_by(step):
+            return full
+    var = isl.Aff.var_on_domain(isl.LocalSpace.from_space(full.get_space()), dim_type.set, number)
+    return full.intersect(var.sub(start).mod_val(step).zero_basic_set().to_set())
+
+
+def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
+    found = {}
+    for value in dom.env:
+        if is_symbol(value):
+            found[value] = isl.Aff.var_on_domain(local, dim_type.param, dom.params.index(symbol_name(value)))
+    return found
+
+
+def _report_uncovered(block: Block, source: bool) -> None:
+    missing = _missing(block, True, source)
+    domains = ", ".join(f"{i.name} in {_domain_text(i)}" for i in block.iters)
+    fail(
+        block.op,
+        "cover",
+        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs '
+        f"{point_text(block, missing)}{only_where(missing, block.op)}",
+        Counterexample((point_of(block, missing),)),
+    )
+
+
+def _domain_text(it: Iter) -> str:
+    low, extent = it.min.as_constant(), it.extent.as_constant()
+    start = "its start" if low is None else str(low)
+    return f"[{start}, {'its end' if extent is None or low is None else low + extent})"
+
+
+def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
+    found = [a for a in accesses(func.op) if a.buffer == buffer]
+    reads, writes = [a for a in found if not a.is_write], [a for a in found if a.is_write]
+    if not reads or not all(a.exact for a in writes):
+        return
+    with question(f"what is read of {Buffer(buffer).name}"):
+        read, _, _ = relation_beneath(reads, func.op)
+        written, _, _ = relation_beneath(writes, func.op)
+        missing = read.range().subtract(written.range())
+        if missing.is_empty():
+            return
+    found_at = smallest_point(missing) or []
+    point = ", ".join(map(str, found_at))
+    name = Buffer(buffer).name
+    way = only_where(missing, block.op)
+    text = f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it{way}'
+    fail(block.op, "cover", text, Counterexample(element=Element.of(name, found_at)))

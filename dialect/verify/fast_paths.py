@@ -1,0 +1,80 @@
+"""Yes-answers from attributes and ranges alone, remembered for good: a no means that one has to look closer.
+
+Attributes are uniqued, so a block that a step left as it was costs next to nothing to look at again.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import attrs, is_symbol, over_dims
+from tir_mlir.dialect.presburger import Box, intervals
+from tir_mlir.dialect.presburger.intervals import Range, constant_of
+
+_SHAPE = (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT, attrs.SYMS, "lowerBoundsMap", "upperBoundsMap")
+_shapes: set[tuple] = set()
+
+
+def shape_key(op: ir.Operation) -> tuple:
+    """What `verify.block_shape` depends on, but for the operands."""
+    attributes = op.attributes
+    return (*(attributes[k] if k in attributes else None for k in _SHAPE), len(op.regions[0].blocks[0].arguments))
+
+
+def known_shape(op: ir.Operation) -> bool:
+    """Whether a block of just this shape was found to be well formed before."""
+    operands = list(op.operands)
+    half = len(operands) // 2
+    return operands[:half] == operands[half:] and shape_key(op) in _shapes
+
+
+def remember_shape(op: ir.Operation) -> None:
+    """Note that the shape of a block is well formed."""
+    if len(_shapes) < 1 << 14:
+        _shapes.add(shape_key(op))
+
+
+def bindings_inside(op: ir.Operation, box: Box) -> bool:
+    """Whether intervals show that every binding of a block lies in its iter's constant domain."""
+    low = attrs.affine_map(op, "lowerBoundsMap")
+    known = _known(list(op.operands)[: low.n_inputs], box)
+    return _bindings_inside(low, known, attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+
+
+@lru_cache(maxsize=1 << 13)
+def _bindings_inside(low: ir.AffineMap, known: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
+    if mins.n_symbols:
+        return False
+    domains = zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False)  # a dummy argument has no domain
+    for binding, start, extent in domains:
+        first, count = constant_of(start), constant_of(extent)
+        least, most = intervals.of_expr(binding, known)
+        if first is None or count is None or least is None or most is None:
+            return False
+        if least < first or most >= first + count:
+            return False
+    return True
+
+
+def access_inside(op: ir.Operation, memref: ir.Value, box: Box) -> bool:
+    """Whether intervals show that an affine load or store stays inside its buffer of constant shape."""
+    if not isinstance(memref.owner, ir.Block) and memref.owner.name not in ("memref.alloc", "memref.alloca"):
+        return False
+    operands = list(op.operands)
+    known = _known(operands[operands.index(memref) + 1 :], box)
+    return _access_inside(attrs.affine_map(op, "map"), known, tuple(ir.MemRefType(memref.type).shape))
+
+
+@lru_cache(maxsize=1 << 13)
+def _access_inside(map_: ir.AffineMap, known: tuple[Range, ...], shape: tuple[int, ...]) -> bool:
+    for expr, size in zip(over_dims(map_), shape, strict=True):
+        least, most = intervals.of_expr(expr, known)
+        if least is None or most is None or least < 0 or most >= size:
+            return False
+    return True
+
+
+def _known(values: list[ir.Value], box: Box) -> tuple[Range, ...]:
+    return tuple(box[v] if v in box else ((0, None) if is_symbol(v) else (None, None)) for v in values)

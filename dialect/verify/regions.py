@@ -1,0 +1,55 @@
+"""The rule of declared regions: `T.reads` and `T.writes` name what a block touches, or more."""
+
+from __future__ import annotations
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hides, only_groups
+from tir_mlir.dialect.ir import Block, attrs, is_block, parents
+from tir_mlir.dialect.presburger import domain, only_where, question, region_map
+from tir_mlir.dialect.verify.violation import fail
+
+
+def declared_regions(op: ir.Operation) -> None:
+    """What a block declares to read and write is not less than what it touches, but for what the user vouches for."""
+    block = Block(op)
+    if attrs.READS not in op.attributes and attrs.WRITES not in op.attributes:
+        return
+    if only_groups(block):
+        return
+    for key, actual in zip((attrs.READS, attrs.WRITES), computed(block), strict=True):
+        if key not in op.attributes:
+            continue
+        given = declared(block, key, [])
+        word = "T.reads" if key == attrs.READS else "T.writes"
+        free = {given[n].buffer for n in explicit(block, key) if 0 <= n < len(given)}
+        for need in actual:
+            have = [r for r in given if r.buffer == need.buffer]
+            if need.buffer in free or (not have and hides(block, key)):
+                continue
+            if not have:
+                fail(
+                    op,
+                    "regions",
+                    f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block touches',
+                )
+            with question(f"{word} of {block.name}"):
+                rest = _left_out(block, need, have[0], op)
+                if not rest.is_empty() and any(is_block(p) for p in parents(op)):
+                    rest = _left_out(block, need, have[0], None)  # the iters around it have domains
+                if rest.is_empty():
+                    continue
+            fail(
+                op,
+                "regions",
+                f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches'
+                f"{only_where(rest, op)}",
+            )
+
+
+def _left_out(block: Block, need: Region, given: Region, top: ir.Operation | None) -> isl.Map:
+    """The elements of a region that a given one has not, in the iterations beneath `top`."""
+    used = [*need.mins, *need.extents, *given.mins, *given.extents]
+    dom = domain(block.body.operations[0].operation, top, used)
+    return region_map(dom, need.mins, need.extents).subtract(region_map(dom, given.mins, given.extents))

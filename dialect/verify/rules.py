@@ -1,0 +1,405 @@
+"""Rules of the encoding, as a table: what MLIR's own verifier does not know, and every primitive's result must keep.
+
+Each rule looks at one op and raises `VerifyError` with the culprit. Plain cases are settled by interval arithmetic, the
+rest exactly by isl, with the offending point in the message.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access, access_domain, of_op
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, VerifyError
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Index,
+    Loop,
+    Nest,
+    Remembered,
+    accessed,
+    attrs,
+    frozen,
+    funcs,
+    is_block,
+    is_loop,
+    nest_in,
+    nest_of,
+    ops,
+    parents,
+)
+from tir_mlir.dialect.presburger import (
+    Domain,
+    dim_type,
+    domain,
+    flatten,
+    intervals,
+    only_where,
+    question,
+    smallest_point,
+)
+from tir_mlir.dialect.verify import fast_paths
+from tir_mlir.dialect.verify.coverage import cover
+from tir_mlir.dialect.verify.iter_kinds import iter_kinds
+from tir_mlir.dialect.verify.regions import declared_regions
+from tir_mlir.dialect.verify.violation import fail
+
+LARGEST = 1 << 62
+"""A buffer has fewer elements than this."""
+
+
+def is_huge(shape: Sequence[Any]) -> bool:
+    """Whether a buffer whose extents are known in part has more elements than MLIR counts."""
+    return math.prod(n for n in shape if isinstance(n, int)) >= LARGEST
+
+
+def huge(op: ir.Operation) -> ir.Value | None:
+    """The first buffer that an op makes or takes that is too large."""
+    arguments = [a for region in op.regions for block in region.blocks for a in block.arguments]
+    buffers = [v for v in (*op.results, *arguments) if isinstance(v.type, ir.MemRefType)]
+    return next((b for b in buffers if is_huge(Buffer(b).shape)), None)
+
+
+def sizes(op: ir.Operation) -> None:
+    """Every buffer that an op makes or takes has a size that can be counted."""
+    buffer = huge(op)
+    if buffer is not None:
+        shape = " x ".join(str(n or "?") for n in Buffer(buffer).shape)
+        fail(op, "sizes", f"{Buffer(buffer).name} of {shape} has more elements than 64 bits can count")
+
+
+def verify(module: ir.Module | ir.Operation, source: bool = False, before: ir.Module | None = None) -> None:
+    """Raise `VerifyError` for the first rule that a module breaks; `source` adds the rules for what a user declares.
+
+    After a primitive the declared iter kinds need no second look: primitives keep them. What a function leaves out of
+    its outputs, by a guard, it may leave out after a step as well: `before` is the module before that.
+    """
+    root = module.operation
+    check_mlir(root)
+    with frozen():
+        _verify(root, source, before)
+
+
+def _verify(root: ir.Operation, source: bool, before: ir.Module | None) -> None:
+    known = {} if before is None else {f.name: f for f in funcs(before)}
+    for func in funcs(root):
+        blocks = []
+        for op in ops(func.op):
+            name = op.name
+            if name == "affine.parallel" and not is_block(op):
+                fail(
+                    op,
+                    "block",
+                    "an affine.parallel without tir.block: in a TensorIR program it stands for a block; "
+                    'write a parallel loop as affine.for {tir.kind = "parallel"}',
+                )
+            for rule in RULES.get(name, ()):
+                rule(op)
+            _settle(op)
+            if name == "affine.parallel":
+                blocks.append(Block(op))
+        cover(func, blocks, source, known.get(func.name))
+        if source:
+            for block in blocks:
+                iter_kinds(block)
+
+
+_kept: Remembered[Hashable, bool] = Remembered(1 << 16)
+
+
+def _settle(op: ir.Operation) -> None:
+    """The rules that depend on an op and the nest around it alone: a question once settled is not asked again."""
+    rules = SETTLED.get(op.name)
+    if rules is None:
+        return
+    key = _block_key(op) if is_block(op) else _access_key(op)
+    if key is not None and key in _kept:
+        return
+    for rule in rules:
+        rule(op)
+    if key is not None:
+        _kept[key] = True
+
+
+def _block_key(op: ir.Operation) -> Hashable:
+    nest = nest_in(op.regions[0].blocks[0])
+    return None if nest is None else (nest.number, op.attributes[attrs.ITERS], Block(op).init is not None)
+
+
+def _access_key(op: ir.Operation) -> Hashable:
+    """What an affine access depends on; None where that is more than its nest and its buffer's shape."""
+    memref = accessed(op) if op.name in ("affine.load", "affine.store") else None
+    nest = nest_of(op)
+    if memref is None or nest is None:
+        return None
+    operands = list(op.operands)
+    index = nest.mapped(op.attributes["map"], operands[operands.index(memref) + 1 :])
+    shape = None if index is None else _shape_key(memref, nest)
+    return None if shape is None else (nest.number, index, shape)
+
+
+def _shape_key(memref: ir.Value, nest: Nest) -> Hashable:
+    """The extents of a parameter or allocation; None for a view, or where they cannot be told."""
+    owner, type_ = memref.owner, ir.MemRefType(memref.type)
+    shape = tuple(type_.shape)
+    if not isinstance(owner, ir.Block):
+        return nest.mapped(shape, owner.operands) if owner.name in ("memref.alloc", "memref.alloca") else None
+    if type_.has_static_shape:
+        return shape
+    facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])
+    return facts[attrs.SHAPE], facts[attrs.SYMS]
+
+
+def check_mlir(root: ir.Operation) -> None:
+    """MLIR's own verifier, as our error."""
+    try:
+        root.verify()
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]  missing in the stubs
+        first = error.error_diagnostics[0] if error.error_diagnostics else None
+        where = first.location if first else None
+        raise VerifyError(first.message if first else str(error), "mlir", where) from error
+
+
+# --- loops and blocks -------------------------------------------------------------------------------------------------
+
+
+def loop_shape(op: ir.Operation) -> None:
+    """A loop has step 1 and as many operands as its bounds need."""
+    low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
+    if ir.IntegerAttr(op.attributes["step"]).value != 1:
+        fail(op, "loop", f"loop {Loop(op).name} has a step other than 1; write the step into the index instead")
+    if low.n_inputs + high.n_inputs != len(op.operands):
+        fail(
+            op,
+            "loop",
+            f"loop {Loop(op).name} has {len(op.operands)} bound operands; its maps need {low.n_inputs + high.n_inputs}",
+        )
+
+
+def block_shape(op: ir.Operation) -> None:
+    """A block is a single point: upper bounds are lower bounds + 1, and it has a name, kind and domain an iter."""
+    if fast_paths.known_shape(op):
+        return
+    name = attrs.get(op, attrs.BLOCK)
+    for key in (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT):
+        if key not in op.attributes:
+            fail(op, "block", f'block "{name}" has no attribute {key}')
+    kinds, names = attrs.get(op, attrs.ITERS), attrs.get(op, attrs.NAMES)
+    arguments = len(op.regions[0].blocks[0].arguments)
+    if arguments != max(1, len(kinds)) or len(names) != len(kinds):
+        fail(op, "block", f'block "{name}" has {arguments} arguments, {len(kinds)} kinds and {len(names)} names')
+    for key in (attrs.MIN, attrs.EXTENT):
+        map_ = attrs.get(op, key)
+        if len(map_.results) != len(kinds) or map_.n_symbols != len(attrs.get(op, attrs.SYMS, [])):
+            fail(op, "block", f'{key} of block "{name}" does not have one result an iter over tir.syms')
+    if bad := [k for k in kinds if k not in ("S", "R", "O")]:
+        fail(op, "block", f'block "{name}": iter kind "{bad[0]}" is none of S, R, O')
+    low, high = attrs.affine_map(op, "lowerBoundsMap"), attrs.affine_map(op, "upperBoundsMap")
+    points = all(h == e + 1 for e, h in zip(low.results, high.results, strict=True)) and len(low.results) == arguments
+    half = len(op.operands) // 2
+    if not points or list(op.operands)[:half] != list(op.operands)[half:]:
+        fail(op, "block", f'block "{name}" is not a single point: its upper bounds must be its lower bounds + 1')
+    fast_paths.remember_shape(op)
+
+
+def bindings_in_domain(op: ir.Operation) -> None:
+    """Every value bound to an iter lies in the iter's domain, wherever the block runs."""
+    box = intervals.around(op)
+    if fast_paths.bindings_inside(op, box):
+        return
+    block = Block(op)
+    open_: list[tuple[int, Index, bool]] = []
+    one = Index.constant(1)
+    for number, it in enumerate(block.iters):
+        if intervals.inside(it.binding, one, it.min, it.extent, box):
+            continue
+        if (it.extent - 1).as_constant() is not None and (it.extent.as_constant() or 0) < 0:
+            fail(
+                op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {it.extent.as_constant()}'
+            )
+        for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
+            if not intervals.at_least_zero(index, box):
+                open_.append((number, index, is_low))
+    if not open_:
+        return
+    dom = domain(op)
+    for number, index, _ in open_:
+        with question(f'the bindings of block "{block.name}"'):
+            outside = dom.set.subtract(_nonneg_points(dom, index))
+            if outside.is_empty():
+                continue
+        it = block.iters[number]
+        at, value = _example(dom, outside, it.binding, op)
+        shown = _listed(at)
+        size = it.extent.as_constant()
+        low = it.min.as_constant() or 0
+        has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
+        fail(
+            op,
+            "domain",
+            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {shown}'
+            f"{only_where(outside, op)}",
+            Counterexample((Iteration(block.name, at),)),
+        )
+
+
+def _nonneg_points(dom: Domain, index: Index) -> isl.Set:
+    return dom.aff(index).neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
+
+
+def _example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[tuple[tuple[str, int], ...], int]:
+    """The smallest point of a set in loop names, and the value of an expression there."""
+    point = smallest_point(points) or []
+    shift = len(point) - len(dom.dims)
+    names = [*dom.params, *names_of(dom, op)]
+    relation = isl.Map.from_aff(dom.aff(index))
+    for i, value in enumerate(point[:shift]):
+        relation = relation.fix_val(dim_type.param, i, isl.Val(value))
+    for i, value in enumerate(point[shift:]):
+        relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
+    image = smallest_point(relation.range()) or [0]
+    return tuple(zip(names, point, strict=False)), image[-1]
+
+
+def _listed(values: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{n} = {v}" for n, v in values) or "every point"
+
+
+def names_of(dom: Domain, op: ir.Operation) -> list[str]:
+    """Names of a domain's dimensions: loops and iters around an op."""
+    known: dict[ir.Value, str] = {}
+    for parent in parents(op):
+        if is_loop(parent):
+            known[Loop(parent).var] = Loop(parent).name
+        elif is_block(parent):
+            known |= {i.var: i.name for i in Block(parent).iters}
+    return [known.get(v, "?") for v in dom.dims]
+
+
+def isolation(op: ir.Operation) -> None:
+    """Inside a block with iters, no loop variable from outside it is used: the block is self-contained."""
+    loop = Loop(op)
+    for use in loop.var.uses:
+        user = use.owner.operation
+        for parent in parents(user):
+            if parent == op:
+                break
+            if is_block(parent) and Block(parent).iters:
+                fail(
+                    user,
+                    "isolation",
+                    f'block "{Block(parent).name}" uses the loop variable {loop.name} of a loop around it; bind it'
+                    " to an iter",
+                )
+
+
+def init_first(op: ir.Operation) -> None:
+    """The init of a block runs before every update of the same element: the reduce iters start at their minimum."""
+    block = Block(op)
+    if block.init is None:
+        return
+    reduce = [i for i in block.iters if i.kind == "R"]
+    if all(_rises(i.binding) for i in reduce):
+        return
+    dom = domain(op)
+    spatial = [i.binding for i in block.iters if i.kind != "R"]
+    with question(f'the init of block "{block.name}"'):
+        runs = dom.map(spatial) if spatial else dom.relation([dom.zero])
+        same = runs.apply_range(runs.reverse())
+        start = dom.set
+        for it in reduce:
+            start = start.intersect(dom.aff(it.binding - it.min).zero_basic_set().to_set())
+        later = same.intersect_range(start).subtract(same.intersect_domain(start))
+        before = later.intersect(isl.Map.lex_lt(dom.set.get_space()))
+        if before.is_empty():
+            return
+    point = smallest_point(flatten(before)) or []
+    count = len(dom.dims)
+    names = names_of(dom, op)
+    first, second = point[-2 * count : -count], point[-count:]
+    pair = tuple(Iteration.of(block.name, names, p) for p in (first, second))
+    show = [_listed(i.values) for i in pair]
+    fail(
+        op,
+        "init",
+        f'block "{block.name}": at {show[1]} its init would run after the update at {show[0]} of the same element'
+        f"{only_where(before, op)}",
+        Counterexample(pair),
+    )
+
+
+def _rises(index: Index) -> bool:
+    """Whether an expression is a sum of variables with positive factors: least only where all of them start."""
+    expr = index.expr
+    return intervals.only_positive(expr)
+
+
+# --- accesses ---------------------------------------------------------------------------------------------------------
+
+
+def access_shape(op: ir.Operation) -> None:
+    """Every access at an index that is affine, or known from a table, lies inside its buffer."""
+    if op.name in ("affine.load", "affine.store") and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
+        return
+    for access in of_op(op):
+        if access.exact or (access.is_point and access_domain(access).exact):
+            _in_bounds(op, access)
+
+
+def _in_bounds(op: ir.Operation, access: Access) -> None:
+    buffer = Buffer(access.buffer)
+    box = intervals.around(op)
+    start = Index.constant(0)
+    for number, (low, extent, size) in enumerate(zip(access.mins, access.extents, buffer.dims, strict=True)):
+        if intervals.inside(low, extent, start, size, box):
+            continue
+        checks = (low, size - low - extent)
+        if all(intervals.at_least_zero(c, box) for c in checks):
+            continue
+        dom = access_domain(access)
+        for check in checks:
+            with question(f"the bounds of {buffer.name}"):
+                outside = dom.set.subtract(_nonneg_points(dom, check))
+                empty = outside.is_empty()
+            if not empty:
+                at, value = _example(dom, outside, low, op)
+                limit = size.as_constant()
+                have = f"has {limit} rows" if limit is not None else "has a symbolic size"
+                kind = "written" if access.is_write else "read"
+                fail(
+                    op,
+                    "bounds",
+                    f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {_listed(at)}"
+                    f"{only_where(outside, op)}",
+                    Counterexample((Iteration(_block_name(op), at),), _in_dim(buffer, number, value)),
+                )
+
+
+def _block_name(op: ir.Operation) -> str:
+    return next((Block(p).name for p in parents(op) if is_block(p)), "") or "statement"
+
+
+def _in_dim(buffer: Buffer, number: int, value: int) -> Element:
+    return Element.of(buffer.name, [value if d == number else ":" for d in range(buffer.rank)])
+
+
+RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
+    "affine.for": (loop_shape, isolation),
+    "affine.parallel": (block_shape, declared_regions),
+    "func.func": (sizes,),
+    "memref.alloc": (sizes,),
+    "memref.load": (access_shape,),
+    "memref.store": (access_shape,),
+}
+
+SETTLED: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
+    "affine.parallel": (bindings_in_domain, init_first),
+    "affine.load": (access_shape,),
+    "affine.store": (access_shape,),
+    "llvm.inttoptr": (access_shape,),
+}

@@ -1,0 +1,361 @@
+"""The types of the `tir.*` attributes, checked before anything reads them: text from outside may say anything.
+
+Views and rules take for granted that `tir.iters` is a list of strings. This is where that is made sure, once, when text
+comes in. `check` holds for every module; `check_program` for one that is to be scheduled or printed as TVMScript.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import visible_buffers
+from tir_mlir.dialect.diagnostics import VerifyError
+from tir_mlir.dialect.ir import (
+    AFFINE_OPS,
+    Func,
+    attrs,
+    funcs,
+    is_block,
+    is_where,
+    ops,
+    parents,
+    parse_set,
+    symbols_by_name,
+)
+from tir_mlir.dialect.verify.rules import LARGEST, check_mlir, huge
+
+RULE = "wellformed"
+KINDS = ("serial", "parallel", "vectorized", "unrolled")
+REGION_KEYS = {"buffer", "min", "extent"}
+
+
+def check(module: ir.Module) -> None:
+    """Raise `VerifyError`, with its location, for the first attribute of a wrong type, place or arity."""
+    check_mlir(module.operation)
+    listed = ops(module.operation)
+    for op in listed:
+        if (buffer := huge(op)) is not None:
+            _fail(op, f"{buffer.type} has more elements than 64 bits can count")
+        for key in op.attributes:
+            if key.startswith("tir."):
+                _typed(op, key, op.attributes[key], op.name)
+        if op.name == "func.func":
+            _arguments(op)
+    for op in listed:
+        for applies, rule in _RULES:
+            if applies(op):
+                rule(op)
+
+
+def check_program(module: ir.Module) -> None:
+    """Raise `VerifyError` for what no program has: loops that carry values, branches, names that mean nothing."""
+    for func in funcs(module):
+        if len(func.op.regions[0].blocks) != 1:
+            _fail(func.op, f"function {func.name} has several basic blocks; a tensor program is made of loops")
+        if len(list(func.body.operations)[-1].operands):
+            _fail(func.op, f"function {func.name} returns a value; a tensor program writes its results to buffers")
+        known = symbols_by_name(func.op)
+        for number, arg in enumerate(func.args):
+            _parameter(func, number, arg.type, known)
+        _assumption(func, known)
+        for op in ops(func.op):
+            if op.name == "affine.for" and len(op.results):
+                _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
+            if is_block(op):
+                _regions(op)
+            if op.name in AFFINE_OPS and op.name != "affine.apply":
+                _indices(op, list(op.operands), known.values())
+
+
+def _indices(op: ir.Operation, operands: Iterable[ir.Value], sizes: Collection[ir.Value]) -> None:
+    """Indices are made of loop variables, iters and sizes: MLIR lets them use whatever is computed at the top."""
+    for value in operands:
+        if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block) or value in sizes:
+            continue
+        maker = value.owner.name
+        if maker == "affine.apply":
+            _indices(op, list(value.owner.operands), sizes)
+        elif maker != "arith.constant":
+            _fail(
+                op,
+                f"{op.name} uses an index that {maker} computes; in a tensor program an index is made of loop"
+                " variables, iters and shape variables: write it as affine.apply",
+            )
+
+
+def _parameter(func: Func, number: int, type_: ir.Type, known: Iterable[str]) -> None:
+    """A symbolic shape is named, by shape variables that exist."""
+    facts = _argument_facts(func.op, number)
+    if not isinstance(type_, ir.MemRefType) or type_.has_static_shape:
+        return
+    name = func.arg_name(number)
+    if attrs.SHAPE not in facts:
+        _fail(func.op, f"parameter {name} has a symbolic shape but no {attrs.SHAPE} and {attrs.SYMS}")
+    for sym in attrs.from_attr(facts.get(attrs.SYMS, ir.ArrayAttr.get([]))):
+        if sym not in known:
+            _fail(func.op, f"parameter {name}: the function has no shape variable {sym} (it has {_listed(known)})")
+
+
+def _assumption(func: Func, known: Iterable[str]) -> None:
+    """What a function assumes speaks of shape variables that exist."""
+    if attrs.ASSUME not in func.op.attributes:
+        return
+    syms = attrs.get(func.op, attrs.SYMS, [])
+    map_, _ = parse_set(str(func.op.attributes[attrs.ASSUME]))
+    if map_.n_dims or map_.n_symbols != len(syms):
+        _fail(func.op, f"{attrs.ASSUME} of function {func.name} must be over the {len(syms)} names of {attrs.SYMS}")
+    if missing := [s for s in syms if s not in known]:
+        _fail(func.op, f"function {func.name} has no shape variable {missing[0]} (it has {_listed(known)})")
+
+
+def _regions(op: ir.Operation) -> None:
+    """Declared regions are boxes of buffers that the block can use."""
+    name = attrs.get(op, attrs.BLOCK)
+    ranks = {b.name: b.rank for b in visible_buffers(op)}
+    iters = sum(len(attrs.get(o, attrs.ITERS)) for o in [op, *parents(op)] if is_block(o))
+    for key in (attrs.READS, attrs.WRITES):
+        for region in attrs.get(op, key, []):
+            buffer = region["buffer"]
+            if buffer not in ranks:
+                _fail(op, f'{key} of block "{name}": there is no buffer {buffer} (there are {_listed(ranks)})')
+            for part in ("min", "extent"):
+                map_ = region[part]
+                inputs = map_.n_dims <= iters and map_.n_symbols == len(attrs.get(op, attrs.SYMS, []))
+                if len(map_.results) != ranks[buffer] or not inputs:
+                    needed = f"{ranks[buffer]} results over the {iters} iters around it and the names of {attrs.SYMS}"
+                    _fail(op, f'{part} of {buffer} in {key} of block "{name}" must have {needed}, not {map_}')
+
+
+# --- attributes one by one ------------------------------------------------------------------------------------------
+
+Test = Callable[[ir.Attribute], bool]
+
+
+def _is_text(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.StringAttr)
+
+
+def _is_texts(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.ArrayAttr) and all(isinstance(a, ir.StringAttr) for a in attr)
+
+
+def _is_number(attr: ir.Attribute) -> bool:
+    if not isinstance(attr, ir.IntegerAttr) or isinstance(attr, ir.BoolAttr):
+        return False
+    return _is_plain(attr) and 0 <= attr.value < LARGEST  # ids count up from what a module has
+
+
+def _is_flag(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.UnitAttr)
+
+
+def _is_dict(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.DictAttr) and all(_is_plain(named.attr) for named in attr)
+
+
+def _is_plain(attr: ir.Attribute) -> bool:
+    """Whether Python can read the attribute: asking an integer of more than 64 bits for its value ends the process."""
+    if isinstance(attr, ir.DictAttr):
+        return all(_is_plain(named.attr) for named in attr)
+    if isinstance(attr, ir.ArrayAttr):
+        return all(_is_plain(a) for a in attr)
+    if isinstance(attr, ir.IntegerAttr) and isinstance(attr.type, ir.IntegerType):
+        return attr.type.width <= 64
+    return True
+
+
+def _is_map(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.AffineMapAttr)
+
+
+def _is_set(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.IntegerSetAttr)
+
+
+def _is_kind(attr: ir.Attribute) -> bool:
+    if not isinstance(attr, ir.StringAttr):
+        return False
+    return attr.value in KINDS or "." in attr.value or attr.value.startswith("vthread")
+
+
+def _is_access(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.StringAttr) and attr.value in ("r", "w", "rw")
+
+
+def _is_hidden(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.ArrayAttr) and all(
+        isinstance(a, ir.StringAttr) and a.value in ("reads", "writes") for a in attr
+    )
+
+
+def _is_regions(attr: ir.Attribute) -> bool:
+    return isinstance(attr, ir.ArrayAttr) and all(isinstance(a, ir.DictAttr) and _is_region(a) for a in attr)
+
+
+def _is_region(attr: ir.DictAttr) -> bool:
+    found = {named.name: named.attr for named in attr}
+    if found.keys() != REGION_KEYS or not _is_text(found["buffer"]):
+        return False
+    return _is_map(found["min"]) and _is_map(found["extent"])
+
+
+_DICT = "a dictionary of strings, numbers, lists and dictionaries"
+_REGIONS = "a list of {buffer = string, min = affine_map, extent = affine_map}"
+# attribute: what it must be, in words; the test; the ops that may have it (none: any)
+TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
+    attrs.NAME: ("a string", _is_text, ()),
+    attrs.ID: ("an integer >= 0", _is_number, ()),
+    "tir.next": ("an integer >= 0", _is_number, ("builtin.module",)),
+    attrs.ATTRS: (_DICT, _is_dict, ("func.func",)),
+    attrs.LOOP: ("a string", _is_text, ("affine.for",)),
+    attrs.KIND: (f"one of {', '.join(KINDS)}, or a thread axis such as threadIdx.x", _is_kind, ("affine.for",)),
+    attrs.ANNOTATIONS: (_DICT, _is_dict, ("affine.for", "affine.parallel", "func.func")),
+    attrs.BLOCK: ("a string", _is_text, ("affine.parallel",)),
+    attrs.ITERS: ('a list of "S", "R" and "O"', _is_texts, ("affine.parallel",)),
+    attrs.NAMES: ("a list of strings", _is_texts, ("affine.parallel",)),
+    attrs.MIN: ("an affine_map", _is_map, ("affine.parallel",)),
+    attrs.EXTENT: ("an affine_map", _is_map, ("affine.parallel",)),
+    attrs.SYMS: ("a list of strings", _is_texts, ()),
+    attrs.SHAPE: ("an affine_map", _is_map, ()),
+    attrs.ASSUME: ("an affine_set over tir.syms", _is_set, ("func.func",)),
+    attrs.READS: (_REGIONS, _is_regions, ("affine.parallel",)),
+    attrs.WRITES: (_REGIONS, _is_regions, ("affine.parallel",)),
+    attrs.INIT: ("a flag without a value", _is_flag, ("affine.if",)),
+    attrs.WHERE: ("a flag without a value", _is_flag, ("affine.if",)),
+    attrs.STRIDES: ("a list of strings", _is_texts, ()),
+    attrs.OFFSET_FACTOR: ("an integer >= 0", _is_number, ()),
+    attrs.ALIGN: ("an integer >= 0", _is_number, ()),
+    attrs.ACCESS: ('"r", "w" or "rw"', _is_access, ("llvm.inttoptr",)),
+    attrs.OP: ("a string", _is_text, ()),
+    attrs.DTYPE: ("a string", _is_text, ()),
+    attrs.HIDDEN: ('a list of "reads" and "writes"', _is_hidden, ("affine.parallel",)),
+}
+
+
+def _typed(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
+    if key not in TABLE:
+        near = difflib.get_close_matches(key, TABLE, 1, 0.8)
+        if near:
+            _fail(op, f"unknown attribute {key} on {home}; did you mean {near[0]}?")
+        return
+    words, test, homes = TABLE[key]
+    if homes and home not in homes:
+        _fail(op, f"{key} belongs on {' or '.join(homes)}, not on {home}")
+    if not test(attr):
+        shown = str(attr)
+        _fail(op, f"{key} of {home} must be {words}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
+
+
+def _arguments(op: ir.Operation) -> None:
+    """The attributes of a function's arguments: a shape has one result an axis, over named symbols."""
+    inputs = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs
+    for number, type_ in enumerate(inputs):
+        facts = _argument_facts(op, number)
+        for key, attr in facts.items():
+            if key.startswith("tir."):
+                _typed(op, key, attr, "a parameter")
+        rank = ir.MemRefType(type_).rank if isinstance(type_, ir.MemRefType) else 0
+        if attrs.SHAPE in facts:
+            map_ = facts[attrs.SHAPE].value
+            syms = facts.get(attrs.SYMS, ())
+            if len(map_.results) != rank or map_.n_dims or map_.n_symbols != len(syms):
+                needed = f"{rank} results, one an axis, over its {attrs.SYMS}"
+                _fail(op, f"{attrs.SHAPE} of parameter {number} must have {needed}")
+        if attrs.STRIDES in facts and len(facts[attrs.STRIDES]) != rank:
+            _fail(op, f"{attrs.STRIDES} of parameter {number} must have {rank} entries, one an axis")
+
+
+def _argument_facts(op: ir.Operation, number: int) -> dict[str, Any]:
+    if "arg_attrs" not in op.attributes:
+        return {}
+    return {named.name: named.attr for named in ir.DictAttr(ir.ArrayAttr(op.attributes["arg_attrs"])[number])}
+
+
+# --- attributes together --------------------------------------------------------------------------------------------
+
+
+def _block(op: ir.Operation) -> None:
+    """A block has its attributes, all of one length, over symbols that exist."""
+    name = attrs.get(op, attrs.BLOCK)
+    _inside_function(op)
+    for key in (attrs.ITERS, attrs.MIN, attrs.EXTENT):
+        if key not in op.attributes:
+            _fail(op, f'block "{name}" has no attribute {key}')
+    count, syms = len(attrs.get(op, attrs.ITERS)), attrs.get(op, attrs.SYMS, [])
+    if attrs.NAMES in op.attributes and len(attrs.get(op, attrs.NAMES)) != count:
+        named = len(attrs.get(op, attrs.NAMES))
+        _fail(op, f'block "{name}" has {count} entries in {attrs.ITERS} and {named} in {attrs.NAMES}')
+    if len(op.results):
+        _fail(op, f'block "{name}" has a result; a block writes to buffers')
+    arguments = len(op.regions[0].blocks[0].arguments)
+    if arguments != max(1, count):
+        needed = f"its {count} entries in {attrs.ITERS} need {max(1, count)}"
+        _fail(op, f'block "{name}" has {arguments} arguments; {needed}')
+    for key in (attrs.MIN, attrs.EXTENT):
+        map_ = attrs.get(op, key)
+        if len(map_.results) != count or map_.n_dims or map_.n_symbols != len(syms):
+            needed = f"{count} results, one an iter, over the {len(syms)} names of {attrs.SYMS}"
+            _fail(op, f'{key} of block "{name}" must have {needed}, not {map_}')
+    known = symbols_by_name(op)
+    if missing := [s for s in syms if s not in known]:
+        _fail(op, f'block "{name}": no shape variable of the function is called {missing[0]} (it has {_listed(known)})')
+
+
+def _where(op: ir.Operation) -> None:
+    """A guard holds its block and nothing else."""
+    inside = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
+    if sum(is_block(o) for o in inside) != 1 or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
+        _fail(op, f"{attrs.WHERE} marks the guard of a block: an affine.if without else that holds just the block")
+
+
+def _init(op: ir.Operation) -> None:
+    """An init stands in the body of a block."""
+    parent = op.parent
+    in_block = parent is not None and is_block(parent.operation)
+    if not in_block or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
+        _fail(op, f"{attrs.INIT} marks the init of a block: an affine.if without else, directly in the block")
+
+
+def _strides(op: ir.Operation) -> None:
+    source = op.operands[0].type
+    names = attrs.get(op, attrs.STRIDES)
+    if not isinstance(source, ir.MemRefType) or len(names) != ir.MemRefType(source).rank:
+        _fail(op, f"{attrs.STRIDES} must have an entry an axis of the buffer, not {len(names)}")
+
+
+def _stray(op: ir.Operation) -> None:
+    _fail(op, f"this affine.parallel has attributes of a block but no {attrs.BLOCK}")
+
+
+def _inside_function(op: ir.Operation) -> None:
+    if not any(p.name == "func.func" for p in parents(op)):
+        _fail(op, f"{op.name} with tir attributes stands outside any func.func")
+
+
+def _is_stray(op: ir.Operation) -> bool:
+    return op.name == "affine.parallel" and attrs.BLOCK not in op.attributes and attrs.ITERS in op.attributes
+
+
+_RULES: list[tuple[Callable[[ir.Operation], bool], Callable[[ir.Operation], None]]] = [
+    (is_block, _block),
+    (_is_stray, _stray),
+    (is_where, _where),
+    (lambda op: op.name == "affine.if" and attrs.INIT in op.attributes, _init),
+    (lambda op: op.name == "memref.extract_strided_metadata" and attrs.STRIDES in op.attributes, _strides),
+    (lambda op: op.name == "affine.for" and attrs.LOOP in op.attributes, _inside_function),
+]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _fail(op: ir.Operation, message: str) -> None:
+    number = op.attributes[attrs.ID] if attrs.ID in op.attributes else None
+    if number is not None and _is_number(number):
+        raise VerifyError(message, RULE, op.location, ir.IntegerAttr(number).value)
+    raise VerifyError(message, RULE, op.location)

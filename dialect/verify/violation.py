@@ -1,0 +1,15 @@
+"""How a broken rule of the encoding is told."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import Counterexample, VerifyError
+from tir_mlir.dialect.ir import attrs
+
+
+def fail(op: ir.Operation, rule: str, message: str, counterexample: Counterexample | None = None) -> NoReturn:
+    """Raise for an op that breaks `rule`."""
+    raise VerifyError(message, rule, op.location, attrs.get(op, attrs.ID), counterexample)

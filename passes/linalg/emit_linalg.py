@@ -1,0 +1,213 @@
+"""A form as linalg ops: the init a `linalg.fill`, the computation a `linalg.generic`, on subviews where needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import linalg, memref
+
+from tir_mlir.dialect.computation import Form, Leaf, Node, NotRaisable, Operand, Tree, leaves
+from tir_mlir.dialect.ir import Index, create, func_of, is_symbol
+
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One dimension of an operand: the part that is touched, and the index in it (none: the dimension is left out)."""
+
+    offset: Index
+    size: Index
+    stride: int
+    expr: ir.AffineExpr | None
+    whole: bool
+
+
+class Writer:
+    """Writes a form at the insertion point. All checks are made when it is made. Errors: NotRaisable."""
+
+    def __init__(self, form: Form):
+        counted = any(n.op == "linalg.index" for n in _nodes(form.payload))
+        for column in reversed(range(len(form.axes) if not counted else 0)):
+            if form.axes[column].is_unit and not any(row[column] for o in form.operands for row in o.rows):
+                form = form.without(column)
+        if varying := [a.name for a in form.axes if any(not is_symbol(v) for v in a.extent.values)]:
+            raise NotRaisable(f"the range of {varying[0]} changes in a loop around it")
+        self.form = form
+        self.axes = [self._operand(o) for o in form.operands]
+        if form.partial_init:
+            raise NotRaisable("its init runs only in some iterations of the loops around it")
+
+    def write(self) -> None:
+        form = self.form
+        views = [self._view(o, axes) for o, axes in zip(form.operands, self.axes, strict=True)]
+        output = views[form.output]
+        start = form.init if form.init is not None else self._constant()
+        if start is not None:
+            self._fill(output, start)
+        if form.init is None and start is not None:
+            return
+        used = dict.fromkeys(n for n in leaves(form.payload) if n != form.output)
+        inputs, maps = [views[n] for n in used], [self._map(n) for n in used]
+        window = self._window([*used, form.output])
+        if window is not None:
+            inputs.append(window[0])
+            maps.append(window[1])
+        op = _generic(inputs, output, [*maps, self._map(form.output)], [a.kind for a in form.axes])
+        arguments = list(op.regions[0].blocks[0].arguments)
+        values = {n: arguments[place] for place, n in enumerate(used)} | {form.output: arguments[-1]}
+        with ir.InsertionPoint(op.regions[0].blocks[0]):
+            ir.Operation.create("linalg.yield", operands=[Payload(values, self._arguments()).value(form.payload)])
+
+    def _constant(self) -> Tree | None:
+        """The number with which a nest fills the whole of what it writes; None when it does something else."""
+        form = self.form
+        parts = [a.expr for a in self.axes[form.output] if a.expr is not None]
+        bare = {e.position for e in parts if isinstance(e, ir.AffineDimExpr)}
+        plain = not any(True for _ in leaves(form.payload)) and all(
+            n.op != "linalg.index" for n in _nodes(form.payload)
+        )
+        fills = len(bare) == len(parts) == len(form.axes) and plain
+        return form.payload if fills else None
+
+    def _fill(self, output: ir.Value, start: Tree) -> None:
+        linalg.fill(Payload({}, self._arguments()).value(start), outs=[output])
+
+    def _arguments(self) -> list[ir.Value]:
+        return func_of(ir.InsertionPoint.current.block.owner.operation).args
+
+    # --- operands -----------------------------------------------------------------------------------------------------
+
+    def _operand(self, operand: Operand) -> list[Axis]:
+        dims = operand.buffer.dims
+        return [self._axis(row, base, dim) for row, base, dim in zip(operand.rows, operand.base, dims, strict=True)]
+
+    def _axis(self, row: Sequence[int], base: Index, dim: Index) -> Axis:
+        """A row of factors as offset, size and stride of a subview, and an index in it."""
+        extents = [a.extent for a in self.form.axes]
+        columns = [n for n, factor in enumerate(row) if factor]
+        at_start = base.as_constant() == 0
+        if not columns:
+            whole = at_start and dim.as_constant() == 1
+            return Axis(base, Index.constant(1), 1, ir.AffineExpr.get_constant(0) if whole else None, whole)
+        if len(columns) == 1 and row[columns[0]] > 0:
+            n, factor = columns[0], row[columns[0]]
+            whole = at_start and factor == 1 and extents[n].same(dim)
+            return Axis(base, extents[n], factor, ir.AffineExpr.get_dim(n), whole)
+        low, high = Index.constant(0), Index.constant(0)
+        expr: ir.AffineExpr = ir.AffineExpr.get_constant(0)
+        for n in columns:
+            reach = (extents[n] - 1) * row[n]
+            low, high = (low, high + reach) if row[n] > 0 else (low + reach, high)
+            expr = expr + ir.AffineExpr.get_dim(n) * row[n]
+        shift = low.simplified().as_constant()
+        if shift is None:
+            raise NotRaisable("an index falls with an iterator of symbolic size")
+        whole = (base + low).simplified().as_constant() == 0
+        return Axis((base + low).simplified(), (high - low + 1).simplified(), 1, expr - shift, whole)
+
+    def _map(self, number: int) -> ir.AffineMap:
+        exprs = [a.expr for a in self.axes[number] if a.expr is not None]
+        return ir.AffineMap.get(len(self.form.axes), 0, exprs)
+
+    def _view(self, operand: Operand, axes: Sequence[Axis]) -> ir.Value:
+        buffer = operand.buffer.value
+        return buffer if all(a.whole for a in axes) else _subview(buffer, axes)
+
+    def _window(self, used: Sequence[int]) -> tuple[ir.Value, ir.AffineMap] | None:
+        """An operand that nobody reads, for the iterators that no other operand has alone: it says how far they run."""
+        bare = {e.position for n in used for a in self.axes[n] if isinstance(e := a.expr, ir.AffineDimExpr)}
+        missing = [n for n in range(len(self.form.axes)) if n not in bare]
+        if not missing:
+            return None
+        sizes = [_number(self.form.axes[n].extent) for n in missing]
+        dtype = self.form.operands[self.form.output].buffer.dtype
+        map_ = ir.AffineMap.get(len(self.form.axes), 0, [ir.AffineExpr.get_dim(n) for n in missing])
+        return create.alloc("window", sizes, dtype), map_
+
+
+def _nodes(tree: Tree) -> Iterator[Node]:
+    if isinstance(tree, Node):
+        yield tree
+        for child in tree.children:
+            yield from _nodes(child)
+
+
+def _number(index: Index) -> Index | int:
+    number = index.as_constant()
+    return index if number is None else number
+
+
+# --- ops --------------------------------------------------------------------------------------------------------------
+
+
+def _generic(
+    inputs: Sequence[ir.Value], output: ir.Value, maps: Sequence[ir.AffineMap], kinds: Sequence[str]
+) -> ir.Operation:
+    """A `linalg.generic` with an empty body."""
+    words = {"S": "parallel", "R": "reduction"}
+    types = [ir.Attribute.parse(f"#linalg.iterator_type<{words[k]}>") for k in kinds]
+    op = ir.Operation.create(
+        "linalg.generic",
+        operands=[*inputs, output],
+        attributes={
+            "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
+            "iterator_types": ir.ArrayAttr.get(types),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1]),
+        },
+        regions=1,
+    )
+    op.regions[0].blocks.append(*[ir.MemRefType(v.type).element_type for v in (*inputs, output)])
+    return op
+
+
+def _subview(buffer: ir.Value, axes: Sequence[Axis]) -> ir.Value:
+    """The touched part of a buffer; dimensions without an index are left out."""
+    type_ = ir.MemRefType(buffer.type)
+    strides, offset = type_.get_strides_and_offset()
+    unknown = ir.ShapedType.get_dynamic_stride_or_offset()
+    offsets, sizes = [a.offset.as_constant() for a in axes], [a.size.as_constant() for a in axes]
+    for stride, start in zip(strides, offsets, strict=True):
+        if start != 0 and offset != unknown:
+            offset = unknown if stride == unknown or start is None else offset + stride * start
+    kept = [n for n, a in enumerate(axes) if a.expr is not None]
+    layout = ir.StridedLayoutAttr.get(
+        offset, [unknown if strides[n] == unknown else strides[n] * axes[n].stride for n in kept]
+    )
+    shape = [_DYNAMIC if (size := sizes[n]) is None else size for n in kept]
+    result = ir.MemRefType.get(shape, type_.element_type, layout=layout, memory_space=type_.memory_space)
+    starts = [create.apply(a.offset) for a, n in zip(axes, offsets, strict=True) if n is None]
+    spans = [create.apply(a.size) for a, n in zip(axes, sizes, strict=True) if n is None]
+    static = [[_DYNAMIC if n is None else n for n in numbers] for numbers in (offsets, sizes)]
+    steps = [a.stride for a in axes]
+    return memref.SubViewOp(result, buffer, starts, spans, [], static[0], static[1], steps).result
+
+
+class Payload:
+    """Writes a tree of scalars; equal parts once."""
+
+    def __init__(self, values: Mapping[int, ir.Value], arguments: Sequence[ir.Value]):
+        self.values = values
+        self.arguments = arguments
+        self.made: dict[Tree, ir.Value] = {}
+
+    def value(self, tree: Tree) -> ir.Value:
+        if isinstance(tree, Leaf):
+            return self.values[tree.operand]
+        if tree not in self.made:
+            self.made[tree] = self._make(tree)
+        return self.made[tree]
+
+    def _make(self, tree: Node) -> ir.Value:
+        if tree.op == "func.arg":
+            return self.arguments[int(dict(tree.facts)["number"])]
+        if tree.op == "linalg.index":
+            dim = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(dict(tree.facts)["dim"]))
+            op = ir.Operation.create(tree.op, results=[ir.IndexType.get()], attributes={"dim": dim})
+            return op.results[0]
+        operands = [self.value(child) for child in tree.children]
+        facts = {name: ir.Attribute.parse(text) for name, text in tree.facts}
+        op = ir.Operation.create(tree.op, results=[ir.Type.parse(tree.type)], operands=operands, attributes=facts)
+        return op.results[0]

@@ -1,0 +1,216 @@
+"""The sizes of a function of linalg ops: what must be equal is made equal, what stays free is a shape variable.
+
+Every symbolic extent of a parameter begins as a variable of its own, the `memref.dim` of the parameter. linalg says
+which extents agree: those that one iterator runs over. An equation is solved for a variable where that can be done,
+else it must hold.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from tir_mlir.dialect.computation import linear
+from tir_mlir.dialect.diagnostics import LinalgError
+from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, create, edit, is_apply, read_apply
+from tir_mlir.passes.linalg import reshapes
+
+_NAMES = ["n", "m", "k", "l", "p", "q", *(c for c in string.ascii_lowercase if c not in "nmklpq")]
+_FOLDED = ("arith.addi", "arith.subi", "arith.muli", "arith.floordivsi", "arith.ceildivsi")
+
+
+class Sizes:
+    """Extents of every buffer of a function, as expressions of its shape variables."""
+
+    def __init__(self, func: Func):
+        self.func = func
+        self.dims: dict[ir.Value, list[Index]] = {}
+        self.solved: dict[ir.Value, Index] = {}
+        self.free: list[ir.Value] = []
+        self.head = func.body.operations[0].operation
+        for arg in func.args:
+            if isinstance(arg.type, ir.MemRefType):
+                self.dims[arg] = self._parameter(arg)
+
+    def _parameter(self, arg: ir.Value) -> list[Index]:
+        buffer = Buffer(arg)
+        if None not in buffer.shape or attrs.SHAPE in buffer.attributes:
+            return buffer.dims
+        found = []
+        with ir.InsertionPoint(self.head), self.func.op.location:
+            for axis, size in enumerate(buffer.shape):
+                if size is not None:
+                    found.append(Index.constant(size))
+                    continue
+                value = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
+                self.free.append(value)
+                found.append(Index.of(value))
+        return found
+
+    # --- what a size is -----------------------------------------------------------------------------------------------
+
+    def of(self, value: ir.Value) -> list[Index]:
+        """The extents of a buffer or of a view of one, as known by now."""
+        if value not in self.dims:
+            self.dims[value] = reshapes.extents(value, self)
+        return [self.known(d) for d in self.dims[value]]
+
+    def known(self, index: Index) -> Index:
+        """The expression with every variable that was solved for replaced."""
+        while any(v in self.solved for v in index.values):
+            index = index.substitute(self.solved)
+        return index.simplified()
+
+    def term(self, value: ir.Value, known: Mapping[ir.Value, Index] | None = None) -> Index:
+        """An index that a function computes, as an expression of shape variables, loop variables and what is `known`.
+
+        Errors: LinalgError, NotAffine.
+        """
+        if known is not None and value in known:
+            return known[value]
+        if isinstance(value.owner, ir.Block) or value in self.free:
+            return self.known(Index.of(value))
+        op = value.owner.operation
+        if op.name == "arith.constant":
+            return Index.constant(ir.IntegerAttr(op.attributes["value"]).value)
+        if op.name == "memref.dim":
+            return self._dim(op)
+        if is_apply(value):
+            index = read_apply(value)
+            return self.known(index.substitute({v: self.term(v, known) for v in index.values}))
+        if op.name in _FOLDED:
+            left, right = (self.term(v, known) for v in op.operands)
+            return self.known(_folded(op, left, right))
+        raise LinalgError(f"the size or offset computed by {op.name} is no affine expression of sizes", op.location)
+
+    def _dim(self, op: ir.Operation) -> Index:
+        if attrs.NAME in op.attributes:
+            return Index.of(op.results[0])
+        axis, dims = self.term(op.operands[1]).as_constant(), self.of(op.operands[0])
+        if axis is None or not 0 <= axis < len(dims):
+            raise LinalgError("memref.dim asks for a dimension that is not known or does not exist", op.location)
+        return dims[axis]
+
+    # --- equations ----------------------------------------------------------------------------------------------------
+
+    def equal(self, one: Index, other: Index, op: ir.Operation, what: str) -> None:
+        """Both are the same size: solved for a free variable, or seen to hold. Errors: LinalgError."""
+        one, other = self.known(one), self.known(other)
+        rest = (one - other).simplified()
+        if rest.as_constant() == 0:
+            return
+        for variable in reversed(self.free):
+            found = linear(rest, [variable]) if variable in rest.values else None
+            if found is not None and abs(found[0][0]) == 1 and variable not in found[1].values:
+                self.solved[variable] = (found[1] * -found[0][0]).simplified()
+                self.free.remove(variable)
+                return
+        sizes = f"{self.text(one)} and {self.text(other)}"
+        if rest.as_constant() is not None:
+            raise LinalgError(f"{what} has the sizes {sizes}, which differ", op.location)
+        raise LinalgError(f"{what} has the sizes {sizes}, which cannot be shown to be equal", op.location)
+
+    def at_least(self, size: Index, need: Index) -> None:
+        """A free extent of which `need` elements are used has just these; any other is left to the rule of bounds."""
+        size, need = self.known(size), self.known(need)
+        variable = size.is_value()
+        if variable is not None and variable in self.free and variable not in need.values:
+            self.solved[variable] = need
+            self.free.remove(variable)
+
+    def text(self, index: Index) -> str:
+        """An expression for messages: an extent is written `A.dim(0)` until it has a name."""
+        return re.sub(r"d(\d+)", lambda m: self._word(index.values[int(m[1])]), str(index.expr))
+
+    def _word(self, value: ir.Value) -> str:
+        op = value.owner
+        if isinstance(op, ir.Block):
+            return self.func.arg_name(ir.BlockArgument(value).arg_number) if op == self.func.body else "a loop variable"
+        if attrs.NAME in op.attributes:
+            return attrs.get(op, attrs.NAME)
+        axis = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
+        return f"{self.func.arg_name(ir.BlockArgument(op.operands[0]).arg_number)}.dim({axis})"
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Name the variables that are left and write the shapes of parameters down."""
+        shapes = {a: [self.known(d) for d in dims] for a, dims in self.dims.items() if isinstance(a.owner, ir.Block)}
+        taken = {*self.func.symbols, *(self.func.arg_name(n) for n in range(len(self.func.args)))}
+        names = (n for n in [*_NAMES, *(f"n{i}" for i in range(1000))] if n not in taken)
+        for value in self.free:
+            value.owner.attributes[attrs.NAME] = ir.StringAttr.get(next(names))
+        known = {v: n for n, v in self.func.symbols.items()}
+        facts = attrs.get(self.func.op, "arg_attrs")
+        for number, arg in enumerate(self.func.args):
+            facts[number] = dict(facts[number])
+            shape = shapes.get(arg)
+            if shape is not None and attrs.SHAPE not in facts[number]:
+                self._write(arg, shape, facts[number], known)
+        self.func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([_dictionary(f) for f in facts])
+
+    def _write(
+        self, arg: ir.Value, shape: Sequence[Index], facts: dict[str, object], known: dict[ir.Value, str]
+    ) -> None:
+        """The type, and `tir.shape` where it is symbolic."""
+        sizes = [d.as_constant() for d in shape]
+        type_ = ir.MemRefType(arg.type)
+        dynamic = ir.ShapedType.get_dynamic_size()
+        if sizes != Buffer(arg).shape:
+            shown = [dynamic if n is None else n for n in sizes]
+            layout = None if isinstance(type_.layout, ir.AffineMapAttr) else type_.layout
+            arg.set_type(ir.MemRefType.get(shown, type_.element_type, layout=layout, memory_space=type_.memory_space))
+        if None in sizes:
+            values = list(dict.fromkeys(v for d in shape for v in d.values))
+            exprs = [create.over_symbols(d, values) for d in shape]
+            facts[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(values), exprs))
+            facts[attrs.SYMS] = [known[v] for v in values]
+
+
+def _dictionary(facts: dict[str, object]) -> ir.Attribute:
+    plain = {k: ir.AffineMapAttr.get(v) if isinstance(v, ir.AffineMap) else attrs.to_attr(v) for k, v in facts.items()}
+    return ir.DictAttr.get(plain)
+
+
+def _folded(op: ir.Operation, left: Index, right: Index) -> Index:
+    """Sum, difference, product or quotient of two affine indices. Errors: NotAffine."""
+    if op.name == "arith.addi":
+        return left + right
+    if op.name == "arith.subi":
+        return left - right
+    if op.name == "arith.muli":
+        return left * right
+    return left // right if op.name == "arith.floordivsi" else left.ceildiv(right)
+
+
+def replace(value: ir.Value, index: Index) -> None:
+    """Every use of an index value becomes the expression."""
+    if index.is_value() != value:
+        edit.substitute({value: index})
+
+
+def restore(func: Func) -> None:
+    """Make the shape variables that upstream passes took out as unused: the shapes of parameters still name them."""
+    known, facts = set(func.symbols), attrs.get(func.op, "arg_attrs", [])
+    head = func.body.operations[0].operation
+    for arg, own in zip(func.args, facts, strict=False):
+        shape = own.get(attrs.SHAPE)
+        for axis, expr in enumerate(shape.results if shape is not None else ()):
+            expr = expr.maybe_downcast()
+            if not isinstance(expr, ir.AffineSymbolExpr) or own[attrs.SYMS][expr.position] in known:
+                continue
+            with ir.InsertionPoint(head), func.op.location:
+                value = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
+            value.owner.attributes[attrs.NAME] = ir.StringAttr.get(own[attrs.SYMS][expr.position])
+            known.add(own[attrs.SYMS][expr.position])
+    kept = [f if known.issuperset(f.get(attrs.SYMS, ())) else _without_shape(f) for f in facts]
+    if kept != facts:
+        func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([_dictionary(f) for f in kept])
+
+
+def _without_shape(facts: dict[str, object]) -> dict[str, object]:
+    return {k: v for k, v in facts.items() if k not in (attrs.SHAPE, attrs.SYMS)}

@@ -1,0 +1,214 @@
+"""Views of buffers (`memref.subview` and the like): their extents, and where their elements lie in the buffer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import LinalgError
+from tir_mlir.dialect.ir import Buffer, Index, attrs, read_map
+
+if TYPE_CHECKING:
+    from tir_mlir.passes.linalg.extents import Sizes
+
+Indices = Sequence[Index]
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+def is_view(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and is_view_op(value.owner)
+
+
+def is_view_op(op: Any) -> bool:
+    return op.operation.name in _VIEWS
+
+
+def extents(value: ir.Value, sizes: Sizes) -> list[Index]:
+    """The extents of an allocation or a view, as far as they are known."""
+    op = value.owner.operation
+    if op.name in ("memref.alloc", "memref.alloca"):
+        return _filled(Buffer(value).shape, _sizes_of(op, sizes))
+    if op.name in _VIEWS:
+        return _VIEWS[op.name][0](op, sizes)
+    raise LinalgError(f"a buffer made by {op.name} is not supported: {_WAY_OUT}", op.location)
+
+
+def element(value: ir.Value, indices: Indices, sizes: Sizes) -> tuple[ir.Value, list[Index]]:
+    """The parameter or allocation behind a view, and the place of the view's element in it."""
+    found = list(indices)
+    while is_view(value):
+        op = value.owner.operation
+        found = _VIEWS[op.name][1](op, found, sizes)
+        value = op.operands[0]
+    return value, [i.simplified() for i in found]
+
+
+def over(map_: ir.AffineMap, indices: Indices) -> list[Index]:
+    """The results of an indexing map at these indices."""
+    values = list(dict.fromkeys(v for i in indices for v in i.values))
+    swap = []
+    for index in indices:
+        own = [ir.AffineExpr.get_dim(values.index(v)) for v in index.values]
+        swap.append(index.expr.compose(ir.AffineMap.get(len(values), 0, own)) if own else index.expr)
+    inner = ir.AffineMap.get(len(values), 0, swap)
+    exprs = [e.compose(inner) if swap else e for e in map_.results]
+    return read_map(ir.AffineMap.get(len(values), 0, exprs), values)
+
+
+_WAY_OUT = (
+    "linalg programs use parameters, memref.alloc, and views of these (subview, cast, expand_shape, collapse_shape)"
+)
+
+
+def _filled(shape: Sequence[int | None], dynamic: Sequence[Index]) -> list[Index]:
+    given = iter(dynamic)
+    return [Index.constant(n) if n is not None else next(given) for n in shape]
+
+
+def _sizes_of(op: ir.Operation, sizes: Sizes) -> list[Index]:
+    count = attrs.integers(op, "operandSegmentSizes")[0]
+    return [sizes.term(v) for v in list(op.operands)[:count]]
+
+
+# --- casts ------------------------------------------------------------------------------------------------------------
+
+
+def _cast_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
+    """A cast says what the sizes are."""
+    found = sizes.of(op.operands[0])
+    for known, size in zip(found, Buffer(op.results[0]).shape, strict=True):
+        if size is not None:
+            sizes.equal(known, Index.constant(size), op, "what is cast")
+    return found
+
+
+def _same(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+    return list(indices)
+
+
+# --- subview ----------------------------------------------------------------------------------------------------------
+
+
+def _window(op: ir.Operation, sizes: Sizes) -> list[list[Index]]:
+    """Offsets, sizes and strides of a subview, one a dimension of its source."""
+    counts = attrs.integers(op, "operandSegmentSizes")
+    operands = list(op.operands)[1:]
+    found = []
+    for key, count in zip(("static_offsets", "static_sizes", "static_strides"), counts[1:], strict=True):
+        given, operands = operands[:count], operands[count:]
+        static = [None if n == _DYNAMIC else n for n in attrs.integers(op, key)]
+        found.append(_filled(static, [sizes.term(v) for v in given]))
+    return found
+
+
+def _kept(op: ir.Operation) -> list[bool]:
+    """Which dimensions of the source the result has: where it has fewer, some of size 1 are left out."""
+    shape = Buffer(op.results[0]).shape
+    static = [None if n == _DYNAMIC else n for n in attrs.integers(op, "static_sizes")]
+    kept, at = [], 0
+    for position, size in enumerate(static):
+        rest = static[position:]
+        keep = at < len(shape) and shape[at] == size and not (size == 1 and _fits(rest[1:], shape[at:]))
+        kept.append(keep)
+        at += keep
+    return kept
+
+
+def _fits(source: Sequence[int | None], shape: Sequence[int | None]) -> bool:
+    """Whether `shape` is `source` with some sizes of 1 left out."""
+    if not source:
+        return not shape
+    if shape and source[0] == shape[0] and _fits(source[1:], shape[1:]):
+        return True
+    return source[0] == 1 and _fits(source[1:], shape)
+
+
+def _subview_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
+    return [s for s, keep in zip(_window(op, sizes)[1], _kept(op), strict=True) if keep]
+
+
+def _subview_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+    given = iter(indices)
+    offsets, _, strides = _window(op, sizes)
+    return [o + next(given) * s if keep else o for o, s, keep in zip(offsets, strides, _kept(op), strict=True)]
+
+
+# --- other shapes -----------------------------------------------------------------------------------------------------
+
+
+def _groups(op: ir.Operation) -> list[list[int]]:
+    groups = ir.ArrayAttr(op.attributes["reassociation"])
+    return [[ir.IntegerAttr(n).value for n in ir.ArrayAttr(g)] for g in groups]
+
+
+def _inner(shape: Sequence[Index], group: Sequence[int], op: ir.Operation) -> list[int]:
+    """The constant sizes of all but the first dimension of a group."""
+    found = [shape[d].as_constant() for d in group[1:]]
+    if None in found:
+        raise LinalgError(f"{op.name}: only the first dimension of a group may have a symbolic size", op.location)
+    return [n for n in found if n is not None]
+
+
+def _expand_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
+    shape = _filled(Buffer(op.results[0]).shape, [sizes.term(v) for v in list(op.operands)[1:]])
+    for whole, group in zip(sizes.of(op.operands[0]), _groups(op), strict=True):
+        inner = math.prod(_inner(shape, group, op))
+        if group:
+            sizes.equal(whole, shape[group[0]] * inner, op, "what is expanded")
+    return [sizes.known(s) for s in shape]
+
+
+def _expand_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+    shape, found = sizes.of(op.results[0]), []
+    for group in _groups(op):
+        index = indices[group[0]]
+        for d, size in zip(group[1:], _inner(shape, group, op), strict=True):
+            index = index * size + indices[d]
+        found.append(index)
+    return found
+
+
+def _collapse_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
+    shape = sizes.of(op.operands[0])
+    return [shape[g[0]] * math.prod(_inner(shape, g, op)) for g in _groups(op)]
+
+
+def _collapse_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+    shape = sizes.of(op.operands[0])
+    if not _groups(op):  # every dimension has size 1
+        return [Index.constant(0) for _ in shape]
+    found = []
+    for index, group in zip(indices, _groups(op), strict=True):
+        parts = []
+        for size in reversed(_inner(shape, group, op)):
+            parts.append(index % size)
+            index = index // size
+        found += [index, *reversed(parts)]
+    return found
+
+
+def _order(op: ir.Operation) -> list[int]:
+    """Dimension of the source for each dimension of a `memref.transpose`."""
+    return [ir.AffineDimExpr(e).position for e in attrs.affine_map(op, "permutation").results]
+
+
+def _transpose_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
+    shape = sizes.of(op.operands[0])
+    return [shape[d] for d in _order(op)]
+
+
+def _transpose_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+    by_source = dict(zip(_order(op), indices, strict=True))
+    return [by_source[d] for d in range(len(indices))]
+
+
+_VIEWS: dict[str, tuple[Callable[..., list[Index]], Callable[..., list[Index]]]] = {
+    "memref.cast": (_cast_extents, _same),
+    "memref.subview": (_subview_extents, _subview_element),
+    "memref.expand_shape": (_expand_extents, _expand_element),
+    "memref.collapse_shape": (_collapse_extents, _collapse_element),
+    "memref.transpose": (_transpose_extents, _transpose_element),
+}

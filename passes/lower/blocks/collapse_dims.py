@@ -1,0 +1,108 @@
+"""Dimensions of a parameter that are walked as one become one."""
+
+from __future__ import annotations
+
+from math import prod
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, edit, emit_map, walk
+from tir_mlir.dialect.presburger import has_division
+from tir_mlir.passes.lower.blocks.blocks import Simplifier
+from tir_mlir.passes.lower.registry import lowering, programs
+
+ACCESSES = ("affine.load", "affine.store")
+
+
+@lowering("tir-lower-collapsed", "take neighbouring dimensions of a parameter as one where its index is whole then")
+def run(module: ir.Module) -> None:
+    """Index a parameter by its place in memory where that is simpler.
+
+        affine.load %A[%p floordiv 56, %p mod 56]              %a = memref.collapse_shape %A [[0, 1]]
+            : memref<56x56xf32>                        -->     affine.load %a[%p] : memref<3136xf32>
+
+    Two dimensions at a time, for all accesses to the parameter, where at least one has fewer divisions then. Lanes and
+    copies that are contiguous across the rows of an image are seen to be so. Requires blocks to be removed; parameters
+    of which views or pointers are taken stay.
+    """
+    for func in programs(module):
+        for argument in func.args:
+            if isinstance(argument.type, ir.MemRefType):
+                collapse(func, argument)
+
+
+def collapse(func: Func, parameter: ir.Value) -> None:
+    """The same for one parameter."""
+    users = [op for op in dict.fromkeys(use.owner.operation for use in parameter.uses) if op.name != "memref.dim"]
+    shape = Buffer(parameter).shape
+    if not users or any(op.name not in ACCESSES for op in users) or not _is_plain(ir.MemRefType(parameter.type)):
+        return
+    indices = {op: walk.access_indices(op) for op in users}
+    if not any(has_division(i.expr) for found in indices.values() for i in found):
+        return
+    shorten = {op: Simplifier(op, {}) for op in users}
+    groups = [[d] for d in range(len(shape))]
+    for place in range(len(shape) - 2, -1, -1):  # the last two dimensions first
+        size = _size(shape, groups[place + 1])
+        joined = (
+            None
+            if size is None
+            else {op: shorten[op](found[place] * size + found[place + 1]) for op, found in indices.items()}
+        )
+        if joined and any(
+            _divisions(j) < sum(map(_divisions, indices[op][place : place + 2])) for op, j in joined.items()
+        ):
+            indices = {op: [*f[:place], joined[op], *f[place + 2 :]] for op, f in indices.items()}
+            groups[place : place + 2] = [[*groups[place], *groups[place + 1]]]
+    if len(groups) < len(shape):
+        _turn(func, parameter, groups, indices)
+
+
+def _is_plain(type_: ir.MemRefType) -> bool:
+    return type_ == ir.MemRefType.get(type_.shape, type_.element_type)
+
+
+def _size(shape: list[int | None], group: list[int]) -> int | None:
+    """Elements in a step of the dimension before a group."""
+    size = 1
+    for d in group:
+        extent = shape[d]
+        if extent is None:
+            return None
+        size *= extent
+    return size
+
+
+def _divisions(index: Index) -> int:
+    """Floors, ceilings and remainders in an expression."""
+
+    def count(expr: ir.AffineExpr) -> int:
+        expr = expr.maybe_downcast()
+        if not isinstance(expr, ir.AffineBinaryExpr):
+            return 0
+        plain = isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr)
+        return (not plain) + count(expr.lhs) + count(expr.rhs)
+
+    return count(index.expr)
+
+
+def _turn(func: Func, parameter: ir.Value, groups: list[list[int]], indices: dict[ir.Operation, list[Index]]) -> None:
+    """Let all accesses go through a view of the parameter with fewer dimensions."""
+    old = ir.MemRefType(parameter.type)
+    shape = [_extent(old, group) for group in groups]
+    type_ = ir.MemRefType.get(shape, old.element_type)
+    i64 = ir.IntegerType.get_signless(64)
+    reassociation = ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, d) for d in g]) for g in groups])
+    attributes = {"reassociation": reassociation, attrs.NAME: attrs.to_attr(Buffer(parameter).name)}
+    with ir.InsertionPoint.at_block_begin(func.body), func.op.location:
+        view = ir.Operation.create("memref.collapse_shape", [type_], [parameter], attributes).results[0]
+    for op, found in indices.items():
+        map_, used = emit_map(found)
+        value = list(op.operands)[:1] if op.name == "affine.store" else []
+        edit.rebuild(op, [*value, view, *used], {"map": ir.AffineMapAttr.get(map_)})
+
+
+def _extent(type_: ir.MemRefType, group: list[int]) -> int:
+    if any(type_.is_dynamic_dim(d) for d in group):
+        return ir.ShapedType.get_dynamic_size()
+    return prod(type_.shape[d] for d in group)

@@ -1,0 +1,89 @@
+"""The floating-point policy, all of it.
+
+TensorIR says by a reduce iter that the order of a sum is free. So inside a block that has a reduce iter (or stands in
+one that has), an update `C[v] = C[v] + e` may be reassociated, and its products contracted into fused multiply-adds.
+Everything else is IEEE arithmetic exactly as written. Max and min are associative as they are and need no leave.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, is_block, is_init, walk
+from tir_mlir.passes.lower.op_attrs import maker
+from tir_mlir.passes.lower.registry import lowering, programs
+
+ASSOCIATIVE = ("arith.addf", "arith.mulf")
+CONTRACTED = ("arith.addf", "arith.subf", "arith.mulf", "arith.negf", "math.fma")
+STORES = ("affine.store", "memref.store")
+
+
+@lowering("tir-lower-fastmath", "let the updates of declared reductions be reassociated and contracted")
+def run(module: ir.Module) -> None:
+    """Mark the updates of reductions.
+
+        %s = arith.addf %c, (arith.mulf %a, %b)   -->   %s = arith.addf %c, (...) fastmath<reassoc,contract>
+        affine.store %s, %C[%vi, %vj]                   with arith.mulf fastmath<contract>
+
+    Only in blocks with a reduce iter. Requires the blocks to be there still.
+    """
+    for func in programs(module):
+        for op in walk.ops(func.op):
+            if op.name in STORES and _in_reduction(op):
+                _mark(op)
+
+
+def _in_reduction(store: ir.Operation) -> bool:
+    for parent in walk.parents(store):
+        if is_init(parent):
+            return False
+        if is_block(parent) and any(i.kind == "R" for i in Block(parent).iters):
+            return True
+    return False
+
+
+def _mark(store: ir.Operation) -> None:
+    chain = _update_chain(store)
+    if not chain:
+        return
+    pending = [v for op in chain for v in op.operands]
+    while pending:
+        source = maker(pending.pop())
+        if source is not None and source.name in CONTRACTED and source not in chain:
+            source.attributes["fastmath"] = _flags("contract")
+            pending += list(source.operands)
+    for op in chain:
+        op.attributes["fastmath"] = _flags("reassoc,contract")
+
+
+def _flags(names: str) -> ir.Attribute:
+    return ir.Attribute.parse(f"#arith.fastmath<{names}>")
+
+
+def _update_chain(store: ir.Operation) -> list[ir.Operation]:
+    """The additions (or multiplications) from the stored value down to the load of the same element; [] if none."""
+    source = maker(store.operands[0])
+    if source is None or source.name not in ASSOCIATIVE:
+        return []
+    return _path(source, source.name, store)
+
+
+def _path(op: ir.Operation, kind: str, store: ir.Operation) -> list[ir.Operation]:
+    for operand in op.operands:
+        source = maker(operand)
+        if source is None:
+            continue
+        if _loads_same(source, store):
+            return [op]
+        if source.name == kind and (rest := _path(source, kind, store)):
+            return [op, *rest]
+    return []
+
+
+def _loads_same(load: ir.Operation, store: ir.Operation) -> bool:
+    if load.name != store.name.replace("store", "load") or walk.accessed(load) != walk.accessed(store):
+        return False
+    if load.name == "memref.load":
+        return list(load.operands)[1:] == list(store.operands)[2:]
+    pairs = zip(walk.access_indices(load), walk.access_indices(store), strict=True)
+    return all(a.same(b) for a, b in pairs)

@@ -1,0 +1,1 @@
+"""The last steps before LLVM: C interface, pointers, elementary functions, bfloat16."""

@@ -1,0 +1,66 @@
+"""How functions are called: the C interface, linkage, and what is promised about arguments."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Func, funcs, walk
+from tir_mlir.passes.lower.op_attrs import arguments
+from tir_mlir.passes.lower.registry import is_private, lowering
+
+NOALIAS = "tir.noalias"
+
+
+@lowering("tir-lower-abi", "C interface for public functions, internal linkage for private ones with a body")
+def run(module: ir.Module) -> None:
+    """Say how each function is linked.
+
+    func.func @main(...) {...}             -->   func.func @main(...) attributes {llvm.emit_c_interface} {...}
+    func.func private @kernel(...) {...}   -->   ... attributes {llvm.linkage = #llvm.linkage<internal>}
+    """
+    for func in funcs(module):
+        if is_private(func.op):
+            func.op.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
+        else:
+            func.op.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+
+
+def promises(module: ir.Module) -> dict[str, list[int]]:
+    """Functions that declare `tir.noalias`, with the ranks of their arguments (-1: a scalar). Taken before lowering."""
+    found: dict[str, list[int]] = {}
+    for func in funcs(module):
+        if func.attributes.get(NOALIAS):
+            found[func.name] = [_rank(a) for a in Func(func.op).args]
+    return found
+
+
+def _rank(value: ir.Value) -> int:
+    return ir.MemRefType(value.type).rank if isinstance(value.type, ir.MemRefType) else -1
+
+
+def keep_promises(module: ir.Module, promised: dict[str, list[int]]) -> None:
+    """Mark the data pointers of `tir.noalias` functions in the LLVM dialect.
+
+    A memref argument has become allocated pointer, aligned pointer, offset, sizes, strides; all accesses go through the
+    aligned pointer, so the promise belongs on that one.
+    """
+    for op in [o.operation for o in module.body.operations]:
+        if op.name != "llvm.func" or (ranks := promised.get(ir.StringAttr(op.attributes["sym_name"]).value)) is None:
+            continue
+        count = len(op.regions[0].blocks[0].arguments)
+        facts: list[dict[str, ir.Attribute]] = [{} for _ in range(count)]
+        if "arg_attrs" in op.attributes:
+            facts = arguments(op, "arg_attrs")
+        place = 0
+        for rank in ranks:
+            if rank >= 0:
+                facts[place + 1]["llvm.noalias"] = ir.UnitAttr.get()
+            place += 1 if rank < 0 else 3 + 2 * rank
+        if place == count:
+            op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
+
+
+def foreign_ops(module: ir.Module) -> list[ir.Operation]:
+    """Ops that LLVM cannot take after all: casts that nobody resolved, ops that nobody lowers."""
+    known = ("llvm.", "omp.")  # OpenMP goes as it is: its translation makes the calls to the runtime
+    return [op for op in walk.ops(module.operation) if not op.name.startswith(known) and op.name != "builtin.module"]

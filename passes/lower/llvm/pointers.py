@@ -1,0 +1,72 @@
+"""Pointers that a kernel gets keep their link to the memory that they point into."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import walk
+from tir_mlir.passes.lower.registry import lowering
+
+_DYNAMIC = -(1 << 31)  # in a getelementptr: an operand, no constant
+
+
+@lowering("tir-lower-pointers", "pointers computed as integers become addresses within their memory")
+def run(module: ir.Module) -> None:
+    """Address memory from its own pointer.
+
+        %0 = llvm.ptrtoint %p : !llvm.ptr to i64
+        %1 = llvm.add %0, %bytes : i64                   -->   %2 = llvm.getelementptr %p[%bytes] : ..., i8
+        %2 = llvm.inttoptr %1 : i64 to !llvm.ptr
+
+    Through integers LLVM loses which memory it is: a tile that an inlined kernel updates would stay in memory, not come
+    into registers. Runs on the llvm dialect, where views have become sums.
+    """
+    for op in walk.ops(module.operation):
+        if op.name != "llvm.inttoptr":
+            continue
+        parts: list[ir.Value] = []
+        base = _base(op.operands[0], parts)
+        if base is None:
+            continue
+        with ir.InsertionPoint(op), op.location:
+            op.results[0].replace_all_uses_with(_address(base, parts))
+        _erase(op)
+
+
+def _base(value: ir.Value, parts: list[ir.Value]) -> ir.Value | None:
+    """The pointer that a sum starts from, the other terms added to `parts`; None where there is none."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return None
+    if owner.name == "llvm.ptrtoint":
+        return owner.operands[0]
+    if owner.name != "llvm.add":
+        return None
+    for base, rest in (tuple(owner.operands), tuple(owner.operands)[::-1]):
+        found = _base(base, parts)
+        if found is not None:
+            parts.append(rest)
+            return found
+    return None
+
+
+def _address(base: ir.Value, parts: list[ir.Value]) -> ir.Value:
+    """`base`, so many bytes further."""
+    byte = ir.IntegerType.get_signless(8)
+    for part in parts:
+        attributes = {
+            "elem_type": ir.TypeAttr.get(byte),
+            "rawConstantIndices": ir.DenseI32ArrayAttr.get([_DYNAMIC]),
+        }
+        base = ir.Operation.create("llvm.getelementptr", [base.type], [base, part], attributes).results[0]
+    return base
+
+
+def _erase(op: ir.Operation) -> None:
+    """Erase a cast or sum that nobody uses, and what only it used of these."""
+    owners = [v.owner for v in op.operands if not isinstance(v.owner, ir.Block)]
+    op.erase()
+    for owner in owners:
+        used = any(True for r in owner.results for _ in r.uses)
+        if owner.name in ("llvm.ptrtoint", "llvm.add") and not used:
+            _erase(owner.operation)

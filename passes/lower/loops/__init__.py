@@ -1,0 +1,1 @@
+"""Guards, peeled tails, unrolling, threads, register promotion, prefetch."""

@@ -1,0 +1,164 @@
+"""Lines of memory are asked for before they are needed."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, walk
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
+
+KEY = "prefetch"
+LINE = 64
+"""Bytes that come to the cache at once."""
+MOST = 64
+"""Lines asked for by one iteration: more than a core can wait for."""
+ACCESSES = ("affine.load", "affine.store")
+
+
+@lowering("tir-lower-prefetch", "ask for the lines that an annotated loop says it will need")
+def run(module: ir.Module) -> None:
+    """Ask at the start of each iteration for what the iteration touches of the buffers named.
+
+        for %i {                                      for %i {
+          for %k {...}                                  affine.prefetch %C[%i, 0], write, ...
+          use %C[%i, 0..16]                   -->       affine.prefetch %C[%i, 15], write, ...
+        } {prefetch = ["C"]}                            for %k {...}
+                                                        use %C[%i, 0..16] }
+
+    The annotation `prefetch` names one buffer or several, or gives with each the number of iterations ahead: {"A": 4}.
+    Known are accesses whose indices are sums of loop variables, under loops of constant extent; 64 lines at most. A
+    warning says what is left out. Requires loops to be cut (`tir-lower-tails`), not to be vectorized yet.
+    """
+    for func in programs(module):
+        known = {Buffer(walk.accessed(op)).root.name for op in walk.ops(func.op) if op.name in ACCESSES}
+        said: dict[str, str | None] = {}
+        for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and KEY in Loop(op).annotations]:
+            for name, ahead in _asked(loop, known).items():
+                what = f'{place(loop.op)}: loop {loop.name} does not prefetch "{name}"'
+                why = _prefetch(loop, name, ahead)
+                said[what] = why and said.get(what, why)  # pieces that were cut off a loop may do without
+        for what, why in said.items():
+            if why:
+                warnings.warn(f"{what}: {why}", LoweringWarning, stacklevel=2)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The box that one access covers in an iteration: its corner and extents."""
+
+    buffer: ir.Value
+    corner: tuple[Index, ...]
+    extents: tuple[int, ...]
+    written: bool
+
+    def starts(self) -> list[tuple[int, ...]]:
+        """Where the elements lie that reach every line of it, from the corner on, wherever lines begin."""
+        *rows, last = self.extents
+        step = max(1, LINE * 8 // bits(Buffer(self.buffer).dtype))
+        columns = sorted({*range(0, last, step), last - 1})
+        return list(itertools.product(*map(range, rows), columns))
+
+
+def _prefetch(loop: Loop, name: str, ahead: int) -> str | None:
+    """Ask for one buffer; the reason where it cannot be."""
+    accesses = [op for op in walk.ops(loop.op)[1:] if op.name in ACCESSES]
+    touching = [op for op in accesses if Buffer(walk.accessed(op)).root.name == name]
+    patches = list(dict.fromkeys(p for op in touching if (p := _patch(op, loop))))
+    count = sum(len(p.starts()) for p in patches)
+    if count > MOST:
+        return f"{count} lines an iteration, at most {MOST}"
+    if not count:
+        return "no access in the loop whose indices are sums of loops with constant extents"
+    _ask(loop, patches, ahead)
+    return None
+
+
+def _asked(loop: Loop, known: set[str]) -> dict[str, int]:
+    """The buffers that the annotation names, and how many iterations ahead."""
+    said = loop.annotations[KEY]
+    names = said if isinstance(said, list) else [said]
+    asked: dict[str, int] = {}
+    for name, ahead in said.items() if isinstance(said, dict) else [(name, 0) for name in names]:
+        if not isinstance(name, str) or type(ahead) is not int or ahead < 0:
+            raise LoweringError(
+                f"{place(loop.op)}: loop {loop.name} has prefetch = {said!r}; needed are names of buffers, or a"
+                ' dictionary from names to the number of iterations ahead, as in {"A": 4}'
+            )
+        if name not in known:
+            raise LoweringError(
+                f'{place(loop.op)}: loop {loop.name} is to prefetch "{name}", which the program does not access;'
+                f" it has {', '.join(sorted(known))}"
+            )
+        asked[name] = ahead
+    return asked
+
+
+def _patch(op: ir.Operation, loop: Loop) -> Patch | None:
+    """What an access covers while the loops between it and `loop` run; None where its indices are no plain sums."""
+    buffer = walk.accessed(op)
+    if walk.is_inside(walk.home(buffer), loop.op):
+        return None
+    indices, extents = walk.access_indices(op), []
+    between = [Loop(p) for p in itertools.takewhile(lambda p: p != loop.op, walk.parents(op)) if is_loop(p)]
+    for inner in between:
+        if inner.const_extent is None and any(i.uses(inner.var) for i in indices):
+            return None
+    corner = []
+    for index in indices:
+        start, extent = index, 1
+        for inner in between:
+            if not start.uses(inner.var):
+                continue
+            found = intervals.terms(start.expr)
+            last = (inner.const_extent or 1) - 1
+            if found is None or last < 0:
+                return None
+            factor = found[0][start.values.index(inner.var)]
+            start = start.substitute({inner.var: inner.lower + (last if factor < 0 else 0)}).simplified()
+            extent += abs(factor) * last
+        corner.append(start)
+        extents.append(extent)
+    if any(not _known_before(v, loop) for i in corner for v in i.values):
+        return None
+    return Patch(buffer, tuple(corner), tuple(extents), op.name == "affine.store")
+
+
+def _known_before(value: ir.Value, loop: Loop) -> bool:
+    return value == loop.var or not walk.is_inside(walk.home(value), loop.op)
+
+
+def _ask(loop: Loop, patches: Sequence[Patch], ahead: int) -> None:
+    """The prefetches, at the start of the body; where it is so many iterations ahead, as long as there is one."""
+    at = Index.of(loop.var) + ahead
+    with ir.InsertionPoint.at_block_begin(loop.body), loop.op.location:
+        if not ahead:
+            return _lines(patches, {})
+        more = create.guard([Constraint((u - 1 - at).simplified()) for u in loop.uppers])
+        with create.at_start(more.regions[0].blocks[0]):
+            return _lines(patches, {loop.var: at})
+
+
+def _lines(patches: Sequence[Patch], shift: Mapping[ir.Value, Index]) -> None:
+    """Each line once, for writing where it is written too."""
+    found: dict[tuple, bool] = {}
+    for patch in patches:
+        for start in patch.starts():
+            indices = [(c.substitute(shift) + s).simplified() for c, s in zip(patch.corner, start, strict=True)]
+            map_, used = emit_map(indices)
+            key = (patch.buffer, map_, tuple(used))
+            found[key] = found.get(key, False) or patch.written
+    for (buffer, map_, used), written in found.items():
+        attributes = {
+            "map": ir.AffineMapAttr.get(map_),
+            "isWrite": ir.BoolAttr.get(written),
+            "localityHint": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 3),
+            "isDataCache": ir.BoolAttr.get(True),
+        }
+        ir.Operation.create("affine.prefetch", [], [buffer, *used], attributes)

@@ -1,0 +1,105 @@
+"""Where tiles are whole: what guards and bounds say about the loops around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Index, Loop, is_loop, walk
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.loops.guards import is_plain_if
+
+FAST = ("vectorized", "unrolled")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A fast loop, or a guard near one: whole where `index` is at least 0, and it runs at all where `runs` is. `box`
+    has what the variables around it range over."""
+
+    op: ir.Operation
+    index: Index
+    runs: Index
+    box: intervals.Box
+
+
+def conditions(loop: Loop) -> Iterator[Condition]:
+    """What decides beneath a loop, by its variable, whether something is whole."""
+    for op in walk.ops(loop.op)[1:]:
+        found: list[tuple[Index, Index]] = []
+        if is_loop(op) and Loop(op).kind in FAST:
+            found = _of_loop(Loop(op))
+        elif is_plain_if(op) and _near_fast(op, loop):
+            found = [(c.index, c.index) for c in walk.constraints(op) if not c.is_eq]
+        if any(loop.var in index.values for index, _ in found):
+            box = intervals.around(op)
+            for index, runs in found:
+                if loop.var in index.values:
+                    yield Condition(op, index.simplified(), runs.simplified(), box)
+
+
+def _of_loop(inner: Loop) -> list[tuple[Index, Index]]:
+    """What is at least 0 where a loop has its constant bound, or runs at all when it has none."""
+    whole = next((u for u in inner.uppers if u.as_constant() is not None), None)
+    runs = [u - inner.lower - 1 for u in inner.uppers]
+    if whole is None:
+        return [(r, r) for r in runs]
+    return [(u - whole, r) for u, r in zip(inner.uppers, runs, strict=True) if u is not whole]
+
+
+def _near_fast(op: ir.Operation, loop: Loop) -> bool:
+    """Whether a fast loop stands beneath a guard, or around it inside the loop."""
+    around = walk.parents(op)
+    between = around[: around.index(loop.op)]
+    return any(is_loop(o) and Loop(o).kind in FAST for o in [*between, *walk.ops(op)])
+
+
+Point = dict[ir.Value, int]
+
+
+def corner(loop: Loop, condition: Condition) -> Point | None:
+    """The one iteration of a loop and of those around it that is not whole and yet runs; None where there are several,
+    none, or it cannot be told."""
+    index, runs, box = condition.index, condition.runs, condition.box
+    found, gap = intervals.terms(index.expr), (runs - index).simplified().as_constant()
+    if found is None or gap is None:
+        return None
+    least, width = found[1], gap
+    around: list[tuple[int, int, int, ir.Value]] = []
+    for number, value in enumerate(index.values):
+        factor, (low, high) = found[0].get(number, 0), box.get(value, (None, None))
+        if not factor or low is None or high is None:
+            return None
+        if value != loop.var and walk.is_inside(walk.home(value), loop.op):
+            least += min(factor * low, factor * high)
+            width += abs(factor) * (high - low)
+        else:
+            around.append((factor, low, high, value))
+    if len(around) < 2:
+        return None
+    points = _points(sorted(around, key=lambda a: -abs(a[0])), least + width, width)
+    first = next(points, None)
+    return first if first is not None and next(points, None) is None else None
+
+
+def _points(axes: Sequence[tuple[int, int, int, ir.Value]], most: int, width: int) -> Iterator[Point]:
+    """The points at which a sum over axes (factor, least, greatest) and `most` lies in [0, width)."""
+    if not axes:
+        if 0 <= most < width:
+            yield {}
+        return
+    (factor, low, high, value), *rest = axes
+    span = [sum(f(a * x, a * y) for a, x, y, _ in rest) for f in (min, max)]
+    for number in _between(factor, low, high, most, width, span):
+        for point in _points(rest, most + factor * number, width):
+            yield {value: number, **point}
+
+
+def _between(factor: int, low: int, high: int, most: int, width: int, span: Sequence[int]) -> range:
+    """The values of an axis with which the rest can still reach [0, width)."""
+    first, last = -most - span[1], width - 1 - most - span[0]  # of factor * value
+    if factor < 0:
+        first, last, factor = -last, -first, -factor
+    return range(max(low, -(-first // factor)), min(high, last // factor) + 1)

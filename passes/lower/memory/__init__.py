@@ -1,0 +1,1 @@
+"""Where buffers live, how large they are, how their rows are strided, when they are freed."""

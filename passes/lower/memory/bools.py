@@ -1,0 +1,52 @@
+"""Bool buffers become buffers of bytes."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import walk
+from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.retype import retype
+
+LOADS = ("affine.load", "memref.load")
+STORES = ("affine.store", "memref.store")
+
+
+@lowering("tir-lower-bools", "keep bools in memory as bytes, 0 or 1")
+def run(module: ir.Module) -> None:
+    """A bool is a bit as a value, a byte in memory (as in NumPy).
+
+        %b = affine.load %M[%i] : memref<16xi1>     -->   %x = affine.load %M[%i] : memref<16xi8>
+                                                          %b = arith.trunci %x : i8 to i1
+
+    Upstream's conversion of a store to `memref<i1>` stops the process.
+    """
+    everything = walk.ops(module.operation)
+    if not retype(everything, as_bytes):
+        return
+    byte, bit = ir.IntegerType.get_signless(8), ir.IntegerType.get_signless(1)
+    for op in everything:
+        if op.name in LOADS and op.results[0].type == bit:
+            _widen_load(op, byte, bit)
+        elif op.name in STORES and op.operands[0].type == bit:
+            with ir.InsertionPoint(op), op.location:
+                op.operands[0] = ir.Operation.create("arith.extui", [byte], [op.operands[0]]).results[0]
+
+
+def as_bytes(type_: ir.Type) -> ir.Type:
+    """The memref type with bytes for bools."""
+    memref = ir.MemRefType(type_)
+    element = memref.element_type
+    if not (isinstance(element, ir.IntegerType) and element.width == 1):
+        return type_
+    return ir.MemRefType.get(memref.shape, ir.IntegerType.get_signless(8), memref.layout, memref.memory_space)
+
+
+def _widen_load(op: ir.Operation, byte: ir.Type, bit: ir.Type) -> None:
+    value = op.results[0]
+    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+    value.set_type(byte)
+    with ir.InsertionPoint.after(op), op.location:
+        narrow = ir.Operation.create("arith.trunci", [bit], [value]).results[0]
+    for owner, number in uses:
+        owner.operands[number] = narrow

@@ -1,0 +1,298 @@
+"""Buffers move to the loop that uses them and shrink to the part that one iteration touches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import kept_dims
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, edit, emit_map, is_loop, symbols_by_name, walk
+from tir_mlir.dialect.presburger import isl_exprs, sets
+from tir_mlir.passes.lower.blocks.blocks import Simplifier
+from tir_mlir.passes.lower.memory import lifetimes
+from tir_mlir.passes.lower.op_attrs import index_of, numbers
+from tir_mlir.passes.lower.registry import lowering, programs
+
+dim_type = isl.dim_type
+
+
+@lowering("tir-lower-compact", "move buffers to the loop they serve and shrink them to the region it uses")
+def run(module: ir.Module) -> None:
+    """Place and shrink every allocated buffer.
+
+        %b = memref.alloc : memref<1024x1024xf32>          for %i { for %k {
+        for %i { for %k {                                    %b = memref.alloc : memref<16x16xf32>
+          fill and use %b[%i * 16 + .., %k * 16 + ..]  -->   fill and use %b[.., ..]
+
+    The place is the innermost loop in whose every iteration each read follows a write of that iteration (isl decides);
+    the size is the box of what one iteration touches, where that is constant. Strides of views become static with it.
+    A buffer of which this cannot be shown stays as it is. Requires blocks to be removed.
+    """
+    for func in programs(module):
+        compact(func)
+
+
+def compact(func: Func) -> None:
+    """The same for one function."""
+    domains: lifetimes.Domains = {}
+    for value in [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]:
+        if plan := _plan(value, domains):
+            _apply(value, plan)
+
+
+@dataclass
+class Plan:
+    """Where a buffer goes and what it keeps: per dimension the shift and the new static extent (None: as it is)."""
+
+    home: ir.Operation | None
+    mins: list[Index]
+    extents: list[int | None]
+
+
+def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
+    """The best placement that can be shown to be right; None to leave the buffer alone."""
+    buffer = Buffer(value)
+    if not _is_plain(buffer.type):
+        return None
+    try:
+        with sets.question(f"the life of buffer {buffer.name}"):
+            touches = lifetimes.touches(value, domains)
+    except NotProvable:
+        return None
+    users = [use.owner.operation for use in value.uses]
+    if not users or not touches:
+        return None
+    loops = lifetimes.common_loops(users)
+    first = len([p for p in walk.parents(walk.home(value)) if is_loop(p)])
+    depth = _private_depth(buffer, touches, first, len(loops))
+    target = loops[depth - 1] if depth > first else None
+    mins, extents = _whole(buffer)
+    if can_reindex(value):
+        try:
+            with sets.question(f"the region of buffer {buffer.name}"):
+                mins, extents = _box(buffer, _reach(touches, users, domains), [Loop(p).var for p in loops[:depth]])
+        except NotProvable:
+            pass
+    if target is None and all(e is None for e in extents):
+        return None
+    return Plan(target, mins, extents)
+
+
+def _whole(buffer: Buffer) -> tuple[list[Index], list[int | None]]:
+    """No shift, all extents as they are."""
+    return [Index.constant(0) for _ in range(buffer.rank)], [None for _ in range(buffer.rank)]
+
+
+def _is_plain(type_: ir.MemRefType) -> bool:
+    return type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
+
+
+def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.Touch], first: int, deepest: int) -> int:
+    """The number of loops around the innermost place where the buffer may stand."""
+    for depth in range(deepest, first, -1):
+        try:
+            with sets.question(f"whether buffer {buffer.name} is private to a loop"):
+                if lifetimes.is_private(touches, depth):
+                    return depth
+        except NotProvable:
+            continue
+    return first
+
+
+def _reach(
+    touches: Sequence[lifetimes.Touch], users: Sequence[ir.Operation], domains: lifetimes.Domains
+) -> list[isl.Map]:
+    """{ iteration -> elements } of all accesses, and of views as a whole: a view must lie inside its buffer."""
+    found = [t.elements for t in touches]
+    for user in users:
+        if user.name == "memref.subview":
+            found.append(lifetimes.relation(user, *view_box(user), domains)[1])
+    return found
+
+
+def _box(buffer: Buffer, reach: Sequence[isl.Map], outer: Sequence[ir.Value]) -> tuple[list[Index], list[int | None]]:
+    """Per dimension the minimum (over the outer loops) and the constant extent of what one iteration touches."""
+    relation: isl.Map | None = None
+    mins, extents = _whole(buffer)
+    depth = len(outer)
+    for part in reach:
+        part = part.project_out(dim_type.in_, depth, part.dim(dim_type.in_) - depth)
+        relation = part if relation is None else relation.union(part)
+    assert relation is not None
+    for d in range(buffer.rank):
+        low, extent = _bounds(relation, d, outer, buffer)
+        size = buffer.shape[d]
+        if extent is not None and (size is None or extent < size):
+            mins[d], extents[d] = low, extent
+    return mins, extents
+
+
+def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer) -> tuple[Index, int | None]:
+    """The best affine lower bound of dimension `d` with a constant extent from it on."""
+    rank = relation.dim(dim_type.out)
+    line = relation.project_out(dim_type.out, d + 1, rank - d - 1).project_out(dim_type.out, 0, d)
+    context = line.domain()
+    best: tuple[Index, int | None] = (Index.constant(0), None)
+    for _, aff in line.dim_min(0).coalesce().gist(context).get_pieces():
+        if not aff.get_denominator_val().is_one():
+            continue
+        apart = line.sum(isl.Map.from_aff(aff.neg())).range()
+        if (ends := sets.constant_extent(apart, 0)) is None:
+            continue
+        extent = ends[1] - ends[0] + 1
+        if best[1] is None or extent < best[1]:
+            low = isl_exprs.to_index(
+                aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(walk.home(buffer.value))
+            )
+            best = (low.simplified(), extent)
+    return best
+
+
+def _apply(value: ir.Value, plan: Plan) -> None:
+    """Make the buffer anew at its place, with its size, and turn its users over to it."""
+    old = value.owner.operation
+    type_ = ir.MemRefType(value.type)
+    operands = iter(list(old.operands))
+    shape, sizes = [], []
+    for d, extent in enumerate(plan.extents):
+        size = next(operands) if type_.is_dynamic_dim(d) else None
+        if extent is None and size is not None:
+            sizes.append(size)
+        shape.append(type_.shape[d] if extent is None else extent)
+    body = plan.home.regions[0].blocks[0] if plan.home is not None else None
+    spot = ir.InsertionPoint.at_block_begin(body) if body is not None else ir.InsertionPoint(old)
+    attributes = {n: old.attributes[n] for n in old.attributes}
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(sizes), 0])
+    new_type = ir.MemRefType.get(shape, type_.element_type, memory_space=type_.memory_space)
+    with spot:
+        new = ir.Operation.create("memref.alloc", [new_type], sizes, attributes, loc=old.location)
+    reindex(value, new.results[0], plan.mins)
+    old.erase()
+
+
+DYNAMIC = ir.ShapedType.get_dynamic_size()
+POINTERS = ("memref.extract_aligned_pointer_as_index", "memref.extract_strided_metadata")
+
+
+def can_reindex(buffer: ir.Value) -> bool:
+    """Whether every user can follow a change of shape: affine accesses, views, and pointers taken of views."""
+    for use in buffer.uses:
+        name = use.owner.name
+        if name not in ("affine.load", "affine.store", "memref.subview"):
+            return False
+        if name == "memref.subview" and not _can_retype(use.owner.operation):
+            return False
+    return True
+
+
+def _can_retype(view: ir.Operation) -> bool:
+    """Whether the users of a view take any strides."""
+    if any(s == DYNAMIC for s in numbers(view, "static_strides")):
+        return False
+    if _kept(view) is None:
+        return False
+    for use in view.results[0].uses:
+        name = use.owner.name
+        if name not in (*walk.AFFINE_ACCESS, "memref.load", "memref.store", "memref.subview", *POINTERS, "memref.dim"):
+            return False
+        if name == "memref.subview" and not _can_retype(use.owner.operation):
+            return False
+    return True
+
+
+def _kept(view: ir.Operation) -> list[int] | None:
+    """The dimensions of the source that a view keeps; None where that is not clear."""
+    return kept_dims(ir.MemRefType(view.results[0].type).shape, numbers(view, "static_sizes"))
+
+
+def reindex(old: ir.Value, new: ir.Value, mins: Sequence[Index]) -> None:
+    """Let every user of `old` use `new`, indices shifted by `mins`. Requires `can_reindex`, or equal types."""
+    if old.type == new.type:
+        old.replace_all_uses_with(new)
+        return
+    for user in dict.fromkeys(use.owner.operation for use in old.uses):
+        if user.name == "memref.subview":
+            _shift_view(user, new, mins)
+        else:
+            _shift_access(user, new, mins)
+
+
+def _shift_access(op: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> None:
+    shorten = Simplifier(op, {})
+    indices = [shorten(i - low) for i, low in zip(walk.access_indices(op), mins, strict=True)]
+    map_, used = emit_map(indices)
+    value = list(op.operands)[:1] if "store" in op.name else []
+    edit.rebuild(op, [*value, new, *used], {"map": ir.AffineMapAttr.get(map_)})
+
+
+def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> None:
+    """The same view of the smaller buffer; offsets that became constant are static in its type."""
+    segments = numbers(view, "operandSegmentSizes")
+    operands = list(view.operands)[1:]
+    dynamic, rest = iter(operands[: segments[1]]), operands[segments[1] :]
+    shorten = Simplifier(view, {})
+    static, values = [], []
+    with ir.InsertionPoint(view), view.location:
+        for offset, low in zip(numbers(view, "static_offsets"), mins, strict=True):
+            index = Index.constant(offset) if offset != DYNAMIC else index_of(next(dynamic))
+            index = shorten(index - low)
+            number = index.as_constant()
+            static.append(DYNAMIC if number is None else number)
+            if number is None:
+                values.append(apply(index))
+        changes = {
+            "static_offsets": ir.DenseI64ArrayAttr.get(static),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, len(values), *segments[2:]]),
+        }
+        attributes = {n: view.attributes[n] for n in view.attributes} | changes
+        type_ = _view_type(view, ir.MemRefType(new.type), static)
+        made = ir.Operation.create("memref.subview", [type_], [new, *values, *rest], attributes)
+    _retype(view.results[0], made.results[0])
+    edit.erase(view)
+
+
+def _view_type(view: ir.Operation, source: ir.MemRefType, offsets: Sequence[int]) -> ir.MemRefType:
+    """The type of a view of `source` with these static (or DYNAMIC) offsets."""
+    old = ir.MemRefType(view.results[0].type)
+    strides, start = source.get_strides_and_offset()
+    known = start != DYNAMIC and all(o != DYNAMIC and s != DYNAMIC for o, s in zip(offsets, strides, strict=True))
+    offset = start + sum(o * s for o, s in zip(offsets, strides, strict=True)) if known else DYNAMIC
+    factors = numbers(view, "static_strides")
+    steps = [DYNAMIC if s == DYNAMIC else s * t for s, t in zip(strides, factors, strict=True)]
+    steps = [steps[d] for d in _kept(view) or []]
+    return ir.MemRefType.get(old.shape, old.element_type, ir.StridedLayoutAttr.get(offset, steps), source.memory_space)
+
+
+def _retype(old: ir.Value, new: ir.Value) -> None:
+    """Turn users of a view over to its successor of another type; views of views follow."""
+    users = dict.fromkeys(use.owner.operation for use in old.uses)
+    old.replace_all_uses_with(new)
+    for user in users:
+        if user.name == "memref.subview":
+            type_ = _view_type(user, ir.MemRefType(new.type), numbers(user, "static_offsets"))
+            user.results[0].set_type(type_)
+            _retype_below(user)
+
+
+def _retype_below(view: ir.Operation) -> None:
+    for use in view.results[0].uses:
+        if use.owner.name == "memref.subview":
+            user = use.owner.operation
+            type_ = _view_type(user, ir.MemRefType(view.results[0].type), numbers(user, "static_offsets"))
+            user.results[0].set_type(type_)
+            _retype_below(user)
+
+
+def view_box(view: ir.Operation) -> tuple[list[Index], list[Index]]:
+    """Offsets and extents (in elements of the source) of all that a view can reach. Requires static strides."""
+    segments = numbers(view, "operandSegmentSizes")
+    operands = list(view.operands)[1:]
+    offsets, sizes = iter(operands[: segments[1]]), iter(operands[segments[1] : segments[1] + segments[2]])
+    mins = [Index.constant(n) if n != DYNAMIC else index_of(next(offsets)) for n in numbers(view, "static_offsets")]
+    extents = [Index.constant(n) if n != DYNAMIC else index_of(next(sizes)) for n in numbers(view, "static_sizes")]
+    strides = numbers(view, "static_strides")
+    return mins, [(e - 1) * s + 1 for e, s in zip(extents, strides, strict=True)]

@@ -1,0 +1,196 @@
+"""What `storage_align` asks for: the strides of allocated buffers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import buffers
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import Block, Buffer, Index, apply, attrs, is_block, walk
+from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
+
+DIM_ALIGN = "tir.dim_align"
+"""On an allocation: [axis, factor, offset], ... Lives only while lowering."""
+KEY = "buffer_dim_align"
+DYNAMIC = ir.ShapedType.get_dynamic_size()
+DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
+
+
+@lowering("tir-lower-align", "note on every allocation the strides that storage_align asked for")
+def run(module: ir.Module) -> None:
+    """Carry the annotations of blocks over to the buffers they speak of.
+
+        %b = memref.alloc : ...                       %b = memref.alloc {tir.dim_align = [[0, 32, 8]]} : ...
+        ... {tir.block = "b", tir.annotations =   -->
+             {buffer_dim_align = [[0, 0, 32, 8]]}}
+
+    Runs before blocks are removed; `tir-lower-strides` does the rest when buffers have their final shape.
+    """
+    for func in programs(module):
+        for op in walk.ops(func.op):
+            if is_block(op) and KEY in Block(op).annotations:
+                _note(Block(op))
+
+
+def _note(block: Block) -> None:
+    written = [b.root for b in buffers(block)[1]]
+    for entry in block.annotations[KEY]:
+        if not isinstance(entry, list) or len(entry) != 4 or any(type(n) is not int for n in entry) or entry[2] <= 0:
+            raise LoweringError(
+                f'{place(block.op)}: block "{block.name}" has {KEY} entry {entry!r}; needed is [buffer, axis, factor,'
+                " offset], integers, the factor above 0"
+            )
+        number, axis, factor, offset = entry
+        buffer = written[number] if 0 <= number < len(written) else None
+        if buffer is None or not buffer.is_alloc or not 0 <= axis < buffer.rank:
+            # steps after storage_align may have put another buffer there, or given it other dimensions
+            warnings.warn(
+                f'{place(block.op)}: {KEY} {entry} of block "{block.name}" is left out: it needs a buffer that the'
+                " block writes and the program allocates, and an axis of it",
+                LoweringWarning,
+                stacklevel=2,
+            )
+            continue
+        known = attrs.get(buffer.op, DIM_ALIGN, [])
+        attrs.put(buffer.op, DIM_ALIGN, [*(e for e in known if e[0] != axis), [axis, factor, offset]])
+
+
+def padded(value: ir.Value) -> bool:
+    """Whether the memory behind a value will get strides of its own: elements of a row may then lie apart."""
+    root = Buffer(value).root.op
+    return root is not None and DIM_ALIGN in root.attributes
+
+
+def is_row(value: ir.Value) -> bool:
+    """Whether elements that follow each other in the last dimension of a padded buffer lie side by side."""
+    op = Buffer(value).op
+    return op is not None and op.name == "memref.alloc" and strides_of(op)[-1] == 1
+
+
+def strides_of(op: ir.Operation) -> list[int]:
+    """The strides of an allocation, in elements: row-major, each rounded up as asked."""
+    shape = ir.MemRefType(op.results[0].type).shape
+    asked = {axis: (factor, offset) for axis, factor, offset in attrs.get(op, DIM_ALIGN, [])}
+    strides, step = [], 1
+    for axis in reversed(range(len(shape))):
+        if axis in asked:
+            factor, offset = asked[axis]
+            step += (offset - step) % factor
+        strides.insert(0, step)
+        if axis and shape[axis] == DYNAMIC:
+            name = attrs.get(op, attrs.NAME, "a buffer")
+            raise LoweringError(
+                f"{place(op)}: {name} is aligned, and its dimension {axis} has a symbolic size; strides are rounded for"
+                " constant sizes only (the first dimension may be symbolic)"
+            )
+        step *= max(shape[axis], 1)
+    return strides
+
+
+@lowering("tir-lower-strides", "give aligned buffers their strides")
+def lay_out(module: ir.Module) -> None:
+    """Make every aligned buffer a view, with strides of its own, of a longer one-dimensional buffer.
+
+        %b = memref.alloc {tir.dim_align = [[0, 32, 8]]} : memref<16x10xf32>
+            -->
+        %m = memref.alloc : memref<640xf32>
+        %b = memref.reinterpret_cast %m to offset: [0], sizes: [16, 10], strides: [40, 1]
+
+    Views of it follow. Runs when shapes are final and vectors are made (`padded` keeps those off rows with gaps).
+    """
+    for func in programs(module):
+        for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc" and DIM_ALIGN in o.attributes]:
+            strides = strides_of(op)
+            if strides == _row_major(ir.MemRefType(op.results[0].type).shape):
+                del op.attributes[DIM_ALIGN]
+            else:
+                _check_users(op.results[0])
+                _lay_out(op, strides)
+
+
+def _row_major(shape: Sequence[int]) -> list[int]:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return strides
+
+
+def _lay_out(op: ir.Operation, strides: list[int]) -> None:
+    type_ = ir.MemRefType(op.results[0].type)
+    first = type_.shape[0]
+    length = DYNAMIC if first == DYNAMIC else max(first, 1) * strides[0]
+    layout = ir.StridedLayoutAttr.get(0, strides)
+    new_type = ir.MemRefType.get(type_.shape, type_.element_type, layout, type_.memory_space)
+    flat = ir.MemRefType.get([length], type_.element_type, memory_space=type_.memory_space)
+    facts = {n: op.attributes[n] for n in op.attributes if n != DIM_ALIGN}
+    with ir.InsertionPoint(op), op.location:
+        sizes = list(op.operands)
+        total = [apply(Index.of(sizes[0]) * strides[0])] if sizes else []
+        memory = ir.Operation.create("memref.alloc", [flat], total, facts)
+        view = ir.Operation.create(
+            "memref.reinterpret_cast",
+            [new_type],
+            [memory.results[0], *sizes],
+            {
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(sizes), 0]),
+                "static_offsets": ir.DenseI64ArrayAttr.get([0]),
+                "static_sizes": ir.DenseI64ArrayAttr.get(list(type_.shape)),
+                "static_strides": ir.DenseI64ArrayAttr.get(strides),
+            },
+        )
+    for dealloc in [u.owner.operation for u in op.results[0].uses if u.owner.name == "memref.dealloc"]:
+        dealloc.erase()
+    op.results[0].replace_all_uses_with(view.results[0])
+    op.erase()
+    _follow(view.results[0])
+
+
+# --- views ------------------------------------------------------------------------------------------------------------
+
+_TAKE_ANY = ("memref.load", "memref.store", "memref.dim", "memref.dealloc", "memref.copy")
+
+
+def _check_users(value: ir.Value) -> None:
+    """Refuse users that fix the layout of a buffer: a call that takes it as a whole, a cast."""
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name == "memref.subview":
+            _check_users(user.results[0])
+        elif user.name not in _TAKE_ANY and not user.name.startswith(("affine.", "vector.", "memref.extract_")):
+            name = Buffer(value).root.name
+            raise LoweringError(
+                f"{place(user)}: {name} is aligned by storage_align, and {user.name} takes it in its plain layout; pass"
+                " an access pointer and strides instead"
+            )
+
+
+def _follow(value: ir.Value) -> None:
+    """Give the views of a value the strides that come with its type."""
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name == "memref.subview":
+            old, source = ir.MemRefType(user.results[0].type), ir.MemRefType(value.type)
+            layout = _view_layout(user, source, old)
+            user.results[0].set_type(ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space))
+            _follow(user.results[0])
+
+
+def _view_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType) -> ir.Attribute:
+    """Strides multiply, offsets add up, unknown where a part is; unit dimensions that the view drops go."""
+    strides, start = source.get_strides_and_offset()
+    offsets, sizes, steps = (attrs.integers(op, f"static_{k}") for k in ("offsets", "sizes", "strides"))
+    total = start
+    for part, stride in zip(offsets, strides, strict=True):
+        unknown = DYNAMIC_STRIDE in (total, part) or DYNAMIC in (part,)
+        total = DYNAMIC_STRIDE if unknown else total + part * stride
+    drop, kept = len(sizes) - old.rank, []
+    for stride, step, size in zip(strides, steps, sizes, strict=True):
+        if drop and size == 1:
+            drop -= 1
+        else:
+            kept.append(DYNAMIC_STRIDE if step == DYNAMIC else stride * step)
+    return ir.StridedLayoutAttr.get(total, kept)

@@ -1,0 +1,1 @@
+"""Vectorization, reductions over lanes, and copies and transposes done in registers."""

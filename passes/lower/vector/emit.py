@@ -1,0 +1,253 @@
+"""The body of a loop written for several of its iterations at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import arith, vector
+
+from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, at_end, edit, emit_map, is_loop, read_map, step, walk
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.op_attrs import dense, maker, map_of, zeros
+from tir_mlir.passes.lower.vector.legality import Lanes, contiguous, strided
+from tir_mlir.passes.lower.vector.partial_sums import Place
+from tir_mlir.passes.lower.vector.strided_loads import MOST_STRIDE, spaced
+
+CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
+
+
+class Emitter:
+    """Writes the body of a loop for `width` lanes from `base` on, at the insertion point; `counts`: for the first ones
+    only, as many as the least of these. `sums`: for the load and the store of each sum, where the lanes keep theirs."""
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        base: Index,
+        width: int,
+        counts: Sequence[Index] = (),
+        sums: Mapping[ir.Operation, Place] | None = None,
+    ):
+        self.lanes = lanes
+        self.sums = sums or {}
+        self.base = base
+        self.width = width
+        bits = self._type(ir.IntegerType.get_signless(1))
+        self.mask = _mask(lanes.loop, bits, counts) if counts else None
+        self.scalars: dict[ir.Value, Index] = {}  # index values that are the same in all lanes
+        self.values: dict[ir.Value, ir.Value] = {}  # copies: vectors of varying values, scalars of the others
+
+    def run(self) -> None:
+        self.body(self.lanes.loop.body)
+
+    def body(self, block: ir.Block) -> None:
+        for op in list(block.operations)[:-1]:
+            with op.location:
+                self.emit(op.operation)
+
+    def emit(self, op: ir.Operation) -> None:
+        if op.name in ("affine.for", "affine.if"):
+            self.nested(op)
+        elif op in self.sums:
+            self.partial(op, self.sums[op])
+        elif op.name == "affine.store":
+            self.store(op)
+        elif not any(r in self.lanes.varying for r in op.results):
+            self.uniform(op)
+        elif op.name == "affine.load":
+            self.load(op)
+        elif op.name == "affine.apply":
+            index = read_map(map_of(op), list(op.operands))[0]
+            self.values[op.results[0]] = self.spread(index)
+        elif op.name == "memref.load":
+            self.gather(op)
+        else:
+            operands = [self.vector(v) for v in op.operands]
+            made = self._like(op, operands, [self._type(r.type) for r in op.results])
+            self.values |= dict(zip(op.results, made.results, strict=True))
+
+    # --- operands ----------------------------------------------------------------------------------------------------
+
+    def at(self, index: Index, lane: int = 0) -> Index:
+        """An index expression in one lane."""
+        return index.substitute({self.lanes.var: self.base + lane, **self.scalars}).simplified()
+
+    def vector(self, value: ir.Value) -> ir.Value:
+        """A value as a vector, broadcast when it is the same in all lanes."""
+        if value == self.lanes.var:
+            return self.spread(Index.of(value))
+        if value in self.lanes.varying:
+            return self.values[value]
+        return vector.broadcast(self._type(value.type), self.scalar(value))
+
+    def scalar(self, value: ir.Value) -> ir.Value:
+        if value in self.scalars:
+            return apply(self.scalars[value])
+        return self.values.get(value, value)
+
+    def spread(self, index: Index) -> ir.Value:
+        """The values of an index expression in the lanes, as a vector of index."""
+        type_ = self._type(ir.IndexType.get())
+        grows = step(index, self.lanes.var)
+        if grows is None:
+            return vector.from_elements(type_, [apply(self.at(index, lane)) for lane in range(self.width)])
+        numbers = np.arange(self.width, dtype=np.int64) * grows
+        steps = arith.constant(type_, dense(numbers, type_))
+        return arith.addi(vector.broadcast(type_, apply(self.at(index))), steps)
+
+    # --- ops ---------------------------------------------------------------------------------------------------------
+
+    def uniform(self, op: ir.Operation) -> None:
+        if op.name in walk.AFFINE_OPS:
+            start = 1 if op.name == "affine.load" else 0
+            operands = list(op.operands)
+            map_, used = emit_map([self.at(i) for i in read_map(map_of(op), operands[start:])])
+            made = self._like(op, operands[:start] + used, [r.type for r in op.results], map_)
+        else:
+            made = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
+        self.values |= dict(zip(op.results, made.results, strict=True))
+        if op.name == "affine.apply":
+            index = read_map(map_of(op), list(op.operands))[0]
+            self.scalars[op.results[0]] = self.at(index)
+
+    def load(self, op: ir.Operation) -> None:
+        memref, indices = op.operands[0], walk.access_indices(op)
+        type_ = self._type(op.results[0].type)
+        stride = None if self.mask is not None else strided(self.lanes, memref, indices)
+        if stride is not None and abs(stride) <= MOST_STRIDE and self.width > 1:
+            first = [self.at(i, 0 if stride > 0 else self.width - 1) for i in indices]
+            made = spaced(lambda start: self._load_row(memref, [*first[:-1], first[-1] + start]), self.width, stride)
+        elif not contiguous(self.lanes, memref, indices):
+            made = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
+        elif self.mask is None or self._may_read_all(memref, indices):
+            made = self._load_row(memref, [self.at(i) for i in indices])
+        else:
+            places = [apply(self.at(i)) for i in indices]
+            made = vector.maskedload(type_, memref, places, self.mask, zeros(type_))
+        self.values[op.results[0]] = made
+
+    def _load_row(self, memref: ir.Value, indices: Sequence[Index]) -> ir.Value:
+        map_, used = emit_map(indices)
+        type_ = self._type(ir.MemRefType(memref.type).element_type)
+        return ir.Operation.create("affine.vector_load", [type_], [memref, *used], {"map": _attr(map_)}).results[0]
+
+    def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
+        """Whether lanes that the mask leaves out are elements of the buffer still, and not written here."""
+        last = ir.MemRefType(memref.type).shape[-1]
+        if last == ir.ShapedType.get_dynamic_size() or Buffer(memref).root.value in self.lanes.stored:
+            return False
+        box = intervals.within(ir.InsertionPoint.current.block.owner.operation)
+        return intervals.at_least_zero(Index.constant(last - self.width) - self.at(indices[-1]), box)
+
+    def _load_one(self, memref: ir.Value, indices: Sequence[Index], lane: int) -> ir.Value:
+        map_, used = emit_map([self.at(i, lane) for i in indices])
+        element = ir.MemRefType(memref.type).element_type
+        return ir.Operation.create("affine.load", [element], [memref, *used], {"map": _attr(map_)}).results[0]
+
+    def gather(self, op: ir.Operation) -> None:
+        memref, *indices = list(op.operands)
+        elements = []
+        for lane in range(self.width):
+            where = [self.one(i, lane) for i in indices]
+            elements.append(self._like(op, [memref, *where], [op.results[0].type]).results[0])
+        self.values[op.results[0]] = vector.from_elements(self._type(op.results[0].type), elements)
+
+    def one(self, value: ir.Value, lane: int) -> ir.Value:
+        """A value in one lane: an index that was loaded is loaded alone, which is quicker than to take it from a
+        vector."""
+        if value == self.lanes.var:
+            return apply(self.at(Index.of(value), lane))
+        op = maker(value)
+        if value not in self.lanes.varying or op is None:
+            return self.scalar(value)
+        if op.name in CASTS:
+            return self._like(op, [self.one(op.operands[0], lane)], [op.results[0].type]).results[0]
+        if op.name == "affine.load" and self._is_input(op):
+            return self._load_one(op.operands[0], walk.access_indices(op), lane)
+        if op.name == "affine.apply":
+            return apply(self.at(read_map(map_of(op), list(op.operands))[0], lane))
+        return vector.extract(self.vector(value), [], [lane])
+
+    def _is_input(self, load: ir.Operation) -> bool:
+        """Whether what an op loads is not written here."""
+        return Buffer(load.operands[0]).root.value not in self.lanes.stored
+
+    def store(self, op: ir.Operation) -> None:
+        value, memref, indices = self.vector(op.operands[0]), op.operands[1], walk.access_indices(op)
+        if self.mask is not None:
+            vector.maskedstore(memref, [apply(self.at(i)) for i in indices], self.mask, value)
+            return
+        if contiguous(self.lanes, memref, indices):
+            map_, used = emit_map([self.at(i) for i in indices])
+            ir.Operation.create("affine.vector_store", [], [value, memref, *used], {"map": _attr(map_)})
+            return
+        for lane in range(self.width):
+            map_, used = emit_map([self.at(i, lane) for i in indices])
+            element = vector.extract(value, [], [lane])
+            ir.Operation.create("affine.store", [], [element, memref, *used], {"map": _attr(map_)})
+
+    def partial(self, op: ir.Operation, place: Place) -> None:
+        """The load or store of a sum, where each lane has its own; lanes that the mask leaves out keep theirs."""
+        if op.name == "affine.load":
+            self.values[op.results[0]] = place.load(self.width)
+            return
+        value = self.vector(op.operands[0])
+        if self.mask is not None:
+            value = arith.select(self.mask, value, place.load(self.width))
+        place.store(value)
+
+    def nested(self, op: ir.Operation) -> None:
+        """A loop or condition that all lanes go through together."""
+        shell = op.clone().operation
+        for region in shell.regions:
+            for block in region.blocks:
+                for inner in reversed(list(block.operations)[:-1]):
+                    inner.operation.erase()
+        mapping = {self.lanes.var: self.base, **self.scalars}
+        if any(v in mapping for v in shell.operands):
+            shell = edit.rewrite_indices(shell, lambda i: i.substitute(mapping).simplified())
+        for old_region, new_region in zip(op.regions, shell.regions, strict=True):
+            for old, new in zip(old_region.blocks, new_region.blocks, strict=True):
+                self.scalars |= {a: Index.of(b) for a, b in zip(old.arguments, new.arguments, strict=True)}
+                with at_end(new):
+                    self.body(old)
+
+    # --- making ------------------------------------------------------------------------------------------------------
+
+    def _type(self, element: ir.Type) -> ir.VectorType:
+        return ir.VectorType.get([self.width], element)
+
+    def _like(
+        self,
+        op: ir.Operation,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Type],
+        map_: ir.AffineMap | None = None,
+    ) -> ir.Operation:
+        attributes = {n: op.attributes[n] for n in op.attributes}
+        if map_ is not None:
+            attributes["map"] = _attr(map_)
+        return ir.Operation.create(op.name, list(results), list(operands), attributes)
+
+
+def _attr(map_: ir.AffineMap) -> ir.Attribute:
+    return ir.AffineMapAttr.get(map_)
+
+
+def _mask(loop: Loop, type_: ir.VectorType, counts: Sequence[Index]) -> ir.Value:
+    """The first lanes, as many as the least of some counts; made as far out as these are known."""
+    place = loop.op
+    used = [walk.home(v) for c in counts for v in c.values]
+    for parent in walk.parents(loop.op):
+        if not is_loop(parent) or any(walk.is_inside(home, parent) for home in used):
+            break
+        place = parent
+    with ir.InsertionPoint(place):
+        if len(counts) == 1:
+            count = apply(counts[0])
+        else:
+            map_, values = emit_map(counts)
+            count = ir.Operation.create("affine.min", [ir.IndexType.get()], values, {"map": _attr(map_)}).results[0]
+        return vector.create_mask(type_, [count])

@@ -1,0 +1,101 @@
+"""Sums over the lanes of a vector: each lane adds up its own part, and the parts are combined at the end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith, vector
+
+from tir_mlir.dialect.ir import Buffer, Loop, create, emit_map, is_loop, walk
+from tir_mlir.passes.lower.vector.peel_first import may_start, take_out_starts
+from tir_mlir.passes.lower.vector.reductions import Sum, is_fixed
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where lanes keep their parts of a sum: a row of a small buffer."""
+
+    buffer: ir.Value
+    start: int
+
+    def load(self, width: int) -> ir.Value:
+        type_ = ir.VectorType.get([width], ir.MemRefType(self.buffer.type).element_type)
+        return ir.Operation.create("affine.vector_load", [type_], [self.buffer], self._map()).results[0]
+
+    def store(self, value: ir.Value) -> None:
+        ir.Operation.create("affine.vector_store", [], [value, self.buffer], self._map())
+
+    def _map(self) -> dict[str, ir.Attribute]:
+        return {"map": ir.AffineMapAttr.get(ir.AffineMap.get(0, 0, [ir.AffineExpr.get_constant(self.start)]))}
+
+
+class Parts:
+    """The parts of one sum: `count` rows of `width` lanes, made before the outermost loop that adds to nothing else,
+    combined after it."""
+
+    def __init__(self, sum_: Sum, loop: Loop, width: int, count: int):
+        self.sum, self.width, self.count = sum_, width, count
+        self.top = _top(sum_, loop)
+        element = sum_.type
+        with ir.InsertionPoint(self.top), self.top.location:
+            self.buffer = create.alloc("parts", [width * count], Buffer(sum_.root).dtype)
+            type_ = ir.VectorType.get([width], element)
+            start = arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, _neutral(sum_.chain[0].name, element)))
+            for row in range(count):
+                self.place(row).store(start)
+
+    def place(self, row: int) -> Place:
+        return Place(self.buffer, row * self.width)
+
+    def finish(self) -> None:
+        """Combine the parts in halves, and with what the sum was before."""
+        sum_ = self.sum
+        with ir.InsertionPoint.after(self.top), self.top.location:
+            rows = [self.place(row).load(self.width) for row in range(self.count)]
+            while len(rows) > 1:
+                half = len(rows) // 2
+                rows = [sum_.combine(a, b) for a, b in zip(rows[:half], rows[half:], strict=True)]
+            value = rows[0]
+            size = self.width
+            while size > 1:
+                size //= 2
+                low, high = (
+                    vector.extract_strided_slice(ir.VectorType.get([size], sum_.type), value, [at], [size], [1])
+                    for at in (0, size)
+                )
+                value = sum_.combine(low, high)
+            whole = vector.extract(value, [], [0])
+            map_, used = emit_map(sum_.indices)
+            place = {"map": ir.AffineMapAttr.get(map_)}
+            old = ir.Operation.create("affine.load", [sum_.type], [sum_.root, *used], place).results[0]
+            ir.Operation.create("affine.store", [], [sum_.combine(old, whole), sum_.root, *used], place)
+
+
+def _top(sum_: Sum, loop: Loop) -> ir.Operation:
+    """The outermost loop around over all of which the sum runs."""
+    top = loop.op
+    for parent in walk.parents(loop.op):
+        if not is_loop(parent) or len(parent.results):
+            break
+        outer = Loop(parent)
+        if outer.kind not in ("serial", "unrolled"):
+            break
+        take_out_starts(outer)
+        if not may_start(outer) or not is_fixed(sum_, outer):
+            break
+        top = parent
+    return top
+
+
+def _neutral(name: str, element: ir.Type) -> ir.Attribute:
+    """The value that changes nothing when combined."""
+    kind = name.removeprefix("arith.")
+    if isinstance(element, ir.FloatType):
+        value = {"addf": -0.0, "mulf": 1.0, "maximumf": -math.inf, "maxnumf": -math.inf}.get(kind, math.inf)
+        return ir.FloatAttr.get(element, value)
+    bits = 64 if isinstance(element, ir.IndexType) else ir.IntegerType(element).width
+    least, ones = -(1 << (bits - 1)), -1
+    whole = {"muli": 1, "maxsi": least, "minsi": -least - 1, "minui": ones, "andi": ones}
+    return ir.IntegerAttr.get(element, whole.get(kind, 0))

@@ -1,0 +1,85 @@
+"""What a loop does in its first iteration only, such as the init of a sum, goes in front of it."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Buffer, Constraint, Loop, edit, is_symbol, step, walk
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.vector.reductions import users
+
+
+def take_out_starts(loop: Loop) -> None:
+    """Move what only the first iteration does at its start, in front of the loop.
+
+        for %k = 0 to n { if (%k == 0) {C[%i] = 0} ; body }   -->   C[%i] = 0 ; for %k = 0 to n { body }
+
+    Only stores of values from outside; what else the condition asks stays a condition.
+    """
+    if len(loop.lowers) != 1 or not may_start(loop):
+        return
+    for op in loop.body_ops():
+        rest = _of_first(op, loop) if op.name == "affine.if" else None
+        if rest is None or not _stores_only(op, loop):
+            continue
+        op.move_before(loop.op)
+        if rest:
+            edit.rebuild_guard(op, rest)
+        else:
+            for inner in list(op.regions[0].blocks[0].operations)[:-1]:
+                inner.operation.move_before(op)
+            op.erase()
+
+
+def may_start(loop: Loop) -> bool:
+    """Whether what stands before the loop may be done even if it does not run: it runs, or only sizes decide that."""
+    box = intervals.around(loop.op)
+    if all(intervals.at_least_zero(u - low - 1, box) for u in loop.uppers for low in loop.lowers):
+        return True
+    return all(is_symbol(v) for i in (*loop.lowers, *loop.uppers) for v in i.values)
+
+
+def _of_first(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
+    """What is left of a condition that holds in the first iteration only; None for any other.
+
+    `16 * %o + %k == 0` is one: with %o >= 0 it holds at %k = 0 alone, and asks for %o = 0.
+    """
+    rest, only = [], False
+    for c in walk.constraints(op):
+        if loop.var not in c.index.values:
+            rest.append(c)
+            continue
+        grows = step(c.index, loop.var)
+        if not c.is_eq or not grows:
+            return None
+        first = c.index.substitute({loop.var: loop.lower}).simplified()
+        if not intervals.at_least_zero(first if grows > 0 else -first, intervals.around(loop.op)):
+            return None
+        only = True
+        if first.as_constant() != 0:
+            rest.append(Constraint(first, True))
+    return rest if only else None
+
+
+def _stores_only(op: ir.Operation, loop: Loop) -> bool:
+    """Whether an `if` does nothing but store values from outside of the loop at fixed places that unused before."""
+    if len(op.results) or len(op.regions[1].blocks):
+        return False
+    stores = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
+    before = loop.body_ops()[: loop.body_ops().index(op)]
+    for store in stores:
+        if store.name == "arith.constant":
+            continue
+        if store.name != "affine.store" or not _is_outside(store.operands[0], loop, op):
+            return False
+        if any(walk.is_inside(walk.home(v), loop.op) for i in walk.access_indices(store) for v in i.values):
+            return False
+        root = Buffer(store.operands[1]).root.value
+        if root != store.operands[1] or any(users(root, o) for o in before):
+            return False
+    return True
+
+
+def _is_outside(value: ir.Value, loop: Loop, op: ir.Operation) -> bool:
+    home = walk.home(value)
+    return not walk.is_inside(home, loop.op) or (walk.is_inside(home, op) and home.name == "arith.constant")

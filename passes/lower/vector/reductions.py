@@ -1,0 +1,97 @@
+"""Sums over a loop, told by their form: an update of one element in all iterations, of which nothing else knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import ASSOCIATIVE
+from tir_mlir.dialect.ir import Buffer, Index, Loop, walk
+from tir_mlir.passes.lower.op_attrs import maker
+
+LEAVE_NEEDED = ("arith.addf", "arith.mulf")
+"""Floating-point combiners whose order counts, unless the block declares a reduction (`tir-lower-fastmath`)."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An update `C[f] = C[f] op value` at one place; `chain`: its ops, the last one first."""
+
+    load: ir.Operation
+    store: ir.Operation
+    chain: tuple[ir.Operation, ...]
+
+    @property
+    def root(self) -> ir.Value:
+        return self.store.operands[1]
+
+    @property
+    def indices(self) -> list[Index]:
+        return walk.access_indices(self.store)
+
+    @property
+    def type(self) -> ir.Type:
+        return self.load.results[0].type
+
+    def combine(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        """The same operation on two values of one type, with the leave to reorder that the update has."""
+        op = self.chain[0]
+        return ir.Operation.create(op.name, [a.type], [a, b], {n: op.attributes[n] for n in op.attributes}).results[0]
+
+
+def find(loop: Loop) -> list[Sum]:
+    """The sums over a loop: each the only access of its buffer there."""
+    found = []
+    for op in walk.ops(loop.op)[1:]:
+        if op.name == "affine.store" and (sum_ := _sum(op)) is not None and is_fixed(sum_, loop):
+            found.append(sum_)
+    return found
+
+
+def _sum(store: ir.Operation) -> Sum | None:
+    for chain, load in _chains(store.operands[0], store):
+        return Sum(load, store, tuple(chain))
+    return None
+
+
+def _chains(value: ir.Value, store: ir.Operation) -> Iterator[tuple[list[ir.Operation], ir.Operation]]:
+    """Ops of one kind from a value down to the load of the stored element, each seen by the next one alone."""
+    op = maker(value)
+    if op is None or op.name not in ASSOCIATIVE or sum(1 for _ in value.uses) != 1:
+        return
+    if op.name in LEAVE_NEEDED and "reassoc" not in str(op.attributes["fastmath"]):
+        return
+    for operand in op.operands:
+        source = maker(operand)
+        if source is None:
+            continue
+        if _loads_stored(source, store):
+            yield [op], source
+        elif source.name == op.name:
+            yield from (([op, *rest], load) for rest, load in _chains(operand, store))
+
+
+def _loads_stored(load: ir.Operation, store: ir.Operation) -> bool:
+    if load.name != "affine.load" or load.operands[0] != store.operands[1] or sum(1 for _ in load.results[0].uses) != 1:
+        return False
+    return all(a.same(b) for a, b in zip(walk.access_indices(load), walk.access_indices(store), strict=True))
+
+
+def is_fixed(sum_: Sum, loop: Loop) -> bool:
+    """Whether a sum stays at one place in the whole loop, and nothing else there knows of it."""
+    if Buffer(sum_.root).root.value != sum_.root or not walk.is_inside(sum_.load, loop.op):
+        return False
+    if any(walk.is_inside(walk.home(v), loop.op) for i in sum_.indices for v in i.values):
+        return False
+    return all(op in (sum_.load, sum_.store) for op in users(sum_.root, loop.op))
+
+
+def users(root: ir.Value, inside: ir.Operation) -> list[ir.Operation]:
+    """The ops in a loop that take a buffer, or a view of it."""
+    found = []
+    for op in walk.ops(inside):
+        if any(isinstance(v.type, ir.MemRefType) and Buffer(v).root.value == root for v in op.operands):
+            found.append(op)
+    return found

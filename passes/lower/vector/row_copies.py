@@ -1,0 +1,254 @@
+"""Copies whose lanes read the rows of an image, or every other element, by vectors all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith, vector
+
+from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is_loop, step, walk
+from tir_mlir.passes.lower.memory.strides import padded
+from tir_mlir.passes.lower.op_attrs import zeros
+from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.vector.legality import Lanes, contiguous
+
+WIDTHS = (16, 8, 4, 2)
+"""Lanes in a piece, the best first."""
+BITS = 512
+"""Of a piece at most; LLVM splits it on other machines."""
+
+
+@lowering("tir-lower-runs", "copy by vectors where lanes read the rows of an image or every other element")
+def run(module: ir.Module) -> None:
+    """Load the runs of elements that lie behind each other.
+
+        vectorized for %l = 0 to 8 {                           %a = masked load of %A[...] for lanes before the end
+          %a = affine.load %A[%p + %l +                            of the row that lane 0 is in
+                   ((%p + %l) floordiv 14) * 2]        -->     %b = masked load of the next row for the other lanes
+          affine.store %a, %B[%l]                              vector_store %b, %B[0]
+        }
+
+    For loops that hold nothing but such a copy, and lanes that are contiguous where they are stored. A row is left at
+    most once in a piece of 16, 8, 4 or 2 lanes; not at all, and no mask is needed, where pieces divide rows. Lanes 2, 3
+    or 4 elements apart are picked from whole vectors. Requires `tir-lower-tails`; loops not to be vectorized yet.
+    """
+    for func in programs(module):
+        for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "vectorized"]:
+            copy(Loop(op))
+
+
+def copy(loop: Loop) -> bool:
+    """Do one copy by vectors; whether it was one."""
+    found = match_copy(loop)
+    if found is None:
+        return False
+    pieces = list(_pieces(found))
+    if any(width is None for _, width, _ in pieces):
+        return False
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        for start, width, crosses in pieces:
+            _piece(found, start, width or 1, crosses)
+    loop.op.erase()
+    return True
+
+
+# --- pieces -----------------------------------------------------------------------------------------------------------
+
+
+def _pieces(copy_: Copy) -> Iterator[tuple[int, int | None, bool]]:
+    """First lane, number of lanes, and whether a row may end among them; None lanes where no width will do."""
+    start, extent = 0, copy_.loop.const_extent or 0
+    most = BITS // dtypes.bits(Buffer(copy_.load.operands[0]).dtype)
+    while start < extent:
+        widths = [w for w in WIDTHS if w <= min(most, extent - start)]
+        whole = next((w for w in widths if w >= 4 and not _crosses(copy_, start, w)), None)
+        some = next((w for w in widths if w - 1 <= copy_.lane.width), None) if copy_.lane.count is not None else None
+        width = whole or some or (1 if start + 1 == extent or not widths else None)
+        yield start, width, width != whole and width != 1
+        if width is None:
+            return
+        start += width
+
+
+def _crosses(copy_: Copy, start: int, width: int) -> bool:
+    """Whether a row may end among lanes: it does not where they divide the row and begin at a multiple of theirs."""
+    lane = copy_.lane
+    if lane.count is None:
+        return False
+    first = lane.count.substitute({copy_.loop.var: copy_.loop.lower + start}).simplified()
+    return lane.width % width != 0 or (first % width).simplified().as_constant() != 0
+
+
+def _piece(copy_: Copy, start: int, width: int, crosses: bool) -> None:
+    element = copy_.load.results[0].type
+    if width == 1:
+        value = _load(copy_, copy_.at(copy_.load, start), element)
+        _store(copy_, value, start)
+        return
+    reach = (width - 1) * copy_.lane.apart + 1  # elements from the first lane to the last
+    starts = [min(n * width, reach - width) for n in range(copy_.lane.apart)]
+    type_ = ir.VectorType.get([width], element)
+    parts = [_part(copy_, start, s, type_, crosses) for s in starts]
+    _store(copy_, _picked(parts, starts, copy_.lane.apart), start)
+
+
+def _part(copy_: Copy, lane: int, start: int, type_: ir.VectorType, crosses: bool) -> ir.Value:
+    """A whole vector of elements, `start` after the one of a lane; from the end of the row on, of the next row."""
+    where = copy_.at(copy_.load, lane, start)
+    if not crosses:
+        return _load(copy_, where, type_)
+    row = copy_.lane
+    assert row.count is not None
+    count = row.count.substitute({copy_.loop.var: copy_.loop.lower + lane}).simplified()
+    left = (count % row.width) * -1 + row.width  # lanes in the row of the first
+    here, there = _masks(copy_.loop, type_, left * row.apart - (row.apart - 1) - start)
+    source, next_row = copy_.load.operands[0], [*where[:-1], where[-1] + row.jump]
+    first = vector.maskedload(type_, source, [apply(i) for i in where], here, zeros(type_))
+    return vector.maskedload(type_, source, [apply(i) for i in next_row], there, first)
+
+
+def _masks(loop: Loop, type_: ir.VectorType, count: Index) -> tuple[ir.Value, ir.Value]:
+    """The first elements and the others, made as far out as their number is known."""
+    place = loop.op
+    for parent in walk.parents(loop.op):
+        if not is_loop(parent) or any(walk.is_inside(walk.home(v), parent) for v in count.values):
+            break
+        place = parent
+    bit = ir.IntegerType.get_signless(1)
+    bits = ir.VectorType.get(type_.shape, bit)
+    with ir.InsertionPoint(place):
+        first = vector.create_mask(bits, [apply(count)])
+        all_ = arith.constant(bits, ir.DenseElementsAttr.get_splat(bits, ir.IntegerAttr.get(bit, 1)))
+        return first, arith.xori(first, all_)
+
+
+def _picked(parts: list[ir.Value], starts: list[int], apart: int) -> ir.Value:
+    """The lanes out of the vectors that hold them: lane n is element n * apart."""
+    width = ir.VectorType(parts[0].type).shape[0]
+    value, done = parts[0], [n * apart for n in range(width)]
+    if apart == 1:
+        return value
+    held = [e if e < width else None for e in done]  # where `value` has each lane
+    for part, start in zip(parts[1:], starts[1:], strict=True):
+        lanes = []
+        for n, element in enumerate(done):
+            place = held[n]
+            if place is not None:
+                lanes.append(place)
+            elif start <= element < start + width:
+                lanes.append(width + element - start)
+                place = n
+            else:
+                lanes.append(0)
+            held[n] = None if place is None else n
+        value = vector.shuffle(value, part, lanes)
+    return value
+
+
+def _load(copy_: Copy, where: list[Index], type_: ir.Type) -> ir.Value:
+    map_, used = emit_map(where)
+    name = "affine.vector_load" if isinstance(type_, ir.VectorType) else "affine.load"
+    attributes = {"map": ir.AffineMapAttr.get(map_)}
+    return ir.Operation.create(name, [type_], [copy_.load.operands[0], *used], attributes).results[0]
+
+
+def _store(copy_: Copy, value: ir.Value, lane: int) -> None:
+    map_, used = emit_map(copy_.at(copy_.store, lane))
+    name = "affine.vector_store" if isinstance(value.type, ir.VectorType) else "affine.store"
+    attributes = {"map": ir.AffineMapAttr.get(map_)}
+    ir.Operation.create(name, [], [value, copy_.store.operands[1], *used], attributes)
+
+
+STRIDES = (1, 2, 3, 4)
+"""Distances between the elements of neighbouring lanes for which whole vectors are read, and shuffled."""
+MASKED_BITS = (32, 64)
+"""Elements that most CPUs can load under a mask."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Where a lane reads: `apart` elements after the lane before, `jump` more where `count floordiv width` grows."""
+
+    apart: int
+    jump: int = 0
+    count: Index | None = None
+    width: int = 0
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of `extent` lanes from `lower` on."""
+
+    loop: Loop
+    load: ir.Operation
+    store: ir.Operation
+    lane: Lane
+
+    def at(self, op: ir.Operation, lane: int, more: int = 0) -> list[Index]:
+        """The place of a lane, `more` elements after it."""
+        *outer, last = (i.substitute({self.loop.var: self.loop.lower + lane}) for i in walk.access_indices(op))
+        return [*(i.simplified() for i in outer), (last + more).simplified()]
+
+
+def match_copy(loop: Loop) -> Copy | None:
+    """The loop as a copy in runs; None where it is none, or one that is contiguous anyway."""
+    body = loop.body_ops()
+    if loop.const_extent is None or [op.name for op in body] != ["affine.load", "affine.store"]:
+        return None
+    load, store = body
+    source, target, lanes = load.operands[0], store.operands[1], Lanes(loop)
+    indices = walk.access_indices(load)
+    if store.operands[0] != load.results[0] or not indices or Buffer(source).dtype == "bool":
+        return None
+    if Buffer(source).root == Buffer(target).root or not contiguous(lanes, target, walk.access_indices(store)):
+        return None
+    strides, _ = ir.MemRefType(source.type).get_strides_and_offset()
+    if strides[-1] != 1 or padded(source) or any(i.uses(loop.var) for i in indices[:-1]):
+        return None
+    lane = _lane(indices[-1], loop.var)
+    if lane is None or lane.apart not in STRIDES or lane.jump < 0 or (lane.apart == 1 and lane.count is None):
+        return None
+    if lane.count is not None and dtypes.bits(Buffer(source).dtype) not in MASKED_BITS:
+        return None
+    return Copy(loop, load, store, lane)
+
+
+def _lane(index: Index, var: ir.Value) -> Lane | None:
+    """How an index goes from lane to lane."""
+    apart = step(index, var)
+    if apart is not None:
+        return Lane(apart)
+    rest, jump, found = Index.constant(0), 0, None
+    for factor, term in _terms(index.expr):
+        value = Index(term, index.values)
+        if not value.trimmed().uses(var) or isinstance(term, ir.AffineDimExpr):
+            rest += value * factor
+            continue
+        if not isinstance(term, ir.AffineFloorDivExpr | ir.AffineModExpr):
+            return None
+        count, width = Index(term.lhs, index.values).simplified(), ir.AffineConstantExpr(term.rhs).value
+        if found is not None and not (found[1] == width and found[0].same(count)):
+            return None
+        found = count, width
+        if isinstance(term, ir.AffineModExpr):
+            rest, factor = rest + count * factor, -factor * width
+        jump += factor
+    apart = step(rest, var)
+    if found is None or apart is None or step(found[0], var) != 1:
+        return None
+    return Lane(apart, jump, *found)
+
+
+def _terms(expr: ir.AffineExpr) -> Iterator[tuple[int, ir.AffineExpr]]:
+    """An expression as a sum of terms with factors."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineAddExpr):
+        yield from _terms(expr.lhs)
+        yield from _terms(expr.rhs)
+    elif isinstance(expr, ir.AffineMulExpr):
+        factor = ir.AffineConstantExpr(expr.rhs).value
+        yield from ((factor * f, term) for f, term in _terms(expr.lhs))
+    else:
+        yield 1, expr

@@ -1,0 +1,1 @@
+"""Primitives that only record facts: annotations and declared regions."""

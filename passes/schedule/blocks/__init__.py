@@ -1,0 +1,1 @@
+"""Primitives that make, replace or reorder blocks: blockize, tensorize."""

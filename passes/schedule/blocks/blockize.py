@@ -1,0 +1,141 @@
+"""blockize: the loops of a tile become the inside of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, Loop, blocks_below, create, edit, loops_above, walk
+from tir_mlir.passes.schedule.blocks.blockize_nest import (
+    Declared,
+    check_inner_bounds,
+    inner_block,
+    inner_loops,
+    split_guards,
+    tile_start,
+)
+from tir_mlir.passes.schedule.blocks.blockize_several import blockize_list
+from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divisions
+from tir_mlir.passes.schedule.legality import OPAQUE, check_runs_once, check_starts
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+
+@primitive("blockize")
+def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Block:
+    """Make the nest at and beneath a loop one block, around the block it holds; or the nests of a list of blocks.
+
+        for i_0, i_1 in T.grid(4, 16):           for i_0 in range(4):
+            with T.block("b"):                       with T.block("b_o"):
+                vi = S(64, i_0 * 16 + i_1)  ->           vi_o = S(4, i_0)
+                body(vi)                                 for i_1 in range(16):
+                                                             with T.block("b"):
+                                                                 vi_i = S(16, i_1)
+                                                                 body(vi_o * 16 + vi_i)
+
+    An init moves to the outer block, as a nest of its own around the block "b_init". The handle of the block stays with
+    the inner one; the outer one is returned.
+
+    Of a list of blocks whose nests follow each other, with the same outer part of all iters, everything beneath what
+    holds them goes into one block "outer_<name>_<name>_".
+
+    Requires: the nest holds exactly one block; every binding is outer part * size + inner part, the inner part reaching
+    [0, size); the bounds of the inner loops do not use loops further out; a guard speaks of whole iters, of outer
+    loops, or of inner loops. With an init, no inner loop just repeats the block. The blocks of a list have spatial
+    iters only, and no two iterations of the new block touch one element, one of them writing.
+    """
+    if not isinstance(target, Loop):
+        return blockize_list(target, preserve_unit_iters)
+    block = _only_block(target)
+    _check_init(block)
+    inner = inner_loops(target, block)
+    if block.init is not None:
+        check_runs_once(block, inner)
+    check_inner_bounds(inner)
+    parts = divisions(inner, block)
+    guards = walk.constraints(block.where) if block.where is not None else []
+    outside, inside = split_guards(guards, parts, inner, block)
+    return _rewrite(target, block, parts, (outside, inside), preserve_unit_iters)
+
+
+def _only_block(target: Loop) -> Block:
+    blocks = blocks_below(target.op)
+    if len(blocks) != 1:
+        names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
+        refuse(
+            target,
+            f"blockize needs a loop with exactly one block beneath it; loop {target.name} has {len(blocks)} ({names})",
+            fix="name the loop of one of them, or give blockize the list of them"
+            if blocks
+            else "name a loop around a block",
+        )
+    return blocks[0]
+
+
+def _check_init(block: Block) -> None:
+    """Refuse an init that may not run ahead: the order of iterations is fixed, or its guard leaves the start out."""
+    if block.init is None:
+        return
+    for it in block.iters:
+        check(
+            it.kind != "O",
+            block,
+            f'block "{block.name}" has an init and the opaque iter {it.name}, of fixed order',
+            fix=OPAQUE,
+        )
+    check_starts(block)
+
+
+def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
+    outside, inside = guards
+    name, number, before = block.name, block.id, Declared.of(block)
+    specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer) for p in parts]
+    with ir.InsertionPoint(target.op), block.op.location:
+        holder = create.where(outside) if outside else None
+        ip = create.at_end(holder.regions[0].blocks[0]) if holder is not None else ir.InsertionPoint(target.op)
+        with ip:
+            outer = create.block(f"{name}_o", specs)
+    starts = {p.iter.name: p.start(Index.of(o.var)) for p, o in zip(parts, outer.iters, strict=True)}
+    target.op.move_before(list(outer.body.operations)[-1])
+    if block.init is not None:
+        _move_init(outer, block, parts, starts, inside, keep_units)
+    inner = Block(walk.find(outer.op, number))  # type: ignore[arg-type]
+    inner_block(inner, before, parts, starts, inside, keep_units)
+    before.own.give_around(outer)
+    return outer
+
+
+def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guards, keep_units: bool) -> None:
+    """The init as a nest over the tile in the outer block's init, around the block "<name>_init"."""
+    used = {v for op in walk.ops(block.init) for v in op.operands}  # type: ignore[arg-type]
+    spatial = [p for p in parts if p.iter.kind != "R" and p.size != 1 and p.iter.var in used]
+    with create.at_start(outer.body), block.op.location:
+        init = create.init(outer)
+    body = init.regions[0].blocks[0]
+    variables: dict[ir.Value, Index] = {}
+    for loop in loops_above(block.op):
+        if any(loop.var in p.inner.values for p in spatial):
+            with create.at_end(body), loop.op.location:
+                copy = create.loop(loop.name, loop.lower, loop.uppers, loop.kind, loop.annotations)
+            variables[loop.var] = Index.of(copy.var)
+            body = copy.body
+    starts = {p.iter.name: tile_start(p, starts, keep_units) for p in parts}
+    through = {p.iter.var: starts[p.iter.name] + p.inner.substitute(variables) for p in parts}
+    conditions = [
+        Constraint(g.index.substitute(through).simplified(), g.is_eq)
+        for g, p in guards
+        if p is not None and p.iter.kind != "R"
+    ]
+    with create.at_end(body), block.op.location:
+        ip = create.at_end(create.where(conditions).regions[0].blocks[0]) if conditions else create.at_end(body)
+        with ip:
+            specs = [
+                IterSpec(f"{p.iter.name}_i_init", p.iter.kind, 0, p.size, p.inner.substitute(variables))
+                for p in spatial
+            ]
+            fresh = create.block(f"{block.name}_init", specs)
+    points = {p.iter.name: Index.of(i.var) for p, i in zip(spatial, fresh.iters, strict=True)}
+    mapping = {p.iter.var: (starts[p.iter.name] + points.get(p.iter.name, 0)).simplified() for p in parts}
+    init_body = block.init.regions[0].blocks[0]  # type: ignore[union-attr]
+    edit.move_body(init_body, fresh.body)
+    edit.substitute(mapping, fresh.op)

@@ -1,0 +1,126 @@
+"""Putting an intrinsic's implementation into a block: its parameters become windows of buffers, its ops the body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import memref
+
+from tir_mlir.dialect.computation import Binding
+from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, create, edit, is_block, module_of, walk
+from tir_mlir.passes.schedule.edits import DYNAMIC, follow
+from tir_mlir.passes.schedule.registry import refuse
+
+
+def root_block(impl: Func) -> Block | None:
+    """The block without iters that is the whole body of an implementation, if it has one."""
+    effects = [o for o in impl.body_ops() if is_block(o)]
+    return Block(effects[0]) if len(effects) == 1 and not Block(effects[0]).iters else None
+
+
+def window_type(binding: Binding) -> ir.MemRefType:
+    """The type of a parameter's window: its shape, with the strides of the buffer behind it."""
+    source = binding.buffer.type
+    strides, offset = source.get_strides_and_offset()
+    start = offset
+    for index, stride in zip(binding.base, strides, strict=True):
+        number = index.as_constant()
+        known = number is not None and DYNAMIC not in (start, stride)
+        start = start + number * stride if known else DYNAMIC  # type: ignore[operator]
+    kept = [strides[d] for d, p in enumerate(binding.dims) if p is not None]
+    shape = [n or 0 for n in binding.param.shape]
+    return ir.MemRefType.get(shape, source.element_type, ir.StridedLayoutAttr.get(start, kept), source.memory_space)
+
+
+def window(binding: Binding, param: Buffer) -> ir.Value:
+    """The `memref.subview` that a parameter becomes, at the insertion point, with the parameter's name and demands."""
+    fixed = [i.as_constant() for i in binding.base]
+    offsets: list[Any] = [i if n is None else n for n, i in zip(fixed, binding.base, strict=True)]
+    offsets = [o if isinstance(o, int) else create.apply(o) for o in offsets]
+    ones = [1] * len(offsets)
+    view = memref.subview(binding.buffer.value, offsets, binding.sizes, ones, result_type=window_type(binding))
+    facts = view.owner.attributes
+    for key in (attrs.NAME, attrs.OFFSET_FACTOR, attrs.ALIGN):
+        if key in param.attributes:
+            facts[key] = attrs.to_attr(param.attributes[key])
+    if any(stride_names(param)):
+        facts[attrs.STRIDES] = attrs.to_attr(_new_names(param))
+    return view
+
+
+def stride_names(param: Buffer) -> list[str]:
+    """The stride variables that an implementation declares for a parameter, "" where there is none."""
+    for use in param.value.uses:
+        if use.owner.operation.name == "memref.extract_strided_metadata" and attrs.STRIDES in use.owner.attributes:
+            return attrs.get(use.owner, attrs.STRIDES)
+    return [""] * param.rank
+
+
+def _new_names(param: Buffer) -> list[str]:
+    return [f"{param.name}_s{d}" if n else "" for d, n in enumerate(stride_names(param))]
+
+
+def check_inlinable(impl: Func, name: str) -> None:
+    """Refuse an implementation whose ops have no place in a block: stride variables in affine expressions."""
+    for op in walk.ops(impl.op):
+        if op.name != "memref.extract_strided_metadata":
+            continue
+        for value in op.results:
+            for use in value.uses:
+                if use.owner.operation.name.startswith("affine."):
+                    refuse(None, f'the implementation of "{name}" uses a stride variable in an index')
+
+
+def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
+    """Copy the body of `impl` to the end of a block's body, its parameters being `windows`. A root block dissolves."""
+    mapping: dict[ir.Value, ir.Value] = dict(zip(impl.args, windows, strict=True))
+    root = root_block(impl)
+    for op in impl.body_ops():
+        for piece in root.body_ops() if root is not None and op == root.op else [op]:
+            _copy(piece, block, mapping)
+    params = impl.params
+    for param, view in zip(params, windows, strict=True):
+        for use in list(view.uses):
+            user = use.owner.operation
+            if user.name == "memref.extract_strided_metadata" and attrs.STRIDES in user.attributes:
+                user.attributes[attrs.STRIDES] = attrs.to_attr(_new_names(param))
+            follow(user)
+    given = {**impl.annotations, **(root.annotations if root is not None else {})}
+    if given:
+        attrs.put(block.op, attrs.ANNOTATIONS, {**given, **block.annotations})
+
+
+def _copy(op: ir.Operation, block: Block, mapping: dict[ir.Value, ir.Value]) -> None:
+    new = edit.clone(op, create.at_end(block.body), mapping)
+    edit.renumber(new)
+    for old, value in zip(op.results, new.results, strict=True):
+        mapping[old] = value
+
+
+def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
+    """The declarations that an implementation calls and `module` lacks. A different signature there is refused."""
+    here = _symbols(module)
+    there = _symbols(module_of(impl.op))
+    missing: dict[str, ir.Operation] = {}
+    for op in walk.ops(impl.op):
+        if op.name != "func.call":
+            continue
+        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        wanted = there[callee]
+        if callee not in here:
+            missing[callee] = wanted
+        elif here[callee].attributes["function_type"] != wanted.attributes["function_type"]:
+            types = [ir.TypeAttr(o.attributes["function_type"]).value for o in (here[callee], wanted)]
+            refuse(
+                None,
+                f"the module has a function {callee} of type {types[0]}, the intrinsic calls it as {types[1]}",
+                fix="rename the function in one of the two",
+            )
+    return list(missing.values())
+
+
+def _symbols(module: ir.Operation) -> dict[str, ir.Operation]:
+    found = [o.operation for o in module.regions[0].blocks[0].operations]
+    return {ir.StringAttr(o.attributes["sym_name"]).value: o for o in found if "sym_name" in o.attributes}

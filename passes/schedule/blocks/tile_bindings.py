@@ -1,0 +1,200 @@
+"""Bindings divided into an outer and an inner part: outer * size + inner, exactly, whatever their form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration
+from tir_mlir.dialect.ir import Block, Constraint, Index, Iter, Loop, parent_op
+from tir_mlir.dialect.presburger import full_box, intervals, isl_exprs, only_where, sets
+from tir_mlir.dialect.verify import names_of
+from tir_mlir.passes.schedule.registry import refuse
+
+
+@dataclass(frozen=True)
+class Division:
+    """One iter divided: binding = outer * size + inner, inner in [0, size). A symbolic size is the whole domain."""
+
+    iter: Iter
+    outer: Index
+    inner: Index
+    size: int | Index
+    outer_extent: Index
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one tile is all there is."""
+        return self.outer_extent.as_constant() == 1
+
+    def start(self, outer: Index) -> Index:
+        """Where a tile begins."""
+        return (outer * self.size if isinstance(self.size, int) else Index.constant(0)) + self.iter.min
+
+
+def divisions(inner: Sequence[Loop], block: Block) -> list[Division]:
+    """Every binding of a block divided at its inner loops; together the inner parts fill a box."""
+    parts = [divide(it, inner, block) for it in block.iters]
+    _check_box(parts, inner, block)
+    return parts
+
+
+def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
+    """Split a binding into an outer and an inner part."""
+    inside, outside = _parts(it, inner, block)
+    low, high = intervals.interval(inside, intervals.around(block.op))
+    if low is None or high is None:
+        return _whole(it, inside, outside, inner, block)
+    inside, outside, size = inside - low, outside + low, high - low + 1
+    if size < 1:
+        refuse(block, f"a loop around block {block.name} never runs: iter {it.name} takes no value there to tile")
+    _check_reached(it, inside, outside, size, inner, block)
+    outer = _quotient((outside - it.min).simplified(), size, block)
+    if outer is None:
+        refuse(
+            block,
+            f"the outer part of iter {it.name} is not a multiple of the tile size {size}",
+            fix="split the inner loop by a factor that divides the steps of the outer ones, and take its inner part",
+        )
+    if outer.as_constant() != 0:
+        return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
+    whole = it.extent.as_constant()  # one tile, cut to the domain by its guard; a longer domain makes no second
+    return Division(it, outer, inside, size if whole is None else min(size, whole), Index.constant(1))
+
+
+def _whole(it: Iter, inside: Index, outside: Index, inner: Sequence[Loop], block: Block) -> Division:
+    """The division of an iter of symbolic extent that one inner loop takes through all of its domain."""
+    value = inside.is_value()
+    loop = next((lp for lp in inner if value is not None and lp.var == value), None)
+    plain = loop is not None and len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
+    if loop is None or not plain or not outside.same(it.min) or not loop.upper.same(it.extent):
+        refuse(block, f"the inner part of iter {it.name} has no constant size; split the symbolic loop by a tile size")
+    return Division(it, Index.constant(0), inside, it.extent, Index.constant(1))
+
+
+# --- the two parts of a binding -------------------------------------------------------------------------------------
+
+
+def _parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, Index]:
+    """Inner and outer part of a binding: their sum is the binding, each uses only its own loops."""
+    binding, own = it.binding.simplified(), {lp.var for lp in inner}
+    inside, outside = Index.constant(0), Index.constant(0)
+    for term in summands(binding):
+        uses = [v in own for v in term.values]
+        if uses and all(uses):
+            inside = inside + term
+        elif not any(uses):
+            outside = outside + term
+        else:
+            return _exact_parts(it, inner, block)
+    return inside, outside
+
+
+def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, Index]:
+    """The parts of a binding whose divisions mix outer and inner loops: what the inner loops add must not depend on
+    the outer ones."""
+    dom = sets.domain(block.op, extra=[it.binding], guards=False)
+    starts = {lp.var: lp.lower for lp in inner}
+    outside = isl_exprs.simplify(it.binding.substitute(starts), dom)
+    first = {v: Index.constant(0) for v in it.binding.values if v in dom.dims and v not in starts}
+    added = isl_exprs.simplify(it.binding - outside, dom)
+    inside = isl_exprs.simplify(added.substitute(first), dom)
+    with sets.question(f"whether the binding of iter {it.name} splits"):
+        same = Constraint((it.binding - outside - inside).simplified(), is_eq=True)
+        other = dom.set.subtract(sets.holding(dom, same))
+        point = sets.smallest_point(other)
+    if point is not None:
+        at = ", ".join(f"{n} = {v}" for n, v in zip([*dom.params, *names_of(dom, block.op)], point, strict=False))
+        refuse(
+            block,
+            f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; it does not split"
+            f" into outer * size + inner: at {at} the inner loops add something else than at the start"
+            f"{only_where(other, block.op)}",
+            counterexample=Counterexample((Iteration.of(block.name, [*dom.params, *names_of(dom, block.op)], point),)),
+            fix="take a loop around all that it uses, or split what was fused by factors of the old extents",
+        )
+    return inside, outside
+
+
+def summands(index: Index) -> list[Index]:
+    """The terms of a sum."""
+    expr = index.expr.maybe_downcast()
+    if isinstance(expr, ir.AffineAddExpr):
+        left, right = Index(expr.lhs, index.values).trimmed(), Index(expr.rhs, index.values).trimmed()
+        return summands(left) + summands(right)
+    return [index]
+
+
+def _quotient(index: Index, size: int, block: Block) -> Index | None:
+    """index / size where that is whole in every iteration."""
+    if size == 1:
+        return index
+    found = intervals.terms(index.expr)
+    if found is not None and not found[1] % size and not any(f % size for f in found[0].values()):
+        return (index // size).simplified()
+    dom = sets.domain(block.op, extra=[index], guards=False)
+    outer = isl_exprs.simplify(index // size, dom)
+    return outer if sets.holds(dom, (index - outer * size).simplified(), is_eq=True) else None
+
+
+# --- the tile -------------------------------------------------------------------------------------------------------
+
+
+def _check_reached(it: Iter, inside: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block) -> None:
+    """Refuse an inner part that does not take every value of [0, size)."""
+    if inside.as_constant() is not None or full_box.reaches(inside, {lp.var: lp for lp in inner}, size):
+        return
+    point = _hole([inside], [size], inner, block)
+    if point is not None:
+        refuse(
+            block,
+            f"the inner loops do not take iter {it.name} through all of [0, {size}): the tile has a hole at {point[0]}",
+            fix=_denser(inside, outside),
+        )
+
+
+def _denser(inside: Index, outside: Index) -> str:
+    """Of an inner part with holes: loops outside may fill them, else the program steps over something."""
+    steps = [
+        [abs(f) for f in found[0].values() if f] if (found := intervals.terms(e.expr)) else []
+        for e in (inside, outside)
+    ]
+    if steps[0] and steps[1] and min(steps[1]) < min(steps[0]):
+        return "reorder the loops so that those with the smallest steps are the innermost"
+    return "in the program, let the iter count the points, and scale it in the indices"
+
+
+def _check_box(parts: Sequence[Division], inner: Sequence[Loop], block: Block) -> None:
+    """Refuse a tile with holes: together, the inner parts must take every value of their box."""
+    moving = [p for p in parts if p.inner.as_constant() is None]
+    used = [v for p in moving for v in p.inner.values]
+    if len(set(used)) == len(used):
+        return
+    sizes = [p.size for p in moving if isinstance(p.size, int)]
+    names = ", ".join(p.iter.name for p in moving)
+    if len(sizes) < len(moving):
+        refuse(block, f"one inner loop drives several of the iters {names}; split the symbolic loops by tile sizes")
+    point = _hole([p.inner for p in moving], sizes, inner, block)
+    if point is not None:
+        at, box = ", ".join(map(str, point)), " x ".join(map(str, sizes))
+        refuse(
+            block, f"the inner loops do not take iters ({names}) through all of {box}: the tile has a hole at ({at})"
+        )
+
+
+def _hole(inside: Sequence[Index], sizes: Sequence[int], inner: Sequence[Loop], block: Block) -> list[int] | None:
+    """A point of the box that the inner loops do not reach."""
+    dom = sets.domain(block.op, parent_op(inner[0].op), inside, guards=False)
+    with sets.question("whether the inner loops fill a tile"):
+        reached = dom.map(inside).range()
+        full = reached.universe(reached.get_space()).intersect_params(dom.set.params())
+        for number, size in enumerate(sizes):
+            full = full.lower_bound_val(sets.dim_type.set, number, 0)
+            full = full.upper_bound_val(sets.dim_type.set, number, size - 1)
+        point = sets.smallest_point(full.subtract(reached))
+    return None if point is None else point[len(point) - len(inside) :]
+
+
+__all__ = ["Division", "divide", "divisions", "summands"]

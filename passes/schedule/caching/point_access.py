@@ -1,0 +1,164 @@
+"""The one element of a buffer that each instance of a block accesses, and turning the block to another place for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Region, declare, declared, outer_iters
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Index,
+    Iter,
+    access_indices,
+    accessed,
+    attrs,
+    blocks_below,
+    is_symbol,
+    ops,
+)
+from tir_mlir.dialect.presburger import Domain, flatten, question, sets, smallest_point
+from tir_mlir.passes.schedule.caching.copy_block import access_at
+from tir_mlir.passes.schedule.legality import any_index
+from tir_mlir.passes.schedule.registry import check, refuse
+
+
+@dataclass(frozen=True)
+class PointAccess:
+    """A block accesses `buffer` at `indices` (over its iters and what is known around it) and nowhere else."""
+
+    block: Block
+    buffer: Buffer
+    indices: tuple[Index, ...]
+
+    @property
+    def used(self) -> list[Iter]:
+        """The iters of the block that occur in the indices, in their order."""
+        return iters_in(self.block, self.indices)
+
+
+def iters_in(block: Block, indices: Sequence[Index]) -> list[Iter]:
+    """The iters of a block that occur in some expressions, in the order of the block."""
+    values = {v for i in indices for v in i.values}
+    return [i for i in block.iters if i.var in values]
+
+
+def point_access(block: Block, buffer: Buffer) -> PointAccess:
+    """Refuse unless a block has no blocks inside and reaches a buffer by plain accesses at one place only."""
+    inner = blocks_below(block.op, with_init=True)
+    if inner:
+        refuse(
+            block,
+            f'block "{block.name}" holds block "{inner[0].name}"; only a block without blocks inside will do',
+            fix=f'name block "{inner[0].name}"',
+        )
+    found = [op for op in ops(block.op) if any(_reaches(v, buffer) for v in op.operands)]
+    check(bool(found), block, f'block "{block.name}" declares {buffer.name}, but does not access it')
+    known = {i.var for i in block.iters} | set(outer_iters(block))
+    first: list[Index] | None = None
+    for op in found:
+        if op.name not in ("affine.load", "affine.store"):
+            refuse(
+                op,
+                f"{buffer.name} is reached by {op.name}, at indices that are not affine or through a pointer or view;"
+                " only plain accesses at affine indices can be turned to another place",
+                fix=any_index(buffer.name),
+            )
+        if accessed(op) != buffer.value:
+            text = f"{buffer.name} is reached through the view {Buffer(accessed(op)).name}, which would stay"
+            refuse(op, text, fix=any_index(buffer.name))
+        at = [i.simplified() for i in access_indices(op)]
+        if any(v not in known and not is_symbol(v) for i in at for v in i.values):
+            text = f"the index of {buffer.name} uses a loop inside the block; it must use iters of the block only"
+            refuse(op, text, fix=any_index(buffer.name))
+        if first is not None and not all(a.same(b) for a, b in zip(first, at, strict=True)):
+            text = f'block "{block.name}" accesses {buffer.name} at different places; one place is needed'
+            refuse(op, text, fix=any_index(buffer.name))
+        first = first or at
+    return PointAccess(block, buffer, tuple(first or ()))
+
+
+def plain_map(access: PointAccess) -> str:
+    """The way out where a map does not fit: one that gives each iter of the index a dimension."""
+    used = ", ".join(i.name for i in access.used)
+    return f"lambda {', '.join(i.name for i in access.block.iters)}: ({used}) is a map that fits"
+
+
+def _reaches(value: ir.Value, buffer: Buffer) -> bool:
+    return isinstance(value.type, ir.MemRefType) and Buffer(value).root == buffer
+
+
+def turn(access: PointAccess, cache: Buffer, indices: Sequence[Index]) -> None:
+    """Let the block use `cache[indices]` for what it accessed; a region it declares follows."""
+    ones = tuple(Index.constant(1) for _ in indices)
+    for key in (attrs.READS, attrs.WRITES):
+        if any(r.buffer == access.buffer for r in declared(access.block, key, [])):
+            found = declared(access.block, key, [])
+            place = Region(cache, tuple(indices), ones)
+            declare(access.block, key, [place if r.buffer == access.buffer else r for r in found])
+    for op in ops(access.block.op):
+        if any(v == access.buffer.value for v in op.operands):
+            access_at(op, cache, indices)
+
+
+# --- two places for one value -----------------------------------------------------------------------------------------
+
+
+def check_same_cell(access: PointAccess, cell: Sequence[Index]) -> None:
+    """Refuse when two instances that access two elements would share a cell of the cache."""
+    if not _plainly_one_to_one(cell, access.used):
+        text = "{first} and {second} would share a cell, but are at {a} and {b}"
+        _compare(access, access.indices, cell, text, plain_map(access))
+
+
+def check_same_element(access: PointAccess, cell: Sequence[Index]) -> None:
+    """Refuse when two instances that access one element would have cells of their own: which one wins is not known."""
+    if not _plainly_one_to_one(access.indices, iters_in(access.block, cell)):
+        text = "{first} and {second} both access {a}, but would have two cells"
+        _compare(access, cell, access.indices, text, any_index(access.buffer.name))
+
+
+def _plainly_one_to_one(indices: Sequence[Index], iters: Sequence[Iter]) -> bool:
+    """Whether each of some iters is an index of its own."""
+    return {i.var for i in iters} <= {v for i in indices if (v := i.is_value()) is not None}
+
+
+def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index], text: str, fix: str) -> None:
+    """Refuse when two instances with the same values of `equal` differ in `apart`."""
+    block, buffer = access.block, access.buffer
+    inner = block.body.operations[0].operation
+    with question(f"whether {buffer.name} can be kept in another order"):
+        dom = sets.domain(inner, block.op, [*apart, *equal])
+        outer = [Index.of(v) for v in dom.dims[: dom.free]]
+        wrong = _pairs(dom, [*outer, *equal]).subtract(_pairs(dom, [*outer, *apart]))
+        if wrong.is_empty():
+            return
+        point = smallest_point(flatten(wrong)) or []
+    count = len(dom.dims)
+    first, second = point[-2 * count : -count][dom.free :], point[-count:][dom.free :]
+    places = [_element(dom, access, p) for p in (point[-2 * count : -count], point[-count:])]
+    shown = {"first": _instance(block, first), "second": _instance(block, second), "a": places[0], "b": places[1]}
+    pair = (shown["first"], shown["second"])
+    refuse(block, text.format(**shown), counterexample=Counterexample(pair, places[0]), fix=fix)
+
+
+def _pairs(dom: Domain, indices: Sequence[Index]) -> isl.Map:
+    relation = dom.map(indices)
+    return relation.apply_range(relation.reverse())
+
+
+def _instance(block: Block, point: Sequence[int]) -> Iteration:
+    return Iteration.of(block.name, [i.name for i in block.iters], point)
+
+
+def _element(dom: Domain, access: PointAccess, point: Sequence[int]) -> Element:
+    relation = dom.map(access.indices)
+    for number, value in enumerate(point):
+        relation = relation.fix_val(sets.dim_type.in_, number, isl.Val(value))
+    found = smallest_point(relation.range()) or []
+    return Element.of(access.buffer.name, found[len(found) - len(access.indices) :])

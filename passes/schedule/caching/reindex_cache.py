@@ -1,0 +1,205 @@
+"""reindex_cache_read and reindex_cache_write: a copy of a buffer in another scope, laid out by an index map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import IndexMapError
+from tir_mlir.dialect.index_maps import IndexMap, check_start
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Constraint,
+    Index,
+    IterSpec,
+    Loop,
+    attrs,
+    constraints,
+    create,
+    frozen,
+    is_inside,
+    loops_above,
+    parent_op,
+)
+from tir_mlir.dialect.presburger import question
+from tir_mlir.passes.schedule.caching.copy_legality import check_box, check_filled, touching
+from tir_mlir.passes.schedule.caching.copy_placement import (
+    check_child,
+    chosen_readers,
+    input_place,
+    only_writer,
+    read_place,
+    readers_in,
+    write_place,
+)
+from tir_mlir.passes.schedule.caching.point_access import (
+    PointAccess,
+    check_same_cell,
+    check_same_element,
+    iters_in,
+    plain_map,
+    point_access,
+    turn,
+)
+from tir_mlir.passes.schedule.edits import alloc, check_scope_name, keeps_region_order, pick
+from tir_mlir.passes.schedule.layout.apply_layout import Mapped
+from tir_mlir.passes.schedule.legality import Scope, check_self_contained, scope_of
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+MapChoice = IndexMap | str
+
+
+@primitive("reindex_cache_read")
+@keeps_region_order
+def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope: str, index_map: MapChoice) -> Block:
+    """Copy what a block reads into another storage scope, at the places that a map of its iters gives.
+
+        for i, j, k in T.grid(n, m, l):             A_s = T.alloc_buffer((l, n), scope="s")
+            with T.block("b"):                      for i, k in T.grid(n, l):
+                ... A[vi, vk] ...           ->          with T.block("A_s"): A_s[vk, vi] = A[vi, vk]
+                                                    for i, j, k in T.grid(n, m, l):
+        index_map: lambda i, j, k: (k, i)               with T.block("b"): ... A_s[vk, vi] ...
+
+    The copy has those loops and iters of the block that its index uses, and stands where cache_read puts it. Only this
+    block reads it. Every read sees the value it saw before.
+
+    Requires: no blocks inside; the block reads the buffer at one affine index and does not write it; what it reads has
+    been written before; the map takes all iters of the block and uses those that the index uses; no two elements
+    share a place.
+    """
+    with frozen():
+        plan = _plan(block, read_buffer_index, storage_scope, index_map, attrs.READS)
+        buffer = plan.access.buffer
+        if touching(block, buffer, writes=True):
+            text = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
+            refuse(block, text, fix=f"cache_inplace copies {buffer.name} in before the block, and out after it")
+        writer = only_writer(plan.scope, buffer)
+        chosen_readers(plan.scope, buffer, writer, [block])
+        where = input_place(plan.scope, buffer) if writer is None else read_place(buffer, writer, [block])
+
+    cache = _allocate(plan, storage_scope)
+    made = _copy(plan, cache, where.before, buffer, cache)
+    turn(plan.access, cache, plan.cell)
+    with frozen():
+        check_box(cache, made, block)
+    return made
+
+
+@primitive("reindex_cache_write")
+@keeps_region_order
+def reindex_cache_write(block: Block, write_buffer_index: int | str, storage_scope: str, index_map: MapChoice) -> Block:
+    """Let a block write into another storage scope, at the places that a map of its iters gives, and copy that back.
+
+        for i, j, k in T.grid(n, m, l):             C_s = T.alloc_buffer((m, n), scope="s")
+            with T.block("b"):                      for i, j, k in T.grid(n, m, l):
+                C[vi, vj] = ...             ->          with T.block("b"): C_s[vj, vi] = ...
+                                                    for i, j in T.grid(n, m):
+        index_map: lambda i, j, k: (j, i)               with T.block("C_s"): C[vi, vj] = C_s[vj, vi]
+
+    The copy has those loops and iters of the block that its index uses, and stands where cache_write puts it. Every
+    read sees the value it saw before.
+
+    Requires: no blocks inside; the block is the only writer of the buffer in its scope and accesses it at one affine
+    index; the map takes all iters of the block and uses those that the index uses; every element has one place of its
+    own; nothing reads what was there before.
+    """
+    with frozen():
+        plan = _plan(block, write_buffer_index, storage_scope, index_map, attrs.WRITES)
+        buffer = plan.access.buffer
+        only_writer(plan.scope, buffer)
+        check_same_element(plan.access, plan.cell)
+        where = write_place(plan.scope, buffer, block, [r for r in readers_in(plan.scope, buffer) if r != block])
+
+    cache = _allocate(plan, storage_scope)
+    made = _copy(plan, cache, where.before, cache, buffer)
+    turn(plan.access, cache, plan.cell)
+    check_filled(plan.scope, cache, block, made)
+    return made
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What the block accesses, and the place in the cache (of `shape`) that stands for it."""
+
+    scope: Scope
+    access: PointAccess
+    cell: list[Index]
+    shape: list[Index]
+
+
+def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoice, key: str) -> _Plan:
+    check_scope_name(block, storage_scope)
+    buffer = pick(block, which, key)
+    scope = scope_of(block)
+    check_child(block, scope)
+    check_self_contained(block)
+    access = point_access(block, buffer)
+    try:
+        map_ = IndexMap.wrap(index_map, len(block.iters))
+        cell = [Index.wrap(i) for i in map_.map_indices([Index.of(i.var) for i in block.iters])]
+        with question(f"the shape that {map_} gives"):
+            mapped = Mapped.over(map_, [(i.min + i.extent).simplified() for i in block.iters], block.op)
+            check_start(map_, mapped.layout)
+            shape = mapped.shape
+    except IndexMapError as error:
+        refuse(block, str(error))
+    used, mapped = ([i.name for i in iters] for iters in (access.used, iters_in(block, cell)))
+    check(
+        used == mapped,
+        block,
+        f"the index of {buffer.name} uses the iters ({', '.join(used)}), the map {map_} uses ({', '.join(mapped)});"
+        " they must be the same",
+        plain_map(access),
+    )
+    check_same_cell(access, cell)
+    return _Plan(scope, access, cell, shape)
+
+
+# --- the edit ---------------------------------------------------------------------------------------------------------
+
+
+def _allocate(plan: _Plan, storage_scope: str) -> Buffer:
+    like = plan.access.buffer
+    return alloc(plan.scope, f"{like.name}_{storage_scope}", plan.shape, like.dtype, storage_scope)
+
+
+def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, target: Buffer) -> Block:
+    """The copy over those loops and iters of the block that the place uses, guarded as the block is."""
+    block, level = plan.access.block, parent_op(before)
+    iters = iters_in(block, plan.cell)
+    wanted = {v for i in iters for v in i.binding.values}
+    own = [lp for lp in loops_above(block.op) if lp.op != level and is_inside(lp.op, level)]
+    ip, loops = _nest([lp for lp in own if lp.var in wanted], ir.InsertionPoint(before))
+    dropped = {lp.var for lp in own} - set(loops)
+    guards = constraints(block.where) if block.where is not None else []
+    kept = [Constraint(g.index.substitute(loops), g.is_eq) for g in guards if not dropped & set(g.index.values)]
+    with ip, block.op.location:
+        if kept:
+            ip = create.at_end(create.where(kept).regions[0].blocks[0])
+        with ip:
+            specs = [IterSpec(i.name, "S", i.min, i.extent, i.binding.substitute(loops)) for i in iters]
+            made = create.block(f"{plan.access.buffer.name}_{cache.scope}", specs)
+    through = {old.var: Index.of(new.var) for old, new in zip(iters, made.iters, strict=True)}
+    at = {cache: plan.cell, plan.access.buffer: list(plan.access.indices)}
+    read, write = ([i.substitute(through) for i in at[b]] for b in (source, target))
+    with create.at_end(made.body):
+        create.store(create.load(source.value, read), target.value, write)
+    return made
+
+
+def _nest(like: Sequence[Loop], ip: ir.InsertionPoint) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
+    """Serial loops over the ranges of others; the variables that stand for theirs."""
+    found: dict[ir.Value, Index] = {}
+    for loop in like:
+        with ip, loop.op.location:
+            uppers = [u.substitute(found) for u in loop.uppers]
+            made = create.loop(loop.name, loop.lower.substitute(found), uppers)
+        found[loop.var] = Index.of(made.var)
+        ip = create.at_end(made.body)
+    return ip, found

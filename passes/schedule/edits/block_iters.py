@@ -1,0 +1,58 @@
+"""A block with other iters: its body over the new ones, id, annotations and declared regions kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Region, declare, declared
+from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, attrs, create, edit, fold_known, is_block, ops
+
+Old = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
+"""The old iters as expressions of the new ones."""
+
+
+def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
+    """The block with the iters `specs` in its place; an init runs where the new reduce iters start."""
+    own = {key: declared(block, key, []) for key in (attrs.READS, attrs.WRITES) if key in block.op.attributes}
+    below = DeclaredBelow.of(block.op)
+    with ir.InsertionPoint(block.op), block.op.location:
+        new = create.block(block.name, specs)
+    for key in block.op.attributes:
+        if key not in new.op.attributes and key.startswith("tir."):
+            new.op.attributes[key] = block.op.attributes[key]
+    new.op.attributes[attrs.ID] = block.op.attributes[attrs.ID]
+    mapping = old([Index.of(i.var) for i in new.iters])
+    init = block.init
+    if init is not None:
+        starts = [Constraint(Index.of(i.var) - i.min, is_eq=True) for i in new.iters if i.kind == "R"]
+        edit.rebuild_guard(init, starts or [Constraint(Index.constant(0), is_eq=True)])
+    edit.move_body(block.body, new.body)
+    edit.substitute(mapping)
+    edit.erase(block.op)
+    made = Block(new.op)
+    for key, regions in own.items():
+        declare(made, key, [r.over(mapping) for r in regions])
+    below.keep(mapping)
+    fold_known(made.op)
+    return made
+
+
+@dataclass(frozen=True)
+class DeclaredBelow:
+    """The declared regions of the blocks beneath an op, as expressions."""
+
+    regions: list[tuple[Block, str, list[Region]]]
+
+    @classmethod
+    def of(cls, root: ir.Operation) -> DeclaredBelow:
+        blocks = [Block(op) for op in ops(root)[1:] if is_block(op)]
+        keys = (attrs.READS, attrs.WRITES)
+        return cls([(b, k, declared(b, k, [])) for b in blocks for k in keys if k in b.op.attributes])
+
+    def keep(self, mapping: Mapping[ir.Value, Index]) -> None:
+        """Declare them again over the iters that are around now; the old ones are expressions of these."""
+        for block, key, found in self.regions:
+            declare(block, key, [r.over(mapping) for r in found])

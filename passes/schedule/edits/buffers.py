@@ -1,0 +1,125 @@
+"""Buffers as arguments of primitives: which one is meant, what a new one is called, where it is allocated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Region, buffers, declare, declared
+from tir_mlir.dialect.diagnostics import BufferNameError, shown
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, all_blocks, attrs, create, func_of, ops
+from tir_mlir.passes.schedule.registry import check, refuse
+
+_SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+")
+BufferChoice = str | tuple[Literal["read", "write"], int]
+_HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
+
+
+def check_scope_name(block: Block, scope: str) -> None:
+    """Refuse a storage scope that nothing knows."""
+    if not isinstance(scope, str) or not _SCOPE.fullmatch(scope):
+        refuse(
+            block,
+            f"{shown(scope)} is not a storage scope; use global, global.<tag>, "
+            "shared, shared.dyn, warp, local or wmma.<fragment>",
+        )
+
+
+def pick(block: Block, which: int | str, key: str) -> Buffer:
+    """The buffer that an index (in printed order) or a name means among what a block reads or writes."""
+    found = buffers(block)[0 if key == attrs.READS else 1]
+    word = "reads" if key == attrs.READS else "writes"
+    listed = ", ".join(f"{n}: {b.name}" for n, b in enumerate(found)) or "nothing"
+    if isinstance(which, str):
+        named = [b for b in found if b.name == which]
+        if len(named) != 1:
+            many = len(named) or "no"
+            reason = f'block "{block.name}" {word} {many} buffers named {which!r}; it {word} {listed}'
+            raise BufferNameError(reason, block.op)
+        return named[0]
+    check(
+        0 <= which < len(found),
+        block,
+        f'block "{block.name}" has no number {which} among what it {word}; it {word} {listed}',
+    )
+    return found[which]
+
+
+def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
+    """The buffer that ("read", number), ("write", number) or a name means, and whether it is one of the reads."""
+    if isinstance(which, str):
+        names = [b.name for b in buffers(block)[0]]
+        key = attrs.READS if which in names else attrs.WRITES
+        if key == attrs.WRITES and which not in [b.name for b in buffers(block)[1]]:
+            known = ", ".join(dict.fromkeys([*names, *(b.name for b in buffers(block)[1])])) or "no buffer"
+            reason = f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {known}'
+            raise BufferNameError(reason, block.op)
+        return pick(block, which, key), key
+    key = attrs.READS if which[0] == "read" else attrs.WRITES
+    return pick(block, which[1], key), key
+
+
+def fresh_name(func: Func, name: str) -> str:
+    """`name`, numbered when a buffer of the function has it already: declared regions name buffers."""
+    taken = {b.name for b in func.params}
+    taken |= {
+        attrs.get(o, attrs.NAME) for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes
+    }
+    number, result = 0, name
+    while result in taken:
+        number += 1
+        result = f"{name}_{number}"
+    return result
+
+
+def head_end(body: ir.Block) -> ir.Operation:
+    """The first op of a body that is not an allocation, a view, a size or a constant: new allocations go before it."""
+    return next(op.operation for op in body.operations if not _is_head(op.operation.name))
+
+
+def _is_head(name: str) -> bool:
+    return name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
+
+
+def alloc(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:
+    """Allocate a buffer at the head of a scope."""
+    name = fresh_name(func_of(scope.op), name)
+    with ir.InsertionPoint(head_end(scope.body)):
+        return Buffer(create.alloc(name, list(shape), dtype, storage_scope))
+
+
+def rename_declared(roots: Iterable[ir.Operation], old: Buffer, name: str, shift: Sequence[Index] = ()) -> None:
+    """In declared regions beneath some ops, let the entries of a buffer name another one, `shift` taken off."""
+    for root in roots:
+        for block in all_blocks(root):
+            for key in (attrs.READS, attrs.WRITES):
+                if key in block.op.attributes:
+                    _rename_entries(block, key, old, name, shift)
+
+
+def _rename_entries(block: Block, key: str, old: Buffer, name: str, shift: Sequence[Index]) -> None:
+    found = declared(block, key, [])
+    if shift and any(r.buffer == old for r in found):
+        declare(block, key, [_shifted(r, shift) if r.buffer == old else r for r in found])
+    entries = list(ir.ArrayAttr(block.op.attributes[key]))
+    for number, region in enumerate(found):
+        if region.buffer == old:
+            entry = {e.name: e.attr for e in ir.DictAttr(entries[number])}
+            entries[number] = ir.DictAttr.get({**entry, "buffer": ir.StringAttr.get(name)})
+    block.op.attributes[key] = ir.ArrayAttr.get(entries)
+
+
+def _shifted(region: Region, shift: Sequence[Index]) -> Region:
+    mins = tuple((m - s).simplified() for m, s in zip(region.mins, shift, strict=True))
+    return Region(region.buffer, mins, region.extents)
+
+
+def drop_declared(root: ir.Operation, buffer: Buffer) -> None:
+    """Forget declared regions that name a buffer: from now on they are computed."""
+    for block in all_blocks(root):
+        for key in (attrs.READS, attrs.WRITES):
+            if any(r.buffer.root == buffer for r in declared(block, key, [])):
+                attrs.put(block.op, key, None)

@@ -1,0 +1,100 @@
+"""Common subexpressions of index expressions: which terms occur how often, largest first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Index, trim
+
+
+def common_terms(found: Sequence[Index], often: int, wanted: Callable[[Index], bool]) -> list[Index]:
+    """The terms to compute once, largest first, then as they are met: those that occur `often` times.
+
+    What a chosen term holds is not counted for its sake. Of a term that is not `wanted`, or not met often enough, every
+    part is one more occurrence.
+    """
+    first: dict[Index, Index] = {}
+    for term in [t for whole in found for t in _with_parts(whole)]:
+        first.setdefault(canonical(term), term)
+    own = Counter(canonical(t) for t in found)
+    more: Counter[Index] = Counter()
+    chosen = []
+    for name in sorted(first, key=lambda n: -size(first[n].expr)):
+        count = own[name] + more[name]
+        if count >= often and wanted(first[name]):
+            chosen.append(first[name])
+        elif own[name]:
+            for part in _with_parts(first[name])[1:]:
+                more[canonical(part)] += own[name]
+    return chosen
+
+
+def _with_parts(index: Index) -> list[Index]:
+    """A term and all that it holds, variables and numbers left out."""
+    if size(index.expr) == 1:
+        return []
+    return [index, *(p for part in parts(index) for p in _with_parts(part))]
+
+
+def canonical(index: Index) -> Index:
+    """The same expression whatever order it was written in."""
+    order = sorted(index.values, key=hash)
+    swap = [ir.AffineExpr.get_dim(order.index(v)) for v in index.values]
+    expr = index.expr.compose(ir.AffineMap.get(len(order), 0, swap)) if swap else index.expr
+    return trim(ir.AffineExpr.simplify_affine_expr(expr, len(order), 0), order)
+
+
+def parts(index: Index) -> list[Index]:
+    """The operands of the outermost operation; of a difference `a + b * -1`, a and b."""
+    expr = index.expr.maybe_downcast()
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return []
+    right = subtracted(expr)
+    return [trim(expr.lhs, index.values), trim(expr.rhs if right is None else right, index.values)]
+
+
+def subtracted(expr: ir.AffineExpr) -> ir.AffineExpr | None:
+    """What a sum takes off: `b` of `a + b * -1`, 1 of `a + -1`; None where it is no difference."""
+    if not isinstance(expr, ir.AffineAddExpr):
+        return None
+    right = expr.rhs.maybe_downcast()
+    if isinstance(right, ir.AffineConstantExpr) and right.value < 0:
+        return ir.AffineExpr.get_constant(-right.value)
+    if isinstance(right, ir.AffineMulExpr):
+        factor = right.rhs.maybe_downcast()
+        if isinstance(factor, ir.AffineConstantExpr) and factor.value == -1:
+            return right.lhs.maybe_downcast()
+    return None
+
+
+def size(expr: ir.AffineExpr) -> int:
+    """How many operands and operations an expression has."""
+    expr = expr.maybe_downcast()
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return 1
+    right = subtracted(expr)
+    return 1 + size(expr.lhs) + size(expr.rhs if right is None else right)
+
+
+def variables(index: Index) -> list[ir.Value]:
+    """The values of an expression, in the order in which it is read."""
+    found: list[int] = []
+
+    def visit(expr: ir.AffineExpr) -> None:
+        expr = expr.maybe_downcast()
+        if isinstance(expr, ir.AffineDimExpr) and expr.position not in found:
+            found.append(expr.position)
+        elif isinstance(expr, ir.AffineBinaryExpr):
+            visit(expr.lhs)
+            visit(expr.rhs)
+
+    visit(index.expr)
+    return [index.values[d] for d in found]
+
+
+def holds_any(index: Index, terms: Sequence[Index]) -> bool:
+    """Whether one of some (canonical) terms is part of an expression."""
+    return canonical(index) in terms or any(holds_any(p, terms) for p in parts(index))

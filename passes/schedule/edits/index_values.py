@@ -1,0 +1,64 @@
+"""Index expressions over values that are no affine dimensions (loaded, computed): written out in `arith`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from tir_mlir.dialect.ir import Index, access_indices, accessed, attrs, create, home, read_apply
+from tir_mlir.passes.schedule.edits.common_subexpressions import parts, subtracted
+from tir_mlir.passes.schedule.registry import refuse
+
+
+def expanded(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
+    """Turn an affine op whose iters become expressions of any values into a plain one, which is returned."""
+    with ir.InsertionPoint(op), op.location:
+        if op.name == "affine.load":
+            value = memref.load(accessed(op), [written_out(i.substitute(iters)) for i in access_indices(op)])
+        elif op.name == "affine.apply":
+            value = written_out(read_apply(op.results[0]).substitute(iters))
+        else:
+            refuse(
+                op,
+                f"a condition in the inlined block ({op.name}) would depend on an index that is not affine",
+                provable=False,
+                fix="compute_at takes the block to its reader, and keeps its buffer",
+            )
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
+    return value.owner.operation
+
+
+def written_out(index: Index) -> ir.Value:
+    """The value of an expression at the insertion point: an `affine.apply` where MLIR allows one, else `arith` ops."""
+    if all(is_affine_value(v) for v in index.values):
+        return create.apply(index)
+    if (value := index.is_value()) is not None:
+        return value
+    left, right = (written_out(part) for part in parts(index))
+    return operation(index.expr.maybe_downcast(), left, right)
+
+
+def operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
+    """The outermost operation of an expression on the values of its `parts`."""
+    if isinstance(expr, ir.AffineAddExpr):
+        return arith.addi(left, right) if subtracted(expr) is None else arith.subi(left, right)
+    if isinstance(expr, ir.AffineMulExpr):
+        return arith.muli(left, right)
+    if isinstance(expr, ir.AffineFloorDivExpr):
+        return arith.floordivsi(left, right)
+    if isinstance(expr, ir.AffineCeilDivExpr):
+        return arith.ceildivsi(left, right)
+    rest = arith.subi(left, arith.muli(arith.floordivsi(left, right), right))
+    rest.owner.attributes[attrs.OP] = ir.StringAttr.get("floormod")
+    return rest
+
+
+def is_affine_value(value: ir.Value) -> bool:
+    """Whether MLIR takes a value in affine maps: loop variables, iters, sizes, and sums of these."""
+    owner = home(value)
+    if isinstance(value.owner, ir.Block):
+        return owner.name in ("affine.for", "affine.parallel", "func.func")
+    return owner.name == "affine.apply" or (owner.parent is not None and owner.parent.name == "func.func")

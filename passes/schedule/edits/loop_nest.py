@@ -1,0 +1,94 @@
+"""Edits of loop nests: linearized indices, guards around blocks, and simplified index expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, blocks_below, create, edit, walk
+from tir_mlir.dialect.presburger import folded, guards, intervals, isl_exprs, sets
+from tir_mlir.passes.schedule.registry import check
+
+
+def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
+    """i_0 * (f1 * f2) + i_1 * f2 + i_2."""
+    index = Index.of(nest[0].var)
+    for loop, extent in zip(nest[1:], extents[1:], strict=True):
+        text = "only the outermost factor may be inferred from a symbolic extent"
+        check(isinstance(extent, int), loop, text, "make the first factor None, and give the others")
+        index = index * extent + Index.of(loop.var)  # type: ignore[operator]
+    return index.simplified()
+
+
+def guard_blocks(loop: Loop, bound: Index) -> None:
+    """Add `bound >= 0` to the guard of every outermost block beneath a loop, where nothing promises it."""
+    for block_id in [b.id for b in blocks_below(loop.op)]:
+        block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
+        if intervals.at_least_zero(bound, intervals.around(block.outermost)):
+            continue
+        guard = block.where
+        if guard is not None:
+            guards.rewrite(block, guard, guards.needed(block, [*walk.constraints(guard), Constraint(bound)]))
+            continue
+        if sets.holds(sets.domain(block.op, extra=[bound]), bound):
+            continue
+        with ir.InsertionPoint(block.op), block.op.location:
+            guard = create.where([Constraint(bound)])
+        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
+
+
+def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
+    """Simplify the bindings of the blocks beneath `nest` under the ranges of the loops.
+
+    Loops of extent 1 stay in the expressions unless `preserve_unit_iters` is False; then those around the nest go, too.
+    """
+    for block_id in [b.id for b in blocks_below(nest[0].op)]:
+        block = Block(walk.find(nest[0].op, block_id))  # type: ignore[arg-type]
+        bindings = block.bindings
+        if not bindings:
+            continue
+        around = [] if preserve_unit_iters else walk.loops_above(block.op)
+        units = {lp.var: lp.lower for lp in around if lp.const_extent == 1}
+        dom = None
+        better = []
+        for binding in bindings:
+            binding = binding.substitute(units)
+            if isl_exprs.has_division(binding.expr):
+                dom = dom or loop_domain(block, bindings, preserve_unit_iters)
+                better.append(isl_exprs.simplify(binding, dom))
+            else:
+                better.append(binding.simplified())
+        if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
+            edit.rebind(block.op, better)
+        _simplify_guard(Block(walk.find(nest[0].op, block_id)), units)  # type: ignore[arg-type]
+
+
+def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
+    guard = block.where
+    if guard is None:
+        return
+    box = intervals.around(block.outermost)
+    old = walk.constraints(guard)
+    new = [n for c in old if (n := with_units(c, units, box)) is not None]
+    if new != old:
+        guards.rewrite(block, guard, new)
+
+
+def with_units(condition: Constraint, units: dict[ir.Value, Index], box: intervals.Box) -> Constraint | None:
+    """A condition without the loops of extent 1: None where it is known to hold, as it is where it is known not to."""
+    index = folded(condition.index.substitute(units).simplified(), box)
+    number = index.as_constant()
+    if number is None:
+        return Constraint(index, condition.is_eq)
+    return None if number == 0 or (number > 0 and not condition.is_eq) else condition
+
+
+def loop_domain(block: Block, bindings: Sequence[Index], keep_units: bool) -> sets.Domain:
+    """The ranges of the loops around a block; loops of extent 1 count as longer, so that they stay in expressions."""
+    dom = sets.domain(block.op, extra=bindings, guards=False)
+    if keep_units:
+        for loop in walk.loops_above(block.op):
+            if loop.const_extent == 1:
+                dom.set = dom.set.drop_constraints_involving_dims(sets.dim_type.set, dom.index_of(loop.var), 1)
+    return dom

@@ -1,0 +1,70 @@
+"""Giving a memref another type: everything typed from it (views, casts, metadata) follows."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import kept_dims
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.passes.schedule.registry import refuse
+
+DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+_FOLLOW = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.extract_strided_metadata")
+_INDIFFERENT = (
+    "memref.load",
+    "memref.store",
+    "memref.dim",
+    "memref.dealloc",
+    "memref.extract_aligned_pointer_as_index",
+)
+
+
+def check_retypable(users: list[ir.Operation]) -> None:
+    """Refuse when one of the users of a memref fixes its type: a call that takes the buffer itself."""
+    for user in users:
+        if user.name in _FOLLOW:
+            check_retypable([u.owner.operation for u in user.results[0].uses])
+        elif user.name not in _INDIFFERENT and not user.name.startswith(("affine.", "vector.")):
+            what = attrs.get(user, "callee", user.name)
+            refuse(
+                user,
+                f"the buffer is handed as a whole to {what}, whose "
+                "signature fixes its scope; pass an access pointer instead",
+            )
+
+
+def retype(value: ir.Value, type_: ir.MemRefType) -> None:
+    """Set the type of a memref, and from it the types of all views of it."""
+    value.set_type(type_)
+    for use in list(value.uses):
+        follow(use.owner.operation)
+
+
+def follow(user: ir.Operation) -> None:
+    """Bring the result type of a view in line with the type of its source."""
+    if user.name not in _FOLLOW:
+        return
+    result = user.results[0]
+    source, old = ir.MemRefType(user.operands[0].type), ir.MemRefType(result.type)
+    layout = _subview_layout(user, source, old) if user.name == "memref.subview" else old.layout
+    retype(result, ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space))
+
+
+def with_scope(type_: ir.MemRefType, scope: str) -> ir.MemRefType:
+    """The same memref in another scope."""
+    space = None if scope == "global" else ir.StringAttr.get(scope)
+    return ir.MemRefType.get(type_.shape, type_.element_type, type_.layout, space)
+
+
+def _subview_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType) -> ir.Attribute:
+    """The layout MLIR infers for a subview: strides multiply, offsets add up, unknown where a part is unknown."""
+    strides, offset = source.get_strides_and_offset()
+    offsets, sizes, steps = (
+        list(ir.DenseI64ArrayAttr(op.attributes[f"static_{k}"])) for k in ("offsets", "sizes", "strides")
+    )
+    inner = [DYNAMIC if DYNAMIC in (s, t) else s * t for s, t in zip(strides, steps, strict=True)]
+    total = offset
+    for part, stride in zip(offsets, strides, strict=True):
+        total = DYNAMIC if DYNAMIC in (total, part, stride) and part != 0 or total == DYNAMIC else total + part * stride
+    kept = kept_dims(old.shape, sizes) or []
+    return ir.StridedLayoutAttr.get(total, [inner[d] for d in kept])

@@ -1,0 +1,1 @@
+"""Primitives that merge a block into its reader or its writer."""

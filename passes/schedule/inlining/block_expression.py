@@ -1,0 +1,300 @@
+"""The one store of a block and the pure ops that compute its value; copying them to where an element is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access, access_domain
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import (
+    AFFINE_OPS,
+    Block,
+    Buffer,
+    Index,
+    Iter,
+    access_indices,
+    accessed,
+    cost,
+    edit,
+    home,
+    is_apply,
+    is_block,
+    ops,
+    parents,
+    read_apply,
+    symbols_by_name,
+    walk,
+)
+from tir_mlir.dialect.presburger import domain, question, terms, to_index
+from tir_mlir.passes.schedule.edits import expanded, is_affine_value, written_out
+from tir_mlir.passes.schedule.legality import UNDER_ONE
+from tir_mlir.passes.schedule.registry import check, refuse
+
+_CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
+
+
+@dataclass(frozen=True)
+class Payload:
+    """`store` is the block's only store; `steps` are the ops before it, which compute its value and have no effect."""
+
+    block: Block
+    store: ir.Operation
+    steps: list[ir.Operation]
+
+    @property
+    def buffer(self) -> Buffer:
+        return Buffer(accessed(self.store))
+
+    @property
+    def indices(self) -> list[Index]:
+        return access_indices(self.store)
+
+    @property
+    def value(self) -> ir.Value:
+        return self.store.operands[0]
+
+    def inputs(self) -> list[Access]:
+        """What the value is computed from."""
+        return [a for a in accesses(self.block.op) if not a.is_write]
+
+
+def payload_of(block: Block, way_of_sums: str = UNDER_ONE) -> Payload:
+    """The payload of a block. Refuses a body that is more than one store of a value computed on the spot."""
+    text = f'block "{block.name}" has an init: a reduction cannot be inlined'
+    check(block.init is None, block, text, way_of_sums)
+    held = block.body_ops()
+    stores = [o for o in held if "store" in o.name]
+    check(
+        len(stores) == 1 and held[-1] == stores[0] and stores[0].name == "affine.store",
+        block, f'the body of block "{block.name}" is not a single store at an affine index, which inlining needs',
+        UNDER_ONE,
+    )  # fmt: skip
+    for op in [o for step in held[:-1] for o in ops(step)]:
+        if not edit.is_pure(op) and op.name not in _CHOICES:
+            refuse(
+                block,
+                f'block "{block.name}" holds {op.name}, which inlining would '
+                "move or repeat; its body must be one store of a pure value",
+                fix=UNDER_ONE,
+            )
+    check(
+        Buffer(accessed(stores[0])).root.value == accessed(stores[0]),
+        block,
+        f'block "{block.name}" stores through a view, which inlining does not follow',
+        UNDER_ONE,
+    )
+    return Payload(block, stores[0], held[:-1])
+
+
+# --- which iteration computed an element ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The iters of a block by the element it accesses: each is `element[d] - rest`, or by isl where `plain` is None."""
+
+    block: Block
+    indices: list[Index]
+    plain: dict[ir.Value, tuple[int, Index]] | None
+
+    def at_values(self, element: Sequence[Index]) -> dict[ir.Value, Index] | None:
+        """The iters that access an element, where that needs subtraction only."""
+        if self.plain is None:
+            return None
+        found: dict[ir.Value, Index] = {}
+        for it in self.block.iters:
+            if it.var in self.plain:
+                dim, rest = self.plain[it.var]
+                found[it.var] = (element[dim] - rest.substitute(found)).simplified()
+            else:
+                found[it.var] = it.min
+        return found
+
+    def at_access(self, access: Access) -> dict[ir.Value, Index]:
+        """The iters that access the element that `access` (an affine point) touches, in values known there."""
+        found = self.at_values(access.mins)
+        return found if found is not None else self._by_isl(access)
+
+    def _by_isl(self, access: Access) -> dict[ir.Value, Index]:
+        top = next((p for p in parents(access.op) if is_block(p)), None)
+        with question(f'the inverse of the index of block "{self.block.name}"'):
+            dom = access_domain(access, top)
+            own = _own_map(self.block, self.indices)
+            relation = dom.map(access.mins).apply_range(own.reverse())
+            symbols = symbols_by_name(access.op)
+            found = {}
+            for number, it in enumerate(self.block.iters):
+                found[it.var] = self._shortest(relation, number, it, dom.dims, symbols)
+            return found
+
+    def _shortest(
+        self, relation: isl.Map, number: int, it: Iter, dims: list[ir.Value], symbols: dict[str, ir.Value]
+    ) -> Index:
+        """The value of an iter as an expression: its least value is its greatest, so the shorter form will do."""
+        forms = []
+        for bound in (relation.dim_min(number), relation.dim_max(number)):
+            pieces = bound.coalesce().gist(relation.domain()).get_pieces()
+            if len(pieces) == 1:
+                forms.append(to_index(pieces[0][1], dims, symbols).simplified())
+        if not forms:
+            refuse(
+                self.block,
+                f'iter {it.name} of block "{self.block.name}" has no single expression in the element it accesses',
+                provable=False,
+                fix=UNDER_ONE,
+            )
+        return min(forms, key=lambda f: cost(f.expr))
+
+
+def inverse_of(block: Block, indices: Sequence[Index]) -> Inverse:
+    """Solve an index for the iters. Refuses an index that two iterations share."""
+    plain = _solve(block.iters, indices)
+    if plain is None:
+        own = _own_map(block, indices)
+        with question(f'whether block "{block.name}" touches each element once'):
+            if not own.is_injective():
+                refuse(
+                    block,
+                    f'two iterations of block "{block.name}" touch the '
+                    "same element: its index cannot be solved for its iters",
+                    fix=UNDER_ONE,
+                )
+    return Inverse(block, list(indices), plain)
+
+
+def _solve(iters: Sequence[Iter], indices: Sequence[Index]) -> dict[ir.Value, tuple[int, Index]] | None:
+    """Each iter of extent > 1 from one index `iter + rest`, the rest free of this block's iters; else None."""
+    own = {i.var for i in iters if i.extent.as_constant() != 1}
+    units = {i.var: i.min for i in iters if i.var not in own}
+    found: dict[ir.Value, tuple[int, Index]] = {}
+    for number, index in enumerate(indices):
+        index = index.substitute(units)
+        used = [v for v in index.values if v in own]
+        if len(used) != 1 or used[0] in found:
+            continue
+        parts = terms(index.expr)
+        if parts is not None and parts[0].get(index.values.index(used[0])) == 1:
+            found[used[0]] = (number, (index - Index.of(used[0])).simplified())
+    return found if set(found) == own else None
+
+
+def _own_map(block: Block, indices: Sequence[Index]) -> isl.Map:
+    """{ iters -> element }."""
+    dom = domain(block.body_ops()[-1], block.op, indices)
+    if dom.free:
+        refuse(
+            block,
+            f'the index of block "{block.name}" mixes its iters with '
+            "those of a block around it in a way that cannot be solved",
+            provable=False,
+        )
+    return dom.map(indices)
+
+
+# --- writing it elsewhere -------------------------------------------------------------------------------------------
+
+
+def clone_steps(
+    payload: Payload, before: ir.Operation, iters: dict[ir.Value, Index], given: dict[ir.Value, ir.Value] | None = None
+) -> ir.Value:
+    """Copy the payload before an op, its iters replaced by expressions; returns the value that would be stored.
+
+    `given` are values that are there already. What is no affine index is computed by `arith`.
+    """
+    ip = ir.InsertionPoint(before)
+    values = dict(given or {}) | _copied_constants(payload, before)
+    made: list[ir.Operation] = []
+    for step in payload.steps:
+        if len(step.results) and step.results[0] in values:
+            continue
+        if step.name == "affine.apply":
+            with ip:
+                values[step.results[0]] = written_out(read_apply(step.results[0]).substitute(iters))
+            continue
+        new = edit.clone(step, ip, values)
+        for old, copy in list(zip(ops(step)[1:], ops(new)[1:], strict=True)):
+            if len(old.results) and old.results[0] in values:
+                copy.results[0].replace_all_uses_with(values[old.results[0]])
+                copy.erase()
+        new = _with_iters(new, iters)
+        made.append(new)
+        values |= dict(zip(step.results, new.results, strict=True))
+    result = values.get(payload.value, payload.value)
+    _drop_unused([*[home(v) for v in values.values() if is_apply(v)], *made], result)
+    return result
+
+
+def _drop_unused(made: Sequence[ir.Operation], result: ir.Value) -> None:
+    for op in reversed(made):
+        used = any(True for r in op.results for _ in r.uses)
+        if len(op.results) and not used and result not in list(op.results):
+            op.erase()
+
+
+def _copied_constants(payload: Payload, before: ir.Operation) -> dict[ir.Value, ir.Value]:
+    """Constants of the payload that cannot be seen at `before`, made anew there."""
+    found: dict[ir.Value, ir.Value] = {}
+    for value in _outer_values(payload):
+        if not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant" and not sees(before, value):
+            found[value] = edit.clone(home(value), ir.InsertionPoint(before)).results[0]
+    return found
+
+
+def _outer_values(payload: Payload) -> list[ir.Value]:
+    """Values that the payload uses and its block does not make."""
+    used = [payload.value, *[v for step in payload.steps for v in edit.rebased(step)]]
+    return [v for v in dict.fromkeys(used) if not walk.is_inside(home(v), payload.block.op)]
+
+
+def _with_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
+    """Replace iters beneath a fresh copy; returns the op that stands in its place."""
+    beneath = ops(root)[1:]
+    new = _replace(root, iters)
+    for op in beneath:
+        _replace(op, iters)
+    return new
+
+
+def _replace(op: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
+    indices = [v for v in op.operands if isinstance(v.type, ir.IndexType)]
+    if not any(v in iters or is_apply(v) for v in indices) and not _is_foreign(op, indices):
+        return op
+    if _is_foreign(op, [u for v in indices for u in (iters[v].values if v in iters else (v,))]):
+        return expanded(op, iters)
+    if op.name in AFFINE_OPS:
+        return edit.rewrite_indices(op, lambda i: i.substitute(iters))
+    for number, operand in enumerate(list(op.operands)):
+        if operand in iters:
+            with ir.InsertionPoint(op), op.location:
+                op.operands[number] = written_out(iters[operand])
+    return op
+
+
+def _is_foreign(op: ir.Operation, indices: Sequence[ir.Value]) -> bool:
+    """Whether an affine op would get an operand that is no affine index."""
+    return op.name in AFFINE_OPS and not all(is_affine_value(v) for v in indices)
+
+
+def check_visible(payload: Payload, place: ir.Operation) -> None:
+    """Refuse when the payload uses a value that is computed where `place` cannot see it (constants are made anew)."""
+    for value in _outer_values(payload):
+        constant = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
+        if not constant and not sees(place, value):
+            refuse(
+                payload.block,
+                f'block "{payload.block.name}" uses a value of {home(value).name} that '
+                "is not known where it would be inlined; compute it inside the block",
+            )
+
+
+def sees(place: ir.Operation, value: ir.Value) -> bool:
+    """Whether a value is defined before `place`, in a body around it."""
+    chain, maker = [place, *parents(place)], home(value)
+    if isinstance(value.owner, ir.Block):
+        return maker in chain
+    inner = next((o for o in chain if o.block == maker.block), None)
+    return inner is not None and walk.position(maker) < walk.position(inner)

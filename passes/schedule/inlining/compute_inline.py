@@ -1,0 +1,162 @@
+"""compute_inline: a block's value is computed where it is read."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import of_op
+from tir_mlir.dialect.ir import Block, Buffer, Index, edit, enclosing_block, fold_known, frozen, is_loop
+from tir_mlir.passes.schedule.edits import drop_declared
+from tir_mlir.passes.schedule.inlining.block_expression import (
+    Inverse,
+    Payload,
+    check_visible,
+    clone_steps,
+    inverse_of,
+    payload_of,
+)
+from tir_mlir.passes.schedule.legality import (
+    APART,
+    IN_INIT,
+    Scope,
+    check_complete,
+    children,
+    comes_before,
+    meeting,
+    own_copy,
+    scope_of,
+    span,
+    uncovered,
+    written_within,
+)
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+
+@primitive("compute_inline")
+def compute_inline(block: Block) -> None:
+    """Compute a block's value at each place that reads it, and drop the block and its buffer.
+
+        for i in range(n):                            for i in range(n):
+            with T.block("B"): B[vi] = f(A[vi])           with T.block("C"):
+        for i in range(n):                       ->           C[vi] = g(f(A[h(vi)]))
+            with T.block("C"): C[vi] = g(B[h(vi)])
+
+    Every reader sees the value it saw before; it is computed once a read.
+
+    Requires: the body is one store of a pure value, at an index that tells the iters; all iters spatial, no init; the
+    buffer is allocated in the scope, only this block writes it, all else only loads it; each load runs after the
+    block in the loops around both and reads what was computed there, and no input of the block is written in between.
+    """
+    with frozen():
+        payload, scope = check_inlinable(block)
+        loads = _loads(payload)
+        inverse = inverse_of(block, payload.indices)
+        for load in loads:
+            _check_reader(payload, load)
+    drop_declared(scope.op, payload.buffer)
+    for load in loads:
+        _inline_at(payload, inverse, load)
+    remove(block, payload.buffer, scope)
+    fold_known(scope.op)
+
+
+def check_inlinable(block: Block) -> tuple[Payload, Scope]:
+    """The payload of a block that may disappear: complete, and its buffer is of no use outside the scope."""
+    payload = payload_of(block)
+    check_complete(block)
+    scope, buffer = scope_of(block), payload.buffer
+    home = buffer.op
+    if home is None or enclosing_block(home) != scope:
+        refuse(
+            block,
+            f'block "{block.name}" computes {buffer.name}, which is not '
+            "allocated in its scope: others see it, so it must be computed",
+            fix=own_copy(block),
+        )
+    check(
+        block in children(scope),
+        block,
+        f'block "{block.name}" stands in an init region; only blocks of a body can be inlined',
+        fix=IN_INIT,
+    )
+    return payload, scope
+
+
+def _loads(payload: Payload) -> list[ir.Operation]:
+    """All users of the buffer but the store; refuses what is not a load."""
+    found = []
+    for use in payload.buffer.value.uses:
+        user = use.owner.operation
+        if user == payload.store:
+            continue
+        if user.name not in ("affine.load", "memref.load"):
+            refuse(
+                user,
+                f"{payload.buffer.name} is used as a whole by {user.name}, "
+                "not loaded element by element; it must stay a buffer",
+                fix=f'compute_at takes block "{payload.block.name}" to its reader, and keeps {payload.buffer.name}',
+            )
+        found.append(user)
+    if not found and len(children(scope_of(payload.block))) == 1:
+        refuse(payload.block, f'block "{payload.block.name}" is the only one in its scope; without it nothing is left')
+    return found
+
+
+def _check_reader(payload: Payload, load: ir.Operation) -> None:
+    """Refuse unless a load sees the value that the payload would compute there."""
+    block, buffer = payload.block, payload.buffer
+    where = _reader_name(load)
+    behind = comes_before(block.op, load)
+    check(behind, load, f'{where} does not run after block "{block.name}" in each iteration of the loops around both')
+    writes = [a for a in of_op(payload.store)]
+    level = meeting(block.op, load)[0]
+    if missing := uncovered(of_op(load), writes, level):
+        refuse(
+            load,
+            f'{where} reads {missing}, which block "{block.name}" has '
+            "not computed in the same iteration of the loops around both",
+            counterexample=missing,
+            fix=APART if is_loop(level) else "",
+        )
+    inputs = {a.buffer for a in payload.inputs()}
+    if (clash := written_within(span(block.op, load), inputs)) is not None:
+        refuse(
+            clash.op,
+            f'{Buffer(clash.buffer).name} is written between block "{block.name}", '
+            f"which reads it, and {where}: computed there, {buffer.name} would differ",
+            fix=f'reverse_compute_inline of the reader computes it where block "{block.name}" stands',
+        )
+    check_visible(payload, load)
+
+
+def _reader_name(load: ir.Operation) -> str:
+    owner = enclosing_block(load)
+    return f'block "{owner.name}"' if isinstance(owner, Block) else "a statement outside any block"
+
+
+def _inline_at(payload: Payload, inverse: Inverse, load: ir.Operation) -> None:
+    if load.name == "affine.load":
+        iters = inverse.at_access(of_op(load)[0])
+    else:
+        found = inverse.at_values([Index.of(v) for v in list(load.operands)[1:]])
+        if found is None:
+            refuse(
+                load,
+                f"{_reader_name(load)} reads {payload.buffer.name} at an index that is not "
+                f'affine, which cannot be solved for the iters of block "{payload.block.name}"',
+                provable=False,
+                fix=f'compute_at takes block "{payload.block.name}" to its reader, and keeps {payload.buffer.name}',
+            )
+        iters = found
+    with load.location:
+        value = clone_steps(payload, load, iters)
+    load.results[0].replace_all_uses_with(value)
+    edit.erase(load)
+
+
+def remove(block: Block, buffer: Buffer, scope: Scope) -> None:
+    """Erase a block, the loops that are left empty, and the buffer nothing uses any more."""
+    alloc = buffer.op
+    edit.prune(block.outermost, scope.op)
+    if alloc is not None:
+        edit.erase(alloc)

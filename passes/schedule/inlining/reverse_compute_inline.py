@@ -1,0 +1,358 @@
+"""reverse_compute_inline: a block that works on the result of another is merged into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access, access_domain, of_op
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Constraint,
+    Index,
+    access_indices,
+    attrs,
+    create,
+    edit,
+    enclosing_block,
+    fold_known,
+    frozen,
+    parent_op,
+    symbol_name,
+    symbols_by_name,
+    walk,
+)
+from tir_mlir.dialect.presburger import domain, full_box, holds, question, to_index
+from tir_mlir.dialect.verify.iter_kinds import iter_kinds
+from tir_mlir.passes.schedule.inlining.block_expression import (
+    Inverse,
+    Payload,
+    check_visible,
+    clone_steps,
+    inverse_of,
+    payload_of,
+    sees,
+)
+from tir_mlir.passes.schedule.inlining.compute_inline import remove
+from tir_mlir.passes.schedule.legality import (
+    IN_INIT,
+    UNDER_ONE,
+    Scope,
+    check_complete,
+    children,
+    comes_before,
+    elements,
+    holding,
+    inlined,
+    meeting,
+    own_copy,
+    projected,
+    scope_of,
+    shown_element,
+    span,
+    writers,
+    written_within,
+)
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+_INTO_A_SUM = "fuse_reduction_epilogue merges what adds to the sum; else reverse_compute_at"
+
+
+@primitive("reverse_compute_inline")
+def reverse_compute_inline(block: Block) -> None:
+    """Merge a block into the one that computes what it reads; the buffer between them goes.
+
+        for i in range(n):                            for i in range(n):
+            with T.block("B"): B[vi] = f(A[vi])           with T.block("B"): C[vi] = g(f(A[vi]))
+        for i in range(n):                       ->
+            with T.block("C"): C[vi] = g(B[vi])
+
+    The merged block keeps the name and the iters of the producer; where the block read only a part of what that
+    computes, a guard leaves out the rest. Every element of the result gets the value it got before.
+
+    Requires: both bodies are one store of a pure value, all iters spatial, no init; the block reads one buffer
+    computed in the scope, always at the same index, which tells its iters, and has no guard; nothing else uses that
+    buffer, nothing between the two touches the result or writes what the block reads; what the block reads of the
+    buffer is exactly what the producer computes, or a part that a guard on the producer can single out.
+    """
+    with frozen():
+        pair = _pair(block)
+        _check_between(pair)
+        conditions = _conditions(pair)
+    scope, producer_id, buffer = scope_of(block), pair.producer.block.id, pair.producer.buffer
+
+    attrs.put(pair.producer.block.op, attrs.READS, None)
+    attrs.put(pair.producer.block.op, attrs.WRITES, None)
+    _merge(pair)
+    remove(block, buffer, scope)
+    if conditions:
+        _guard(_found(scope, producer_id), conditions)
+    merged = _found(scope, producer_id)
+    iter_kinds(merged)  # an iter of the producer may say nothing of where the consumer writes
+    fold_known(merged.op)
+    _shrink(merged)
+
+
+def _found(scope: Scope, number: int) -> Block:
+    """The block with an id, after edits that may have rebuilt it."""
+    op = walk.find(scope.op, number)
+    assert op is not None, "the producer survives the merge"
+    return Block(op)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A producer, the consumer to be merged into it, its loads of the buffer between, and its iters by element."""
+
+    producer: Payload
+    consumer: Payload
+    loads: list[ir.Operation]
+    inverse: Inverse
+
+
+def _pair(block: Block) -> _Pair:
+    consumer = payload_of(block)
+    check_complete(block)
+    inverse_of(block, consumer.indices)
+    check(
+        block.where is None,
+        block,
+        f'block "{block.name}" has a guard (T.where); the merged block would lose it: split so that it divides',
+    )
+    scope = scope_of(block)
+    check(
+        block in children(scope),
+        block,
+        f'block "{block.name}" stands in an init region; only blocks of a body can be merged',
+        IN_INIT,
+    )
+    buffer = _made_here(consumer, scope)
+    found = writers(scope, buffer.value)
+    if len(found) != 1:
+        text = f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer"
+        refuse(block, text, fix=_way_to_one(found))
+    producer = payload_of(found[0], _INTO_A_SUM)
+    check_complete(found[0])
+    inverse_of(producer.block, producer.indices)
+    home = buffer.op
+    if home is None or enclosing_block(home) != scope:
+        refuse(
+            found[0],
+            f'block "{found[0].name}" computes {buffer.name}, which is not '
+            "allocated in its scope: others see it, so it must be stored",
+            fix=UNDER_ONE,
+        )
+    loads = _loads(buffer, producer, consumer)
+    return _Pair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
+
+
+def _way_to_one(found: list[Block]) -> str:
+    """Of a buffer with several writers."""
+    if any(i.kind == "R" for b in found for i in b.iters):
+        return f"before decompose_reduction, {_INTO_A_SUM}"
+    return "in the program, let one block write all of it, T.if_then_else choosing the value"
+
+
+def _made_here(consumer: Payload, scope: Scope) -> Buffer:
+    """The one buffer that a block reads and its scope computes."""
+    found = [Buffer(b) for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
+    names = ", ".join(b.name for b in found) or "none"
+    check(
+        len(found) == 1,
+        consumer.block,
+        f'block "{consumer.block.name}" must read exactly one buffer that the scope computes; it reads {names}',
+        "compute_inline of the producers of the others first" if found else inlined(consumer.block),
+    )
+    return found[0]
+
+
+def _loads(buffer: Buffer, producer: Payload, consumer: Payload) -> list[ir.Operation]:
+    """The loads of the buffer, all in the consumer and at one index."""
+    loads = [u.owner.operation for u in buffer.value.uses if u.owner.operation != producer.store]
+    for load in loads:
+        if load.name != "affine.load":
+            text = f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only"
+            refuse(load, text, fix=inlined(producer.block))
+        if not walk.is_inside(load, consumer.block.op):
+            text = f'{buffer.name} is also read outside block "{consumer.block.name}", so it must stay'
+            refuse(load, text, fix=inlined(producer.block))
+    first = access_indices(loads[0])
+    for load in loads[1:]:
+        if not all(a.same(b) for a, b in zip(first, access_indices(load), strict=True)):
+            refuse(
+                load,
+                f'block "{consumer.block.name}" reads {buffer.name} at several indices; merging needs a single one',
+                fix=inlined(producer.block),
+            )
+    return loads
+
+
+def _check_between(pair: _Pair) -> None:
+    """Refuse unless the consumer may run as early as the producer."""
+    producer, consumer = pair.producer.block, pair.consumer.block
+    behind = comes_before(producer.op, consumer.op)
+    check(
+        behind,
+        consumer,
+        f'block "{consumer.name}" does not run after block '
+        f'"{producer.name}" in each iteration of the loops around both',
+    )
+    between = span(producer.op, consumer.op)
+    inputs = {a.buffer for a in pair.consumer.inputs()} - {pair.producer.buffer.value}
+    if (clash := written_within(between, inputs)) is not None:
+        refuse(
+            clash.op,
+            f'{Buffer(clash.buffer).name}, which block "{consumer.name}" '
+            f'reads, is written between block "{producer.name}" and it',
+        )
+    result = pair.consumer.buffer
+    for op in between:
+        for access in accesses(op):
+            if access.buffer == result.value and access.op != pair.consumer.store:
+                refuse(
+                    access.op,
+                    f'{result.name}, which block "{consumer.name}" writes, is used between '
+                    f'block "{producer.name}" and it; written earlier, it would not be the same',
+                    fix=own_copy(consumer),
+                )
+    check_visible(pair.consumer, pair.producer.store)
+    check(
+        sees(pair.producer.store, result.value), consumer, f'{result.name} is allocated after block "{producer.name}"'
+    )
+
+
+# --- the part of the producer that is used --------------------------------------------------------------------------
+
+
+def _conditions(pair: _Pair) -> list[Constraint]:
+    """What must hold for the producer's iters so that it computes just what the consumer reads; usually nothing."""
+    producer, consumer = pair.producer.block, pair.consumer.block
+    level = meeting(producer.op, consumer.op)[0]
+    store, load = of_op(pair.producer.store)[0], _as_run(pair)
+    with question(f'whether block "{consumer.name}" reads what block "{producer.name}" computes'):
+        made, made_in = elements(store, level)
+        read, read_in = elements(load, level)
+        if not (made_in.exact and read_in.exact):
+            refuse(consumer, "a condition around the blocks is beyond what can be decided", provable=False)
+        if not (missing := read.subtract(made)).is_empty():
+            refuse(
+                consumer,
+                f'block "{consumer.name}" needs {(lacks := shown_element(load.buffer, missing))}, which block '
+                f'"{producer.name}" has not computed in the same iteration of the loops around both',
+                counterexample=lacks,
+                fix=inlined(producer) if parent_op(pair.loads[0]) != consumer.op else "",
+            )
+        if made.is_subset(read):
+            return []
+        conditions = _singled_out(pair)
+        dom = domain(producer.op)
+        made = _restricted(pair, conditions, level)
+        if not made.is_equal(read):
+            extra = made.subtract(read)
+            refuse(
+                consumer,
+                f'block "{producer.name}" also computes {shown_element(load.buffer, extra)}, '
+                f'which block "{consumer.name}" does not read in the same iteration '
+                "of the loops around both; no guard on its iters tells them apart",
+                fix=inlined(producer),
+            )
+        return [c for c in conditions if not holds(dom, c.index, c.is_eq)]
+
+
+def _as_run(pair: _Pair) -> Access:
+    """The consumer's load as if every iteration made it: an iteration that leaves it out must run as well."""
+    load = of_op(pair.loads[0])[0]
+    return replace(load, op=pair.consumer.store)
+
+
+def _singled_out(pair: _Pair) -> list[Constraint]:
+    """The stored element lies in the consumer's domain, in terms of the loops around the producer."""
+    element = pair.producer.indices
+    iters = pair.inverse.at_values(element)
+    if iters is None:
+        text = "the part that is used has no simple guard on the producer's iters"
+        refuse(pair.consumer.block, text, provable=False, fix=inlined(pair.producer.block))
+    bound = {i.var: i.binding for i in pair.producer.block.iters}
+    found: list[Constraint] = []
+    for it in pair.consumer.block.iters:
+        value = iters[it.var]
+        found += [Constraint(value - it.min), Constraint(it.min + it.extent - value - 1)]
+    for part, read in zip(element, access_indices(pair.loads[0]), strict=True):
+        found.append(Constraint(read.substitute(iters) - part, is_eq=True))
+    return [Constraint(c.index.substitute(bound).simplified(), c.is_eq) for c in found]
+
+
+def _restricted(pair: _Pair, conditions: list[Constraint], level: ir.Operation) -> isl.Map:
+    """{ loops at and above `level` -> elements } of the producer, where some conditions hold."""
+    store = of_op(pair.producer.store)[0]
+    dom = access_domain(store, extra=[c.index for c in conditions])
+    for c in conditions:
+        dom.set = dom.set.intersect(holding(dom, c))
+    return projected(dom, store, level)
+
+
+def _guard(block: Block, conditions: list[Constraint]) -> None:
+    """Put conditions on a block."""
+    if (old := block.where) is not None:
+        edit.rebuild_guard(old, [*walk.constraints(old), *conditions])
+    else:
+        with ir.InsertionPoint(block.op), block.op.location:
+            guard = create.where(conditions)
+        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
+
+
+def _shrink(block: Block) -> None:
+    """Cut the domain of each iter to the values that loops bind it to: the result, unlike the buffer, must be all
+    written, but for what a guard leaves out.
+
+    An iter is left as it is where these values have no single expression.
+    """
+    if full_box.is_full_box(block):
+        return
+    ends = [end for i in block.iters for end in (i.binding - i.min, i.min + i.extent - 1 - i.binding)]
+    dom = domain(block.op, extra=ends, guards=False)
+    for end in ends:
+        dom.set = dom.set.intersect(holding(dom, Constraint(end)))
+    symbols = symbols_by_name(block.op)
+    lows: list[Index] = []
+    extents: list[Index] = []
+    with question(f'the domain of block "{block.name}"'):
+        bound = dom.map([i.binding for i in block.iters]).range()
+        for number, it in enumerate(block.iters):
+            found = [
+                e.coalesce().gist(bound.params()).get_pieces() for e in (bound.dim_min(number), bound.dim_max(number))
+            ]
+            low, extent = it.min, it.extent
+            if all(len(e) == 1 for e in found):
+                low, last = (to_index(e[0][1], [], symbols) for e in found)
+                extent = (last - low + 1).simplified()
+            lows.append(low)
+            extents.append(extent)
+    _set_domain(block, lows, extents)
+
+
+def _set_domain(block: Block, lows: list[Index], extents: list[Index]) -> None:
+    values = list(dict.fromkeys(v for part in [*lows, *extents] for v in part.values))
+    for key, parts in ((attrs.MIN, lows), (attrs.EXTENT, extents)):
+        map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
+        block.op.attributes[key] = ir.AffineMapAttr.get(map_)
+    block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
+
+
+# --- the edit -------------------------------------------------------------------------------------------------------
+
+
+def _merge(pair: _Pair) -> None:
+    """Store the consumer's result where the producer stored the buffer."""
+    store, consumer = pair.producer.store, pair.consumer
+    iters = pair.inverse.at_access(of_op(store)[0])
+    given: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
+    with consumer.store.location:
+        value = clone_steps(consumer, store, iters, given)
+        with ir.InsertionPoint(store):
+            create.store(value, consumer.buffer.value, [i.substitute(iters) for i in consumer.indices])
+    edit.erase(store)

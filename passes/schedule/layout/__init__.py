@@ -1,0 +1,1 @@
+"""Primitives on the layout, storage scope, alignment and element type of buffers and blocks."""

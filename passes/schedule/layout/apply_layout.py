@@ -1,0 +1,322 @@
+"""A buffer in another layout: which map, over which sizes, and everything that uses the buffer turned to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from tir_mlir.dialect.analysis import Region, computed, declare, declared
+from tir_mlir.dialect.index_maps import Box, Conjunction, IndexMap, Layout, Predicate, simplest
+from tir_mlir.dialect.ir import (
+    AFFINE_ACCESS,
+    Block,
+    Buffer,
+    Constraint,
+    Index,
+    access_indices,
+    all_blocks,
+    attrs,
+    create,
+    edit,
+    func_of,
+    is_size,
+    symbols_by_name,
+    trim,
+    walk,
+)
+from tir_mlir.dialect.presburger import has_division, intervals, sets
+from tir_mlir.passes.schedule.edits import written_out
+from tir_mlir.passes.schedule.legality import ASSUMED, to_copy
+from tir_mlir.passes.schedule.registry import refuse
+
+AffineExpr = ir.AffineExpr
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A map over a box whose extents are expressions of a program's sizes, `symbols` in the order of the box."""
+
+    map: IndexMap
+    layout: Layout
+    symbols: tuple[ir.Value, ...]
+
+    @staticmethod
+    def over(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> Mapped:
+        """The map over [0, extent) of each dimension, in the function around an op."""
+        dom = sets.sizes(op)
+        by_name = symbols_by_name(op)
+        symbols = [by_name[name] for name in dom.params]
+        exprs = tuple(_over(e, symbols) for e in extents)
+        return Mapped(map_, map_.layout(Box(exprs, tuple(dom.params), dom.set.params())), tuple(symbols))
+
+    @cached_property
+    def shape(self) -> list[Index]:
+        """The new extents."""
+        return [trim(e, self.symbols) for e in self.layout.shape]
+
+    def back(self, values: Sequence[Index]) -> list[Index]:
+        """The old indices of a place, as expressions of its new indices."""
+        return [self._at(e, values) for e in self.map.inverse_exprs(self.layout)]
+
+    def holes_text(self) -> str:
+        """Where no point goes, in words."""
+        return repr(Predicate.of(self.map.result_names(), self.layout.box.params, self.layout.padding))
+
+    def conditions(self, conjunction: Conjunction, values: Sequence[Index]) -> list[Constraint]:
+        """A condition on new indices, for some values of them."""
+        return [Constraint(self._at(e, values), is_eq) for e, is_eq in conjunction]
+
+    def _at(self, expr: ir.AffineExpr, values: Sequence[Index]) -> Index:
+        parts = [*values, *map(Index.of, self.symbols)]
+        unique = list(dict.fromkeys(v for p in parts for v in p.values))
+        swaps = []
+        for part in parts:
+            own = [AffineExpr.get_dim(unique.index(v)) for v in part.values]
+            swaps.append(part.expr.compose(ir.AffineMap.get(len(unique), 0, own)) if own else part.expr)
+        return trim(expr.compose(ir.AffineMap.get(len(unique), 0, swaps)), unique).simplified()
+
+
+def _over(index: Index, symbols: Sequence[ir.Value]) -> ir.AffineExpr:
+    """An expression of sizes over the list of all sizes."""
+    swap = [AffineExpr.get_dim(symbols.index(v)) for v in index.values]
+    return index.expr.compose(ir.AffineMap.get(len(symbols), 0, swap)) if swap else index.expr
+
+
+# --- what stands in the way -------------------------------------------------------------------------------------------
+
+
+def check_users(buffer: Buffer) -> None:
+    """Refuse a buffer that something sees as a whole: a view, a pointer, a call."""
+    if buffer.is_param and "strided" in str(buffer.type.layout):
+        text = f"the strides of {buffer.name} are given by its caller; only row-major buffers change their layout"
+        refuse(None, text, fix="cache_read or cache_write makes a row-major copy, whose layout may change")
+    for use in buffer.value.uses:
+        user = use.owner.operation
+        if user.name == "memref.subview":
+            shown = attrs.get(user, attrs.NAME, "a view")
+            text = f"{shown} is a region of {buffer.name} (T.match_buffer), which another layout would take apart"
+            refuse(user, text, fix=to_copy(buffer.name))
+        if user.name not in ("affine.load", "affine.store", "memref.load", "memref.store", "memref.dim"):
+            what = "a pointer into it" if user.name.startswith("memref.extract_") else user.name
+            text = f"{buffer.name} is not only loaded and stored: {what} relies on its layout"
+            refuse(user, text, fix=to_copy(buffer.name))
+
+
+def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
+    """Refuse a map that makes an extent negative: 2 * n - 1 is, of a buffer without elements."""
+    dom = sets.sizes(block.op)
+    for number, extent in enumerate(change.shape):
+        if extent.as_constant() is not None:
+            continue
+        with sets.question(f"whether the extents of the new {buffer.name} may be negative"):
+            point = sets.smallest_point(dom.set.subtract(sets.holding(dom, Constraint(extent))))
+        if point is not None:
+            at = ", ".join(f"{name} = {value}" for name, value in zip(dom.params, point, strict=False))
+            refuse(
+                block,
+                f"the map {change.map} gives dimension {number} of the new {buffer.name} a negative extent at {at}",
+                fix=ASSUMED,
+            )
+
+
+@dataclass(frozen=True)
+class Known:
+    """Where a size is known from after the change: `value.shape[axis]` is what `dim` said, or `size` itself."""
+
+    dim: ir.Operation
+    size: ir.Operation
+    value: ir.Value
+    axis: int
+    is_size: bool
+
+
+def sizes_known(buffer: Buffer, change: Mapped) -> list[Known]:
+    """Where the sizes that come from the shape of a buffer come from now. Refuses when nothing tells them any more."""
+    users = [use.owner.operation for use in buffer.value.uses]
+    return [_known(op, buffer, change) for op in users if op.name == "memref.dim"]
+
+
+def _known(dim: ir.Operation, buffer: Buffer, change: Mapped) -> Known:
+    named = [u.owner.operation for u in dim.results[0].uses if is_size(u.owner.operation)]
+    size = dim if is_size(dim) or not named else named[0]
+    places = [(buffer.value, axis, extent) for axis, extent in enumerate(change.shape)]
+    if buffer.is_param:
+        others = [p for p in func_of(dim).params if p != buffer]
+        places += [(p.value, axis, extent) for p in others for axis, extent in enumerate(p.dims)]
+    wanted = buffer.dims[_number(dim.operands[1])]
+    for what, is_itself in ((wanted, False), (Index.of(size.results[0]), True)):
+        for value, axis, extent in places:
+            if extent.same(what):
+                return Known(dim, size, value, axis, is_itself)
+    name = attrs.get(size, attrs.NAME, "a size")
+    refuse(
+        None,
+        f"{name} is known from the extent of {buffer.name} alone, and its new extents do not tell it; "
+        f"pass {name} in the shape of another parameter, or as a scalar",
+    )
+
+
+def _read_from(known: Known, old: Buffer, new: Buffer) -> None:
+    """Read a size where it is known from now on."""
+    dim, size = known.dim, known.size
+    value = new.value if known.value == old.value else known.value
+    with ir.InsertionPoint(dim), dim.location:
+        axis = arith.constant(ir.IndexType.get(), known.axis)
+        if not known.is_size:
+            dim.operands[0], dim.operands[1] = value, axis
+            return
+        direct = memref.dim(value, axis)
+    direct.owner.attributes[attrs.NAME] = size.attributes[attrs.NAME]
+    size.results[0].replace_all_uses_with(direct)
+    rest = [] if dim == size else [dim]
+    size.erase()
+    for op in rest:
+        if not any(True for _ in op.results[0].uses):
+            op.erase()
+
+
+def _number(value: ir.Value) -> int:
+    return ir.IntegerAttr(value.owner.attributes["value"]).value  # type: ignore[union-attr]
+
+
+# --- the edit ---------------------------------------------------------------------------------------------------------
+
+
+def relaid(buffer: Buffer, change: Mapped) -> Buffer:
+    """Give a buffer the new layout, everywhere: declaration, accesses, declared regions. Then: `settle`."""
+    func = func_of(walk.home(buffer.value)).op
+    regions = _declared(func, buffer)
+    indices = {op: _mapped(op, change) for op in _accesses(buffer)}
+    new = _new_declaration(buffer, change)
+    for op, where in indices.items():
+        _turn(op, new, where)
+    for block, key, found in regions:
+        _declare_again(block, key, found, buffer, new)
+    return new
+
+
+def settle(old: Buffer, new: Buffer, known: Sequence[Known]) -> None:
+    """Read sizes where they are known now, and drop the old declaration. Last: the sizes may be made anew."""
+    for one in known:
+        _read_from(one, old, new)
+    if new.value != old.value and old.op is not None:
+        edit.erase(old.op)
+
+
+def _accesses(buffer: Buffer) -> list[ir.Operation]:
+    found = [use.owner.operation for use in buffer.value.uses]
+    return [op for op in dict.fromkeys(found) if op.name != "memref.dim"]
+
+
+def _mapped(op: ir.Operation, change: Mapped) -> list[Index]:
+    """The new indices of a load or store, simplified under the ranges that hold there."""
+    if op.name not in AFFINE_ACCESS:
+        start = 2 if "store" in op.name else 1
+        return change.map.map_indices([Index.of(v) for v in list(op.operands)[start:]])
+    found = [Index.wrap(i) for i in change.map.map_indices(access_indices(op))]
+    return simplified(op, found)
+
+
+def simplified(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
+    """Indices at an op in their simplest form: iters in their domains, loops in their ranges."""
+    box = None
+    found = []
+    for index in indices:
+        plain = index.simplified()
+        if has_division(plain.expr):
+            box = intervals.around(op) if box is None else box
+            known = tuple(intervals.known_range(v, box) for v in plain.values)
+            plain = trim(simplest(plain.expr, known), plain.values)
+        found.append(plain)
+    return found
+
+
+def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:
+    """The buffer itself with its new shape: a parameter keeps its place, an allocation is made anew at its own."""
+    sizes = [n if (n := d.as_constant()) is not None else d for d in change.shape]
+    type_ = create.memref_type(sizes, buffer.dtype, buffer.scope)
+    if buffer.op is None:
+        buffer.value.set_type(type_)
+        _declare_parameter(buffer, change)
+        return buffer
+    old = buffer.op
+    with ir.InsertionPoint(old), old.location:
+        operands = [create.apply(n) for n in sizes if isinstance(n, Index)]
+        made = memref.alloc(
+            type_, operands, [], alignment=old.attributes["alignment"] if "alignment" in old.attributes else None
+        )
+    for name in old.attributes:
+        if name.startswith("tir."):
+            made.owner.attributes[name] = old.attributes[name]
+    return Buffer(made)
+
+
+def _declare_parameter(buffer: Buffer, change: Mapped) -> None:
+    """The type of the function, and the symbolic shape in the attributes of the parameter."""
+    func = func_of(walk.home(buffer.value))
+    type_ = ir.FunctionType.get([a.type for a in func.args], [])
+    func.op.attributes["function_type"] = ir.TypeAttr.get(type_)
+    facts = [attrs.from_attr(a) for a in ir.ArrayAttr(func.op.attributes["arg_attrs"])]
+    own = facts[ir.BlockArgument(buffer.value).arg_number]
+    own.pop(attrs.SHAPE, None)
+    own.pop(attrs.SYMS, None)
+    used = list(dict.fromkeys(v for d in change.shape for v in d.values))
+    if used:
+        exprs = [create.over_symbols(d, used) for d in change.shape]
+        own[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(used), exprs))
+        names = {v: n for n, v in func.symbols.items()}
+        own[attrs.SYMS] = [names[v] for v in used]
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(_kept(f)) for f in facts])
+
+
+def _kept(facts: dict[str, Any]) -> dict[str, Any]:
+    """Attribute values that `attrs.from_attr` took out of their attribute, back in one."""
+    return {k: ir.AffineMapAttr.get(v) if isinstance(v, ir.AffineMap) else v for k, v in facts.items()}
+
+
+def _turn(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
+    """Replace a load or store by one of the buffer at other indices."""
+    with ir.InsertionPoint(op), op.location:
+        affine = op.name in AFFINE_ACCESS
+        places = [] if affine else [written_out(Index.wrap(i)) for i in indices]
+        if "store" in op.name and affine:
+            create.store(op.operands[0], buffer.value, indices)
+        elif "store" in op.name:
+            memref.store(op.operands[0], buffer.value, places)
+        else:
+            value = create.load(buffer.value, indices) if affine else memref.load(buffer.value, places)
+            _keep_name(op, value)
+            op.results[0].replace_all_uses_with(value)
+    op.erase()
+
+
+def _keep_name(op: ir.Operation, value: ir.Value) -> None:
+    if attrs.NAME in op.attributes:
+        value.owner.attributes[attrs.NAME] = op.attributes[attrs.NAME]
+
+
+# --- declared regions -------------------------------------------------------------------------------------------------
+
+
+def _declared(func: ir.Operation, buffer: Buffer) -> list[tuple[Block, str, list[Region]]]:
+    """The blocks that declare what they touch of a buffer."""
+    found = []
+    for block in all_blocks(func):
+        for key in (attrs.READS, attrs.WRITES):
+            regions = declared(block, key, [])
+            if any(r.buffer == buffer for r in regions):
+                found.append((block, key, regions))
+    return found
+
+
+def _declare_again(block: Block, key: str, found: list[Region], old: Buffer, new: Buffer) -> None:
+    """The same declaration with what the block touches of the buffer now."""
+    actual = computed(Block(block.op))[0 if key == attrs.READS else 1]
+    own = next((r for r in actual if r.buffer == new), None)
+    kept = [own if r.buffer == old else r for r in found]
+    declare(block, key, [r for r in kept if r is not None])

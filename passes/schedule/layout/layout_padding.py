@@ -1,0 +1,193 @@
+"""What stands in the places of a new layout that no element goes to: written by the producer, after it, or promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import affine, arith
+
+from tir_mlir.dialect.diagnostics import TirError, shown
+from tir_mlir.dialect.index_maps import IndexMap, Number, Padding
+from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, convert, create, dtypes
+from tir_mlir.dialect.presburger import terms
+from tir_mlir.passes.schedule.layout.apply_layout import Mapped
+from tir_mlir.passes.schedule.registry import refuse
+
+
+@dataclass(frozen=True)
+class Filling:
+    """The value of the padding as a function of the new indices, and where the padding is."""
+
+    change: Mapped
+    value: IndexMap
+    padding: Padding
+    dtype: str
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the new dimensions: what loops over them are called."""
+        return self.change.map.result_names()
+
+    def make(self, values: Sequence[Index]) -> ir.Value:
+        """The value at some new indices, at the insertion point."""
+        type_ = dtypes.to_mlir(self.dtype)
+        found = self.value.map_indices(values)[0]
+        number = found.as_constant() if isinstance(found, Index) else found
+        if number is not None:
+            attr = ir.FloatAttr.get(type_, number) if dtypes.is_float(self.dtype) else ir.IntegerAttr.get(type_, number)
+            return arith.constant(type_, attr)
+        whole = arith.index_cast(ir.IntegerType.get_signless(32), create.apply(found))
+        return convert(whole, self.dtype)
+
+    def chosen(self, values: Sequence[Index], other: Callable[[], ir.Value]) -> ir.Value:
+        """The padding where the new indices lie in it, else what `other` makes, at the insertion point."""
+        pieces, kept = self.padding.pieces, self.padding.kept
+        if len(pieces) == 1:
+            return _either(self.change.conditions(pieces[0], values), lambda: self.make(values), other, self.dtype)
+        if kept is not None:
+            return _either(self.change.conditions(kept, values), other, lambda: self.make(values), self.dtype)
+        rest = Filling(self.change, self.value, Padding(pieces[1:], None, never=False), self.dtype)
+        here = self.change.conditions(pieces[0], values)
+        return _either(here, lambda: self.make(values), lambda: rest.chosen(values, other), self.dtype)
+
+
+def _either(
+    conditions: Sequence[Constraint], then: Callable[[], ir.Value], other: Callable[[], ir.Value], dtype: str
+) -> ir.Value:
+    """`T.if_then_else(conditions, then, other)`."""
+    op = create.guard(conditions, results=[dtypes.to_mlir(dtype)], has_else=True)
+    for region, make in zip(op.regions, (then, other), strict=True):
+        with ir.InsertionPoint(region.blocks[0]):
+            affine.yield_([make()])
+    return op.results[0]
+
+
+def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: Padding) -> Filling:
+    """What the user gave as the value of the padding, made sure to be of the buffer's type."""
+    rank = len(change.layout.exprs)
+    try:
+        map_ = IndexMap.wrap(_constant(given, rank) or given, rank)
+    except TypeError:
+        refuse(block, f"the value of padding is a number or a map of the new indices, not {shown(given)}")
+    except TirError as error:
+        refuse(block, f"the value of padding: {error}")
+    dtype = getattr(given, "dtype", None)
+    if isinstance(dtype, str) and dtype != buffer.dtype:
+        text = f"{buffer.name} holds {buffer.dtype}; {given} as the value of its padding is of type {dtype}"
+        refuse(block, text, fix=f"give a plain number: it takes the type of {buffer.name}")
+    if len(map_.terms) != 1:
+        refuse(block, f"the value of padding is one expression; {map_} gives {len(map_.terms)}")
+    _check_fits(block, buffer, map_)
+    return Filling(change, map_, padding, buffer.dtype)
+
+
+def _constant(given: Any, rank: int) -> IndexMap | None:
+    """A number as a map that gives it everywhere."""
+    item = given.item() if isinstance(given, np.generic) else given
+    if not isinstance(item, (int, float)):
+        return None
+    return IndexMap(tuple(f"i{n}" for n in range(rank)), (Number(int(item) if isinstance(item, bool) else item),))
+
+
+def _check_fits(block: Block, buffer: Buffer, map_: IndexMap) -> None:
+    """Refuse a value that the type of the buffer cannot hold."""
+    term = map_.terms[0]
+    number = term.value if isinstance(term, Number) else None
+    if buffer.dtype == "bool" and number not in (0, 1):
+        refuse(block, f"{buffer.name} holds bool; {map_} as the value of its padding is none", fix="give True or False")
+    if isinstance(number, float) and not dtypes.is_float(buffer.dtype):
+        text = f"{buffer.name} holds {buffer.dtype}; {number} as the value of its padding is a float"
+        refuse(block, text, fix="give a whole number")
+    if isinstance(number, int) and not dtypes.is_float(buffer.dtype) and buffer.dtype != "bool":
+        limit = 1 << (dtypes.bits(buffer.dtype) - 1)
+        if not -limit <= number < limit:
+            text = f"{number} as the value of padding does not fit {buffer.dtype}, which {buffer.name} holds"
+            refuse(block, text, fix=f"give one of {-limit} to {limit - 1}")
+
+
+# --- blocks of their own ----------------------------------------------------------------------------------------------
+
+
+def nest(filling_: Filling, prefix: str = "") -> tuple[list[Loop], list[IterSpec]]:
+    """Loops over the new dimensions at the insertion point, and iters bound to them."""
+    loops: list[Loop] = []
+    for name, extent in zip(filling_.names, filling_.change.shape, strict=True):
+        with create.at_end(loops[-1].body) if loops else ir.InsertionPoint.current:
+            loops.append(create.loop(prefix + name, 0, extent))
+    extents = filling_.change.shape
+    specs = [
+        IterSpec(f"v_{lp.name}", "S", 0, extent, Index.of(lp.var)) for lp, extent in zip(loops, extents, strict=True)
+    ]
+    return loops, specs
+
+
+def write_after(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
+    """Blocks `buffer_<B>_padding`, `buffer_<B>_padding_1`, ... before an op: one a piece of the padding, its guard."""
+    for number, piece in enumerate(filling_.padding.pieces):
+        name = f"buffer_{buffer.name}_padding" + (f"_{number}" if number else "")
+        with ir.InsertionPoint(before), before.location:
+            loops, specs = nest(filling_)
+            with create.at_end(loops[-1].body):
+                guard = create.where(filling_.change.conditions(piece, [Index.of(lp.var) for lp in loops]))
+                with create.at_end(guard.regions[0].blocks[0]):
+                    block = create.block(name, specs)
+            at = [Index.of(i.var) for i in block.iters]
+            with create.at_end(block.body):
+                create.store(filling_.make(at), buffer.value, at)
+
+
+def promise(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
+    """A block `buffer_<A>_assumptions`: the caller has put the value of the padding there."""
+    with ir.InsertionPoint(before), before.location:
+        loops, specs = nest(filling_)
+        with create.at_end(loops[-1].body):
+            block = create.block(f"buffer_{buffer.name}_assumptions", specs)
+        at = [Index.of(i.var) for i in block.iters]
+        with create.at_end(block.body):
+            element, value = create.load(buffer.value, at), filling_.make(at)
+            floats = dtypes.is_float(buffer.dtype)
+            same = arith.cmpf(arith.CmpFPredicate.OEQ, element, value) if floats else _equal(element, value)
+            outside = [_fails(filling_.change.conditions(p, at)) for p in filling_.padding.pieces]
+            total = outside[0]
+            for one in outside[1:]:
+                total = arith.andi(total, one)
+            create.assume(arith.ori(total, same))
+
+
+def _equal(left: ir.Value, right: ir.Value) -> ir.Value:
+    return arith.cmpi(arith.CmpIPredicate.eq, left, right)
+
+
+def _fails(conditions: Sequence[Constraint]) -> ir.Value:
+    """Whether a conjunction does not hold, as a value."""
+    if len(conditions) == 1:
+        return _comparison(conditions[0], holds=False)
+    total = _comparison(conditions[0])
+    for c in conditions[1:]:
+        total = arith.andi(total, _comparison(c))
+    return arith.xori(total, arith.constant(ir.IntegerType.get_signless(1), 1))
+
+
+def _comparison(c: Constraint, holds: bool = True) -> ir.Value:
+    """A constraint, or its opposite, as a comparison of int32 values: what is subtracted stands on the other side."""
+    values = [arith.index_cast(ir.IntegerType.get_signless(32), create.apply(side)) for side in _sides(c.index)]
+    kind = arith.CmpIPredicate
+    wanted = (kind.eq if holds else kind.ne) if c.is_eq else (kind.sge if holds else kind.slt)
+    return arith.cmpi(wanted, *values)
+
+
+def _sides(index: Index) -> tuple[Index, Index]:
+    """`a - b + c` as `a` and `b - c`; a sum with divisions stays on one side, but for its constant."""
+    zero = index.substitute({v: Index.constant(0) for v in index.values}).simplified().as_constant() or 0
+    found = terms(index.expr)
+    if found is None:
+        return (index - zero).simplified(), Index.constant(-zero)
+    left, right = Index.constant(0), Index.constant(-found[1])
+    for dim, factor in found[0].items():
+        part = Index.of(index.values[dim]) * abs(factor)
+        left, right = (left + part, right) if factor > 0 else (left, right + part)
+    return left.simplified(), right.simplified()

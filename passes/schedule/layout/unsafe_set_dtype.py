@@ -1,0 +1,88 @@
+"""unsafe_set_dtype: an allocated buffer keeps its values in another type."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, fold_conversion
+from tir_mlir.passes.schedule.edits import pick
+from tir_mlir.passes.schedule.legality import to_copy
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+LOADS = ("affine.load", "memref.load")
+STORES = ("affine.store", "memref.store")
+WIDENINGS = ("arith.extsi", "arith.extf")
+
+
+@primitive("unsafe_set_dtype")
+def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
+    """Keep the values of a buffer that a block writes in another type; stores and loads convert.
+
+        Y = T.alloc_buffer((n,), "float32")         Y = T.alloc_buffer((n,), "float16")
+        Y[vi] = x                           ->      Y[vi] = T.Cast("float16", x)
+        ... Y[vi] ...                               ... T.Cast("float32", Y[vi]) ...
+
+    The name stays. Where the new type holds every value of the old one, what widens a loaded value widens it from the
+    new type: of int8 kept as int16, `T.Cast("int32", Y[vi])` stays as it is written. Unsafe: values are rounded to the
+    new type, so the program may compute something else, and a sum that is rounded at every step has no free order any
+    more.
+
+    Requires: the program allocates the buffer, and all its users are plain loads and stores. `buffer_index` counts the
+    buffers as `T.writes` prints them, or is a name.
+    """
+    buffer = pick(block, buffer_index, attrs.WRITES)
+    check(
+        buffer.is_alloc,
+        block,
+        f"{buffer.name} is a parameter of the function, its type is the caller's; cache_write it and change the copy",
+    )
+    try:
+        new = dtypes.to_mlir(dtype)
+    except TirError as error:
+        refuse(block, str(error))
+    users = [use.owner.operation for use in buffer.value.uses]
+    for user in users:
+        if user.name not in (*LOADS, *STORES, "memref.dim"):
+            refuse(
+                user,
+                f"{buffer.name} is also used by {user.name}, which cannot be converted; only loads and stores can",
+                fix=to_copy(buffer.name),
+            )
+    old = buffer.dtype
+    if old == dtype:
+        return
+
+    type_ = buffer.type
+    buffer.value.set_type(ir.MemRefType.get(type_.shape, new, type_.layout, type_.memory_space))
+    for user in users:
+        if user.name in STORES:
+            with ir.InsertionPoint(user), user.location:
+                made = convert(user.operands[0], dtype).owner
+            user.operands[0] = made.results[0]
+            fold_conversion(made.operation)
+        elif user.name in LOADS:
+            _convert_load(user, old, dtype)
+
+
+def _convert_load(op: ir.Operation, old: str, new: str) -> None:
+    value = op.results[0]
+    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+    value.set_type(dtypes.to_mlir(new))
+    with ir.InsertionPoint.after(op), op.location:
+        if _holds(new, old):
+            widened = [owner for owner, _ in uses if owner.name in WIDENINGS]
+            uses = [use for use in uses if use[0] not in widened]
+            for owner in widened:
+                owner.results[0].replace_all_uses_with(convert(value, dtypes.to_name(owner.results[0].type)))
+                owner.erase()
+        back = convert(value, old) if uses else None
+    for owner, number in uses:
+        owner.operands[number] = back
+
+
+def _holds(wide: str, narrow: str) -> bool:
+    """Whether a type has every value of another that is narrower, and widens it by the same op."""
+    if "bool" in (wide, narrow) or dtypes.is_float(wide) != dtypes.is_float(narrow):
+        return False
+    return dtypes.bits(wide) > dtypes.bits(narrow)

@@ -1,0 +1,33 @@
+"""Which loops and guards the primitives on loops take."""
+
+from __future__ import annotations
+
+from tir_mlir.dialect.ir import Loop
+from tir_mlir.passes.schedule.legality.fixes import ONE_EXTENT, from_zero
+from tir_mlir.passes.schedule.registry import check
+
+
+def check_plain(loop: Loop, what: str) -> None:
+    """Refuse a loop with annotations or a thread binding, which a rewrite of the loop would lose."""
+    check(
+        not loop.annotations,
+        loop,
+        f"loop {loop.name} carries annotations {sorted(loop.annotations)}, which {what} would lose; unannotate it"
+        " first",
+    )
+    check(not loop.is_thread, loop, f"loop {loop.name} is bound to {loop.kind}; {what} it before binding")
+
+
+def check_from_zero(loop: Loop, what: str) -> None:
+    """Refuse a loop that does not run from 0 to one extent."""
+    start = loop.lower.as_constant()
+    shown = "a variable" if start is None else start
+    check(
+        start == 0, loop, f"loop {loop.name} starts at {shown}; {what} needs a loop that starts at 0", from_zero(loop)
+    )
+    check(
+        len(loop.uppers) == 1,
+        loop,
+        f"loop {loop.name} ends at the least of several bounds; {what} needs one extent",
+        ONE_EXTENT,
+    )

@@ -1,0 +1,63 @@
+"""Whether a reduction may run over its reduce iters in another order."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from tir_mlir.dialect.analysis import update_store
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import Block, is_inside, loops_above
+from tir_mlir.dialect.presburger import dim_type, question, sets
+from tir_mlir.passes.schedule.registry import check
+
+
+def check_rising(block: Block) -> None:
+    """Refuse a reduction whose order counts, unless its loops run the reduce iters in rising order already.
+
+    A block that is moved gets new loops, over the reduce iters in the order in which the block lists them. A sum or
+    maximum does not mind.
+    """
+    reduce = [i for i in block.iters if i.kind == "R"]
+    if not reduce or _is_associative(block) or _is_plainly_rising(block):
+        return
+    loops = loops_above(block.op)
+    driving = {v for i in reduce for v in i.binding.values}
+    with question(f'the order of the reduction in block "{block.name}"'):
+        dom = sets.domain(block.op)
+        fixed = [n for n, v in enumerate(dom.dims) if v not in driving]
+        earlier = isl.Map.lex_lt(dom.set.get_space()).intersect_domain(dom.set).intersect_range(dom.set)
+        for level in fixed:
+            earlier = earlier.equate(dim_type.in_, level, dim_type.out, level)
+        spatial = dom.relation([dom.zero, *[dom.aff(i.binding) for i in block.iters if i.kind != "R"]])
+        same = spatial.apply_range(spatial.reverse())
+        point = dom.map([i.binding for i in reduce])
+        falling = point.apply_range(isl.Map.lex_ge(point.range().get_space())).apply_range(point.reverse())
+        kept = earlier.intersect(same).intersect(falling).is_empty()
+    names = ", ".join(i.name for i in reduce)
+    plain = all(i.binding.is_value() is not None for i in reduce)
+    check(
+        kept,
+        loops[0] if loops else block,
+        f'the update of block "{block.name}" depends on the order of {names}, and its loops do not run them in rising'
+        " order; moved, it would",
+        "reorder_block_iter_var lists them in the order of the loops" if plain else "",
+    )
+
+
+def _is_associative(block: Block) -> bool:
+    """Whether every store outside the init is a sum, product, maximum ... of what was there and something else."""
+    stores = [a.op for a in accesses(block.op) if a.is_write and not (block.init and is_inside(a.op, block.init))]
+    return all(update_store(op) is not None for op in stores)
+
+
+def _is_plainly_rising(block: Block) -> bool:
+    """Whether the reduce iters are plain loops, nested in the order in which the block lists the iters."""
+    order = [lp.var for lp in loops_above(block.op)]
+    places = []
+    for it in block.iters:
+        if it.kind == "R":
+            value = it.binding.is_value()
+            if value is None or value not in order:
+                return False
+            places.append(order.index(value))
+    return places == sorted(places) and len(set(places)) == len(places)

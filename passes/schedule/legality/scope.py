@@ -1,0 +1,207 @@
+"""The blocks of one scope (a block's or function's body): who produces for whom, and which of them are well behaved."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    blocks_below,
+    enclosing_block,
+    is_loop,
+    loops_above,
+    ops,
+    parent_op,
+    used_dims,
+    walk,
+)
+from tir_mlir.dialect.presburger import only_where, sets
+from tir_mlir.passes.schedule.legality.fixes import ONE_WRITER, OPAQUE, WHOLE_SUM, WITH_INIT
+from tir_mlir.passes.schedule.registry import check, refuse
+
+Scope = Block | Func
+
+
+def scope_of(block: Block) -> Scope:
+    """The block or function that `block` is a child of."""
+    return enclosing_block(block.op)
+
+
+def children(scope: Scope) -> list[Block]:
+    """The child blocks of a scope in program order (init regions left out)."""
+    return blocks_below(scope.op)
+
+
+def reads_of(block: Block) -> list[ir.Value]:
+    """Buffers a block reads, in order of appearance. A reduction's own update does not count when it has an init."""
+    found = accesses(block.op)
+    hidden = {a.buffer for a in found if a.is_write} if block.init is not None else set()
+    return list(dict.fromkeys(a.buffer for a in found if not a.is_write and a.buffer not in hidden))
+
+
+def writes_of(block: Block) -> list[ir.Value]:
+    """Buffers a block writes, in order of appearance."""
+    return list(dict.fromkeys(a.buffer for a in accesses(block.op) if a.is_write))
+
+
+def touched(block: Block, buffer: ir.Value) -> list[Access]:
+    """The accesses of a block to one buffer."""
+    return [a for a in accesses(block.op) if a.buffer == buffer]
+
+
+def writers(scope: Scope, buffer: ir.Value) -> list[Block]:
+    return [b for b in children(scope) if buffer in writes_of(b)]
+
+
+def readers(scope: Scope, buffer: ir.Value) -> list[Block]:
+    return [b for b in children(scope) if any(not a.is_write for a in touched(b, buffer))]
+
+
+def producers(block: Block) -> list[Block]:
+    """Earlier children of the scope that write what `block` reads or writes."""
+    wanted = {*reads_of(block), *writes_of(block)}
+    found = []
+    for other in children(scope_of(block)):
+        if other == block:
+            break
+        if wanted & set(writes_of(other)):
+            found.append(other)
+    return found
+
+
+def consumers(block: Block) -> list[Block]:
+    """Later children of the scope that read or write what `block` writes."""
+    made = set(writes_of(block))
+    later = False
+    found = []
+    for other in children(scope_of(block)):
+        if later and made & {*reads_of(other), *writes_of(other)}:
+            found.append(other)
+        later = later or other == block
+    return found
+
+
+def is_output(block: Block) -> bool:
+    """Whether a block writes something that its scope did not allocate."""
+    scope = scope_of(block)
+    return any(not _owned_by(buffer, scope) for buffer in writes_of(block))
+
+
+def _owned_by(buffer: ir.Value, scope: Scope) -> bool:
+    home = Buffer(buffer).op
+    return home is not None and enclosing_block(home) == scope
+
+
+def check_dominant(block: Block) -> None:
+    """Refuse unless the block is the only writer, in its scope, of everything it writes."""
+    scope = scope_of(block)
+    for buffer in writes_of(block):
+        if len(writers(scope, buffer)) > 1:
+            names = ", ".join(f'"{b.name}"' for b in writers(scope, buffer))
+            text = f"{Buffer(buffer).name} is written by several blocks ({names}); it must have a single writer"
+            refuse(block, text, fix=ONE_WRITER)
+
+
+def check_self_contained(block: Block) -> None:
+    """Refuse when the body uses loop variables instead of iters: elsewhere it would compute something else."""
+    loops = {lp.var: lp for lp in loops_above(block.op)}
+    if block.iters or not loops:
+        return
+    for op in ops(block.op):
+        for value in op.operands:
+            if value in loops:
+                used = f"uses loop {loops[value].name} itself"
+                refuse(block, f'block "{block.name}" has no iters and {used}; bind the loop to an iter')
+
+
+def check_complete(block: Block, way_of_sums: str = "") -> None:
+    """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it.
+
+    `way_of_sums`: of a block with reduce iters, where one with an init would do.
+    """
+    check_self_contained(block)
+    for it in block.iters:
+        text = f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial'
+        check(it.kind == "S", block, text, way_of_sums if it.kind == "R" else OPAQUE)
+    check_dominant(block)
+    both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
+    if both:
+        name = Buffer(next(iter(both))).name
+        way = f"in the program, let it write a buffer other than {name}"
+        refuse(block, f'block "{block.name}" reads {name}, which it also writes', fix=way)
+
+
+def check_reduction(block: Block, way_of_sums: str = WITH_INIT) -> None:
+    """Refuse unless the block has an init, S and R iters only, a single writer, and stores not indexed by R.
+
+    `way_of_sums`: of a block with reduce iters that has no init.
+    """
+    if block.init is None:
+        text = f'block "{block.name}" has no init, so it is not a reduction block'
+        refuse(block, text, fix=way_of_sums if any(it.kind == "R" for it in block.iters) else "")
+    check_self_contained(block)
+    for it in block.iters:
+        check(
+            it.kind in "SR",
+            block,
+            f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; a reduction has spatial and reduce iters',
+            OPAQUE,
+        )
+    check_dominant(block)
+    reduce = {i.var for i in block.iters if i.kind == "R"}
+    for access in accesses(block.op):
+        if access.is_write and any(
+            v in reduce for m in access.mins for d, v in enumerate(m.values) if d in used_dims(m.expr)
+        ):
+            refuse(
+                block,
+                f'block "{block.name}" stores to {Buffer(access.buffer).name} at an index that uses a reduce iter',
+            )
+
+
+def check_complete_or_reduction(block: Block) -> None:
+    """Refuse unless a block is complete or a reduction: then re-running an instance gives the same values."""
+    if block.init is not None:
+        check_reduction(block)
+    else:
+        check_complete(block, WITH_INIT)
+
+
+def _word(kind: str) -> str:
+    return {"S": "spatial", "R": "reduce", "O": "opaque"}[kind]
+
+
+def nest_top(block: Block) -> ir.Operation:
+    """The outermost op of the block's private nest: loops and guards above it with nothing else in them."""
+    top = block.outermost
+    while True:
+        parent = parent_op(top)
+        plain = is_loop(parent) or parent.name == "affine.if"
+        if not plain or len(list(parent.regions[0].blocks[0].operations)) != 2:
+            return top
+        top = parent
+
+
+def check_starts(block: Block) -> None:
+    """Refuse when a guard on reduce iters alone leaves out where they all start: the init never ran, and would now."""
+    reduce = [i for i in block.iters if i.kind == "R"]
+    loops = {v for i in reduce for v in i.binding.values}
+    loops -= {v for i in block.iters if i.kind != "R" for v in i.binding.values}
+    guards = walk.constraints(block.where) if block.where is not None else []
+    asked = [g for g in guards if set(g.index.values) <= loops]
+    if not asked:
+        return
+    start = sets.domain(block.op, extra=[g.index for g in asked], guards=False)
+    with sets.question(f'whether the init of block "{block.name}" runs'):
+        for it in reduce:
+            start.set = start.set.intersect(start.aff(it.binding - it.min).zero_basic_set().to_set())
+        out = [start.set.subtract(sets.holding(start, g)) for g in asked]
+        missed = next((s for s in out if not s.is_empty()), None)
+    if missed is not None:
+        way = only_where(missed, block.op)
+        text = f'the guard of block "{block.name}" leaves out the start of its reduce iters: no init ever runs{way}'
+        refuse(block, text, fix=WHOLE_SUM)

@@ -1,0 +1,90 @@
+"""fuse: nested loops become one."""
+
+from __future__ import annotations
+
+import math
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Index, Loop, create, edit
+from tir_mlir.passes.schedule.edits import resimplify
+from tir_mlir.passes.schedule.legality import beneath, check_from_zero, check_plain, longest
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+
+@primitive("fuse")
+def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
+    """Fuse loops that are directly nested in one another.
+
+        for i, j in T.grid(n, m):       for i_j_fused in range(n * m):
+            body(i, j)          ->          body(i_j_fused // m, i_j_fused % m)
+
+    The same iterations in the same order. The new loop is serial.
+
+    Requires: each loop is the only thing in the body of the one before, starts at 0, has no annotation and no thread
+    binding; extents are constants but for the outermost that is not 1.
+    """
+    if not loops:
+        raise ValueError("fuse needs at least one loop")
+    for loop in loops:
+        check_plain(loop, "fuse")
+        check_from_zero(loop, "fuse")
+    for outer, inner in zip(loops, loops[1:], strict=False):
+        check_nested(outer, inner)
+    variables = {lp.var for lp in loops}
+    for loop in loops:
+        check(
+            not variables & set(loop.upper.values),
+            loop,
+            f"the extent of loop {loop.name} uses a loop that it would be fused with",
+            fix=longest(loop),
+        )
+    outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # loops of extent 1 divide nothing
+    for loop in loops[outermost + 1 :]:
+        check(
+            loop.const_extent is not None,
+            loop,
+            f"loop {loop.name} has a symbolic extent, and the loop variables would be quotients and remainders by it,"
+            f" which are not affine; only the extent of {loops[outermost].name} may be symbolic. Split loop {loop.name}"
+            " by a constant first, and fuse with its inner part",
+        )
+
+    size = math.prod(loop.const_extent if loop.const_extent is not None else 1 for loop in loops)
+    check(size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
+    total = Index.constant(1)
+    for loop in loops:
+        total = total * loop.extent
+    with ir.InsertionPoint(loops[0].op), loops[0].op.location:
+        fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total.simplified())
+    edit.move_body(loops[-1].body, fused.body)
+    edit.substitute(_unfused(loops, Index.of(fused.var)))
+    for loop in reversed(loops):
+        edit.erase(loop.op)
+    resimplify([fused], preserve_unit_iters)
+    return fused
+
+
+def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:
+    """Every old variable as an expression of the new one."""
+    lower = 1
+    mapping: dict[ir.Value, Index] = {}
+    for loop in reversed(loops):
+        size = loop.const_extent
+        part = index // lower if lower != 1 else index
+        if loop != loops[0] and size is not None:
+            part = (index % (lower * size)) // lower
+            lower *= size
+        mapping[loop.var] = Index.constant(0) if size == 1 else part.simplified()
+    return mapping
+
+
+def check_nested(outer: Loop, inner: Loop) -> None:
+    """Refuse unless `inner` is the whole body of `outer`."""
+    parent = inner.op.parent
+    if parent is None or parent.operation != outer.op:
+        refuse(
+            inner,
+            f"loop {inner.name} is not directly inside loop {outer.name}; give the loops outer to inner, without gaps",
+        )
+    if len(outer.body_ops()) != 1:
+        refuse(outer, f"the body of loop {outer.name} holds more than loop {inner.name}", fix=beneath(inner))

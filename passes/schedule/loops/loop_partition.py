@@ -1,0 +1,190 @@
+"""loop_partition: one loop becomes a row of loops, each over a part of its range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Region, declare
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.regions import regions
+from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, all_blocks, attrs, blocks_below, create, edit, walk
+from tir_mlir.dialect.verify import left_out
+from tir_mlir.passes.schedule.edits import cut_to_reach, resimplify
+from tir_mlir.passes.schedule.legality import IN_BLOCK, check_plain
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+
+@primitive("loop_partition")
+def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: bool = True) -> list[Loop]:
+    """Cut the range of a loop into segments, each with a loop and a copy of the body of its own.
+
+        for i in range(n):                      with T.block("b_i_common"):
+            with T.block("b"):                      with T.block("b_i0_partition"):
+                vi = S(n, i)                            for i0 in range(f):
+                body(vi)                ->                  with T.block("b_i0"): vi = S(f, i0); body(vi)
+                                                    with T.block("b_i1_partition"):
+                                                        for i1 in range(f, n):
+                                                            with T.block("b_i1"): vi = S((f, n), i1); body(vi)
+
+    `factors` are lengths of segments; one may be None, the rest of the range; without a None a segment up to the end
+    is added. An iter that is bound to the loop itself runs over its segment only, and regions at plain iters are
+    declared over the domains of these. A block that leaves a part of a parameter out, by steps as `vi = S(n, i * 2)`
+    for instance, gets domains of what its segment reaches. Every iteration still runs once, in the same order. The
+    loops are returned.
+
+    Requires: constant bounds; no annotation and no thread binding; positive factors whose sum is less than the extent;
+    a block in the loop, and no access beside it; no reduction with an init that sums over the loop itself: the init
+    would run once a segment.
+    """
+    check_plain(loop, "loop_partition")
+    ends = _ends(loop, factors)
+    blocks = blocks_below(loop.op)
+    _check_body(loop, blocks)
+    first, name = blocks[0].name, loop.name
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        common = _holder(f"{first}_{name}_common")
+    made = []
+    start = loop.lower.as_constant() or 0
+    for number, end in enumerate(ends):
+        with create.at_end(common.body), loop.op.location:
+            holder = _holder(f"{first}_{name}{number}_partition")
+        made.append(_segment(loop, holder, f"{name}{number}", (start, end)))
+        start = end
+    edit.erase(loop.op)
+    if not preserve_unit_iters:
+        for segment in made:
+            resimplify([segment], preserve_unit_iters)
+    for block in [b for segment in made for b in blocks_below(segment.op) if left_out(b)]:
+        cut_to_reach(block)
+    return made
+
+
+def _check_body(loop: Loop, blocks: Sequence[Block]) -> None:
+    """Refuse what the blocks that hold the segments could not hold, or not twice."""
+    check(
+        bool(blocks),
+        loop,
+        f"loop {loop.name} holds no block; loop_partition names the segments after one",
+        fix="name a loop around a block",
+    )
+    for access in accesses(loop.op):
+        if not any(walk.is_inside(access.op, b.op) for b in blocks):
+            refuse(
+                loop,
+                f"{Buffer(access.buffer).name} is accessed in loop {loop.name} outside any block of it, and the blocks"
+                " that hold the segments declare no regions",
+                fix=IN_BLOCK,
+            )
+    for block in blocks:
+        for it in _driven(block, loop):
+            if it.kind == "R" and block.init is not None:
+                refuse(
+                    block,
+                    f'iter {it.name} of block "{block.name}" sums over loop {loop.name}, and each segment would start'
+                    " the sum anew; take the init out with decompose_reduction first",
+                )
+
+
+def _ends(loop: Loop, factors: Sequence[int | None]) -> list[int]:
+    """Where the segments end."""
+    start, extent = loop.lower.as_constant(), loop.const_extent
+    if start is None or extent is None:
+        refuse(
+            loop,
+            f"loop {loop.name} has symbolic bounds; segments need constant ones",
+            fix="split it by a constant first, and cut its inner part",
+        )
+    check(
+        len(factors) > 0,
+        loop,
+        "loop_partition needs the length of at least one segment",
+        fix="[1, None] takes the first iteration off, for instance",
+    )
+    unknown = [n for n, f in enumerate(factors) if f is None]
+    check(
+        len(unknown) <= 1,
+        loop,
+        f"one segment can take the rest of the range; {len(unknown)} of {factors} are None",
+        fix="give all lengths but one",
+    )
+    for factor in factors:
+        if factor is not None and factor <= 0:
+            refuse(loop, f"the length {factor} of a segment is not positive; use None for the rest of the range")
+    total = sum(f for f in factors if f is not None)
+    check(
+        total < extent,
+        loop,
+        f"the segments {list(factors)} take {total} of the {extent} iterations of loop {loop.name}; some must be left",
+        fix=f"let them take {extent - 1} at most" if extent > 1 else "",
+    )
+    lengths = [extent - total if f is None else f for f in factors]
+    if not unknown:
+        lengths.append(extent - total)
+    return [start + sum(lengths[: n + 1]) for n in range(len(lengths))]
+
+
+def _driven(block: Block, loop: Loop) -> list[Iter]:
+    """The iters of a block that are bound to the loop itself."""
+    return [i for i in block.iters if (v := i.binding.is_value()) is not None and v == loop.var]
+
+
+def _holder(name: str) -> Block:
+    """A block without iters that declares no regions: it only groups what is in it."""
+    made = create.block(name, [])
+    for key in (attrs.READS, attrs.WRITES):
+        made.op.attributes[key] = ir.ArrayAttr.get([])
+    return made
+
+
+def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loop:
+    """A copy of the loop over [start, end), its blocks renamed and narrowed."""
+    start, end = span
+    copy = edit.clone(loop.op, create.at_end(holder.body))
+    edit.renumber(copy)
+    with ir.InsertionPoint(copy), copy.location:
+        made = create.loop(name, start, end)
+    edit.move_body(copy.regions[0].blocks[0], made.body)
+    edit.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(made.var)})
+    edit.erase(copy)
+    for block in all_blocks(made.op):
+        block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{block.name}_{name}")
+    for number in [b.id for b in blocks_below(made.op)]:
+        block = Block(walk.find(made.op, number))  # type: ignore[arg-type]
+        if driven := _driven(block, made):
+            _narrow(block, driven, start, end)
+    return made
+
+
+def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
+    """Let some iters of a block run over [start, end), and declare its regions over the domains of its iters."""
+    found = regions(block)
+    spans = {i.name: _part(i, start, end) for i in driven}
+    for number, key in enumerate((attrs.MIN, attrs.EXTENT)):
+        map_ = attrs.get(block.op, key)
+        pairs = zip(block.iters, map_.results, strict=True)
+        results = [ir.AffineExpr.get_constant(spans[i.name][number]) if i.name in spans else e for i, e in pairs]
+        block.op.attributes[key] = ir.AffineMapAttr.get(ir.AffineMap.get(0, map_.n_symbols, results))
+    narrowed = Block(block.op)
+    for key, group in zip((attrs.READS, attrs.WRITES), found, strict=True):
+        declare(narrowed, key, [_widened(region, narrowed) for region in group])
+
+
+def _part(it: Iter, start: int, end: int) -> tuple[int, int]:
+    """Where the part of a domain in [start, end) begins, and its extent; all of a domain that is not reached."""
+    low, extent = it.min.as_constant(), it.extent.as_constant()
+    if low is None or extent is None:
+        return start, end - start
+    first, stop = max(start, low), min(end, low + extent)
+    return (first, stop - first) if first < stop else (low, extent)
+
+
+def _widened(region: Region, block: Block) -> Region:
+    """`A[vi, vj]` over the domains of vi and vj; a region with any other index stays."""
+    domains = {i.var: i for i in block.iters}
+    points = [domains.get(v) if (v := m.is_value()) is not None else None for m in region.mins]
+    if any(p is None for p in points) or any(e.as_constant() != 1 for e in region.extents):
+        return region
+    iters = [p for p in points if p is not None]
+    return Region(region.buffer, tuple(i.min for i in iters), tuple(i.extent for i in iters))

@@ -1,0 +1,107 @@
+"""reorder: the loops of a nest change places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tir_mlir.dialect.analysis import dependences
+from tir_mlir.dialect.ir import Loop, blocks_below, is_loop, parent_op, parents
+from tir_mlir.passes.schedule.legality import OPAQUE, longest
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+_EACH_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two under one"
+
+
+@primitive("reorder")
+def reorder(*loops: Loop) -> None:
+    """Put loops of one nest in the given order; loops in between that are not named stay where they are.
+
+        for i, j, k in T.grid(n, m, l):  reorder(k, i)   for k, j, i in T.grid(l, m, n):
+            body(i, j, k)                     ->             body(i, j, k)
+
+    Kinds and annotations travel with their loops.
+
+    Requires: the loops lie on one path with nothing else between them, no bound uses a loop that would come inside it,
+    blocks beneath have spatial and reduce iters only, and no dependence changes its direction (a reduction may run in
+    any order).
+    """
+    if len(loops) < 2:
+        return
+    check(len({lp.id for lp in loops}) == len(loops), loops[0], "a loop is named twice")
+    chain = _chain(loops)
+    for block in blocks_below(chain[-1].op):
+        for it in block.iters:
+            check(
+                it.kind != "O",
+                block,
+                f'block "{block.name}" has the opaque iter {it.name}, whose order is not known to be free',
+                OPAQUE,
+            )
+    slots = [chain.index(lp) for lp in sorted(loops, key=chain.index)]
+    order = list(range(len(chain)))
+    for slot, loop in zip(slots, loops, strict=True):
+        order[slot] = chain.index(loop)
+    if order == list(range(len(chain))):
+        return
+    _check_bounds(chain, order)
+    clash = dependences.reordered(chain, order)
+    if clash is not None:
+        names = ", ".join(chain[i].name for i in order)
+        refuse(chain[0], f"in the order {names} a dependence would run backwards: {clash}", counterexample=clash)
+    permute(chain, order)
+
+
+def _chain(loops: Sequence[Loop]) -> list[Loop]:
+    """The perfect nest from the outermost of the loops to the innermost."""
+    depth = {lp.id: len(parents(lp.op)) for lp in loops}
+    inner = max(loops, key=lambda lp: depth[lp.id])
+    outer = min(loops, key=lambda lp: depth[lp.id])
+    chain = [inner]
+    while chain[0] != outer:
+        parent = parent_op(chain[0].op)
+        if not is_loop(parent):
+            refuse(
+                inner,
+                f"loops {outer.name} and {inner.name} are not on one path of loops of the same block",
+                fix=_EACH_NEST,
+            )
+        if len(Loop(parent).body_ops()) != 1:
+            refuse(
+                Loop(parent),
+                f"the body of loop {Loop(parent).name} holds more than loop {chain[0].name}, so the two are not a"
+                " perfect nest",
+                fix="do this before the step that put the rest there, decompose_reduction or compute_at for instance",
+            )
+        chain.insert(0, Loop(parent))
+    for loop in loops:
+        path = f"the path from {outer.name} to {inner.name}" if outer != inner else f"one path with loop {inner.name}"
+        check(loop in chain, loop, f"loop {loop.name} is not on {path}", _EACH_NEST)
+    return chain
+
+
+def _check_bounds(chain: Sequence[Loop], order: Sequence[int]) -> None:
+    inside = {lp.var: lp for lp in chain}
+    seen: set[object] = set()
+    for position in order:
+        loop = chain[position]
+        for bound in (*loop.lowers, *loop.uppers):
+            for value in bound.values:
+                if value in inside and value not in seen:
+                    text = f"the bounds of loop {loop.name} use {inside[value].name}, which would come inside it"
+                    refuse(loop, text, fix=longest(loop))
+        seen.add(loop.var)
+
+
+def permute(chain: Sequence[Loop], order: Sequence[int]) -> None:
+    """Re-nest a perfect chain of loops in another order; the ops stay, so ids and handles do too."""
+    held = chain[-1].body_ops()
+    anchor = chain[0].op
+    placed = [chain[i] for i in order]
+    # take the chain apart, everything side by side before the old outermost loop, then nest it anew
+    for op in [*(lp.op for lp in chain[1:]), *held]:
+        op.move_before(anchor)
+    for outer, inner in zip(placed, placed[1:], strict=False):
+        inner.op.move_before(list(outer.body.operations)[-1])
+    end = list(placed[-1].body.operations)[-1]
+    for op in held:
+        op.move_before(end)

@@ -1,0 +1,159 @@
+"""split: one loop becomes several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, walk
+from tir_mlir.dialect.presburger import folded, intervals, only_where, sets, sizes_without
+from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, resimplify
+from tir_mlir.passes.schedule.legality import IN_BLOCK, check_from_zero, check_plain
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+
+@primitive("split")
+def split(
+    loop: Loop, factors: list[int | None], preserve_unit_iters: bool = True, disable_predication: bool = False
+) -> list[Loop]:
+    """Split a loop into nested ones.
+
+        for i in range(n):              for i_0, i_1 in T.grid(ceildiv(n, f), f):
+            body(i)             ->          body(i_0 * f + i_1)        # where i_0 * f + i_1 < n
+
+    Every iteration of every block still runs once, in the same order; the guard appears only where factors do not
+    divide. One factor may be None: it is inferred. The new loops are serial.
+
+    Requires: the loop starts at 0, has no annotation and no thread binding; factors are positive and their product
+    reaches the extent. `disable_predication` leaves the guard out, and so needs factors that divide.
+    """
+    check_plain(loop, "split")
+    check_from_zero(loop, "split")
+    extents = infer_factors(loop, factors)
+    needs_guard = _needs_guard(loop, extents)
+    if needs_guard and disable_predication:
+        refuse(
+            loop,
+            f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed"
+            f"{_unless_divided(loop, extents)}; drop disable_predication",
+        )
+
+    upper, name = loop.upper, loop.name
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        nest = _nest(name, extents)
+    index = linear_index(nest, extents)
+    edit.move_body(loop.body, nest[-1].body)
+    bound = upper - index - 1
+    edit.substitute({loop.var: index})
+    edit.erase(loop.op)
+    if needs_guard:
+        guard_blocks(nest[-1], bound)
+    resimplify(nest, preserve_unit_iters)
+    return nest
+
+
+def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
+    """Whether the new loops run more than the old one. Refused: fewer, or more where a guard cannot be."""
+    total = math.prod(e for e in extents if isinstance(e, int)) if all(isinstance(e, int) for e in extents) else None
+    exact = total is not None and loop.const_extent == total
+    if total is not None and total >= 2**63:
+        refuse(loop, f"the factors {list(extents)} multiply to {total}, which does not fit an index (64 bits)")
+    if total is not None and loop.const_extent is not None and total < loop.const_extent:
+        refuse(
+            loop,
+            f"the factors {list(extents)} multiply to {total}, less than the extent {loop.const_extent} of loop"
+            f" {loop.name}; iterations would be lost",
+            fix=f"leave one factor open: {[None, *list(extents)[1:]]} infers it",
+        )
+    if total is not None and loop.const_extent is None:
+        _check_reached(loop, total)
+    needs_guard = not exact and not _divides(loop, extents)
+    if needs_guard and not _only_blocks(loop):
+        refuse(
+            loop,
+            f"the factors do not divide the extent of loop {loop.name}{_unless_divided(loop, extents)}; its body holds"
+            " statements outside any block, which a guard cannot protect",
+            fix=IN_BLOCK
+            if loop.const_extent is None
+            else f"take factors that divide {loop.const_extent}; or, {IN_BLOCK}",
+        )
+    return needs_guard
+
+
+def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index]:
+    """The factors with the None filled in: the extent over the product of the others, rounded up."""
+    check(len(factors) > 0, loop, "split needs at least one factor", "[None, 16] splits by 16, whatever the extent")
+    unknown = [n for n, f in enumerate(factors) if f is None]
+    check(
+        len(unknown) <= 1,
+        loop,
+        f"split can infer one factor; {len(unknown)} of {list(factors)} are None",
+        "give all factors but one",
+    )
+    for factor in factors:
+        if factor is not None and factor <= 0:
+            refuse(loop, f"the factor {factor} is not positive; use None to infer a factor")
+    if not unknown:
+        return [f for f in factors if f is not None]
+    rest = math.prod(f for f in factors if f is not None)
+    inferred = folded(loop.extent.ceildiv(rest).simplified(), intervals.around(loop.op))
+    number = inferred.as_constant()
+    known = inferred if number is None else number
+    return [known if f is None else f for f in factors]
+
+
+def _check_reached(loop: Loop, total: int) -> None:
+    """Refuse factors whose product a symbolic extent may exceed."""
+    dom = sets.domain(loop.op, extra=[loop.upper])
+    enough = Constraint(Index.constant(total) - loop.upper)
+    with sets.question(f"whether {total} iterations are enough"):
+        longer = dom.set.subtract(sets.holding(dom, enough))
+    if not longer.is_empty():
+        refuse(
+            loop,
+            f"loop {loop.name} has a symbolic extent that {total} iterations need not reach"
+            f"{only_where(longer, loop.op)}; give None for one factor",
+        )
+
+
+def _product(extents: Sequence[int | Index]) -> Index:
+    product = Index.constant(1)
+    for extent in extents:
+        product = product * extent if isinstance(extent, int) else Index.wrap(extent) * product
+    return product
+
+
+def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
+    """Whether the new loops run exactly the old iterations, whatever the sizes."""
+    beyond = _product(extents) - loop.extent
+    if beyond.simplified().as_constant() == 0:
+        return True
+    return sets.holds(sets.domain(loop.op, extra=[loop.upper]), -beyond)
+
+
+def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
+    """The sizes at which the new loops run exactly the old iterations, where there are such."""
+    beyond = Constraint(_product(extents) - loop.extent - 1)
+    dom = sets.domain(loop.op, extra=[loop.upper])
+    unless = sizes_without(dom.set.intersect(sets.holding(dom, beyond)), loop.op)
+    return f" (unless {unless})" if unless else ""
+
+
+def _only_blocks(loop: Loop) -> bool:
+    """Whether every effect beneath a loop happens in a block."""
+    held = walk.ops(loop.op, skip=lambda op: op.name == "affine.parallel")
+    return not any("store" in op.name or op.name == "func.call" for op in held)
+
+
+def _nest(name: str, extents: Sequence[int | Index]) -> list[Loop]:
+    """A perfect nest of serial loops name_0, name_1, ... at the insertion point."""
+    nest: list[Loop] = []
+    for number, extent in enumerate(extents):
+        if nest:
+            with create.at_end(nest[-1].body):
+                nest.append(create.loop(f"{name}_{number}", 0, extent))
+        else:
+            nest.append(create.loop(f"{name}_{number}", 0, extent))
+    return nest

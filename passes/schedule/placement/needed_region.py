@@ -1,0 +1,404 @@
+"""What compute_at and reverse_compute_at share: the part of a block's domain that a loop needs, and the move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access, access_boxes, dependences
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Constraint,
+    Index,
+    Iter,
+    Loop,
+    attrs,
+    create,
+    edit,
+    func_of,
+    is_inside,
+    is_loop,
+    parent_op,
+    parents,
+    symbols_by_name,
+    walk,
+)
+from tir_mlir.dialect.presburger import Domain, dim_type, intervals, question, sets, smallest_point, to_index
+from tir_mlir.dialect.verify import covers, half_summed, left_out, point_of, point_text
+from tir_mlir.passes.schedule.edits import cut_to_reach
+from tir_mlir.passes.schedule.legality import (
+    IN_BLOCK,
+    IN_INIT,
+    WHOLE_SUM,
+    children,
+    is_output,
+    nest_top,
+    own_copy,
+    scope_of,
+    writes_of,
+)
+from tir_mlir.passes.schedule.registry import check, refuse
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where an iter has to run under the loop: [low, low + extent), cut to its domain by a guard where `guarded`."""
+
+    iter: Iter
+    low: Index
+    extent: Index
+    guarded: bool
+
+
+def check_place(block: Block, loop: Loop) -> None:
+    """Refuse unless block and loop share a scope and the loop is not around the block."""
+    check(
+        block in children(scope_of(block)),
+        block,
+        f'block "{block.name}" stands in an init region; only blocks of a body can move',
+        IN_INIT,
+    )
+    if is_inside(block.op, loop.op):
+        way = "name a loop around a block that reads its result, or (reverse_compute_at) that computes its input"
+        refuse(loop, f'loop {loop.name} is already around block "{block.name}"', fix=way)
+    if walk.enclosing_block(loop.op) != scope_of(block):
+        text = f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block'
+        refuse(loop, text, fix=_way_into_scope(block, loop))
+
+
+def _way_into_scope(block: Block, loop: Loop) -> str:
+    """Of a loop inside another block: the block that holds it is a neighbour."""
+    around = next((b for b in children(scope_of(block)) if b != block and is_inside(loop.op, b.op)), None)
+    return f'name a loop around block "{around.name}", which holds loop {loop.name}' if around else ""
+
+
+def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
+    """Refuse when anything but the given blocks touches what `block` writes: it could tell that the block has moved."""
+    for buffer in writes_of(block):
+        for access in accesses(func_of(block.op).op):
+            if access.buffer == buffer and not any(is_inside(access.op, b.op) for b in allowed):
+                user = walk.enclosing_block(access.op)
+                where = f"by {user}" if user != scope_of(block) else "outside any block"
+                refuse(
+                    user,
+                    f'{Buffer(buffer).name} is also used {where}, which would see that block "{block.name}" has moved',
+                    fix=own_copy(block) if user != scope_of(block) else IN_BLOCK,
+                )
+
+
+def check_whole(block: Block) -> None:
+    """Refuse a reduction of which only some iterations run (under `k <= i`): under other loops all of them would."""
+    left = half_summed(block)
+    if left is not None:
+        refuse(
+            block,
+            f'block "{block.name}" sums over a part of its reduce iters only: nothing runs {point_text(block, left)};'
+            " moved, it would run over all of them",
+            counterexample=Counterexample((point_of(block, left),)),
+            fix=WHOLE_SUM,
+        )
+
+
+def check_finished(producer: Block, loop: Loop) -> None:
+    """Refuse when `loop` or a loop around it drives a reduction of the producer: its values are not final there."""
+    around = [Loop(p) for p in [loop.op, *parents(loop.op)] if is_loop(p)]
+    for it in producer.iters:
+        for outer in around:
+            if it.kind == "R" and outer.var in it.binding.values and is_inside(producer.op, outer.op):
+                refuse(
+                    loop,
+                    f'under loop {outer.name} the sum of block "{producer.name}" is not finished: it runs over iter'
+                    f" {it.name}; choose a loop outside {outer.name}",
+                )
+
+
+# --- regions as relations over the loops around the place -------------------------------------------------------------
+
+
+@dataclass
+class Place:
+    """The loops around (and with) a loop as dimensions: the coordinates in which needed regions are expressed."""
+
+    loop: Loop
+    dims: list[ir.Value]
+    dom: Domain
+
+    @staticmethod
+    def of(loop: Loop) -> Place:
+        inner = loop.body.operations[0].operation
+        dom = sets.domain(inner)
+        return Place(loop, dom.dims, dom)
+
+
+def elements(place: Place, found: Sequence[dependences.Touch], exact: bool, free: Sequence[ir.Value] = ()) -> isl.Map:
+    """{ loops around the place -> elements } of some touches beneath it; not `exact`: without guards and ranges.
+
+    `free`: variables of loops around the place; what any of their iterations touches counts for each of them.
+    """
+    count = len(place.dims)
+    result: isl.Map | None = None
+    for touch in found:
+        relation = _touch_map(touch, exact, [n for n, dim in enumerate(place.dims) if dim not in free])
+        part = relation.project_out(dim_type.in_, count, relation.dim(dim_type.in_) - count)
+        for number in (n for n, dim in enumerate(place.dims) if dim in free):
+            part = part.project_out(dim_type.in_, number, 1).insert_dims(dim_type.in_, number, 1)
+        result = part if result is None else result.union(part)
+    assert result is not None
+    return result
+
+
+def _touch_map(touch: dependences.Touch, exact: bool, fixed: Sequence[int]) -> isl.Map:
+    access = touch.access
+    if exact:
+        return sets.region_map(touch.dom, access.mins, access.extents)
+    dom = sets.domain(access.op, extra=access.indices, guards=False)
+    for number in fixed:
+        dom.set = dom.set.drop_constraints_involving_dims(dim_type.set, number, 1)
+    return sets.region_map(dom, access.mins, access.extents)
+
+
+def iter_map(block: Block, touch_list: Sequence[dependences.Touch], iters: Sequence[Iter], bounded: bool) -> isl.Map:
+    """{ iters of the block -> elements touched }, over the domains of the iters when `bounded`."""
+    result: isl.Map | None = None
+    for touch in touch_list:
+        access = touch.access
+        dom = sets.domain(access.op, block.op, access.indices)
+        keep = [dom.index_of(i.var) for i in iters]
+        if not bounded:
+            for position in keep:
+                dom.set = dom.set.drop_constraints_involving_dims(dim_type.set, position, 1)
+        relation = sets.region_map(dom, access.mins, access.extents)
+        for position in reversed(range(len(dom.dims))):
+            if position not in keep:
+                relation = relation.project_out(dim_type.in_, position, 1)
+        result = relation if result is None else result.union(relation)
+    assert result is not None
+    return result
+
+
+def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], around: Domain) -> list[Span]:
+    """The box of iter values that { loops -> iter values } asks for, one span an iter.
+
+    `needed` is exact. Where its bounds are single expressions with a constant extent they are used as they are; else
+    the bounds of `loose` (ranges and guards left out). Both get a guard where they may leave the iter's domain: exact
+    bounds do so in iterations that need nothing, so where there are such the loose ones come first.
+    """
+    found = []
+    always = place.dom.set.is_subset(needed.domain())
+    symbols = symbols_by_name(place.loop.op)
+    for number, it in enumerate(iters):
+        tight = _bounds(needed, number, place.dims, symbols)
+        wide = _bounds(loose, number, place.dims, symbols)
+        if not always and wide is not None and wide[1].as_constant() is not None:
+            tight = None
+        if tight is not None and (tight[1].as_constant() is not None or wide is None):
+            found.append(Span(it, *tight, _leaves_domain(tight, it, around)))
+        elif wide is not None:
+            found.append(Span(it, *wide, _leaves_domain(wide, it, around)))
+        else:
+            found.append(Span(it, it.min, it.extent, False))
+    return found
+
+
+def executed(place: Place, found: Sequence[Span]) -> isl.Map:
+    """{ loops -> iter values } of the instances that the spans make run, inside the iters' domains."""
+    runs = sets.region_map(place.dom, [s.low for s in found], [s.extent for s in found])
+    return runs.intersect(sets.region_map(place.dom, [s.iter.min for s in found], [s.iter.extent for s in found]))
+
+
+def _bounds(
+    relation: isl.Map, number: int, dims: Sequence[ir.Value], symbols: dict[str, ir.Value]
+) -> tuple[Index, Index] | None:
+    """Lower bound and extent of one output dimension, or None when they are no single affine expressions."""
+    try:
+        with question("the bounds of a region"):
+            context = relation.domain()
+            ends = []
+            for bound in (relation.dim_min(number), relation.dim_max(number)):
+                pieces = bound.coalesce().gist(context).get_pieces()
+                if len(pieces) != 1:
+                    return None
+                ends.append(to_index(pieces[0][1], dims, symbols))
+    except NotProvable:
+        return None
+    return ends[0], (ends[1] - ends[0] + 1).simplified()
+
+
+def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
+    """Whether [low, low + extent) can leave the domain of the iter."""
+    low, extent = span
+    inside = (low - it.min, it.min + it.extent - low - extent)
+    return not all(sets.holds(around, index) for index in inside)
+
+
+def plain_spans(
+    found_beneath: Sequence[Access],
+    own: Sequence[Access],
+    loop: Loop,
+    iters: Sequence[Iter],
+    dense: bool,
+    free: Sequence[ir.Value] = (),
+) -> list[Span] | None:
+    """The spans where elements are a plain box beneath `loop` and the block touches one, indexed by iters alone.
+
+    `dense`: every element of the box must be touched (a consumer may run only where all of it has been written).
+    `free`: as in `elements`.
+    """
+    if not found_beneath or not all(a.is_point for a in own) or len({a.mins for a in own}) != 1:
+        return None
+    box = access_boxes.box(found_beneath, loop.op, free)
+    if box is None or (dense and not box.dense):
+        return None
+    found = {}
+    for index, low, extent in zip(own[0].mins, box.mins, box.extents, strict=True):
+        value = index.is_value()
+        if value is None or value in found:
+            return None
+        found[value] = low, extent
+    if {i.var for i in iters} != set(found):
+        return None
+    around = intervals.within(loop.op)
+    result = []
+    for it in iters:
+        low, extent = found[it.var]
+        result.append(Span(it, low, extent, not intervals.inside(low, extent, it.min, it.extent, around)))
+    return None if any(s.guarded for s in result) else result
+
+
+# --- the move ---------------------------------------------------------------------------------------------------------
+
+
+def ran(block: Block, place: Place, iters: Sequence[Iter], shared: int) -> isl.Map:
+    """{ loops around the place -> iter values } of what runs at the old place, in the same iteration of the outermost
+    `shared` loops."""
+    dom = sets.domain(block.op)
+    before = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
+    before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
+    return place.dom.map([Index.of(v) for v in place.dims[:shared]]).apply_range(before)
+
+
+def check_none_gained(block: Block, loop: Loop, found: Sequence[Span]) -> None:
+    """Refuse when iterations that nothing ran would run, and be seen: they write what lives on outside the scope, or
+    an element that one that ran writes too. A guard, or bindings in steps, may leave such out of a domain."""
+    if covers(block):
+        return
+    spans = [s for s in found if s.iter.kind != "R"]
+    place, iters, scope = Place.of(loop), [s.iter for s in spans], scope_of(block)
+    with question(f'whether block "{block.name}" runs under loop {loop.name} where it did'):
+        before = ran(block, place, iters, sum(map(is_loop, parents(scope.op))))
+        gained = executed(place, spans).subtract(before).range()
+        if not is_output(block):
+            written = [t for b in writes_of(block) for t in dependences.touches(block.op, b) if t.access.is_write]
+            same = _of_one_element(block, written, iters)
+            gained = gained.intersect(same.intersect_range(before.range()).domain())
+        point = smallest_point(gained) if spans else None
+    if point is not None:
+        example = Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :])
+        refuse(
+            loop,
+            f'block "{block.name}" leaves iterations of its domain out; under loop {loop.name} they would run, as '
+            f"{Counterexample((example,))}",
+            counterexample=Counterexample((example,)),
+            fix="move it before the step that left them out, or, in the program, let its domain be what its loops run",
+        )
+
+
+def _of_one_element(block: Block, written: Sequence[dependences.Touch], iters: Sequence[Iter]) -> isl.Map:
+    """{ iter values -> others } that write an element in common."""
+    result: isl.Map | None = None
+    for touch in written:
+        touched = iter_map(block, [touch], iters, True)
+        part = touched.apply_range(touched.reverse())
+        result = part if result is None else result.union(part)
+    assert result is not None
+    return result.subtract(isl.Map.identity(result.get_space()))
+
+
+def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, keep_units: bool) -> None:
+    """Take a block out of its nest and put it before `anchor`, under loops ax0, ax1, ... over the spans."""
+    number = block.id
+    stop = scope_of(block).op
+    top = nest_top(block)
+    bindings, ip = [], ir.InsertionPoint(anchor)
+    guards: list[Constraint] = []
+    count = 0
+    for span in found:
+        if span.extent.as_constant() == 1 and not keep_units:
+            binding = span.low
+        else:
+            with ip, block.op.location:
+                made = create.loop(f"ax{count}", 0, span.extent)
+            count += 1
+            binding = span.low + Index.of(made.var)
+            ip = create.at_end(made.body)
+        bindings.append(binding.simplified())
+        if span.guarded:
+            guards += [Constraint(binding - span.iter.min), Constraint(span.iter.min + span.iter.extent - 1 - binding)]
+    box = _box_at(ip)
+    guards = [Constraint(g.index.simplified()) for g in guards if not intervals.at_least_zero(g.index, box)]
+    if guards:
+        dom = sets.domain(list(ip.block.operations)[-1].operation, extra=[g.index for g in guards])
+        guards = [g for g in guards if not sets.holds(dom, g.index)]
+    with ip, block.op.location:
+        if guards:
+            ip = create.at_end(create.where(guards).regions[0].blocks[0])
+    block.op.move_before(list(ip.block.operations)[-1] if guards or count else anchor)
+    moved = edit.rebind(block.op, bindings) if bindings else block.op
+    attrs.put(moved, attrs.ID, number)
+    if left_out(Block(moved)):  # before the move it did so, too, where its text said it
+        cut_to_reach(Block(moved))
+    _clear(top, stop)
+
+
+def _box_at(ip: ir.InsertionPoint) -> intervals.Box:
+    return intervals.around(list(ip.block.operations)[-1].operation)
+
+
+def _clear(top: ir.Operation, stop: ir.Operation) -> None:
+    """Erase what is left of a nest whose block was moved away: loops and guards without a block."""
+    try:
+        if any(op.name == "affine.parallel" for op in walk.ops(top)):
+            return
+    except RuntimeError:
+        return
+    parent = parent_op(top)
+    edit.erase(top)
+    empty = (
+        parent != stop
+        and (is_loop(parent) or parent.name == "affine.if")
+        and len(list(parent.regions[0].blocks[0].operations)) == 1
+    )
+    if empty:
+        _clear(parent, stop)
+
+
+def insertion(loop: Loop, before: Sequence[Block], after: Sequence[Block], index: int) -> ir.Operation:
+    """The op in the loop's body before which to insert: after all of `before`, before all of `after`.
+
+    -1: as late as possible (just before the first of `after`); -2: as early; k: position k of the body.
+    """
+    body = [op.operation for op in loop.body.operations]
+    first = max((body.index(walk.child_towards(loop.op, b.op)) + 1 for b in before), default=0)
+    last = min((body.index(walk.child_towards(loop.op, b.op)) for b in after), default=len(body) - 1)
+    if first > last:
+        refuse(loop, f"in the body of loop {loop.name} a block that must come after would come before: no place fits")
+    if index == -1:
+        return body[last]
+    if index == -2:
+        return body[first]
+    check(
+        first <= index <= last,
+        loop,
+        f"position {index} in the body of loop {loop.name} does not fit; it must lie in [{first}, {last}]",
+    )
+    return body[index]
+
+
+def under(loop: Loop, blocks: Sequence[Block]) -> list[Block]:
+    return [b for b in blocks if is_inside(b.op, loop.op)]

@@ -1,0 +1,297 @@
+"""Proofs of rolling_buffer: an element computed earlier stands for one computed again, and is still there when read.
+
+Asked in the iterations t of the loops around writer and readers, and in elements e: within one t all writes come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access, access_domain, lex_lt
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, func_of, home, is_loop, parents, walk
+from tir_mlir.dialect.presburger import dim_type, question, region_map, smallest_point
+from tir_mlir.passes.schedule.legality import comes_before, meeting, projected, readers, scope_of, writers
+from tir_mlir.passes.schedule.placement.needed_region import check_finished
+from tir_mlir.passes.schedule.registry import refuse
+
+
+@dataclass(frozen=True)
+class Roll:
+    """A dimension whose needed part [loop * step + start, ... + extent) moves by less than its extent."""
+
+    dim: int
+    loop: Loop
+    step: int
+    start: int
+    extent: int
+
+    @property
+    def overlap(self) -> int:
+        return self.extent - self.step
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Elements of one dimension that share memory: those equal modulo `count`."""
+
+    dim: int
+    count: int
+
+
+def check_kept(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequence[Roll]) -> None:
+    """Refuse unless every read of `buffer` finds its own element when `slots` share memory, and the block runs, for
+    each of `rolls`, only in the first iteration or beyond the overlap."""
+    readers_ = [r for r in readers(scope_of(block), buffer.value) if r != block]
+    level = walk.common_parent([block.op, *(r.op for r in readers_)])
+    for reader in readers_:
+        if meeting(block.op, reader.op)[0] != level or not comes_before(block.op, reader.op):
+            refuse(
+                reader,
+                f'blocks "{block.name}" and "{reader.name}" do not follow each other in the loop around all that use'
+                f" {buffer.name}",
+                provable=False,
+            )
+    check_finished(block, Loop(level))
+    dims = [Loop(p).var for p in [level, *parents(level)] if is_loop(p)][::-1]
+    with question(f"what is written and read of {buffer.name}"):
+        written = _touched(block, buffer, slots, level, True)
+        read = _union([_touched(r, buffer, slots, level, False) for r in readers_])
+        once = [n for n, v in enumerate(dims[:-1]) if Loop(home(v)).const_extent == 1]
+        for number in reversed([n for n in once if all(r.loop.var != dims[n] for r in rolls)]):
+            del dims[number]
+            written = written.project_out(dim_type.in_, number, 1)
+            read = read.project_out(dim_type.in_, number, 1)
+        moving = {r.dim for r in rolls} | ({slots.dim} if slots else set())
+        written, read, kept = _project(written, read, [d for d in range(buffer.rank) if d not in moving])
+        names = [d for d in range(buffer.rank) if d in kept]
+        runs = _guarded(written, dims, names, rolls)
+    what = f"whether what is read of {buffer.name} is there when it is read"
+    with question(what):
+        own = _last_writes(runs, _flat(read), len(dims))
+        lost = _flat(read).subtract(own.domain())
+    told = "has not been written yet when it is read"
+    if lost.is_empty() and slots is not None:
+        with question(what):
+            lost = _overwritten(runs, read, own, len(dims), len(dims) + names.index(slots.dim), slots.count)
+        told = f"shares its memory, {slots.count} elements in dimension {slots.dim}, with another when it is read"
+    if not lost.is_empty():
+        example = _lost(readers_[0], lost, buffer, dims, names)
+        at = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
+        refuse(readers_[0], f"{example.element} {told} at {at}", counterexample=example)
+
+
+def _lost(
+    reader: Block, lost: isl.Set, buffer: Buffer, dims: Sequence[ir.Value], names: Sequence[int]
+) -> Counterexample:
+    point = smallest_point(lost) or []
+    point = point[len(point) - len(dims) - len(names) :]
+    at = Iteration.of(reader.name, [Loop(home(v)).name for v in dims], point)
+    shown = dict(zip(names, point[len(dims) :], strict=True))
+    return Counterexample((at,), Element.of(buffer.name, [shown.get(d, ":") for d in range(buffer.rank)]))
+
+
+def check_repeats(block: Block, seen: frozenset[int] = frozenset()) -> None:
+    """Refuse unless iterations with the same iters compute the same: then one of them can stand for the others.
+
+    What is read was written once and for all before the loops around, or by one block of which the same holds.
+    """
+    if block.id in seen:
+        return
+    func = func_of(block.op)
+    own = {a.buffer for a in accesses(block.op) if a.is_write}
+    for value in dict.fromkeys(a.buffer for a in accesses(block.op) if not a.is_write and a.buffer not in own):
+        makers = [a.op for a in accesses(func.op) if a.is_write and a.buffer == value]
+        if not any(_under_one_loop(m, block.op) for m in makers):
+            continue
+        made = writers(scope_of(block), value)
+        reads_itself = len(made) == 1 and made[0].init is None and made[0] in readers(scope_of(block), value)
+        if len(made) != 1 or reads_itself or any(not walk.is_inside(m, made[0].op) for m in makers):
+            refuse(
+                block,
+                f"{Buffer(value).name}, which the block reads, is not the work of one block that overwrites it;"
+                " computing an element again may give another value than keeping it",
+                provable=False,
+            )
+        slots = _slots(func.op, Buffer(value))
+        check_determined(made[0], Buffer(value), slots)
+        check_kept(made[0], Buffer(value), slots, [])
+        check_repeats(made[0], seen | {block.id})
+
+
+def check_determined(block: Block, buffer: Buffer, slots: Slots | None = None) -> None:
+    """Refuse when a block writes one element with several values of its iters (those it sums over do not count)."""
+    free = {i.var for i in block.iters if i.kind != "R"}
+    group = [a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value]
+    with question(f'whether block "{block.name}" writes each element of {buffer.name} once'):
+        good = all(_is_plain(a, free) or _is_one_to_one(block, a, slots) for a in group)
+    if not good:
+        refuse(
+            block,
+            f'block "{block.name}" writes an element of {buffer.name} in several iterations, so its value depends on'
+            " when it is read; computing it again may give another value than keeping it",
+        )
+
+
+def _is_plain(access: Access, free: set[ir.Value]) -> bool:
+    alone = {v for m in access.mins if (v := m.is_value()) is not None}
+    return free <= alone and access.is_point
+
+
+def _is_one_to_one(block: Block, access: Access, slots: Slots | None) -> bool:
+    plain = _unmodulo(access, slots)
+    dom = access_domain(plain, block.op)
+    relation = region_map(dom, plain.mins, plain.extents)
+    kept = [dom.index_of(i.var) for i in block.iters if i.kind != "R"]
+    for position in reversed(range(dom.free, len(dom.dims))):
+        if position not in kept:
+            relation = relation.project_out(dim_type.in_, position, 1)
+    return relation.is_injective()
+
+
+def _under_one_loop(one: ir.Operation, other: ir.Operation) -> bool:
+    level = walk.common_parent([one, other])
+    return any(is_loop(p) for p in [level, *parents(level)])
+
+
+# --- elements ---------------------------------------------------------------------------------------------------------
+
+
+def _slots(root: ir.Operation, buffer: Buffer) -> Slots | None:
+    """The dimension that all accesses take modulo its extent, if there is one."""
+    found = [a for a in accesses(root) if a.buffer == buffer.value]
+    for dim, size in enumerate(buffer.shape):
+        if size is not None and all(_unrolled(a.mins[dim], size) is not None for a in found):
+            return Slots(dim, size)
+    return None
+
+
+def _unrolled(index: Index, count: int) -> Index | None:
+    """x of `x % count`."""
+    expr = index.expr.maybe_downcast()
+    if isinstance(expr, ir.AffineModExpr) and ir.AffineConstantExpr(expr.rhs).value == count:
+        return Index(expr.lhs, index.values).trimmed()
+    return None
+
+
+def _touched(block: Block, buffer: Buffer, slots: Slots | None, level: ir.Operation, writes: bool) -> isl.Map:
+    """{ iterations of the loops around -> elements } that a block writes or reads, an index modulo the slots undone."""
+    group = [a for a in accesses(block.op) if a.buffer == buffer.value and a.is_write == writes]
+    return _union([_relation(a, slots, level) for a in group])
+
+
+def _unmodulo(access: Access, slots: Slots | None) -> Access:
+    """An access with the remainder in the slots' dimension undone."""
+    inner = _unrolled(access.mins[slots.dim], slots.count) if slots else None
+    if slots is None or inner is None:
+        return access
+    return replace(access, mins=(*access.mins[: slots.dim], inner, *access.mins[slots.dim + 1 :]))
+
+
+def _relation(access: Access, slots: Slots | None, level: ir.Operation) -> isl.Map:
+    plain = _unmodulo(access, slots)
+    dom = access_domain(plain)
+    if access.is_write and not (dom.exact and access.exact):
+        raise NotProvable("a write is conditional, or at an index, in a way that isl cannot express")
+    return projected(dom, plain, level)
+
+
+def _union(parts: Sequence[isl.Map]) -> isl.Map:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.union(part)
+    return result.coalesce()
+
+
+def _project(written: isl.Map, read: isl.Map, plain: Sequence[int]) -> tuple[isl.Map, isl.Map, list[int]]:
+    """Both without those of the `plain` dimensions that are written in full every time; the dimensions kept."""
+    kept = list(range(written.dim(dim_type.out)))
+    for dim in reversed(plain):
+        whole = _others_free(written.range(), dim)
+        filled = written.project_out(dim_type.out, dim, 1).insert_dims(dim_type.out, dim, 1).intersect_range(whole)
+        if filled.is_subset(written) and read.range().is_subset(whole):
+            written, read = written.project_out(dim_type.out, dim, 1), read.project_out(dim_type.out, dim, 1)
+            kept.remove(dim)
+    return written, read, kept
+
+
+def _others_free(points: isl.Set, dim: int) -> isl.Set:
+    """All points whose coordinate `dim` occurs in a set."""
+    after = points.dim(dim_type.set) - dim - 1
+    line = points.project_out(dim_type.set, dim + 1, after).project_out(dim_type.set, 0, dim)
+    return line.insert_dims(dim_type.set, 1, after).insert_dims(dim_type.set, 0, dim)
+
+
+def _flat(relation: isl.Map) -> isl.Set:
+    return relation.wrap().flatten().reset_tuple_id()
+
+
+def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], rolls: Sequence[Roll]) -> isl.Set:
+    """The points (t, e) at which elements are still written."""
+    points = _flat(written)
+    local = isl.LocalSpace.from_space(points.get_space())
+    for roll in rolls:
+        time = isl.Aff.var_on_domain(local, dim_type.set, list(dims).index(roll.loop.var))
+        element = isl.Aff.var_on_domain(local, dim_type.set, len(dims) + list(names).index(roll.dim))
+        new = element.sub(time.scale_val(isl.Val(roll.step))).add_constant_val(isl.Val(-roll.start - roll.overlap))
+        first = time.neg().add_constant_val(isl.Val(roll.loop.lower.as_constant() or 0))
+        points = points.intersect(_nonneg(new).union(_nonneg(first)))
+    return points.coalesce()
+
+
+def _nonneg(aff: isl.Aff) -> isl.Set:
+    return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
+
+
+def _overwritten(written: isl.Set, read: isl.Map, own: isl.Map, times: int, position: int, count: int) -> isl.Set:
+    """The points (t, e) read at which the memory of e may not hold e.
+
+    Between the last write of e and the read, nothing may be written that is `count` or more away in the dimension at
+    `position`, and the same in all others: only such elements can share memory with e.
+    """
+    foreign = _foreign(written, _flat(read), times, position, count)
+    return _not_before(own.flat_range_product(foreign), times).domain()
+
+
+def _last_writes(written: isl.Set, asked: isl.Set, times: int) -> isl.Map:
+    """{ (t, e) -> t' }: when e was last written, at the latest at t."""
+    pairs = isl.Map.universe(isl.Space.map_from_domain_and_range(asked.get_space(), written.get_space()))
+    for d in range(times, written.dim(dim_type.set)):
+        pairs = pairs.equate(dim_type.in_, d, dim_type.out, d)
+    pairs = pairs.intersect_domain(asked).intersect_range(written)
+    pairs = pairs.project_out(dim_type.out, times, pairs.dim(dim_type.out) - times)
+    return pairs.subtract(lex_lt(pairs, list(range(times)))).lexmax()
+
+
+def _foreign(written: isl.Set, asked: isl.Set, times: int, position: int, count: int) -> isl.Map:
+    """{ (t, e) -> t'' }: when something is written, at the latest at t, that may share memory with e."""
+    space = isl.Space.map_from_domain_and_range(asked.get_space(), written.get_space())
+    same = isl.Map.universe(space)
+    for d in range(times, written.dim(dim_type.set)):
+        if d != position:
+            same = same.equate(dim_type.in_, d, dim_type.out, d)
+    local = isl.LocalSpace.from_space(space)
+    far = isl.Map.empty(space)
+    for sign in (1, -1):
+        gap = isl.Constraint.alloc_inequality(local)
+        gap = gap.set_coefficient_val(dim_type.in_, position, isl.Val(-sign))
+        gap = gap.set_coefficient_val(dim_type.out, position, isl.Val(sign)).set_constant_val(isl.Val(-count))
+        far = far.union(same.add_constraint(gap))
+    pairs = far.intersect_domain(asked).intersect_range(written)
+    pairs = pairs.project_out(dim_type.out, times, pairs.dim(dim_type.out) - times)
+    return pairs.subtract(lex_lt(pairs, list(range(times))))
+
+
+def _not_before(pairs: isl.Map, times: int) -> isl.Map:
+    """{ (t, e) -> (t', t'') } where t'' is not before t'."""
+    result = isl.Map.empty(pairs.get_space())
+    equal = isl.Map.universe(pairs.get_space())
+    for d in range(times):
+        result = result.union(equal.order_lt(dim_type.out, d, dim_type.out, times + d))
+        equal = equal.equate(dim_type.out, d, dim_type.out, times + d)
+    return pairs.intersect(result.union(equal))

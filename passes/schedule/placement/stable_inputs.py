@@ -1,0 +1,123 @@
+"""Whether what a block reads has one value for good, so that the block may run at another time."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import dataflow
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import Block, Buffer, Loop, common_parent, is_inside, is_loop, parents
+from tir_mlir.dialect.presburger import question
+from tir_mlir.passes.schedule.legality import (
+    IN_BLOCK,
+    ONE_WRITER,
+    Scope,
+    check_complete_or_reduction,
+    children,
+    scope_of,
+    writers,
+    writes_of,
+)
+from tir_mlir.passes.schedule.registry import check, refuse
+
+
+def check_inputs_last(block: Block, seen: frozenset[int] = frozenset()) -> None:
+    """Refuse unless every element that a block reads keeps its value from when the block reads it on.
+
+    An input written by blocks whose nests are over before the block starts is final. Else its one writer, ahead of the
+    block, must be complete or a finished reduction (then an element has one value however often it is computed), and
+    the same must hold of the writer's own inputs. What is written outside the scope does not change within it.
+    """
+    if block.id in seen:
+        return
+    scope, own = scope_of(block), set(writes_of(block))
+    inputs = dict.fromkeys(a.buffer for a in accesses(block.op) if not a.is_write and a.buffer not in own)
+    for buffer in inputs:
+        made = writers(scope, buffer)
+        _check_no_stray(block, scope, buffer, made)
+        if all(_is_over(writer, block, scope) for writer in made):
+            continue
+        if len(made) > 1:
+            refuse(
+                block,
+                f"{Buffer(buffer).name}, which the block reads, is written by {len(made)} blocks; it must not change"
+                " between the two places",
+                fix=ONE_WRITER,
+            )
+        _check_writer(made[0], block, buffer, scope)
+        check_inputs_last(made[0], seen | {block.id})
+
+
+def check_lasts(block: Block) -> None:
+    """Refuse unless each element that a block writes has one value, however often and whenever it is computed."""
+    check_complete_or_reduction(block)
+    check_inputs_last(block)
+
+
+def _check_no_stray(block: Block, scope: Scope, buffer: ir.Value, made: list[Block]) -> None:
+    for access in accesses(scope.op):
+        inside = any(is_inside(access.op, b.op) for b in made)
+        if access.is_write and access.buffer == buffer and not inside and not _in_init(access.op, scope):
+            refuse(
+                block,
+                f"{Buffer(buffer).name}, which the block reads, is also written outside any block of its scope; whether"
+                " it still holds the same values there is not known",
+                provable=False,
+                fix=IN_BLOCK,
+            )
+
+
+def _in_init(op: ir.Operation, scope: Scope) -> bool:
+    """Whether an op stands in the init of the scope, which is over before anything else there runs."""
+    return isinstance(scope, Block) and scope.init is not None and is_inside(op, scope.init)
+
+
+def shared_loops(one: ir.Operation, other: ir.Operation, scope: Scope) -> list[Loop]:
+    """The loops of a scope around both of two ops."""
+    level = common_parent([one, other])
+    return [Loop(p) for p in [level, *parents(level)] if is_loop(p) and is_inside(p, scope.op)]
+
+
+def _is_over(writer: Block, block: Block, scope: Scope) -> bool:
+    """Whether all iterations of a writer are done before the block runs for the first time."""
+    return _is_ahead(writer, block, scope) and not shared_loops(writer.op, block.op, scope)
+
+
+def _is_ahead(writer: Block, block: Block, scope: Scope) -> bool:
+    order = children(scope)
+    return order.index(writer) < order.index(block)
+
+
+def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -> None:
+    name = Buffer(buffer).name
+    check(
+        _is_ahead(writer, block, scope),
+        writer,
+        f'block "{writer.name}" writes {name} after block "{block.name}" has read it; moved, the block could see the'
+        " new values",
+        fix=f'reverse_compute_at brings what reads block "{block.name}" to it; or read a copy that a block makes first',
+    )
+    check_complete_or_reduction(writer)
+    shared = {lp.var: lp for lp in shared_loops(writer.op, block.op, scope)}
+    for it in writer.iters:
+        for value in it.binding.values:
+            if it.kind == "R" and value in shared:
+                refuse(
+                    writer,
+                    f'block "{block.name}" reads {name} in the middle of the sum of block "{writer.name}", which loop'
+                    f" {shared[value].name} runs; elsewhere it would see another value",
+                    fix=f'reverse_compute_at brings what reads block "{block.name}" to it',
+                )
+    if Buffer(buffer).is_param:
+        with question(f"whether {name} is written before block {block.name} reads it"):
+            early = dataflow.unwritten_reads(buffer, scope.op, block.op)
+        if early is not None:
+            touch, point = early
+            held = f'what {name} held before block "{writer.name}" wrote it'
+            refuse(
+                block,
+                f"at {touch.at(point)} the block reads {held}",
+                True,
+                touch.example(point),
+                fix=f"in the program, read what {name} held before from a copy that a block makes first",
+            )

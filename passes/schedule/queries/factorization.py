@@ -1,0 +1,97 @@
+"""Ways to write a number as a product of n factors, all equally likely."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+from tir_mlir.passes.schedule.queries.rng import Random
+
+_TRIED = 1 << 20  # larger prime factors stay together: an extent that has two of them is no loop of a program
+
+
+@lru_cache(maxsize=1024)
+def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
+    """12 -> ((2, 2), (3, 1))."""
+    found, left, prime = [], number, 2
+    while prime * prime <= left and prime <= _TRIED:
+        power = 0
+        while left % prime == 0:
+            left, power = left // prime, power + 1
+        if power:
+            found.append((prime, power))
+        prime += 1 if prime == 2 else 2
+    return (*found, (left, 1)) if left > 1 else tuple(found)
+
+
+def divisors(number: int, most: int | None = None) -> list[int]:
+    """The divisors of a number in rising order, up to `most`."""
+    found = [1]
+    for prime, power in prime_powers(number):
+        found = [d * prime**p for d in found for p in range(power + 1)]
+        found = [d for d in found if most is None or d <= most]
+    return sorted(found)
+
+
+def count(number: int, n: int) -> int:
+    """How many products of n factors there are."""
+    if n == 0:
+        return int(number == 1)
+    return math.prod(math.comb(power + n - 1, n - 1) for _, power in prime_powers(number))
+
+
+def product_of(number: int, n: int, random: Random) -> list[int]:
+    """n factors whose product is `number`: the powers of each prime are dealt out evenly."""
+    factors = [1] * n
+    for prime, power in prime_powers(number):
+        for place, share in enumerate(_shares(power, n, random)):
+            factors[place] *= prime**share
+    return factors
+
+
+def _shares(total: int, n: int, random: Random) -> list[int]:
+    """`total` as a sum of n numbers: n - 1 bars among the stars."""
+    places = list(range(total + n - 1))
+    bars = sorted(places.pop(random.below(len(places))) for _ in range(n - 1))
+    ends = [-1, *bars, total + n - 1]
+    return [b - a - 1 for a, b in zip(ends, ends[1:], strict=False)]
+
+
+def perfect(number: int, n: int, most: int | None, random: Random) -> list[int]:
+    """n factors whose product is `number`, the last at most `most`."""
+    if most is None:
+        return product_of(number, n, random)
+    lasts = divisors(number, most)
+    last = lasts[random.weighted([count(number // d, n - 1) for d in lasts])]
+    return [*product_of(number // last, n - 1, random), last]
+
+
+def partitioned(number: int, n: int, position: int, inner: int, random: Random) -> list[int]:
+    """n factors whose product is `number`; the product of those from `position` on is a multiple of `inner`."""
+    if position == 0:
+        return product_of(number, n, random)
+    products = [d * inner for d in divisors(number // inner)]
+    weights = [count(number // p, position) * count(p, n - position) for p in products]
+    within = products[random.weighted(weights)]
+    return [*product_of(number // within, position, random), *product_of(within, n - position, random)]
+
+
+def repaired(factors: Sequence[int], number: int) -> list[int]:
+    """Factors of another number made to multiply to this one: from the inside, one that does not divide takes all."""
+    fixed, left = list(factors), number
+    for place in range(len(fixed) - 1, 0, -1):
+        if left % fixed[place]:
+            fixed[place] = left
+        left //= fixed[place]
+    fixed[0] = left
+    return fixed
+
+
+def repartitioned(factors: Sequence[int], number: int, position: int, inner: int) -> list[int]:
+    """`repaired`; and when the part from `position` on is no multiple of `inner`, it becomes `inner` itself."""
+    fixed = repaired(factors, number)
+    if position == 0 or math.prod(fixed[position:]) % inner == 0:
+        return fixed
+    fixed[position:] = [inner] + [1] * (len(fixed) - position - 1)
+    return repaired(fixed, number)

@@ -1,0 +1,103 @@
+"""Finding blocks and loops: the primitives that only look."""
+
+from __future__ import annotations
+
+import difflib
+
+from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, is_block, is_init, loops_above, ops
+from tir_mlir.passes.schedule.legality import scope
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+
+def blocks_named(func: Func, name: str) -> list[Block]:
+    """The blocks of a function with a name; those inside an init are part of their block and not found."""
+    reachable = [Block(o) for o in ops(func.op, skip=is_init) if is_block(o)]
+    return [b for b in reachable if b.name == name]
+
+
+@primitive("get_block", pure=True)
+def get_block(name: str, func_name: Func) -> Block | Func:
+    """The one block called `name` in a function (the one worked on unless given); `"root"` is the function's own body.
+
+    Requires: exactly one such block. Blocks inside an init are not found.
+    """
+    func = func_name
+    found = blocks_named(func, name)
+    if not found and name == "root":
+        return func
+    if len(found) > 1:
+        refuse(
+            found[1], f'{len(found)} blocks of {func.name} are called "{name}"; rename them or go by get_child_blocks'
+        )
+    if not found:
+        blocks = all_blocks(func.op)
+        names = [b.name for b in blocks]
+        if name in names:
+            within = f'block "{name}" stands in an init region, which is part of the block around it; name that one'
+            refuse(blocks[names.index(name)], within)
+        close = difflib.get_close_matches(name, names, 1)
+        hint = f'; did you mean "{close[0]}"?' if close else ""
+        known = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"
+        way = (
+            f'name one of them, "{(close or names)[0]}" for instance'
+            if names
+            else "make a block by T.block in the program"
+        )
+        refuse(None, f'{func.name} has no block "{name}"{hint} (its blocks: {known})', fix=way)
+    return found[0]
+
+
+@primitive("get_loops", pure=True)
+def get_loops(block: Block | Func) -> list[Loop]:
+    """The loops around a block, outer to inner, up to the block around it."""
+    return loops_above(block.outermost) if isinstance(block, Block) else []
+
+
+@primitive("get_child_blocks", pure=True)
+def get_child_blocks(block_or_loop: Block | Loop | Func) -> list[Block]:
+    """The nearest blocks beneath a block or loop, in program order."""
+    return scope.blocks_below(block_or_loop.op)
+
+
+@primitive("get_producers", pure=True)
+def get_producers(block: Block | Func) -> list[Block]:
+    """The earlier blocks of the same scope that write what `block` reads or writes."""
+    check(
+        isinstance(block, Block),
+        block,
+        "the root block stands in no scope, so it has no producers",
+        fix="get_child_blocks gives the blocks in it",
+    )
+    return scope.producers(block)  # type: ignore[arg-type]
+
+
+@primitive("get_consumers", pure=True)
+def get_consumers(block: Block | Func) -> list[Block]:
+    """The later blocks of the same scope that read or write what `block` writes."""
+    check(
+        isinstance(block, Block),
+        block,
+        "the root block stands in no scope, so it has no consumers",
+        fix="get_child_blocks gives the blocks in it",
+    )
+    return scope.consumers(block)  # type: ignore[arg-type]
+
+
+@primitive("get_output_blocks", pure=True)
+def get_output_blocks(scope_block: Block | Func) -> list[Block]:
+    """The blocks beneath a scope, nested ones too, that write something their own scope does not allocate."""
+    reachable = [Block(o) for o in ops(scope_block.op, skip=is_init) if is_block(o) and o != scope_block.op]
+    return [b for b in reachable if scope.is_output(b)]
+
+
+def working_function(functions: list[Func], name: str | None) -> Func:
+    """The function a schedule works on: the named one, `main`, or the only one."""
+    wanted = [f for f in functions if f.name == (name or "main")]
+    if wanted:
+        return wanted[0]
+    if name is None and len(functions) == 1:
+        return functions[0]
+    names = ", ".join(f.name for f in functions)
+    if name is not None:
+        raise ValueError(f"the module has no function {name}; it has {names}")
+    raise ValueError(f"the module has several functions ({names}) and none is main; choose one with work_on(name)")

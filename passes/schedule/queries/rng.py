@@ -1,0 +1,70 @@
+"""The random numbers of a schedule: a small generator whose whole state is one number, so that a seed tells all."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+
+T = TypeVar("T")
+_MULTIPLIER = 48271
+_MODULUS = 2**31 - 1
+_SPREAD = 1640531527  # small seeds give small first numbers; this spreads them over the whole range
+_FORK_MULTIPLIER, _FORK_MODULUS = 32767, 1999999973
+
+
+@dataclass
+class Random:
+    """x -> 48271 x mod 2^31 - 1. Equal seeds give equal choices, on every machine."""
+
+    state: int
+
+    @staticmethod
+    def seeded(seed: int | None) -> Random:
+        """From a seed in [1, 2^31 - 1], or from the system's randomness. Errors: ValueError."""
+        if seed is None:
+            return Random(1 + secrets.randbelow(_MODULUS - 1))
+        if not 1 <= seed <= _MODULUS:
+            raise ValueError(f"a seed lies in [1, 2**31 - 1], {seed} does not")
+        return Random(seed % _MODULUS or 1)  # from 0 only 0 would follow
+
+    def next(self) -> int:
+        """The next number, in [1, 2^31 - 1)."""
+        self.state = self.state * _MULTIPLIER % _MODULUS
+        return self.state
+
+    def fork_seed(self) -> int:
+        """A seed for a generator that goes its own way."""
+        return max(1, self.next() * _FORK_MULTIPLIER % _FORK_MODULUS)
+
+    def _drawn(self) -> int:
+        """A number in [0, 2^31 - 2), also of small seeds anywhere in it."""
+        return self.next() * _SPREAD % _MODULUS - 1
+
+    def below(self, count: int) -> int:
+        """A number in [0, count), all equally likely."""
+        if count > _MODULUS // 2:
+            raise ScheduleError(f"{count} choices are more than the random numbers tell apart")
+        limit = (_MODULUS - 1) // count * count  # beyond it some remainders would be likelier
+        while (drawn := self._drawn()) >= limit:
+            pass
+        return drawn % count
+
+    def fraction(self) -> float:
+        """A number in [0, 1)."""
+        return self._drawn() / (_MODULUS - 1)
+
+    def choice(self, items: Sequence[T]) -> T:
+        return items[self.below(len(items))]
+
+    def weighted(self, weights: Sequence[float]) -> int:
+        """A position in `weights`, as likely as its weight; their sum is positive."""
+        left = self.fraction() * sum(weights)
+        for position, weight in enumerate(weights):
+            left -= weight
+            if left < 0:
+                return position
+        return max(n for n, w in enumerate(weights) if w > 0)  # rounding

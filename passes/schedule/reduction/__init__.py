@@ -1,0 +1,1 @@
+"""Primitives on reductions and on padding: decompose, rfactor, epilogues, pad_einsum."""

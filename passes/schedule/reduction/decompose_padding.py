@@ -1,0 +1,304 @@
+"""decompose_padding, can_decompose_padding: a padded copy becomes a fill and a copy without conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, ScheduleError
+from tir_mlir.dialect.ir import (
+    Block,
+    Constraint,
+    Index,
+    Iter,
+    IterSpec,
+    Loop,
+    access_indices,
+    accessed,
+    create,
+    fold_known,
+    frozen,
+    is_pure,
+    loops_above,
+    ops,
+    rebind,
+    rebuild_guard,
+    substitute,
+    symbols_by_name,
+    walk,
+)
+from tir_mlir.dialect.presburger import guards, question, sets, to_index
+from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
+from tir_mlir.passes.schedule.legality import ALONE, ASSUMED, IN_INIT, OWN_LOOP, check_complete, children, scope_of
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+_CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
+
+
+@primitive("decompose_padding")
+@keeps_region_order
+def decompose_padding(block: Block, loop: Loop) -> Block:
+    """Split a block that pads into one that writes the pad value everywhere and one that writes the inner box.
+
+        for i in range(140):                         for i in range(140):
+            with T.block("Y"):                           with T.block("Y_pad_const"): Y[vi] = 0
+                vi = S(140, i)                  ->   for i in range(128):
+                Y[vi] = T.if_then_else(                  with T.block("Y"):
+                    6 <= vi and vi < 134,                    vi = S(128, i)
+                    X[vi - 6], 0)                            Y[vi + 6] = X[vi]
+
+    The first block stands directly before `loop` and runs over the loops from `loop` on; it is returned. In the second
+    one a loop gets shorter where it is an iter's whole binding; other bindings are shifted and guarded. Every element
+    gets the value it got before.
+
+    Requires: a complete block whose body is one store of a choice between a value and a constant; the iterations that
+    take the value fill a box in its domain, neither empty nor all of it; the block is alone beneath `loop`.
+    """
+    with frozen():
+        plan = _plan(block, loop)
+    with block.op.location:
+        made = _fill(plan)
+    _shrink(plan)
+    return made
+
+
+@primitive("can_decompose_padding", pure=True)
+def can_decompose_padding(block: Block, loop: Loop) -> bool:
+    """Whether `decompose_padding` would take a block and a loop around it."""
+    try:
+        with frozen():
+            _plan(block, loop)
+    except (ScheduleError, NotProvable):
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The store of a choice, the constant it falls back to, and the box of iters that takes the value."""
+
+    block: Block
+    below: list[Loop]
+    store: ir.Operation
+    choice: ir.Operation
+    takes_first: bool
+    constant: ir.Attribute
+    lows: list[Index]
+    extents: list[Index]
+
+    def is_whole(self, number: int) -> bool:
+        """Whether the box is all of the domain of an iter."""
+        it = self.block.iters[number]
+        return self.lows[number].same(it.min) and self.extents[number].same(it.extent)
+
+
+_OWN_BLOCK = "in the program, let a block of its own store what is padded, and read it from there"
+_IN_ONE_STORE = "in the program, let it be one store of T.if_then_else(condition, value, constant)"
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def _plan(block: Block, loop: Loop) -> _Plan:
+    loops = loops_above(block.op)
+    if loop not in loops:
+        names = ", ".join(lp.name for lp in loops) or "none"
+        refuse(loop, f'loop {loop.name} is not around block "{block.name}" (its loops: {names})', fix=OWN_LOOP)
+    below = loops[loops.index(loop) :]
+    for one in below:
+        check(
+            len(one.body_ops()) == 1,
+            one,
+            f'the body of loop {one.name} holds more than the nest of "{block.name}"',
+            fix=ALONE,
+        )
+    _check_bounds(below)
+    check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region', fix=IN_INIT)
+    check(block.init is None, block, f'block "{block.name}" has an init; a block that pads has none', _OWN_BLOCK)
+    check_complete(block)
+    store, choice = _choice(block)
+    sides = [list(r.blocks[0].operations)[-1] for r in choice.regions]
+    constants = [_constant(end.operands[0]) for end in sides]
+    takes_first = constants[1] is not None
+    constant = constants[1] if takes_first else constants[0]
+    if constant is None:
+        refuse(block, f'block "{block.name}" chooses between two values; one of them must be a constant, the padding')
+    lows, extents = _box(block, sides[0 if takes_first else 1].operation)
+    return _Plan(block, below, store, choice, takes_first, constant, lows, extents)
+
+
+def _check_bounds(below: Sequence[Loop]) -> None:
+    own = {lp.var: lp for lp in below}
+    for one in below:
+        for value in [v for b in (*one.lowers, *one.uppers) for v in b.values]:
+            if value in own:
+                refuse(
+                    one,
+                    f"the bounds of loop {one.name} use loop {own[value].name}, which may get shorter",
+                    fix=f"name loop {one.name}",
+                )
+
+
+def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
+    """The store of a block and the choice that it stores."""
+    held = block.body_ops()
+    stores = [op for op in held if op.name == "affine.store"]
+    if len(stores) != 1 or held[-1] != stores[0]:
+        refuse(block, f'the body of block "{block.name}" is not one store at an affine index', fix=_IN_ONE_STORE)
+    for op in [o for step in held[:-1] for o in ops(step)]:
+        check(
+            is_pure(op) or op.name in _CHOICES,
+            block,
+            f'block "{block.name}" holds {op.name}; a block that pads only computes a value',
+            fix=_IN_ONE_STORE,
+        )
+    value = stores[0].operands[0]
+    made = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if made is None or made.name != "affine.if" or made not in held:
+        refuse(
+            block,
+            f'block "{block.name}" stores no T.if_then_else(condition, value, constant) with a condition on its iters',
+            fix=_OWN_BLOCK,
+        )
+    return stores[0], made
+
+
+def _constant(value: ir.Value) -> ir.Attribute | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        return None
+    return owner.attributes["value"]
+
+
+def _box(block: Block, inside: ir.Operation) -> tuple[list[Index], list[Index]]:
+    """The box of iters that reach an op of the body. Refuses what is no box, or all, or nothing."""
+    with question(f'which iterations of block "{block.name}" take the value'):
+        taken = sets.domain(inside, block.op)
+        every = sets.domain(block.body_ops()[-1], block.op)
+        check(taken.exact and not taken.free, block, f'the condition in block "{block.name}" is not one on its iters')
+        if taken.set.is_empty():
+            refuse(block, f'no iteration of block "{block.name}" takes the value; all of it is padding')
+        if every.set.is_subset(taken.set):
+            refuse(block, f'every iteration of block "{block.name}" takes the value; there is no padding')
+        ends = [_end(taken.set, number, block) for number in range(len(block.iters))]
+        box = isl.Set.universe(taken.set.get_space())
+        for it, (low, extent) in zip(block.iters, ends, strict=True):
+            at = Index.of(it.var)
+            for bound in (at - low, low + extent - at - 1):
+                box = box.intersect(sets.holding(taken, Constraint(bound)))
+        box = box.intersect_params(every.set.params())
+        extra = box.subtract(taken.set)
+    if not extra.is_empty():
+        point = (sets.smallest_point(extra) or [])[-len(block.iters) :]
+        at = Iteration.of(block.name, [it.name for it in block.iters], point)
+        shown = ", ".join(f"{name} = {v}" for name, v in at.values)
+        refuse(
+            block,
+            f'the iterations of block "{block.name}" that take the value are no box: ({shown}) lies between them and'
+            " takes the constant",
+            counterexample=Counterexample((at,)),
+            fix="loop_partition first cuts the range into parts with one box each",
+        )
+    return [low for low, _ in ends], [extent for _, extent in ends]
+
+
+def _end(taken: isl.Set, number: int, block: Block) -> tuple[Index, Index]:
+    """Start and extent of one dimension of a set, over sizes."""
+    symbols = symbols_by_name(block.op)
+    found = []
+    for bound in (taken.dim_min(number), taken.dim_max(number)):
+        pieces = bound.coalesce().gist(taken.params()).get_pieces()
+        if len(pieces) != 1:
+            refuse(
+                block,
+                f"where iter {block.iters[number].name} takes the value has no single bound; it depends on the sizes",
+                provable=False,
+                fix=ASSUMED,
+            )
+        found.append(to_index(pieces[0][1], [], symbols))
+    return found[0], (found[1] - found[0] + 1).simplified()
+
+
+# --- the edit ---------------------------------------------------------------------------------------------------------
+
+
+def _fill(plan: _Plan) -> Block:
+    """The pad value everywhere: a nest like the one from the loop on, before it."""
+    block = plan.block
+    variables: dict[ir.Value, Index] = {}
+    ip = ir.InsertionPoint(plan.below[0].op)
+    for old in plan.below:
+        with ip:
+            copy = create.loop(old.name, old.lower, old.uppers, old.kind, old.annotations)
+        variables[old.var] = Index.of(copy.var)
+        ip = create.at_end(copy.body)
+    if block.where is not None:
+        moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in walk.constraints(block.where)]
+        with ip:
+            ip = create.at_end(create.where(moved).regions[0].blocks[0])
+    with ip:
+        specs = [IterSpec(i.name, i.kind, i.min, i.extent, i.binding.substitute(variables)) for i in block.iters]
+        made = create.block(f"{block.name}_pad_const", specs, block.annotations)
+    own = {old.var: Index.of(new.var) for old, new in zip(block.iters, made.iters, strict=True)}
+    with create.at_end(made.body):
+        value = arith.constant(plan.choice.results[0].type, plan.constant)
+        create.store(value, accessed(plan.store), [i.substitute(own) for i in access_indices(plan.store)])
+    return made
+
+
+def _shrink(plan: _Plan) -> None:
+    """Let the block run over the box only, from 0 on, and take the value."""
+    block, number = plan.block, plan.block.id
+    shrunk = {n: lp for n, it in enumerate(block.iters) if (lp := _own_loop(plan, n, it)) is not None}
+    shift = {lp.var: Index.of(lp.var) + plan.lows[n] for n, lp in shrunk.items()}
+    guards = [] if block.where is None else walk.constraints(block.where)
+    guards = [Constraint(c.index.substitute(shift), c.is_eq) for c in guards]
+    bindings, mins, extents = [], [], []
+    for n, it in enumerate(block.iters):
+        moved = not plan.is_whole(n)
+        binding = it.binding if n in shrunk or not moved else (it.binding - plan.lows[n]).simplified()
+        if moved and n not in shrunk:
+            guards += [Constraint(binding), Constraint(plan.extents[n] - binding - 1)]
+        bindings.append(binding)
+        mins.append(Index.constant(0) if moved else it.min)
+        extents.append(plan.extents[n] if moved else it.extent)
+    iters = {it.var: Index.of(it.var) + plan.lows[n] for n, it in enumerate(block.iters) if not plan.is_whole(n)}
+    loop_extents = [(lp.id, plan.extents[n]) for n, lp in shrunk.items()]
+    scope = scope_of(block).op
+
+    rebuild_guard(plan.choice, [Constraint(Index.constant(0 if plan.takes_first else -1))])
+    substitute(iters, block.op)
+    fold_known(block.op)
+    set_domain(block, mins, extents)
+    rebind(block.op, bindings)
+    for loop_id, extent in loop_extents:
+        set_extent(Loop(walk.find(scope, loop_id)), extent)  # type: ignore[arg-type]
+    _guard(Block(walk.find(scope, number)), guards)  # type: ignore[arg-type]
+
+
+def _own_loop(plan: _Plan, number: int, it: Iter) -> Loop | None:
+    """The loop that can get shorter with an iter: its whole binding and domain, and nothing to another one."""
+    loop = {lp.var: lp for lp in plan.below}.get(it.binding.is_value())  # type: ignore[arg-type]
+    if loop is None or plan.is_whole(number) or loop.is_thread:
+        return None
+    alone = sum(loop.var in other.binding.values for other in plan.block.iters) == 1
+    plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
+    return loop if alone and plain and it.min.as_constant() == 0 and loop.upper.same(it.extent) else None
+
+
+def _guard(block: Block, conditions: Sequence[Constraint]) -> None:
+    """Put those conditions on a block that its loops do not promise anyway."""
+    old = block.where
+    anchor = block.op if old is None else old
+    dom = sets.domain(anchor, extra=[c.index for c in conditions])
+    needed = [c for c in conditions if not sets.holds(dom, c.index, c.is_eq)]
+    if old is not None:
+        guards.rewrite(block, old, needed)
+    elif needed:
+        with ir.InsertionPoint(block.op), block.op.location:
+            guard = create.where(needed)
+        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])

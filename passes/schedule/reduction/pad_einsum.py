@@ -1,0 +1,297 @@
+"""pad_einsum: a computation over iters of any extent becomes one over whole tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Constraint,
+    Index,
+    Iter,
+    IterSpec,
+    Loop,
+    attrs,
+    create,
+    frozen,
+    is_loop,
+    loops_above,
+    parent_op,
+    walk,
+)
+from tir_mlir.dialect.presburger import question, sets
+from tir_mlir.passes.schedule.caching.copy_block import redirect
+from tir_mlir.passes.schedule.caching.copy_legality import check_filled
+from tir_mlir.passes.schedule.edits import alloc, keeps_region_order, set_domain, set_extent
+from tir_mlir.passes.schedule.legality import IN_INIT, Scope, check_complete_or_reduction, children, scope_of, unpadded
+from tir_mlir.passes.schedule.reduction.zero_padding import check_harmless, check_no_traps, zero
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+
+@primitive("pad_einsum")
+@keeps_region_order
+def pad_einsum(block: Block, padding: list[int]) -> None:
+    """Round the extent of each iter up to a multiple, with buffers that have zeros in the added part.
+
+        for i, k in T.grid(13, 15):                  for i0, i1 in T.grid(16, 16):
+            with T.block("C"):                           with T.block("A_pad"):
+                vi, vk = remap("SR", [i, k])                 A_pad[v0, v1] = T.if_then_else(v0 < 13 and v1 < 15,
+                with T.init(): C[vi] = 0                                                    A[v0, v1], 0)
+                C[vi] += A[vi, vk]           ->      for i, k in T.grid(16, 16):
+                                                         with T.block("C"): (C_pad and A_pad for C and A)
+                                                     for i0 in range(13):
+                                                         with T.block("C_pad"): C[v0] = C_pad[v0]
+
+    `padding` has a positive number for each iter. A buffer is copied when an iter in its index gets longer; the copies
+    stand directly around the nest. A loop grows where it is an iter's whole binding; others have to reach the new end
+    as they are. Every element of the results gets the value it got before: what is added to a sum is 0, and what else
+    is computed is not copied back.
+
+    Requires: every index of every access is an iter or a constant, one index a buffer; the block is alone in its nest,
+    computes a value without dividing integers, and assumes nothing; a spatial iter that gets longer indexes what is
+    written, and only sums run over a reduce iter that does, of terms that are 0 where their inputs are.
+    """
+    with frozen():
+        plan = _plan(block, padding)
+        if not plan.extents:
+            return
+        _check_nest(plan)
+        check_no_traps(block)
+        for it in block.iters:
+            if it.kind == "R" and it.var in plan.extents:
+                check_harmless(block, it, {p.value for p in plan.inputs})
+    _rewrite(plan)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The iters that get longer with their new extents, and the buffers with such an iter in their index."""
+
+    block: Block
+    extents: dict[ir.Value, Index]
+    indices: dict[Buffer, tuple[Index, ...]]
+    inputs: list[Buffer]
+    outputs: list[Buffer]
+
+    def shape(self, buffer: Buffer) -> list[Index]:
+        """The shape of a padded copy."""
+        pairs = zip(self.indices[buffer], buffer.dims, strict=True)
+        return [self.extents.get(i.is_value(), d) for i, d in pairs]  # type: ignore[arg-type]
+
+    @property
+    def loops(self) -> dict[Loop, Index]:
+        """The loops that grow: those that are the whole binding of an iter that does."""
+        by_var = {lp.var: lp for lp in loops_above(self.block.op)}
+        found: dict[Loop, Index] = {}
+        for it in self.block.iters:
+            value = it.binding.is_value()
+            if it.var in self.extents and value in by_var:
+                found[by_var[value]] = self.extents[it.var]
+        return found
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def _plan(block: Block, padding: Sequence[int]) -> _Plan:
+    check(
+        len(padding) == len(block.iters),
+        block,
+        f'padding has {len(padding)} numbers, block "{block.name}" has {len(block.iters)} iters; give one for each',
+    )
+    for number in padding:
+        check(number > 0, block, f"the padding {number} is not positive; 1 leaves an iter as it is")
+    check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region', fix=IN_INIT)
+    check_complete_or_reduction(block)
+    extents: dict[ir.Value, Index] = {}
+    sizes = sets.sizes(block.op)
+    for it, factor in zip(block.iters, padding, strict=True):
+        new = (it.extent.ceildiv(factor) * factor).simplified()
+        if new.same(it.extent) or sets.holds(sizes, it.extent - new):
+            continue
+        check(
+            it.min.as_constant() == 0,
+            block,
+            f"iter {it.name} does not start at 0; only the end of one can be padded",
+            fix=unpadded(it.name),
+        )
+        extents[it.var] = new
+    found = accesses(block.op)
+    indices = _indices(block, found)
+    padded = [b for b, at in indices.items() if any(i.is_value() in extents for i in at)]
+    written = {a.buffer for a in found if a.is_write}
+    _check_apart(block, extents, [at for b, at in indices.items() if b.value in written])
+    inputs = [b for b in padded if b.value not in written]
+    return _Plan(block, extents, indices, inputs, [b for b in padded if b.value in written])
+
+
+def _check_apart(block: Block, extents: dict[ir.Value, Index], written: Sequence[tuple[Index, ...]]) -> None:
+    """Refuse a longer spatial iter that does not index what is written: its iterations would write one element."""
+    for it in block.iters:
+        apart = all(it.var in {v for i in at if (v := i.is_value()) is not None} for at in written)
+        if it.kind == "S" and it.var in extents and not apart:
+            refuse(
+                block,
+                f'spatial iter {it.name} of block "{block.name}" does not index what the block writes; if it got'
+                " longer, several iterations would write one element: leave it as it is (padding 1)",
+            )
+
+
+def _indices(block: Block, found: Sequence[Access]) -> dict[Buffer, tuple[Index, ...]]:
+    """The index at which a block accesses each buffer, in order of appearance, reads first."""
+    own = {it.var for it in block.iters}
+    indices: dict[Buffer, tuple[Index, ...]] = {}
+    for access in [*(a for a in found if not a.is_write), *(a for a in found if a.is_write)]:
+        buffer = Buffer(access.buffer)
+        plain = access.op.name in ("affine.load", "affine.store") and walk.accessed(access.op) == access.buffer
+        for index in access.mins:
+            plain = plain and (index.as_constant() is not None or index.is_value() in own)
+        if not plain:
+            refuse(
+                access.op,
+                f'block "{block.name}" accesses {buffer.name} at something other than its iters and constants; that is'
+                " no Einstein sum",
+                fix=f"reindex lets it access {buffer.name} at its iters alone",
+            )
+        first = indices.setdefault(buffer, access.mins)
+        check(
+            all(map(Index.same, first, access.mins)),
+            access.op,
+            f'block "{block.name}" accesses {buffer.name} at two different indices; that is no Einstein sum',
+            fix=f"in the program, let one of the two read a copy of {buffer.name}",
+        )
+    return indices
+
+
+def _check_nest(plan: _Plan) -> None:
+    """Refuse unless the block is alone in its nest and the loops that grow serve one iter each."""
+    block, current = plan.block, plan.block.outermost
+    end = scope_of(block).op
+    while (parent := parent_op(current)) != end:
+        alone = is_loop(parent) and len(Loop(parent).body_ops()) == 1
+        check(
+            alone,
+            parent,
+            f'the nest of block "{block.name}" holds something else, which the padding would change',
+            fix="pad before another block comes into its loops, or inline that one",
+        )
+        current = parent
+    for loop in plan.loops:
+        users = [it for it in block.iters if loop.var in it.binding.values]
+        names = ", ".join(it.name for it in users)
+        check(
+            len(users) == 1,
+            loop,
+            f"loop {loop.name} drives several iters ({names}); each needs a loop of its own",
+            fix=unpadded(names),
+        )
+        it = users[0]
+        whole = len(loop.uppers) == len(loop.lowers) == 1 and loop.lower.as_constant() == 0
+        check(
+            whole and loop.upper.same(it.extent),
+            loop,
+            f"loop {loop.name} does not run over just the domain of iter {it.name}, so it cannot grow with it",
+            fix=f"in the program, let the domain of {it.name} end where the loop does",
+        )
+    grown = {it.var for loop in plan.loops for it in block.iters if loop.var in it.binding.values}
+    for it in (i for i in block.iters if i.var in plan.extents and i.var not in grown):
+        _check_reached(block, it, plan.extents[it.var])
+
+
+def _check_reached(block: Block, it: Iter, extent: Index) -> None:
+    """Refuse when the loops that an iter is bound to, which stay, do not run the part that is added, for some size."""
+    last = it.binding - extent + 1
+    dom = sets.domain(block.op, extra=[last], guards=False)
+    with question(f"whether the loops of {it.name} reach its new end"):
+        reached = dom.set.params().is_subset(dom.set.intersect(sets.holding(dom, Constraint(last))).params())
+    check(
+        reached,
+        block,
+        f"iter {it.name} is bound to more or less than one loop, and nothing would run the part that is added to it",
+        fix=f"pad before the loop of {it.name} is split or fused, or {unpadded(it.name)}",
+    )
+
+
+# --- the edit ---------------------------------------------------------------------------------------------------------
+
+
+def _rewrite(plan: _Plan) -> None:
+    block, scope = plan.block, scope_of(plan.block)
+    loops = loops_above(block.op)
+    top = loops[0].op if loops else block.outermost
+    after = list(top.block.operations)[walk.position(top) + 1].operation
+    longer = plan.loops
+    pads = {b: alloc(scope, f"{b.name}_pad", plan.shape(b), b.dtype, b.scope) for b in [*plan.inputs, *plan.outputs]}
+    for key in (attrs.READS, attrs.WRITES):
+        attrs.put(block.op, key, None)
+    for buffer in plan.inputs:
+        with block.op.location:
+            _fill(plan, buffer, pads[buffer], top)
+    for buffer, pad in pads.items():
+        redirect(block.op, buffer, pad)
+    backs = []
+    for buffer in plan.outputs:
+        with block.op.location:
+            backs.append((pads[buffer], _copy_back(plan, buffer, pads[buffer], after)))
+    set_domain(block, [it.min for it in block.iters], [plan.extents.get(it.var, it.extent) for it in block.iters])
+    number = block.id
+    for loop_id, extent in [(lp.id, extent) for lp, extent in longer.items()]:
+        set_extent(Loop(walk.find(scope.op, loop_id)), extent)  # type: ignore[arg-type]
+    _check_backs(scope, Block(walk.find(scope.op, number)), backs)  # type: ignore[arg-type]
+
+
+def _check_backs(scope: Scope, block: Block, backs: Sequence[tuple[Buffer, Block]]) -> None:
+    """Refuse when something is copied back that the block does not compute."""
+    for pad, copy in backs:
+        check_filled(scope, pad, block, copy)
+
+
+def _nest(extents: Sequence[Index], mins: Sequence[Index], name: str, before: ir.Operation) -> Block:
+    """Loops i0, i1, ... over a box around a block with iters v0, v1, ..."""
+    ip = ir.InsertionPoint(before)
+    specs = []
+    for number, (low, extent) in enumerate(zip(mins, extents, strict=True)):
+        with ip:
+            loop = create.loop(f"i{number}", 0, extent)
+        ip = create.at_end(loop.body)
+        specs.append(IterSpec(f"v{number}", "S", low, extent, (low + Index.of(loop.var)).simplified()))
+    with ip:
+        return create.block(name, specs)
+
+
+def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> None:
+    """`pad[v] = buffer[v]` inside the old extents, 0 outside."""
+    shape = plan.shape(buffer)
+    made = _nest(shape, [Index.constant(0)] * len(shape), f"{buffer.name}_pad", before)
+    at = [Index.of(it.var) for it in made.iters]
+    old = {it.var: it.extent for it in plan.block.iters if it.var in plan.extents}
+    ends = [(v, old[i.is_value()]) for v, i in zip(at, plan.indices[buffer], strict=True) if i.is_value() in old]  # type: ignore[index]
+    with create.at_end(made.body):
+        inside = [Constraint(extent - v - 1) for v, extent in ends]
+        choice = create.guard(inside, results=[buffer.type.element_type], has_else=True)
+        for region, make in zip(
+            choice.regions, (lambda: create.load(buffer.value, at), lambda: zero(buffer)), strict=True
+        ):
+            with ir.InsertionPoint(region.blocks[0]):
+                ir.Operation.create("affine.yield", operands=[make()])
+        create.store(choice.results[0], pad.value, at)
+
+
+def _copy_back(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> Block:
+    """`buffer[v] = pad[v]` where the block wrote before."""
+    extents = {it.var: it.extent for it in plan.block.iters}
+    starts = {it.var: it.min for it in plan.block.iters}
+    one, indices = Index.constant(1), plan.indices[buffer]
+    sizes = [extents.get(i.is_value(), one) for i in indices]  # type: ignore[arg-type]
+    mins = [starts.get(i.is_value(), i) for i in indices]  # type: ignore[arg-type]
+    made = _nest(sizes, mins, f"{buffer.name}_pad", before)
+    at = [Index.of(it.var) for it in made.iters]
+    with create.at_end(made.body):
+        create.store(create.load(pad.value, at), buffer.value, at)
+    return made

@@ -1,0 +1,218 @@
+"""What a reduction block computes: its combiner and identity, recognised from the update and the init.
+
+A reducer combines an old value x and a new one y. Combiners are associative and commutative, but for one thing that
+a declared reduction leaves open as it leaves open the rounding of a sum: where several elements are the greatest (or
+least), `argmax` by `>=` names the one that happens to come first. The form that breaks ties by index names one for
+certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.ir import access_indices, accessed, dtypes, is_inside, is_pure
+
+_GREATEST = {
+    "float16": 65504.0,
+    "bfloat16": float.fromhex("0x1.FEp127"),
+    "float32": float.fromhex("0x1.FFFFFEp127"),
+    "float64": float.fromhex("0x1.FFFFFFFFFFFFFp1023"),
+}
+Made = Callable[[], ir.Value]  # makes a value where it is wanted: reads stand in the order in which they are used
+Emit = Callable[[Sequence[Made], Sequence[Made]], list[ir.Value]]
+
+
+@dataclass(frozen=True)
+class Olds:
+    """The results that a reduction updates: which of them a load reads back."""
+
+    buffers: Sequence[ir.Value]
+
+    def number(self, value: ir.Value) -> int | None:
+        """Which result a value is the old element of (all accesses are known to have one index)."""
+        op = owner(value)
+        if op is None or op.name != "affine.load" or accessed(op) not in self.buffers:
+            return None
+        return list(self.buffers).index(accessed(op))
+
+
+@dataclass(frozen=True)
+class Reducer:
+    """A combiner by name, the identities it takes, how to write it, and what each result is combined with."""
+
+    name: str
+    identities: tuple[tuple[float, ...], ...]  # for each result, every constant that will do
+    emit: Emit
+    new: tuple[ir.Value, ...]
+
+
+def owner(value: ir.Value) -> ir.Operation | None:
+    """The op that computes a value; None for a block argument."""
+    return None if isinstance(value.owner, ir.Block) else value.owner.operation
+
+
+# --- one result -------------------------------------------------------------------------------------------------------
+
+_SCALAR = {
+    "arith.addf": "sum", "arith.addi": "sum",
+    "arith.mulf": "product", "arith.muli": "product",
+    "arith.maximumf": "max", "arith.maxnumf": "max", "arith.maxsi": "max",
+    "arith.minimumf": "min", "arith.minnumf": "min", "arith.minsi": "min",
+}  # fmt: skip
+
+
+def identities(name: str, type_: ir.Type) -> tuple[float, ...]:
+    """The constants that leave every other value of a type as it is."""
+    if name in ("sum", "product"):
+        return (0,) if name == "sum" else (1,)
+    dtype = dtypes.to_name(type_)
+    sign = -1 if name == "max" else 1
+    if dtype in _GREATEST:
+        return (sign * _GREATEST[dtype], sign * float("inf"))
+    top = 1 if dtype == "bool" else 2 ** (dtypes.bits(dtype) - 1) - 1
+    return (top,) if name == "min" else (0 if dtype == "bool" else -top - 1,)
+
+
+def scalar(value: ir.Value, number: int, olds: Olds) -> Reducer | None:
+    """The reducer of `x op y`, x being the old value of result `number`."""
+    op = owner(value)
+    if op is None or op.name not in _SCALAR or olds.number(op.operands[0]) != number:
+        return None
+    name = _SCALAR[op.name]
+    # `or`, `and` of bools, and anything else on them, is no sum or product of numbers
+    if name in ("sum", "product") and dtypes.to_name(value.type) == "bool":
+        return None
+
+    def emit(x: Sequence[Made], y: Sequence[Made]) -> list[ir.Value]:
+        return [ir.Operation.create(op.name, results=[value.type], operands=[x[0](), y[0]()]).results[0]]
+
+    return Reducer(name, (identities(name, value.type),), emit, (op.operands[1],))
+
+
+def is_turned_round(value: ir.Value, number: int, olds: Olds) -> bool:
+    """Whether an update is `y op x`: a reduction but for the order in which it is written."""
+    op = owner(value)
+    return op is not None and op.name in _SCALAR and olds.number(op.operands[1]) == number
+
+
+# --- a position and a value -------------------------------------------------------------------------------------------
+
+_FLOAT = {arith.CmpFPredicate.OGT: "gt", arith.CmpFPredicate.OGE: "ge", arith.CmpFPredicate.OLT: "lt",
+          arith.CmpFPredicate.OLE: "le", arith.CmpFPredicate.OEQ: "eq"}  # fmt: skip
+_INT = {arith.CmpIPredicate.sgt: "gt", arith.CmpIPredicate.sge: "ge", arith.CmpIPredicate.slt: "lt",
+        arith.CmpIPredicate.sle: "le", arith.CmpIPredicate.eq: "eq"}  # fmt: skip
+Term = tuple  # ("x", n) | ("y", value) | (word, term, term, ...)
+
+
+def _term(value: ir.Value, olds: Olds) -> Term:
+    """A value as choices, comparisons and conditions over old values x and anything else, y."""
+    if (number := olds.number(value)) is not None:
+        return ("x", number)
+    op = owner(value)
+    if op is None:
+        return ("y", value)
+    if op.name == "arith.select":
+        return ("select", *[_term(v, olds) for v in op.operands])
+    if op.name == "scf.if" and len(op.results) == 1:
+        sides = [list(r.blocks[0].operations)[-1].operands[0] for r in op.regions]
+        if all(_may_always_run(v, op) for v in sides):
+            return ("select", *[_term(v, olds) for v in (op.operands[0], *sides)])
+    if op.name in ("arith.cmpf", "arith.cmpi"):
+        code = ir.IntegerAttr(op.attributes["predicate"]).value
+        is_float = op.name == "arith.cmpf"
+        word = _FLOAT.get(arith.CmpFPredicate(code)) if is_float else _INT.get(arith.CmpIPredicate(code))
+        return (word or "other", *[_term(v, olds) for v in op.operands])
+    if op.name in ("arith.andi", "arith.ori") and dtypes.to_name(value.type) == "bool":
+        return (op.name[6:-1], *[_term(v, olds) for v in op.operands])
+    return ("y", value)
+
+
+_TRAPS = ("memref.load", "arith.divsi", "arith.remsi", "arith.floordivsi", "arith.ceildivsi")
+
+
+def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:
+    """Whether what a side of a choice computes does no harm where the other side is chosen."""
+    op = owner(value)
+    if op is None or not is_inside(op, choice):
+        return True
+    return is_pure(op) and op.name not in _TRAPS and all(_may_always_run(v, choice) for v in op.operands)
+
+
+def _template(better: str, tie: str | None, strict: bool) -> tuple[Term, Term]:
+    """The two updates: x stays where it is better; `tie` compares positions where values are equal."""
+    x, y = [("x", 0), ("x", 1)], [("y", 0), ("y", 1)]
+    first: Term = (better, x[1], y[1])
+    if tie is not None:
+        first = ("or", (better[0] + "t", x[1], y[1]), ("and", ("eq", x[1], y[1]), (tie, x[0], y[0])))
+    return ("select", first, x[0], y[0]), ("select", (better[0] + ("t" if strict else "e"), x[1], y[1]), x[1], y[1])
+
+
+def _fits(term: Term, wanted: Term, bound: dict[int, ir.Value]) -> bool:
+    """Whether a term has the shape of a template; `bound` gets the values that stand for y."""
+    if wanted[0] == "y":
+        if term[0] != "y":
+            return False
+        return same(bound.setdefault(wanted[1], term[1]), term[1])
+    if wanted[0] == "x" or term[0] != wanted[0] or len(term) != len(wanted):
+        return term == wanted
+    return all(_fits(t, w, bound) for t, w in zip(term[1:], wanted[1:], strict=True))
+
+
+def pair(values: Sequence[ir.Value], olds: Olds) -> Reducer | None:
+    """argmax or argmin: result 0 is a position, result 1 the value there."""
+    found = [_term(v, olds) for v in values]
+    for name, better in (("argmax", "ge"), ("argmin", "le")):
+        for tie in (None, "lt", "le"):
+            for strict in (False, True):
+                bound: dict[int, ir.Value] = {}
+                wanted = _template(better, tie, strict)
+                if all(_fits(f, w, bound) for f, w in zip(found, wanted, strict=True)):
+                    start = identities(name[3:], values[1].type)
+                    return Reducer(name, ((-1,), start), _emit_pair(wanted), (bound[0], bound[1]))
+    return None
+
+
+def _emit_pair(template: tuple[Term, Term]) -> Emit:
+    def emit(x: Sequence[Made], y: Sequence[Made]) -> list[ir.Value]:
+        return [_written(part, x, y) for part in template]
+
+    return emit
+
+
+def _written(term: Term, x: Sequence[Made], y: Sequence[Made]) -> ir.Value:
+    word, parts = term[0], term[1:]
+    if word in ("x", "y"):
+        return (x if word == "x" else y)[parts[0]]()
+    values = [_written(p, x, y) for p in parts]
+    if word == "select":
+        return arith.SelectOp(*values).result
+    if word in ("and", "or"):
+        return (arith.AndIOp if word == "and" else arith.OrIOp)(*values).result
+    if dtypes.is_float(dtypes.to_name(values[0].type)):
+        return arith.cmpf(next(p for p, w in _FLOAT.items() if w == word), *values)
+    return arith.cmpi(next(p for p, w in _INT.items() if w == word), *values)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def same(a: ir.Value, b: ir.Value) -> bool:
+    """Whether two values of a body that stores nothing between them are plainly computed alike."""
+    if a == b:
+        return True
+    one, other = owner(a), owner(b)
+    if one is None or other is None or one.name != other.name or len(one.regions) or len(one.results) != 1:
+        return False
+    if one.name == "affine.load":
+        if accessed(one) != accessed(other):
+            return False
+        return all(i.same(j) for i, j in zip(access_indices(one), access_indices(other), strict=True))
+    facts = [{n: op.attributes[n] for n in op.attributes if not n.startswith("tir.")} for op in (one, other)]
+    return facts[0] == facts[1] and all(map(same, one.operands, other.operands))
+
+
+__all__ = ["Made", "Olds", "Reducer", "identities", "is_turned_round", "owner", "pair", "same", "scalar"]

@@ -1,0 +1,217 @@
+"""rfactor: a reduction computes parts first, and then combines them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, attrs, create, edit, frozen, walk
+from tir_mlir.passes.schedule.edits import alloc, keeps_region_order
+from tir_mlir.passes.schedule.legality import Scope, check_reduction, scope_of
+from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, copies, loads, reduction_of
+from tir_mlir.passes.schedule.reduction.rfactor_legality import (
+    Computed,
+    Roles,
+    check_may_run_first,
+    computed_parts,
+    roles_of,
+)
+from tir_mlir.passes.schedule.registry import check, primitive
+
+
+@primitive("rfactor")
+@keeps_region_order
+def rfactor(loop: Loop, factor_axis: int) -> Block:
+    """Let each iteration of a reduce loop compute a part of the reduction of its own; the parts are combined after.
+
+        for i, k_0, k_1 in T.grid(n, 4, 8):          C_rf = T.alloc_buffer((8, n))
+            with T.block("C"):                       for i, k_0, k_1 in T.grid(n, 4, 8):
+                vi = S(n, i)                             with T.block("C_rf"):
+                vk = R(32, k_0 * 8 + k_1)     ->             vk_1, vi, vk_0 = remap("SSR", [k_1, i, k_0])
+                with T.init():                               with T.init():
+                    C[vi] = 0                                    C_rf[vk_1, vi] = 0
+                C[vi] += A[vi, vk]                           C_rf[vk_1, vi] += A[vi, vk_0 * 8 + vk_1]
+                                                     for i, k_1 in T.grid(n, 8):
+                                                         with T.block("C"):
+                                                             vk_1, vi = remap("RS", [k_1, i])
+                                                             with T.init(): C[vi] = 0
+                                                             C[vi] += C_rf[vk_1, vi]
+
+    `loop` (k_1) is no reduction in the first nest: it may run in parallel. `factor_axis` is the dimension it becomes in
+    the buffer of parts, counted from the end where negative. The handle of the block stays with the second nest, the
+    block of the first is returned. Known are sums, products, maxima and minima, of several buffers at once too, and
+    argmax and argmin; a declared reduction may be put together in any order (where several elements are the greatest,
+    argmax by `>=` may name another one of them).
+
+    Requires: a reduction block, alone under `loop`, the first one in its nest; `loop` is serial, drives a reduce iter
+    and no spatial one; the init is the identity; the old value is on the left of the update; each point is met once;
+    nothing else in the nest writes what the block reads. Guards must leave every part its start.
+    """
+    with frozen():
+        roles = roles_of(loop)
+        block = roles.block
+        check_reduction(block)
+        form = reduction_of(block)
+        axis = _axis(loop, factor_axis, form)
+        computed = computed_parts(roles)
+        check_may_run_first(roles)
+
+    scope = scope_of(block)
+    parts = [_buffer(scope, result, axis, loop) for result in form.results]
+    made = _first_nest(roles, form, parts, axis)
+    _second_nest(roles, form, parts, axis, computed)
+    return made
+
+
+def _axis(loop: Loop, factor_axis: int, form: Reduction) -> int:
+    """The dimension that the loop becomes, from 0."""
+    rank = form.results[0].rank
+    check(
+        -rank - 1 <= factor_axis <= rank,
+        loop,
+        f"factor_axis is {factor_axis}; {form.results[0].name} has {rank} dimensions, so the parts have {rank + 1}:"
+        f" choose one of {-rank - 1} to {rank}",
+    )
+    return factor_axis if factor_axis >= 0 else factor_axis + rank + 1
+
+
+def _buffer(scope: Scope, result: Buffer, axis: int, loop: Loop) -> Buffer:
+    """The buffer of the parts of one result: its shape, with the extent of the loop put in."""
+    shape = list(result.dims)
+    shape.insert(axis, loop.extent)
+    return alloc(scope, f"{result.name}_rf", shape, result.dtype, result.scope)
+
+
+# --- the first nest: the parts ----------------------------------------------------------------------------------------
+
+
+def _first_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: int) -> Block:
+    """Copies of all loops, before the outermost one, around the block that computes the parts."""
+    block = roles.block
+    ip, variables = _copied_loops(roles.loops)
+    iters = _part_iters(roles, variables)
+    with ip, block.op.location:
+        if block.where is not None:
+            moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in walk.constraints(block.where)]
+            ip = create.at_end(create.where(moved).regions[0].blocks[0])
+        with ip:
+            made = create.block(f"{block.name}_rf", iters.specs, block.annotations)
+    indices = list(form.indices)
+    indices.insert(axis, Index.of(made.iters[0].var) - roles.loop.lower)
+    targets = [p.value for p in parts]
+    goes_on = any(it.kind == "R" for it in made.iters)
+    end = create.at_end(made.body)
+    with end, block.op.location:
+        if goes_on:
+            with create.at_end(create.init(made).regions[0].blocks[0]):
+                form.write_starts(targets, indices)
+        new = copies(form.new, block, end)
+        made_values = form.combine(loads(targets, indices), new) if goes_on else [make() for make in new]
+        form.write(targets, indices, made_values)
+    edit.substitute(iters.through(block, made), made.op)
+    return made
+
+
+def _copied_loops(loops: Sequence[Loop]) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
+    """Loops like `loops`, before the outermost: the place inside them, and what stands for the old variables."""
+    variables: dict[ir.Value, Index] = {}
+    ip = ir.InsertionPoint(loops[0].op)
+    for old in loops:
+        with ip, old.op.location:
+            bounds = old.lower.substitute(variables), [u.substitute(variables) for u in old.uppers]
+            new = create.loop(old.name, *bounds, old.kind, old.annotations)
+        variables[old.var] = Index.of(new.var)
+        ip = create.at_end(new.body)
+    return ip, variables
+
+
+@dataclass(frozen=True)
+class _PartIters:
+    """The iters of the block of the parts: which of them stand for loops, and which are old iters."""
+
+    specs: list[IterSpec]
+    loops: dict[ir.Value, int]
+    kept: dict[ir.Value, int]
+
+    def through(self, block: Block, made: Block) -> dict[ir.Value, Index]:
+        """What the iters of the old block are worth in the new one."""
+        new = [Index.of(it.var) for it in made.iters]
+        of_loops = {var: new[number] for var, number in self.loops.items()}
+        found: dict[ir.Value, Index] = {}
+        for it in block.iters:
+            at = self.kept.get(it.var)
+            found[it.var] = it.binding.substitute(of_loops).simplified() if at is None else new[at]
+        return found
+
+
+def _part_iters(roles: Roles, variables: dict[ir.Value, Index]) -> _PartIters:
+    """The loop as a spatial iter, then the old ones; a reduce iter that the loop drives dissolves into its loops."""
+    found = _PartIters([_of_loop(roles.loop, "S", variables)], {roles.loop.var: 0}, {})
+    by_var = {lp.var: lp for lp in roles.loops}
+    for it in roles.block.iters:
+        if it.kind == "R" and roles.loop.var in it.binding.values:
+            for var in in_order(it.binding):
+                if var in by_var and var not in found.loops:
+                    found.loops[var] = len(found.specs)
+                    found.specs.append(_of_loop(by_var[var], "R", variables))
+        else:
+            found.kept[it.var] = len(found.specs)
+            found.specs.append(IterSpec(it.name, it.kind, it.min, it.extent, it.binding.substitute(variables)))
+    return found
+
+
+def _of_loop(loop: Loop, kind: str, variables: dict[ir.Value, Index] | None = None) -> IterSpec:
+    """An iter over the range of a loop, bound to it."""
+    return IterSpec(f"v{loop.name}", kind, loop.lower, loop.extent, (variables or {}).get(loop.var, Index.of(loop.var)))
+
+
+def in_order(index: Index) -> list[ir.Value]:
+    """The values of an expression in the order in which it is written."""
+    found: dict[ir.Value, None] = {}
+
+    def visit(expr: ir.AffineExpr) -> None:
+        expr = expr.maybe_downcast()
+        if isinstance(expr, ir.AffineDimExpr):
+            found[index.values[expr.position]] = None
+        elif isinstance(expr, ir.AffineBinaryExpr):
+            visit(expr.lhs)
+            visit(expr.rhs)
+
+    visit(index.expr)
+    return list(found)
+
+
+# --- the second nest: putting the parts together ----------------------------------------------------------------------
+
+
+def _second_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: int, computed: Computed) -> None:
+    """Turn the old nest into the one that combines the parts: without the other reduce loops."""
+    block = roles.block
+    spatial = [it for it in block.iters if it.kind == "S"]
+    specs = [replace(_of_loop(roles.loop, "R"), extent=computed.extent)]
+    specs += [IterSpec(it.name, "S", it.min, it.extent, it.binding) for it in spatial]
+    ip = ir.InsertionPoint(block.outermost)
+    with block.op.location:
+        if computed.guards:
+            with ip:
+                ip = create.at_end(create.where(computed.guards).regions[0].blocks[0])
+        with ip:
+            made = create.block(block.name, specs, block.annotations)
+        first, *rest = [Index.of(it.var) for it in made.iters]
+        own = {old.var: new for old, new in zip(spatial, rest, strict=True)}
+        indices = [i.substitute(own) for i in form.indices]
+        part_indices = [*indices[:axis], first - roles.loop.lower, *indices[axis:]]
+        results = [r.value for r in form.results]
+        with create.at_end(made.body):
+            with create.at_end(create.init(made).regions[0].blocks[0]):
+                form.write_starts(results, indices)
+            new = loads([p.value for p in parts], part_indices)
+            form.write(results, indices, form.combine(loads(results, indices), new))
+    made.op.attributes[attrs.ID] = attrs.to_attr(block.id)
+    edit.erase(block.outermost)
+    for loop in roles.dropped:
+        for op in loop.body_ops():
+            op.move_before(loop.op)
+        edit.erase(loop.op)

@@ -1,0 +1,95 @@
+"""The import hook: `tvm` and everything below it come from the table in `names.py`."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir.compat.absent import Absent, AbsentModule
+from tir_mlir.compat.names import MODULES
+from tir_mlir.dialect.diagnostics import TirError
+
+
+class CompatModule(types.ModuleType):
+    """A module of the table: a name is looked up when it is first asked for; one that is in no table is `Absent`."""
+
+    def __getattr__(self, name: str) -> Any:
+        table = MODULES[self.__name__]
+        if name in table:
+            value = _load(table[name])
+        elif f"{self.__name__}.{name}" in MODULES:
+            value = importlib.import_module(f"{self.__name__}.{name}")
+        elif name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        else:
+            return Absent(f"{self.__name__}.{name}", self.__dir__())
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self) -> list[str]:
+        start = self.__name__ + "."
+        below = [m[len(start) :] for m in MODULES if m.startswith(start) and "." not in m[len(start) :]]
+        return sorted({*MODULES[self.__name__], *below})
+
+
+def _load(where: str) -> Any:
+    module, _, name = where.partition(":")
+    found = importlib.import_module(module)
+    return functools.reduce(getattr, name.split("."), found) if name else found
+
+
+class CompatFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `tvm` and `tvm.*`, before any installed package of that name."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != "tvm" and not fullname.startswith("tvm."):
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, origin="tir_mlir.compat", is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return (CompatModule if spec.name in MODULES else AbsentModule)(spec.name, _doc(spec.name))
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        parent, _, name = module.__name__.rpartition(".")
+        where = MODULES.get(parent, {}).get(name)
+        if where and ":" not in where:  # `import tvm.script.tir as T`: the module itself, not a likeness
+            sys.modules[module.__name__] = importlib.import_module(where)
+
+
+def _doc(name: str) -> str:
+    return f"{name} as tir_mlir has it." if name in MODULES else f"{name} is not part of tir_mlir."
+
+
+_FINDER = CompatFinder()
+
+
+def install() -> None:
+    """Make `import tvm` give tir_mlir's part of it. Does nothing the second time.
+
+    Raises TirError when a real TVM is loaded already: half of the program would run on it.
+    """
+    if _FINDER in sys.meta_path:
+        return
+    loaded = sys.modules.get("tvm")
+    if loaded is not None and not isinstance(loaded, CompatModule):
+        place = getattr(loaded, "__file__", None) or "an unknown place"
+        raise TirError(
+            f"tvm was imported already, from {place}: write `import tir_mlir.compat` before the first `import tvm`"
+        )
+    sys.meta_path.insert(0, _FINDER)
+
+
+def uninstall() -> None:
+    """Take the hook and its modules away again: `import tvm` means what it meant before."""
+    if _FINDER in sys.meta_path:
+        sys.meta_path.remove(_FINDER)
+        for name in [n for n in sys.modules if n == "tvm" or n.startswith("tvm.")]:
+            del sys.modules[name]

@@ -1,0 +1,279 @@
+"""The axes of a program with constant sizes: which extents of loops, blocks and buffers must be equal; other sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+from math import prod
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import VerifyError
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    Index,
+    Loop,
+    attrs,
+    create,
+    edit,
+    funcs,
+    is_block,
+    is_init,
+    is_loop,
+    read_apply,
+    walk,
+)
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.verify import verify
+
+Node = tuple[Any, ...]
+"""("dim", buffer name, axis), ("iter", block id, number), ("loop", loop id)."""
+
+_PLAIN = ("affine.load", "affine.store", "memref.alloc", "affine.for", "affine.parallel", "affine.if", "affine.yield")
+_OTHER = ("func.func", "func.return", "affine.apply")
+
+
+@dataclass
+class Axes:
+    """Classes of extents by a representative; `derived`: an extent that moves with others: {axis: {axis: factor}}."""
+
+    _above: dict[Node, Node] = field(default_factory=dict)
+    sizes: dict[Node, int] = field(default_factory=dict)
+    fixed: set[Node] = field(default_factory=set)
+    sums: list[tuple[Node, dict[Node, int]]] = field(default_factory=list)
+    extents: dict[Node, int] = field(default_factory=dict)
+    derived: dict[Node, dict[Node, int]] = field(default_factory=dict)
+    names: dict[Node, str] = field(default_factory=dict)
+
+    def of(self, node: Node) -> Node:
+        while self._above.get(node, node) != node:
+            node = self._above[node]
+        return node
+
+    def add(self, node: Node, size: int | None) -> None:
+        if size is None:
+            self.fixed.add(node)
+        self.sizes[node] = size or 0
+
+    def join(self, a: Node, b: Node) -> None:
+        if self.sizes.get(a) != self.sizes.get(b):
+            self.fixed |= {a, b}
+            return
+        a, b = self.of(a), self.of(b)
+        if a != b:
+            self._above[b] = a
+
+    def settle(self) -> None:
+        """Find the axes that may be chosen (`extents`), and those that follow (`derived`)."""
+        fixed = {self.of(n) for n in self.fixed}
+        found: dict[Node, dict[Node, int]] = {}
+        for node, parts in self.sums:
+            target = self.of(node)
+            total: dict[Node, int] = {}
+            for part, factor in parts.items():
+                total[self.of(part)] = total.get(self.of(part), 0) + factor
+            if found.setdefault(target, total) != total or target in total:
+                fixed |= {target, *total, *found[target]}
+        for _ in found:
+            for target, total in found.items():
+                if target in fixed or any(p in found for p in total):
+                    fixed |= {target, *total}
+        for node, size in self.sizes.items():
+            axis = self.of(node)
+            if axis not in fixed and axis not in found:
+                self.extents[axis] = size
+        self.derived = {t: total for t, total in found.items() if t not in fixed}
+
+    def size_at(self, node: Node, wanted: Mapping[Node, int]) -> int:
+        """The new size of a node."""
+        axis = self.of(node)
+        if axis in self.derived:
+            moved = sum(f * (wanted.get(p, self.sizes[p]) - self.sizes[p]) for p, f in self.derived[axis].items())
+            return self.sizes[node] + moved
+        return wanted.get(axis, self.sizes[node])
+
+
+def axes_of(func: Func) -> Axes | None:
+    """The axes of a function; None for one with views, calls, shape variables or loops that do not start at 0."""
+    axes = Axes()
+    variables: dict[ir.Value, Node] = {}
+    everything = walk.ops(func.op)
+    for op in everything:
+        if op.name not in (*_PLAIN, *_OTHER) and not op.name.startswith(("arith.", "math.")):
+            return None
+    for buffer in [*func.params, *(Buffer(op.results[0]) for op in everything if op.name == "memref.alloc")]:
+        for axis, size in enumerate(buffer.shape):
+            if size is None:
+                return None
+            axes.add(("dim", buffer.name, axis), size)
+    for op in everything:
+        if is_loop(op):
+            _loop(op, axes, variables)
+        elif is_block(op):
+            _block(Block(op), axes, variables)
+    for op in everything:
+        _uses(op, axes, variables)
+    axes.settle()
+    for value, node in variables.items():
+        axes.names.setdefault(axes.of(node), walk.enclosing_loop_name(value) or str(node[-1]))
+    for axis in axes.extents:
+        axes.names.setdefault(axis, " ".join(map(str, axis[1:])))
+    return axes
+
+
+def _loop(op: ir.Operation, axes: Axes, variables: dict[ir.Value, Node]) -> None:
+    loop = Loop(op)
+    node = ("loop", loop.id)
+    variables[loop.var] = node
+    axes.add(node, loop.const_extent if loop.lower.as_constant() == 0 else None)
+
+
+def _block(block: Block, axes: Axes, variables: dict[ir.Value, Node]) -> None:
+    for number, it in enumerate(block.iters):
+        node = ("iter", block.id, number)
+        variables[it.var] = node
+        axes.add(node, it.extent.as_constant() if it.min.as_constant() == 0 else None)
+        value = it.binding.is_value()
+        if value in variables:
+            axes.join(variables[value], node)
+        else:
+            axes.fixed |= {node, *(variables[v] for v in it.binding.values if v in variables)}
+
+
+def _uses(op: ir.Operation, axes: Axes, variables: Mapping[ir.Value, Node]) -> None:
+    """What the uses of loop variables and iters say."""
+    if op.name in ("affine.load", "affine.store"):
+        name = Buffer(walk.accessed(op)).name
+        for axis, index in enumerate(walk.access_indices(op)):
+            _index(index, ("dim", name, axis), axes, variables)
+        return
+    if is_loop(op) or is_block(op) or is_init(op):
+        return
+    axes.fixed |= {variables[v] for v in op.operands if v in variables}  # a condition, or the variable as a number
+
+
+def _index(index: Index, dim: Node, axes: Axes, variables: Mapping[ir.Value, Node]) -> None:
+    value = index.is_value()
+    if value in variables:
+        axes.join(variables[value], dim)
+        return
+    found = intervals.terms(index.expr)
+    nodes = [variables.get(v) for v in index.values]
+    if found is None or None in nodes or any(f < 0 for f in found[0].values()):
+        axes.fixed |= {dim, *(n for n in nodes if n is not None)}
+    elif found[0]:
+        axes.sums.append((dim, {nodes[d]: f for d, f in found[0].items()}))  # type: ignore[misc]
+    else:
+        axes.fixed.add(dim)
+
+
+def resized(module: ir.Module, axes: Axes, wanted: Mapping[Node, int]) -> ir.Module | None:
+    """A copy of a module with other sizes; None where that is no program."""
+    copy = create.clone_module(module)
+    func = funcs(copy)[0]
+    buffers = [*func.params, *(Buffer(op.results[0]) for op in walk.ops(func.op) if op.name == "memref.alloc")]
+    for buffer in buffers:
+        shape = [axes.size_at(("dim", buffer.name, a), wanted) for a in range(buffer.rank)]
+        if any(n < 1 for n in shape):
+            return None
+        old = buffer.type
+        buffer.value.set_type(ir.MemRefType.get(shape, old.element_type, old.layout, old.memory_space))
+    signature = ir.FunctionType.get([a.type for a in func.args], [])
+    func.op.attributes["function_type"] = ir.TypeAttr.get(signature)
+    for op in walk.ops(func.op):
+        if is_block(op) and Block(op).iters:
+            block = Block(op)
+            sizes = [axes.size_at(("iter", block.id, n), wanted) for n in range(len(block.iters))]
+            exprs = [ir.AffineConstantExpr.get(n) for n in sizes]
+            op.attributes[attrs.EXTENT] = ir.AffineMapAttr.get(ir.AffineMap.get(0, 0, exprs))
+    for op in reversed([o for o in walk.ops(func.op) if is_loop(o)]):
+        if Loop(op).const_extent is not None:
+            size = axes.size_at(("loop", Loop(op).id), wanted)
+            edit.set_bounds(op, Loop(op).lowers, [Loop(op).lower + size])
+    try:
+        verify(copy)
+    except VerifyError:
+        return None
+    return copy
+
+
+def constants_meeting(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:
+    """{axis: constants > 1 and below its extent}, of the indices of buffers that the original has as well."""
+    func = funcs(scheduled)[0]
+    env: dict[ir.Value, Index] = {}
+    everything = walk.ops(func.op)
+    for op in everything:
+        if is_block(op):
+            env |= {it.var: it.binding.substitute(env) for it in Block(op).iters}
+    sizes = set(axes.extents.values())
+    derived = sizes | {prod(p) for n in (2, 3) for p in combinations_with_replacement(sorted(sizes), n)}
+    found: dict[Node, set[int]] = {}
+    for op in everything:
+        for node, constants in _of_op(op, env):
+            for part in _axes_behind(node, op, axes):
+                top = axes.extents.get(part, 0)
+                found.setdefault(part, set()).update(c for c in constants if 1 < c < top and c not in derived)
+    return found
+
+
+def _axes_behind(node: Node, op: ir.Operation, axes: Axes) -> list[Node]:
+    """The axes of a dimension; of a buffer that the schedule made, those that are as long."""
+    if node in axes.sizes:
+        axis = axes.of(node)
+        return list(axes.derived.get(axis, [axis]))
+    memref = op.operands[0] if op.name == "memref.subview" else walk.accessed(op)
+    shape = Buffer(Buffer(memref).root.value).shape
+    size = shape[node[2]] if node[2] < len(shape) else None
+    return [a for a, n in axes.extents.items() if n == size]
+
+
+def _of_op(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[tuple[Node, set[int]]]:
+    if op.name in ("affine.load", "affine.store"):
+        name = Buffer(walk.accessed(op)).name
+        for axis, index in enumerate(walk.access_indices(op)):
+            yield ("dim", name, axis), _constants(index.substitute(env))
+    elif op.name == "memref.subview":
+        name = Buffer(op.operands[0]).root.name
+        rest = iter(list(op.operands)[1:])
+        starts = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+        sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
+        for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+            found = {size}
+            if start == ir.ShapedType.get_dynamic_size():
+                value = next(rest)
+                if not isinstance(value.owner, ir.Block) and value.owner.name == "affine.apply":
+                    found |= _constants(read_apply(value).substitute(env))
+            yield ("dim", name, axis), found
+
+
+def _constants(index: Index) -> set[int]:
+    """Factors and divisors of an expression, and the extents of its loops but the outermost one."""
+    found: set[int] = set()
+    factors: dict[int, int] = {}
+    _collect(index.expr, 1, found, factors)
+    outer = max(factors, key=lambda d: factors[d], default=-1)
+    for dim in factors:
+        owner = index.values[dim].owner
+        if dim != outer and isinstance(owner, ir.Block) and is_loop(owner.owner):
+            found.add(Loop(owner.owner).const_extent or 1)
+    return found
+
+
+def _collect(expr: ir.AffineExpr, factor: int, found: set[int], factors: dict[int, int]) -> None:
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineDimExpr):
+        factors[expr.position] = max(factor, factors.get(expr.position, 0))
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return
+    right = expr.rhs.maybe_downcast()
+    if isinstance(right, ir.AffineConstantExpr) and not isinstance(expr, ir.AffineAddExpr):
+        found.add(abs(right.value))
+        if isinstance(expr, ir.AffineMulExpr):
+            factor *= abs(right.value)
+    else:
+        _collect(right, factor, found, factors)
+    _collect(expr.lhs, factor, found, factors)

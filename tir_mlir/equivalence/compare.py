@@ -1,0 +1,320 @@
+"""One function of two modules, run side by side."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import Counterexample, NotChecked
+from tir_mlir.dialect.index_maps import IndexMap
+from tir_mlir.dialect.ir import Func, entered, funcs
+from tir_mlir.equivalence import compile, inputs
+from tir_mlir.equivalence.field_functions import P
+from tir_mlir.equivalence.races import races
+from tir_mlir.equivalence.result import Difference, Result, written_by
+from tir_mlir.equivalence.work import work_of
+from tir_mlir.runtime.call.signature import BufferParam, Signature, signatures
+
+Pair = tuple[Func, Func, Signature, Signature]
+
+ROTATIONS = (P // 2, P - 1 - (1 << 40), 1 << 40)
+"""Where the order of the field starts: 0 in its middle, near its top, near its bottom."""
+QUICK_WORK = 1 << 24
+"""Up to this many iterations code of the optimiser takes longer to make than it saves."""
+THIN_WORK = 1 << 27
+"""Beyond it, a program without comparisons runs on one data set: another one shows ties only."""
+
+_kept: OrderedDict[tuple[str, str, bool], compile.Program] = OrderedDict()
+_KEPT = 16
+
+
+class Comparison:
+    """A function of the original, the scheduled one, and what their runs found (added to `result`)."""
+
+    def __init__(
+        self,
+        pair: Pair,
+        original: ir.Module,
+        scheduled: ir.Module,
+        seed: int,
+        result: Result,
+        moves: Mapping[tuple[str, str], IndexMap],
+    ):
+        self.funcs, self.signatures = pair[:2], pair[2:]
+        self.modules = original, scheduled
+        self.texts = str(original), str(scheduled)
+        self.seed = seed
+        self.result = result
+        self.name = self.signatures[0].name
+        names = [p.name for p in self.signatures[0].params]
+        self.moves = {names.index(p): m for (f, p), m in moves.items() if f == self.signatures[1].name}
+
+    def run(self) -> Difference | None:
+        if (words := _unlike(*self.signatures, self.moves)) is not None:
+            return Difference(self.name, {}, f"{self.name}: {words}")
+        if (race := self._race()) is not None:
+            return race
+        limits = inputs.index_limits(self.funcs[0])
+        choices = inputs.size_choices(self.signatures[0])
+        works = [max(work_of(f.op, known) for f in self.funcs) for known in choices]
+        quick = max(works) <= QUICK_WORK
+        sides = [self._program(n, compile.EXACT, quick) for n in (0, 1)]
+        for known, work in zip(choices, works, strict=True):
+            recipe = inputs.Recipe(self.signatures[0], known, limits)
+            self.result.sizes.append(self._sizes(known))
+            if (found := self._exact(sides, recipe, work)) is not None:
+                return found
+        if sides[1].allocates:
+            doubles = [self._program(n, compile.NAN, quick) for n in (0, 1)]
+            for known, work in zip(choices, works, strict=True):
+                if work <= THIN_WORK:
+                    recipe = inputs.Recipe(self.signatures[0], known, limits)
+                    if (found := self._poisoned(doubles, recipe)) is not None:
+                        return found
+                else:
+                    self.result.notes.append("no run with memory full of NaN: it would take long at these sizes")
+        return None
+
+    def _race(self) -> Difference | None:
+        """A race that the original does not have; what is not decided, or was so before, is noted."""
+        now = races(self.funcs[1])
+        if not now.found and not now.open:
+            return None
+        before = races(self.funcs[0])
+        self.result.notes += [f"not decided: races of the {lp.kind} loop {lp.name}: {why}" for lp, why in now.open]
+        for loop, clash in now.found:
+            text = f"the iterations of the {loop.kind} loop {loop.name} race: {clash}"
+            if not before.found:
+                return Difference(self.name, dict(clash.sizes), f"{self.name}: {text}", _buffer(clash))
+            self.result.notes.append(f"{text}; so do iterations of the original")
+        return None
+
+    def _program(self, side: int, domain: str, quick: bool) -> compile.Program:
+        key = (self.texts[side], domain, quick)
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+        made = compile.compiled(self.modules[side], domain, quick)
+        _kept[key] = made
+        while len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+        return made
+
+    def _sizes(self, known: Mapping[str, int]) -> str:
+        if known:
+            return ", ".join(f"{n} = {v}" for n, v in known.items())
+        return (
+            f"{self.name}({', '.join(_shape_text(p) for p in self.signatures[0].params if isinstance(p, BufferParam))})"
+        )
+
+    # -- over the field --------------------------------------------------------------------------------------------
+
+    def _exact(self, sides: Sequence[compile.Program], recipe: inputs.Recipe, work: int) -> Difference | None:
+        ordered = any(s.ordered for s in sides)
+        compares = any(s.compares for s in sides)
+        rotations = ROTATIONS if ordered else ROTATIONS[:1]
+        kinds = (inputs.UNIFORM, inputs.SMALL) if compares or work <= QUICK_WORK else (inputs.UNIFORM,)
+        self.result.orders = max(self.result.orders, len(rotations))
+        self.result.data_sets = max(self.result.data_sets, len(kinds))
+        for kind in kinds:
+            for number, rotation in enumerate(rotations):
+                self.result.runs += 1
+                seed = self.seed + 2 * number + (kind == inputs.SMALL)
+                found = self._run(sides, recipe, kind, rotation, seed)
+                if found is not None:
+                    return found
+        return None
+
+    def _run(
+        self, sides: Sequence[compile.Program], recipe: inputs.Recipe, kind: str, rotation: int, seed: int
+    ) -> Difference | None:
+        held = [recipe.arrays(seed, kind, exact=True) for _ in sides]
+        held[1] = self._moved(held[1], recipe)
+        outside = self._both(sides, held, rotation, seed)
+        held[1] = self._moved_back(held[1], held[0])
+        if outside[0] is not None:
+            raise NotChecked(
+                f"the original program reaches outside of {outside[0].site.buffer} itself, at index {outside[0].index}"
+                f" ({outside[0].site})"
+            )
+        at = _first_difference(*held)
+        if at is not None and outside[1] is None:
+            return self._different(at, recipe, (kind, rotation, seed))
+        if outside[1] is not None:
+            site = outside[1].site
+            text = f"{self.name}: {site} at index {outside[1].index}, outside of it"
+            return Difference(self.name, recipe.known, text, site.buffer)
+        return None
+
+    def _moved(self, arrays: list[Any], recipe: inputs.Recipe) -> list[Any]:
+        """Arguments in the layouts that the scheduled program takes."""
+        found = list(arrays)
+        for number, map_ in self.moves.items():
+            param = self.signatures[1].params[number]
+            assert isinstance(param, BufferParam)
+            found[number] = map_.map_ndarray(arrays[number], shape=inputs.shape_of(param, recipe.known))
+        return found
+
+    def _moved_back(self, arrays: list[Any], like: Sequence[Any]) -> list[Any]:
+        found = list(arrays)
+        for number, map_ in self.moves.items():
+            shape = like[number].shape
+            places = map_.map_indices(list(np.indices(shape)))
+            found[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in places)]
+        return found
+
+    def _both(
+        self, sides: Sequence[compile.Program], held: Sequence[Sequence[Any]], rotation: int, seed: int
+    ) -> list[Any]:
+        """Run both programs; at the same time where they are two pieces of code."""
+
+        def one(n: int) -> Any:
+            return sides[n].run(self.signatures[n].name, held[n], rotation, _poison(n, seed))
+
+        if sides[0] is sides[1]:
+            return [one(0), one(1)]
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(one, (0, 1)))
+
+    def _different(
+        self,
+        at: tuple[int, tuple[int, ...]],
+        recipe: inputs.Recipe,
+        how: tuple[str, int, int],
+    ) -> Difference:
+        number, index = at
+        param = self.signatures[0].params[number]
+        writers = []
+        for side, module in enumerate(self.modules):
+            kind, rotation, seed = how
+            seen = compile.watched(module, self.signatures[side].name, number)
+            arrays = recipe.arrays(seed, kind, exact=True)
+            place = index
+            if side:
+                arrays = self._moved(arrays, recipe)
+                place = tuple(self.moves[number].map_indices(list(index))) if number in self.moves else index
+            flat = int(np.ravel_multi_index(place, arrays[number].shape)) if place else 0
+            seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat)
+            writers.append(seen.program.writer(seen.writers))
+        words = [
+            written_by(w, writer) for w, writer in zip(("the original", "the scheduled one"), writers, strict=True)
+        ]
+        where = f"{param.name}[{', '.join(map(str, index))}]"
+        sizes = "" if not recipe.known else " at " + self._sizes(recipe.known)
+        text = f"{self.name}{sizes}: {where} differs ({'; '.join(words)})"
+        return Difference(self.name, recipe.known, text, param.name, index, writers)
+
+    # -- in floats, memory full of NaN -----------------------------------------------------------------------------
+
+    def _poisoned(self, sides: Sequence[compile.Program], recipe: inputs.Recipe) -> Difference | None:
+        self.result.nan_runs += 1
+        held = [recipe.arrays(self.seed, inputs.UNIFORM, exact=False) for _ in sides]
+        held[1] = self._moved(held[1], recipe)
+        self._both(sides, held, 0, self.seed)
+        held[1] = self._moved_back(held[1], held[0])
+        for number, (a, b) in enumerate(zip(*held, strict=True)):
+            if not isinstance(a, np.ndarray) or a.dtype != np.float64:
+                continue
+            bad = np.isnan(b) & ~np.isnan(a)
+            if bad.any():
+                index = tuple(int(i) for i in np.argwhere(bad)[0])
+                name = self.signatures[0].params[number].name
+                where = f"{name}[{', '.join(map(str, index))}]"
+                text = f"{self.name}: {where} is NaN in floats: memory is read that nothing has written"
+                return Difference(self.name, recipe.known, text, name, index)
+        return None
+
+
+def _buffer(clash: Counterexample) -> str:
+    return clash.element.buffer if clash.element is not None else ""
+
+
+def _poison(side: int, seed: int) -> int:
+    """Where the poison of a program starts in a run: two programs never have the same."""
+    return 7919 * (side + 1) + 104729 * seed
+
+
+def _unlike(a: Signature, b: Signature, moved: Mapping[int, IndexMap]) -> str | None:
+    if len(a.params) != len(b.params):
+        return f"it takes {len(a.params)} arguments, the scheduled one {len(b.params)}"
+    for number, (one, other) in enumerate(zip(a.params, b.params, strict=True)):
+        if number in moved:
+            continue
+        if isinstance(one, BufferParam) != isinstance(other, BufferParam) or str(one) != str(other):
+            return f"it takes {one}, the scheduled one {other}"
+    return None
+
+
+def _shape_text(param: BufferParam) -> str:
+    return f"{param.name} " + "x".join(d.text for d in param.dims)
+
+
+def _first_difference(left: Sequence[Any], right: Sequence[Any]) -> tuple[int, tuple[int, ...]] | None:
+    """The first argument, and the first index of it, at which two sets of arguments differ."""
+    for number, (a, b) in enumerate(zip(left, right, strict=True)):
+        if isinstance(a, np.ndarray) and not np.array_equal(a, b):
+            return number, tuple(int(i) for i in np.argwhere(a != b)[0])
+    return None
+
+
+_one_at_a_time = threading.RLock()  # a program that is kept has one state
+
+
+def equivalent(original: Any, scheduled: Any, *, seed: int = 0) -> Result:
+    """Run two modules or functions on the same data and compare every element of every buffer, bit by bit.
+
+    Floats are elements of the prime field p = 2^61 - 1 (sums in any order agree; division is division), `exp` and
+    roundings fixed mixing functions, comparisons those of a total order that starts at three places. Allocated memory
+    is filled at random, accesses are kept inside their buffers and reported. Functions are paired by name, lone ones
+    with each other. Errors: NotChecked names what has no exact meaning.
+    """
+    with entered():
+        return compare(_module(original), _module(scheduled), seed)
+
+
+def compare(
+    original: ir.Module, scheduled: ir.Module, seed: int = 0, moves: Mapping[tuple[str, str], IndexMap] | None = None
+) -> Result:
+    """The same of two MLIR modules (call inside `entered`). `moves`: parameters that the second takes in another
+    layout, {(function, parameter): map}."""
+    start = time.perf_counter()
+    result = Result()
+    with _one_at_a_time:
+        for pair in _pairs(original, scheduled, result):
+            result.functions += 1
+            try:
+                result.difference = Comparison(pair, original, scheduled, seed, result, moves or {}).run()
+            except MemoryError as error:
+                raise NotChecked(f"the arrays of {pair[0].name} do not fit the memory: {error}") from error
+            if result.difference is not None:
+                break
+    result.seconds = time.perf_counter() - start
+    return result
+
+
+def _module(held: Any) -> ir.Module:
+    for name in ("alone", "mod", "mlir"):  # alone: a PrimFunc without its neighbours
+        held = getattr(held, name, held)
+    if not isinstance(held, ir.Module):
+        raise TypeError(f"equivalent takes modules, functions or schedules, not {type(held).__name__}")
+    return held
+
+
+def _pairs(original: ir.Module, scheduled: ir.Module, result: Result) -> Iterator[Pair]:
+    left, right = signatures(original), signatures(scheduled)
+    both = [{f.name: f for f in funcs(m)} for m in (original, scheduled)]
+    names = [(n, n) for n in left]
+    if len(left) == len(right) == 1:
+        names = [(next(iter(left)), next(iter(right)))]
+    if missing := [b for _, b in names if b not in right]:
+        result.difference = Difference(missing[0], {}, f"the scheduled module has no function {missing[0]}")
+        return
+    for a, b in names:
+        yield both[0][a], both[1][b], left[a], right[b]

@@ -1,0 +1,182 @@
+"""A program made ready to run: exactly (floats are field elements) or for NaN (floats are f64, memory full of NaN)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
+from tir_mlir.dialect.ir import Func, clone_module, funcs, walk
+from tir_mlir.equivalence import field_functions, instrument, prime_field
+from tir_mlir.equivalence.edits import Build, retyped
+from tir_mlir.equivalence.plain_loops import make_plain
+from tir_mlir.passes.lower.blocks import scopes
+from tir_mlir.passes.lower.llvm import abi
+from tir_mlir.passes.lower.memory import allocs
+from tir_mlir.passes.lower.registry import is_private
+from tir_mlir.runtime.call.signature import signatures
+from tir_mlir.runtime.drivers import jit
+from tir_mlir.runtime.llvm import object_code
+
+EXACT, NAN = "exact", "nan"
+
+LOWER = (
+    "builtin.module(convert-linalg-to-loops,lower-affine,expand-strided-metadata,lower-affine,arith-expand,"
+    "finalize-memref-to-llvm,convert-scf-to-cf,convert-to-llvm,{libm}reconcile-unrealized-casts)"
+)
+_LIBM = "convert-math-to-libm,convert-to-llvm,"
+
+
+@dataclass
+class Outside:
+    """An access out of bounds: how many there were, the first one's site and index."""
+
+    count: int
+    site: instrument.Site
+    index: int
+
+
+class Program:
+    """Machine code of a module in one domain, and its state."""
+
+    def __init__(
+        self, code: jit.Jit, found: Mapping[str, Any], sites: list[instrument.Site], build: Build, allocates: bool
+    ):
+        self._functions = code.functions(list(found.values()))
+        address = code.address(field_functions.STATE)
+        self._state = np.ctypeslib.as_array((ctypes.c_int64 * field_functions.STATE_SIZE).from_address(address))
+        self._code = code
+        self.sites = sites
+        self.ordered = bool(build.called & field_functions.ORDERED)
+        self.compares = build.ordered or self.ordered
+        self.allocates = allocates
+
+    def run(self, name: str, arrays: Sequence[Any], rotation: int, poison: int, target: int = -1) -> Outside | None:
+        """Run a function; what it did out of bounds."""
+        self._state[:] = 0
+        self._state[field_functions.ROTATION] = rotation
+        self._state[field_functions.POISON] = poison
+        self._state[field_functions.TARGET] = target
+        self._functions[name](*arrays)
+        count = int(self._state[field_functions.OUTSIDE])
+        if not count:
+            return None
+        at, index = (int(self._state[p]) for p in (field_functions.OUTSIDE_SITE, field_functions.OUTSIDE_INDEX))
+        return Outside(count, self.sites[at], index)
+
+    def writer(self, sites: Sequence[instrument.Site]) -> tuple[instrument.Site, dict[str, int]] | None:
+        """Who wrote the element watched last, and the loop variables there."""
+        number = int(self._state[field_functions.WRITER])
+        if not number:
+            return None
+        site = sites[number - 1]
+        values = self._state[field_functions.LOOPS : field_functions.LOOPS + len(site.loops)].tolist()
+        return site, dict(zip(site.loops, values, strict=False))
+
+
+@dataclass
+class Watched:
+    """A program that notes who writes an element of one parameter of one function."""
+
+    program: Program
+    writers: list[instrument.Site]
+
+
+def compiled(module: ir.Module, domain: str, quick: bool = True) -> Program:
+    """Machine code of a module of the encoding, which stays as it is (call inside `entered`). `quick`: not optimised.
+
+    Errors: NotChecked.
+    """
+    return _compiled(module, domain, quick, None)[0]
+
+
+def watched(module: ir.Module, function: str, parameter: int, quick: bool = True) -> Watched:
+    """The exact program that notes who writes to a parameter."""
+    return Watched(*_compiled(module, EXACT, quick, (function, parameter)))
+
+
+def _compiled(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int] | None) -> tuple[Program, list]:
+    module = clone_module(module)
+    build = Build()
+    make_plain(module, build)
+    own = [f for f in funcs(module) if not is_private(f.op)]
+    writers = []
+    if watch is not None:
+        writers = instrument.note_writers(next(f for f in own if f.name == watch[0]), watch[1], build)
+    sites = instrument.clamp(walk.ops(module.operation), build)
+    instrument.make_total(walk.ops(module.operation), build)
+    if not quick:
+        instrument.spread_rows(_bodies(own))
+    if domain == EXACT:
+        prime_field.convert(module, _bodies(own), build)
+        allocates = instrument.fill_allocations(_bodies(own), build)
+    else:
+        _as_doubles(_bodies(own))
+        allocates = instrument.fill_allocations(_bodies(own), build, float("nan"))
+    _note_integer_comparisons(_bodies(own), build)
+    found, promised = signatures(module), abi.promises(module)
+    scopes.run(module)
+    _add_code(module, build)
+    scratch = allocs.run(module)
+    abi.run(module)
+    _lower(module, domain)
+    abi.keep_promises(module, promised)
+    code = _machine_code(module, list(found), quick, scratch)
+    return Program(code, found, sites, build, allocates), writers
+
+
+def _bodies(own: Sequence[Func]) -> list[ir.Operation]:
+    return [op for f in own for op in walk.ops(f.op)]
+
+
+def _note_integer_comparisons(everything: Sequence[ir.Operation], build: Build) -> None:
+    names = ("arith.cmpi", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
+    if any(o.name in names and not isinstance(o.operands[0].type, ir.IndexType) for o in everything):
+        build.ordered = True
+
+
+def _as_doubles(everything: list[ir.Operation]) -> None:
+    """Every float becomes f64: NaN spreads as it does in any format, and all of them run on every machine."""
+    double = ir.F64Type.get()
+    retyped(everything, lambda _: double)
+    for op in everything:
+        if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
+            op.attributes["value"] = ir.FloatAttr.get(double, ir.FloatAttr(op.attributes["value"]).value)
+        elif op.name in ("arith.extf", "arith.truncf"):
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
+
+
+def _add_code(module: ir.Module, build: Build) -> None:
+    extra = ir.Module.parse(field_functions.text(build.called))
+    start = ir.InsertionPoint.at_block_begin(module.body)
+    for op in extra.body.operations:
+        op.operation.clone(ip=start)
+
+
+def _lower(module: ir.Module, domain: str) -> None:
+    try:
+        PassManager.parse(LOWER.format(libm=_LIBM if domain == NAN else "")).run(module.operation)
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        raise NotChecked(f"the program has no way to machine code: {error}") from error
+    left = abi.foreign_ops(module)
+    if left:
+        raise LoweringError(f"{left[0].name} is left over: the check has no way to machine code for it")
+
+
+def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int) -> jit.Jit:
+    try:
+        jit.require(scratch)
+    except BuildError as error:
+        raise NotChecked(str(error)) from error
+    libs = jit.needed_libraries(module, [], False)
+    passes = object_code.AS_IT_IS if quick else object_code.LIGHTLY
+    clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731
+    return jit.Jit(jit.compile_program(module, names, libs, clock, passes=passes, calls_out=False, warned=[]), names)

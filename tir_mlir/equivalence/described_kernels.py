@@ -1,0 +1,142 @@
+"""Calls of kernels, replaced by what the intrinsic that they implement describes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import pointed
+from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.ir import Func, dtypes, edit, walk
+
+_DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call as what it is given: memory by pointer, strides of memory, constants; other operands are None."""
+
+    op: ir.Operation
+    callee: str
+    given: list[Any]
+
+
+def describe_calls(module: ir.Module) -> None:
+    """Put descriptions in place of the calls that implementations make; other calls stay.
+
+    A call is the implementation's if it is given pointers to and strides of the same parameters in the same places, and
+    memory with the strides that the implementation counts on.
+    """
+    calls = [call_of(op) for op in walk.ops(module.operation) if op.name == "func.call"]
+    if not calls:
+        return
+    known = [(name, TensorIntrin.get(name)) for name in TensorIntrin.list()]
+    for call in calls:
+        used = any(True for r in call.op.results for _ in r.uses)
+        fitting = {} if used else {i.desc: (i, m) for _, i in known if i and (m := _fits(call, i)) is not None}
+        if len({meaning(text) for text in fitting}) == 1:
+            _inline(call.op, *next(iter(fitting.values())))
+
+
+def call_of(op: ir.Operation) -> _Call:
+    """A call, and what is known of its operands."""
+    return _Call(op, ir.FlatSymbolRefAttr(op.attributes["callee"]).value, [_source(v) for v in op.operands])
+
+
+def _source(value: ir.Value) -> Any:
+    """("pointer", memref), ("stride", memref, dimension), a number, or None."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return None
+    op = owner.operation
+    if op.name == "arith.constant":
+        attribute = op.attributes["value"]
+        return attribute.value if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr)) else None
+    if op.name == "arith.index_cast":
+        return _source(op.operands[0])
+    if op.name == "memref.extract_strided_metadata":
+        number = list(op.results).index(value)
+        rank = (len(op.results) - 2) // 2
+        return ("stride", op.operands[0], number - 2 - rank) if number >= 2 + rank else None
+    if op.name == "llvm.inttoptr":
+        memref = pointed(op)
+        return ("pointer", memref) if memref is not None and _plainly(op, memref) else None
+    return None
+
+
+def _plainly(op: ir.Operation, memref: ir.Value) -> bool:
+    """Whether a pointer is to the first element of its memory: base + offset * size."""
+    sum_ = op.operands[0].owner.operands[0].owner.operation
+    if sum_.name == "memref.extract_aligned_pointer_as_index":
+        return ir.MemRefType(memref.type).get_strides_and_offset()[1] == 0
+    if sum_.name != "arith.addi":
+        return False
+    base, product = (v.owner.operation for v in sum_.operands)
+    if base.name != "memref.extract_aligned_pointer_as_index" or product.name != "arith.muli":
+        return False
+    offset, size = (v.owner.operation for v in product.operands)
+    width = dtypes.bits(dtypes.to_name(ir.MemRefType(memref.type).element_type)) // 8
+    return (
+        size.name == "arith.constant"
+        and ir.IntegerAttr(size.attributes["value"]).value == width
+        and offset.name == "memref.extract_strided_metadata"
+        and offset.operands[0] == memref
+        and product.operands[0] == offset.results[1]
+    )
+
+
+def _fits(call: _Call, intrinsic: TensorIntrin) -> dict[int, ir.Value] | None:
+    """The memory that each parameter of an intrinsic is in a call; None when it is not the intrinsic's."""
+    if f"@{call.callee}(" not in intrinsic.impl:
+        return None
+    impl = intrinsic.impl_func().func
+    own = [call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
+    if len(own) != 1 or own[0].callee != call.callee or len(own[0].given) != len(call.given):
+        return None
+    bound: dict[int, ir.Value] = {}
+    for mine, theirs in zip(own[0].given, call.given, strict=True):
+        if not isinstance(mine, tuple):
+            if mine is None or mine != theirs:
+                return None
+            continue
+        if not isinstance(theirs, tuple) or mine[0] != theirs[0] or mine[2:] != theirs[2:]:
+            return None
+        number = impl.args.index(mine[1]) if mine[1] in impl.args else -1
+        if number < 0 or bound.setdefault(number, theirs[1]) != theirs[1]:
+            return None
+    fits = len(bound) == len(impl.args) and all(_laid_out(impl, n, memref) for n, memref in bound.items())
+    return bound if fits else None
+
+
+def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
+    """Whether memory has the shape, type and fixed strides of a parameter."""
+    wanted, have = ir.MemRefType(impl.args[number].type), ir.MemRefType(memref.type)
+    if wanted.shape != have.shape or wanted.element_type != have.element_type:
+        return False
+    pairs = zip(wanted.get_strides_and_offset()[0], have.get_strides_and_offset()[0], wanted.shape, strict=True)
+    return all(want in (has, _DYNAMIC) or size == 1 for want, has, size in pairs)
+
+
+def meaning(desc: str) -> str:
+    """A description without what has no part in its meaning: where it was written, and the scopes."""
+    module = ir.Module.parse(desc)
+    everything = walk.ops(module.operation)
+    from tir_mlir.passes.lower.blocks.scopes import run
+
+    run(module)
+    for op in everything:
+        if op.name == "func.func":
+            op.attributes["sym_name"] = ir.StringAttr.get("desc")
+    return str(module)
+
+
+def _inline(call: ir.Operation, intrinsic: TensorIntrin, bound: dict[int, ir.Value]) -> None:
+    parsed = intrinsic.desc_func()
+    mapping = {argument: bound[n] for n, argument in enumerate(parsed.func.args)}
+    at = ir.InsertionPoint(call)
+    for op in parsed.func.body_ops():
+        made = edit.clone(op, at, mapping)
+        mapping |= dict(zip(op.results, made.results, strict=True))
+    call.erase()

@@ -1,0 +1,114 @@
+"""The edits that all rewrites of a checked program share: types, calls of the check's own functions, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import emit_map, walk
+from tir_mlir.equivalence import field_functions
+
+FLOATS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
+
+
+def is_float(type_: ir.Type) -> bool:
+    return isinstance(type_, FLOATS)
+
+
+def retyped(everything: Sequence[ir.Operation], change: Callable[[ir.Type], ir.Type]) -> None:
+    """Give floats another type everywhere: values, memory, signatures."""
+
+    def new(type_: ir.Type) -> ir.Type:
+        if is_float(type_):
+            return change(type_)
+        if isinstance(type_, ir.MemRefType) and is_float(type_.element_type):
+            return ir.MemRefType.get(type_.shape, change(type_.element_type), type_.layout, type_.memory_space)
+        return type_
+
+    for op in everything:
+        for value in [*op.results, *(a for r in op.regions for b in r.blocks for a in b.arguments)]:
+            if (changed := new(value.type)) != value.type:
+                value.set_type(changed)
+        if op.name == "func.func":
+            signature = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+            inputs, results = [new(t) for t in signature.inputs], [new(t) for t in signature.results]
+            op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
+
+
+class Build:
+    """Makes ops at the insertion point, and notes which of the check's functions they call."""
+
+    def __init__(self) -> None:
+        self.called: set[str] = set()
+        self.ordered = False
+        """Whether the outcome depends on comparisons of data."""
+
+    def call(self, name: str, *operands: ir.Value, result: ir.Type | None = None) -> ir.Value:
+        """One of `field_code.FUNCTIONS`."""
+        self.called.add(name)
+        callee = ir.FlatSymbolRefAttr.get(field_functions.PREFIX + name)
+        made = ir.Operation.create("func.call", [result or self.word()], list(operands), {"callee": callee})
+        return made.results[0]
+
+    def word(self) -> ir.Type:
+        return ir.IntegerType.get_signless(64)
+
+    def number(self, value: int) -> ir.Value:
+        """A constant of 64 bits."""
+        return self.constant(ir.IntegerAttr.get(self.word(), value))
+
+    def index(self, value: int) -> ir.Value:
+        return self.constant(ir.IntegerAttr.get(ir.IndexType.get(), value))
+
+    def bit(self, value: bool) -> ir.Value:
+        return self.constant(ir.IntegerAttr.get(ir.IntegerType.get_signless(1), int(value)))
+
+    def constant(self, value: ir.IntegerAttr | ir.FloatAttr) -> ir.Value:
+        return ir.Operation.create("arith.constant", [value.type], [], {"value": value}).results[0]
+
+    def binary(self, name: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        return ir.Operation.create(name, [a.type], [a, b]).results[0]
+
+    def plus(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        return self.binary("arith.addi", a, b)
+
+    def cmpi(self, word: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        number = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge").index(word)
+        predicate = ir.IntegerAttr.get(self.word(), number)
+        one = ir.IntegerType.get_signless(1)
+        return ir.Operation.create("arith.cmpi", [one], [a, b], {"predicate": predicate}).results[0]
+
+    def select(self, c: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
+        return ir.Operation.create("arith.select", [a.type], [c, a, b]).results[0]
+
+    def widened(self, value: ir.Value, how: str) -> ir.Value:
+        """An integer or index as 64 bits; `how` is the extension."""
+        return self._cast(value, how, self.word())
+
+    def narrowed(self, value: ir.Value, type_: ir.Type) -> ir.Value:
+        """64 bits as a shorter integer, or an index."""
+        return self._cast(value, "arith.trunci", type_)
+
+    def _cast(self, value: ir.Value, how: str, type_: ir.Type) -> ir.Value:
+        if value.type == type_:
+            return value
+        name = "arith.index_cast" if ir.IndexType.get() in (value.type, type_) else how
+        return ir.Operation.create(name, [type_], [value]).results[0]
+
+    def indices_of(self, op: ir.Operation) -> list[ir.Value]:
+        """The indices of an access as values."""
+        if not op.name.startswith("affine"):
+            return list(op.operands)[2 if "store" in op.name else 1 :]
+        found = []
+        for index in walk.access_indices(op):
+            map_, used = emit_map([index])
+            attributes = {"map": ir.AffineMapAttr.get(map_)}
+            found.append(ir.Operation.create("affine.apply", [ir.IndexType.get()], list(used), attributes).results[0])
+        return found
+
+    @staticmethod
+    def place(op: ir.Operation) -> str:
+        """The block that an op comes from, for messages (`plain` left its name as the location)."""
+        location = op.location
+        return f'block "{location.name_str}"' if location.is_a_name() else "the program"

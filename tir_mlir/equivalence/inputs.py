@@ -1,0 +1,155 @@
+"""What checked programs run on: sizes for the shape variables, and arrays in the domain's own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.dialect.ir import Func, walk
+from tir_mlir.equivalence.field_functions import P
+from tir_mlir.runtime.call.signature import BufferParam, ScalarParam, Signature
+
+UNIFORM, SMALL = "uniform", "small"
+SIZES: tuple[int, ...] = (1, 15, 16, 17, 40)
+_MORE: tuple[int, ...] = (2, 3, 4, 8, 12, 24, 32, 48, 64, 96, 128, 192, 256)
+_TRIES = 4000
+
+
+# --- sizes --------------------------------------------------------------------------------------------------------
+
+
+def symbols(signature: Signature) -> list[str]:
+    """The shape variables of a function."""
+    found: dict[str, None] = {}
+    for param in signature.params:
+        if isinstance(param, ScalarParam) and param.is_index:
+            found[param.name] = None
+        elif isinstance(param, BufferParam):
+            for dim in param.dims:
+                found |= dict.fromkeys(dim.symbols)
+    return list(found)
+
+
+def size_choices(signature: Signature) -> list[dict[str, int]]:
+    """Values for the shape variables, each pair of variables at different ones; what the function assumes is kept.
+
+    Errors: NotChecked when no values that keep it are found.
+    """
+    names = symbols(signature)
+    if not names:
+        return [{}]
+    rows = [{n: SIZES[(i + 2 * j) % len(SIZES)] for j, n in enumerate(names)} for i in range(len(SIZES))]
+    found = [row for row in rows if _holds(signature, row)]
+    if len(found) < 3:
+        for number, values in enumerate(product((*SIZES, *_MORE), repeat=len(names))):
+            row: dict[str, int] = dict(zip(names, values, strict=True))
+            if number > _TRIES or len(found) >= len(SIZES):
+                break
+            if row not in found and _holds(signature, row):
+                found.append(row)
+    if not found:
+        raise NotChecked(f"{signature.name}: no sizes were found that keep what it assumes of {', '.join(names)}")
+    return found
+
+
+def _holds(signature: Signature, row: Mapping[str, int]) -> bool:
+    shapes = [d.value(row) for p in signature.params if isinstance(p, BufferParam) for d in p.dims if d.text != "?"]
+    return all(p.holds(row) for p in signature.promises) and all(n >= 1 for n in shapes)
+
+
+def shape_of(param: BufferParam, known: Mapping[str, int]) -> tuple[int, ...]:
+    if any(d.text == "?" for d in param.dims):
+        raise NotChecked(f"buffer {param.name} has an extent that no variable names")
+    return tuple(d.value(known) for d in param.dims)
+
+
+# --- arrays -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make the arguments of a function: `limits[i]`: argument i is an index into memory of that extent."""
+
+    signature: Signature
+    known: Mapping[str, int]
+    limits: Mapping[int, int]
+
+    def arrays(self, seed: int, kind: str, exact: bool) -> list[Any]:
+        """Arguments, the same for the same seed."""
+        random = np.random.default_rng(seed)
+        return [self._argument(n, p, random, kind, exact) for n, p in enumerate(self.signature.params)]
+
+    def _argument(self, number: int, param: Any, random: np.random.Generator, kind: str, exact: bool) -> Any:
+        if isinstance(param, ScalarParam):
+            if param.is_index:
+                return self.known[param.name]
+            value = _values(param.dtype, (1,), random, kind, exact, None)[0]
+            return bool(value) if param.dtype == "bool" else value
+        shape = shape_of(param, self.known)
+        values = _values(param.dtype, shape, random, kind, exact, self.limits.get(number))
+        return _laid_out(values, param)
+
+
+def _values(
+    dtype: str, shape: Sequence[int], random: np.random.Generator, kind: str, exact: bool, limit: int | None
+) -> np.ndarray:
+    if "float" in dtype:
+        if not exact:
+            return random.uniform(0.5, 1.5, shape)
+        if kind == SMALL:
+            return random.integers(-2, 3, shape) % P
+        return random.integers(0, P, shape)
+    if dtype == "bool":
+        return random.integers(0, 2, shape, np.int8)
+    info = np.iinfo(np.dtype(dtype))
+    if limit is not None:
+        return random.integers(0, max(1, min(limit, info.max)), shape, np.dtype(dtype))
+    low, high = (-2, 2) if kind == SMALL else (info.min, info.max)
+    return random.integers(low, high, shape, np.dtype(dtype), endpoint=True)
+
+
+def _laid_out(values: np.ndarray, param: BufferParam) -> np.ndarray:
+    """The same values in memory with the strides that a parameter asks for."""
+    if param.strides is None or None in param.strides:
+        return values
+    steps = [s or 0 for s in param.strides]
+    length = 1 + sum((n - 1) * s for n, s in zip(values.shape, steps, strict=True))
+    memory = np.zeros(length, values.dtype)
+    view = np.lib.stride_tricks.as_strided(memory, values.shape, [s * memory.itemsize for s in steps])
+    view[...] = values
+    return view
+
+
+def index_limits(func: Func) -> dict[int, int]:
+    """Integer parameters whose values are indices into memory, and the least extent of what they index."""
+    found: dict[int, int] = {}
+    for op in walk.ops(func.op):
+        if op.name not in ("memref.load", "memref.store"):
+            continue
+        memref = walk.accessed(op)
+        for value, size in zip(
+            list(op.operands)[2 if "store" in op.name else 1 :], ir.MemRefType(memref.type).shape, strict=True
+        ):
+            for number in _feeding(value, func):
+                least = 1 if size < 0 else size
+                found[number] = min(found.get(number, least), least)
+    return found
+
+
+def _feeding(value: ir.Value, func: Func) -> set[int]:
+    """The parameters from which a value is loaded, through arithmetic."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return set()
+    op = owner.operation
+    if op.name in ("affine.load", "memref.load"):
+        return {func.args.index(op.operands[0])} if op.operands[0] in func.args else set()
+    if op.name.startswith("arith."):
+        return {n for v in op.operands for n in _feeding(v, func)}
+    return set()

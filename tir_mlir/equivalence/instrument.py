@@ -1,0 +1,194 @@
+"""What a checked program does besides its work: stay inside its memory, fill what it allocates, note who wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Buffer, Func, Loop, frozen, is_loop, walk
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.equivalence.edits import Build, is_float
+from tir_mlir.equivalence.field_functions import LOOPS, STATE, STATE_SIZE
+
+ACCESSES = ("affine.load", "affine.store", "memref.load", "memref.store")
+
+
+@dataclass(frozen=True)
+class Site:
+    """An access, for messages: the block it comes from, what it does, the loops around it."""
+
+    place: str
+    what: str
+    buffer: str
+    loops: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.what} {self.buffer}"
+
+
+def site_of(op: ir.Operation, build: Build) -> Site:
+    what = "writes" if "store" in op.name else "reads"
+    return Site(build.place(op), what, Buffer(walk.accessed(op)).name, tuple(lp.name for lp in loops_around(op)))
+
+
+def loops_around(op: ir.Operation) -> list[Loop]:
+    """All loops of the encoding around an op, outermost first."""
+    return [Loop(p) for p in reversed(walk.parents(op)) if is_loop(p)]
+
+
+# --- bounds -------------------------------------------------------------------------------------------------------
+
+
+def clamp(everything: Sequence[ir.Operation], build: Build) -> list[Site]:
+    """Make every access that intervals do not show to be inside go to index 0 where it is outside, and count it.
+
+        affine.store %x, %A[%i + 1]   -->   %at = affine.apply (%i + 1); %in = clamp(%at, size, site)
+                                            memref.store %x, %A[%in]
+
+    Gives the sites, in the order of their numbers.
+    """
+    with frozen():
+        unsure = [op for op in everything if op.name in ACCESSES and not _inside(op)]
+    sites = [site_of(op, build) for op in unsure]
+    for number, op in enumerate(unsure):
+        _clamp(op, number, build)
+    return sites
+
+
+def _inside(op: ir.Operation) -> bool:
+    if not op.name.startswith("affine"):
+        return False
+    box = intervals.around(op)
+    for index, size in zip(walk.access_indices(op), ir.MemRefType(walk.accessed(op).type).shape, strict=True):
+        low, high = intervals.interval(index, box)
+        if low is None or high is None or low < 0 or high >= size or size < 0:
+            return False
+    return True
+
+
+def size_of(memref: ir.Value, axis: int, build: Build) -> ir.Value:
+    type_ = ir.MemRefType(memref.type)
+    if not type_.is_dynamic_dim(axis):
+        return build.index(type_.shape[axis])
+    return ir.Operation.create("memref.dim", [ir.IndexType.get()], [memref, build.index(axis)]).results[0]
+
+
+def _clamp(op: ir.Operation, number: int, build: Build) -> None:
+    memref, store = walk.accessed(op), "store" in op.name
+    with ir.InsertionPoint(op), op.location:
+        site = build.number(number)
+        indices = [
+            build.call("clamp", index, size_of(memref, axis, build), site, result=ir.IndexType.get())
+            for axis, index in enumerate(build.indices_of(op))
+        ]
+        if store:
+            ir.Operation.create("memref.store", [], [op.operands[0], memref, *indices])
+        else:
+            made = ir.Operation.create("memref.load", [op.results[0].type], [memref, *indices])
+            op.results[0].replace_all_uses_with(made.results[0])
+    op.erase()
+
+
+def spread_rows(everything: Sequence[ir.Operation]) -> None:
+    """Make rows of allocations a cache line longer: rows a power of two apart push each other out of the cache.
+
+    Indices stay. Requires the bounds to be checked already.
+    """
+    for op in [o for o in everything if o.name == "memref.alloc" and not len(o.operands)]:
+        type_ = ir.MemRefType(op.results[0].type)
+        others = [u for u in op.results[0].uses if u.owner.name not in ACCESSES]
+        if others or type_.rank < 2 or type_.shape[-1] % 64:
+            continue
+        shape = [*type_.shape[:-1], type_.shape[-1] + 8]
+        op.results[0].set_type(ir.MemRefType.get(shape, type_.element_type))
+
+
+# --- poison -------------------------------------------------------------------------------------------------------
+
+
+def fill_allocations(everything: Sequence[ir.Operation], build: Build, floats: float | None = None) -> bool:
+    """Fill every allocation with a value of its own, another in each run (floats with `floats`, where that is given).
+
+    Gives whether there is any.
+    """
+    found = [op for op in everything if op.name in ("memref.alloc", "memref.alloca")]
+    for op in found:
+        element = ir.MemRefType(op.results[0].type).element_type
+        with ir.InsertionPoint.after(op), op.location:
+            if floats is not None and is_float(element):
+                value = build.constant(ir.FloatAttr.get(element, floats))
+            else:
+                value = build.narrowed(build.call("poison"), element)
+            _fill(op.results[0], value)
+    return bool(found)
+
+
+def _fill(memref: ir.Value, value: ir.Value) -> None:
+    from mlir.dialects import linalg
+
+    linalg.fill(value, outs=[memref])
+
+
+# --- who wrote an element -----------------------------------------------------------------------------------------
+
+
+def note_writers(func: Func, parameter: int, build: Build) -> list[Site]:
+    """Make every store into a parameter note its site and loop variables, where it writes the element watched."""
+    memref = func.args[parameter]
+    stores = [op for op in walk.ops(func.op) if op.name in ("affine.store", "memref.store")]
+    stores = [op for op in stores if op.operands[1] == memref]
+    sites = [site_of(op, build) for op in stores]
+    for number, op in enumerate(stores):
+        with ir.InsertionPoint(op), op.location:
+            _note(op, memref, number + 1, build)
+    return sites
+
+
+def _note(op: ir.Operation, memref: ir.Value, number: int, build: Build) -> None:
+    flat = build.index(0)
+    for axis, index in enumerate(build.indices_of(op)):
+        flat = build.plus(build.binary("arith.muli", flat, size_of(memref, axis, build)), index)
+    bit = ir.IntegerType.get_signless(1)
+    hit = build.call("wrote", flat, build.number(number), result=bit)
+    branch = ir.Operation.create("scf.if", [], [hit], regions=2)
+    with ir.InsertionPoint(branch.regions[0].blocks.append()):
+        type_ = ir.MemRefType.get([STATE_SIZE], build.word())
+        symbol = {"name": ir.FlatSymbolRefAttr.get(STATE)}
+        state = ir.Operation.create("memref.get_global", [type_], [], symbol).results[0]
+        for place, loop in enumerate(loops_around(op)[: STATE_SIZE - LOOPS]):
+            value = build.widened(loop.var, "arith.extsi")
+            ir.Operation.create("memref.store", [], [value, state, build.index(LOOPS + place)])
+        ir.Operation.create("scf.yield")
+
+
+# --- what would trap ----------------------------------------------------------------------------------------------
+
+_DIVISIONS = {
+    "arith.divsi": False, "arith.floordivsi": False, "arith.ceildivsi": False, "arith.divui": False,
+    "arith.ceildivui": False, "arith.remsi": True, "arith.remui": True,
+}  # fmt: skip
+
+
+def make_total(everything: Sequence[ir.Operation], build: Build) -> None:
+    """Integer division by 0 and by -1 would stop the process: a / 0 is a, a / -1 is -a, the remainders are 0."""
+    for op in [o for o in everything if o.name in _DIVISIONS]:
+        a, b = op.operands
+        owner = b.owner
+        if not isinstance(owner, ir.Block) and owner.name == "arith.constant":
+            continue  # not 0, or the program is refused elsewhere
+        with ir.InsertionPoint(op), op.location:
+            zero, one, less = (build.constant(ir.IntegerAttr.get(b.type, n)) for n in (0, 1, -1))
+            signed = "ui" not in op.name
+            none = build.cmpi("eq", b, zero)
+            minus = build.cmpi("eq", b, less) if signed else build.bit(False)
+            safe = build.select(build.binary("arith.ori", none, minus), one, b)
+            op.operands[1] = safe
+        if signed and not _DIVISIONS[op.name]:
+            uses = [(u.owner.operation, u.operand_number) for u in op.results[0].uses]
+            with ir.InsertionPoint.after(op), op.location:
+                negated = build.binary("arith.subi", zero, a)
+                kept = build.select(minus, negated, op.results[0])
+            for owner, number in uses:
+                owner.operands[number] = kept

@@ -1,0 +1,153 @@
+"""Floats become elements of a prime field (`field_code`): what each op becomes, in one table."""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Callable
+from fractions import Fraction
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.equivalence.edits import Build, is_float, retyped
+from tir_mlir.equivalence.field_functions import P
+
+# ops that become one call
+_CALLS = {
+    "arith.addf": "add", "arith.subf": "sub", "arith.mulf": "mul",
+    "arith.maximumf": "max", "arith.minimumf": "min", "arith.maxnumf": "max", "arith.minnumf": "min",
+}  # fmt: skip
+# functions of which nothing is known but that they are functions: mixed, salted with their name
+OPAQUE = (
+    "absf acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 floor fpowi log"
+    " log10 log1p log2 powf round roundeven sin sinh sqrt tan tanh trunc"
+).split()
+_OPAQUE = {f"math.{name}" for name in OPAQUE} | {"arith.remf"}
+# cmpf by number: an integer comparison of keys, or what it always is
+_COMPARE = ("no", "eq", "ugt", "uge", "ult", "ule", "ne", "yes", "eq", "ugt", "uge", "ult", "ule", "ne", "no", "yes")
+_GREATEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}
+_UNIT_FRACTIONS = 1 << 20
+"""1/n rounded counts as 1/n up to this n."""
+
+
+def convert(module: ir.Module, everything: list[ir.Operation], build: Build) -> None:
+    """Rewrite a module of plain loops in place. Errors: NotChecked names the op that has no exact meaning."""
+    old = [(op, op.name, _kinds(op.operands), _kinds(op.results)) for op in everything]
+    retyped(everything, lambda _: ir.IntegerType.get_signless(64))
+    for op, name, operands, results in old:
+        if any(operands) or any(results):
+            _convert(op, name, operands, results, build)
+
+
+def _kinds(values: object) -> list[str]:
+    """The name of the type for each float, "" for all else."""
+    return [str(v.type) if is_float(v.type) else "" for v in values]  # type: ignore[attr-defined]
+
+
+def _convert(op: ir.Operation, name: str, operands: list[str], results: list[str], build: Build) -> None:
+    if name.split(".")[0] in ("affine", "memref", "scf", "func") or name == "arith.select":
+        return  # they move values
+    make = _table().get(name)
+    if make is None:
+        raise NotChecked(f"{build.place(op)}: {name} on {(operands + results)[0]} has no exact meaning")
+    with ir.InsertionPoint(op), op.location:
+        value = make(op, operands, results, build)
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
+
+
+Make = Callable[[ir.Operation, list[str], list[str], Build], ir.Value]
+
+
+def _table() -> dict[str, Make]:
+    found: dict[str, Make] = {name: _call(to) for name, to in _CALLS.items()}
+    found |= dict.fromkeys(_OPAQUE, _mixed)
+    return found | {
+        "arith.constant": lambda op, o, r, b: constant(op.attributes["value"], r[0], b, op),
+        "arith.negf": lambda op, o, r, b: b.call("sub", b.number(0), op.operands[0]),
+        "arith.divf": lambda op, o, r, b: b.call("mul", op.operands[0], b.call("inv", op.operands[1])),
+        "math.rsqrt": lambda op, o, r, b: b.call("inv", _salted(op.operands[0], "math.sqrt0", b)),
+        "math.fma": lambda op, o, r, b: b.call("add", b.call("mul", *list(op.operands)[:2]), op.operands[2]),
+        "arith.extf": lambda op, o, r, b: op.operands[0],
+        "arith.truncf": lambda op, o, r, b: _salted(op.operands[0], f"round to {r[0]}", b),
+        "arith.sitofp": lambda op, o, r, b: b.call("of_int", b.widened(op.operands[0], "arith.extsi")),
+        "arith.uitofp": lambda op, o, r, b: b.call("of_unsigned", b.widened(op.operands[0], "arith.extui")),
+        "arith.fptosi": _to_int,
+        "arith.fptoui": _to_int,
+        "arith.cmpf": _compare,
+    }
+
+
+def _call(to: str) -> Make:
+    return lambda op, o, r, b: b.call(to, *op.operands)
+
+
+def _salt(words: str) -> int:
+    return zlib.crc32(words.encode()) * 0x9E3779B97F4A7C15 % P
+
+
+def _salted(value: ir.Value, words: str, build: Build) -> ir.Value:
+    return build.call("mix", value, build.number(_salt(words)))
+
+
+def _mixed(op: ir.Operation, operands: list[str], results: list[str], build: Build) -> ir.Value:
+    found = build.number(0)
+    for number, (value, kind) in enumerate(zip(op.operands, operands, strict=True)):
+        wide = value if kind else build.widened(value, "arith.extsi")
+        found = build.call(
+            "mix", build.plus(found, wide) if number else wide, build.number(_salt(f"{op.name}{number}"))
+        )
+    return found
+
+
+def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: Build) -> ir.Value:
+    """Mixed first: a plain cut would commute with sums."""
+    mixed = _salted(op.operands[0], f"{op.name} to {op.results[0].type}", build)
+    return build.narrowed(mixed, op.results[0].type)
+
+
+def _compare(op: ir.Operation, operands: list[str], results: list[str], build: Build) -> ir.Value:
+    word = _COMPARE[ir.IntegerAttr(op.attributes["predicate"]).value]
+    if word in ("no", "yes"):
+        return build.bit(word == "yes")
+    build.ordered = True
+    keys = op.operands if word in ("eq", "ne") else [build.call("key", v) for v in op.operands]
+    return build.cmpi(word, *keys)
+
+
+# --- constants ----------------------------------------------------------------------------------------------------
+
+
+def constant(attribute: ir.Attribute, kind: str, build: Build, op: ir.Operation) -> ir.Value:
+    """The element a constant stands for: exact; 1/n where that was rounded; ends of the order for infinities."""
+    if not isinstance(attribute, ir.FloatAttr):
+        raise NotChecked(f"{build.place(op)}: a constant {attribute} has no exact meaning")
+    value = attribute.value
+    if math.isnan(value):
+        raise NotChecked(f"{build.place(op)}: the constant NaN has no exact meaning")
+    if abs(value) >= _GREATEST[kind]:
+        return build.call("top" if value > 0 else "bottom")
+    return build.number(element(value, kind))
+
+
+def element(value: float, kind: str) -> int:
+    """The element of the field for a finite float of an MLIR type."""
+    exact = Fraction(value)
+    if 0 < abs(value) < 1:
+        n = round(1 / abs(value))
+        if 1 < n <= _UNIT_FRACTIONS and _rounded(1 / n, kind) == abs(value):
+            exact = Fraction(1 if value > 0 else -1, n)
+    return exact.numerator * pow(exact.denominator, -1, P) % P
+
+
+def _rounded(value: float, kind: str) -> float:
+    if kind == "bf16":
+        bits = struct.unpack("<I", struct.pack("<f", value))[0]
+        bits += 0x7FFF + (bits >> 16 & 1)
+        return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
+    if kind == "f64":
+        return value
+    form = "<e" if kind == "f16" else "<f"
+    return struct.unpack(form, struct.pack(form, value))[0]

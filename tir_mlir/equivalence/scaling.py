@@ -1,0 +1,98 @@
+"""Smaller programs for a schedule to be checked at, whose guards are of the same kinds.
+
+An extent N becomes N' = (N mod L) + q * L, where L is the least common multiple of the constants that meet the axis in
+the scheduled program (tile sizes, divisors): a guard that is needed at N is needed at N', one that is not is not. Axes
+that are equal by chance get different N'.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import lcm, prod
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import attrs, frozen, funcs, is_loop, walk
+from tir_mlir.equivalence.axes import Node, axes_of, constants_meeting, resized
+
+_SMALL = 8
+"""Extents up to this stay as they are."""
+_ROUNDS = ((2, 3, 4), (1, 2, 3))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A smaller program, and what became of each extent."""
+
+    module: ir.Module
+    extents: Mapping[int, int]
+    axes: Mapping[str, tuple[int, int]]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {old} -> {new}" for name, (old, new) in self.axes.items() if old != new)
+
+    def change(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a step here: where all factors are given, the first follows from the others."""
+        if name == "split" and all(isinstance(f, int) for f in arguments.get("factors", [None])):
+            factors = list(arguments["factors"])
+            if _is_extent(prod(factors), self.extents):
+                return arguments | {"factors": [None, *factors[1:]]}
+        if name == "sample_perfect_tile" and (decision := arguments.get("decision")):
+            extent, inner = prod(decision), prod(decision[1:])
+            new = self.extents.get(extent, extent)
+            if new % inner == 0:
+                return arguments | {"decision": [new // inner, *decision[1:]]}
+        return arguments
+
+
+def _is_extent(product: int, extents: Mapping[int, int]) -> bool:
+    """Whether factors multiply to an extent of the program, or to a product of two or three (fused loops)."""
+    sizes = list(extents)
+    return any(prod(some) == product for n in (1, 2, 3) for some in itertools.combinations_with_replacement(sizes, n))
+
+
+def scales(original: ir.Module, scheduled: ir.Module) -> Iterator[Scale]:
+    """Smaller programs to try, best first."""
+    if len(funcs(original)) != 1:
+        return
+    with frozen():
+        axes = axes_of(funcs(original)[0])
+    if axes is None:
+        return
+    met = constants_meeting(scheduled, axes)
+    for round_ in _ROUNDS:
+        wanted: dict[Node, int] = {}
+        for number, (axis, extent) in enumerate(axes.extents.items()):
+            least = lcm(*met.get(axis, {1}))
+            times = round_[number % len(round_)]
+            smaller = extent % least + max(times, -(-_SMALL // least) + number % 3) * least
+            wanted[axis] = min(extent, smaller)
+        if all(wanted[a] == n for a, n in axes.extents.items()):
+            continue
+        module = resized(original, axes, wanted)
+        if module is not None:
+            changed = {n: wanted[a] for a, n in axes.extents.items()}
+            names = {axes.names[a]: (n, wanted[a]) for a, n in axes.extents.items()}
+            yield Scale(module, changed, names)
+
+
+def skeleton(module: ir.Module) -> list[tuple[str, ...]]:
+    """Ops in order, with how deep they stand, the names and kinds of loops and blocks, and how many bounds and
+    conditions they have. Two programs of one skeleton differ in numbers only."""
+    return [_shape(op) for op in walk.ops(module.operation)]
+
+
+def _shape(op: ir.Operation) -> tuple[str, ...]:
+    words = [op.name, str(len(op.operands)), str(len(op.results))]
+    for key in (attrs.LOOP, attrs.KIND, attrs.BLOCK):
+        if key in op.attributes:
+            words.append(str(attrs.get(op, key)))
+    if op.name == "affine.if":
+        words.append(str(len(walk.constraints(op))))
+    if is_loop(op):
+        words.append(str(len(attrs.affine_map(op, "upperBoundMap").results)))
+    parent = op.parent
+    return (*words, parent.operation.name if parent is not None else "")

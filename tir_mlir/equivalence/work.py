@@ -1,0 +1,58 @@
+"""How much work a program is: the iterations of its innermost loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, is_symbol, symbol_name
+from tir_mlir.dialect.presburger import intervals
+
+_UNKNOWN = 64
+"""Trips of a loop whose length depends on data."""
+
+
+def work_of(func: ir.Operation, known: Mapping[str, int]) -> int:
+    """About how often the innermost statements of a function run, its shape variables having these values; each
+    element of an allocation is one, too: it is filled."""
+    return _work(func.operation, {}, known)
+
+
+def _work(op: ir.Operation, box: intervals.Box, known: Mapping[str, int]) -> int:
+    trips = 1
+    if is_loop(op):
+        trips = _trips(Loop(op), box, known)
+    elif is_block(op):
+        box |= {it.var: _ends(it.binding, box, known) for it in Block(op).iters}
+    elif op.name in ("scf.for", "scf.while"):
+        trips = _UNKNOWN
+    inner = [o.operation for r in op.regions for b in r.blocks for o in b.operations]
+    filled = sum(_elements(o, box, known) for o in inner if o.name == "memref.alloc")
+    return trips * max(1, filled + sum(_work(o, box, known) for o in inner if len(o.regions)))
+
+
+def _elements(op: ir.Operation, box: intervals.Box, known: Mapping[str, int]) -> int:
+    ends = [_ends(n, box, known)[1] for n in Buffer(op.results[0]).dims]
+    return prod(_UNKNOWN if n is None else max(n, 0) for n in ends)
+
+
+def _trips(loop: Loop, box: intervals.Box, known: Mapping[str, int]) -> int:
+    lows = [_ends(i, box, known)[0] for i in loop.lowers]
+    highs = [_ends(i, box, known)[1] for i in loop.uppers]
+    low = max((v for v in lows if v is not None), default=0)
+    high = min((v for v in highs if v is not None), default=low + _UNKNOWN)
+    box[loop.var] = (low, max(low, high - 1))
+    return max(0, high - low)
+
+
+def _ends(index: Index, box: intervals.Box, known: Mapping[str, int]) -> tuple[intervals.Bound, intervals.Bound]:
+    return intervals.of_expr(index.expr, [_range(v, box, known) for v in index.values])
+
+
+def _range(value: ir.Value, box: intervals.Box, known: Mapping[str, int]) -> tuple[intervals.Bound, intervals.Bound]:
+    if value in box:
+        return box[value]
+    size = known.get(symbol_name(value)) if known and is_symbol(value) else None
+    return size, size

@@ -1,0 +1,111 @@
+"""Which buffer is behind a value, under a name that no other buffer of its function has; which loops are watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import pointed
+from tir_mlir.dialect.ir import Buffer, Func, Loop, is_block, is_loop, walk
+
+_VIEWS = (
+    "memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.collapse_shape", "memref.expand_shape",
+    "memref.transpose", "memref.memory_space_cast", "memref.assume_alignment", "memref.extract_strided_metadata",
+    "memref.view",
+)  # fmt: skip
+CONCURRENT = ("scf.parallel", "omp.wsloop")
+
+
+def root(value: ir.Value) -> ir.Value:
+    """The parameter or allocation behind a chain of views."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name in _VIEWS:
+        value = value.owner.operands[0]
+    return value
+
+
+class Roots:
+    """The buffers of a function by name. `given`: those behind the parameters, where a caller knows."""
+
+    def __init__(self, func: Func, everything: Sequence[ir.Operation], given: Sequence[str | None] = ()):
+        self._names: dict[ir.Value, str] = {}
+        for number, value in enumerate(func.args):
+            if isinstance(value.type, ir.MemRefType):
+                other = given[number] if number < len(given) else None
+                self._add(value, other or func.arg_name(number), bool(other))
+        for op in everything:
+            if op.name in ("memref.alloc", "memref.alloca", "memref.get_global"):
+                name = Buffer(op.results[0]).name
+                self._add(op.results[0], "tmp" if name == "buf" and "tir.name" not in op.attributes else name)
+
+    def _add(self, value: ir.Value, wanted: str, shared: bool = False) -> None:
+        name, number = wanted, 0
+        while name in self._names.values() and not shared:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._names[value] = name
+
+    def name(self, value: ir.Value) -> str:
+        """The name of the buffer behind a value."""
+        found = root(value)
+        return self._names.get(found) or Buffer(found).name
+
+    def behind(self, value: ir.Value) -> str | None:
+        """The buffer behind what is passed to a function: a memref, or a pointer into one."""
+        if isinstance(value.type, ir.MemRefType):
+            return self.name(value)
+        if isinstance(value.owner, ir.Block) or value.owner.name != "llvm.inttoptr":
+            return None
+        memref = pointed(value.owner.operation)
+        return None if memref is None else self.name(memref)
+
+
+def is_concurrent(op: ir.Operation, has_blocks: bool) -> bool:
+    """Whether the iterations of a loop run at the same time. Vectorized and thread-bound loops count while there are
+    blocks: which sums their iterations make together is no longer to be seen after that."""
+    if op.name in CONCURRENT:
+        return True
+    if op.name == "affine.parallel":
+        return not is_block(op)
+    if not is_loop(op):
+        return False
+    kind = Loop(op).kind
+    return kind not in ("serial", "unrolled") if has_blocks else kind == "parallel"
+
+
+_LOADS = ("affine.load", "memref.load", "affine.vector_load", "vector.load", "vector.maskedload", "vector.gather")
+
+
+def only_read(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
+    """Parameters that no concurrent loop of a function writes, as far as their own name goes."""
+    written: set[ir.Value] = set()
+    for loop in concurrent:
+        for op in walk.ops(loop):
+            if op.name not in _LOADS:
+                written |= _of(op)
+    return set(func.args) - written
+
+
+def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
+    """Allocations outside of a loop that only the loop uses."""
+    inside, outside = _used(loop), set()
+    for op in walk.ops(func.op, skip=lambda o: o == loop):
+        if op != loop:
+            outside |= _of(op)
+    found = []
+    for value in inside - outside:
+        is_alloc = not isinstance(value.owner, ir.Block) and value.owner.name in ("memref.alloc", "memref.alloca")
+        if is_alloc and not walk.is_inside(value.owner.operation, loop):
+            found.append(value)
+    return found
+
+
+def _used(top: ir.Operation) -> set[ir.Value]:
+    return set().union(*[_of(op) for op in walk.ops(top)])
+
+
+def _of(op: ir.Operation) -> set[ir.Value]:
+    """The buffers whose elements an op touches."""
+    if op.name in (*_VIEWS, "memref.dim", "memref.dealloc"):
+        return set()
+    return {root(v) for v in op.operands if isinstance(v.type, ir.MemRefType)}

@@ -1,0 +1,305 @@
+"""A function as Python text: values by name, ops by the handlers that the other files register."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotInterpreted
+from tir_mlir.dialect.ir import Func, Index, is_apply, is_block, read_apply, walk
+from tir_mlir.interpreter import buffer_names
+from tir_mlir.interpreter.counters import Tally
+from tir_mlir.interpreter.kinds import kind_of
+from tir_mlir.interpreter.python_text import Names, Text
+
+_UNCOUNTED = nullcontext()
+DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+Handler = Callable[["Writer", ir.Operation], None]
+HANDLERS: dict[str, Handler] = {}
+"""How an op is written, by its name; `arith` and `math` by the name of their dialect."""
+
+
+def writes(*names: str) -> Callable[[Handler], Handler]:
+    """Register how some ops are written."""
+
+    def register(handler: Handler) -> Handler:
+        HANDLERS.update(dict.fromkeys(names, handler))
+        return handler
+
+    return register
+
+
+@dataclass
+class Options:
+    """How a program is run. `origins`: where an element that nobody wrote was first read is kept; `aliased`: an array
+    is given for several parameters."""
+
+    exact: bool = False
+    strict: bool = False
+    counts: bool = True
+    origins: bool = True
+    aliased: bool = False
+    breakpoints: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Shared:
+    """What the functions of a program have in common."""
+
+    module: ir.Module
+    options: Options
+    scope: dict[str, Any]
+    text: Text = field(default_factory=Text)
+    tally: Tally = field(default_factory=Tally)
+    variables: dict[ir.Value, str] = field(default_factory=dict)
+    made: dict[Any, str] = field(default_factory=dict)
+    kernels: Mapping[str, Any] = field(default_factory=dict)
+    alive: list[Any] = field(default_factory=list)
+    watched: bool = False
+    names: Names = field(default_factory=Names)
+    pending: list[tuple[str, Func, Sequence[str | None], bool]] = field(default_factory=list)
+
+    def function(self, func: Func, given: Sequence[str | None] = (), anywhere: bool = False) -> str:
+        """The Python name of a function, written after the one at hand. `given`: the buffers that it is called on;
+        `anywhere`: they may lie otherwise than the types of its parameters say."""
+        key = (func.op, tuple(given))
+        if key not in self.made:
+            self.made[key] = self.names.new(func.name)
+            self.pending.append((self.made[key], func, given, anywhere))
+        return self.made[key]
+
+    def write(self) -> None:
+        """All functions asked for."""
+        while self.pending:
+            name, func, given, anywhere = self.pending.pop(0)
+            Writer(self, func, given, anywhere).function(name)
+
+    def keep(self, thing: Any, hint: str) -> str:
+        """A name for a Python object in the text; one hint is one meaning."""
+        name = f"_{hint}"
+        self.scope.setdefault(name, thing)
+        return name
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A memref in the text: its view, the list behind it, and its layout; numbers where they are constant."""
+
+    view: str
+    data: str
+    offset: str
+    sizes: tuple[str, ...]
+    strides: tuple[str, ...]
+
+
+class Writer:
+    """Writes one function. `given`: names of the buffers behind its parameters, for the counts."""
+
+    def __init__(self, shared: Shared, func: Func, given: Sequence[str | None] = (), anywhere: bool = False):
+        self.shared = shared
+        self.func = func
+        self.text = shared.text
+        self.anywhere = anywhere
+        self.names = Names()
+        self.variables = shared.variables
+        self.refs: dict[ir.Value, Ref] = {}
+        self.pointers: set[ir.Value] = set()
+        everything = walk.ops(func.op)
+        self.roots = buffer_names.Roots(func, everything, given)
+        self.has_blocks = any(is_block(o) for o in everything)
+        concurrent = [o for o in everything if buffer_names.is_concurrent(o, self.has_blocks)]
+        self.watched = shared.watched = bool(concurrent) or shared.watched  # what is called may be called by threads
+        is_first = len(shared.made) < 2
+        self.safe = buffer_names.only_read(func, concurrent) if is_first and not shared.options.aliased else set()
+        self.region = 0
+        self.nested = 0  # loops around the text in the Python function at hand
+        self.level = 0  # Python functions around it
+        self.outer: set[str] = set()  # variables of an outer one that it sets
+
+    # -- the function ----------------------------------------------------------------------------------------------
+
+    def function(self, name: str) -> None:
+        """The whole text, as the function `name`."""
+        self.text.op = self.func.op
+        args = [self.define(a, self.hint(a, n)) for n, a in enumerate(self.func.args)]
+        self.put(f"def {name}({', '.join(args)}):")
+        with self.text.deeper(), self.counted():
+            for value in self.func.args:
+                self.unpack(value)
+            self.checks()
+            results = self.body(self.func.body)
+            if results:
+                self.text.op = self.func.op
+                self.put(f"return {', '.join(results)}")
+
+    def checks(self) -> None:
+        """What stands at the start of the function; see `blocks`."""
+        HANDLERS["func.func"](self, self.func.op)
+
+    def hint(self, value: ir.Value, number: int) -> str:
+        if isinstance(value.type, ir.MemRefType):
+            return self.roots.name(value)
+        return self.func.arg_name(number)
+
+    # -- text ------------------------------------------------------------------------------------------------------
+
+    def put(self, line: str) -> None:
+        self.text.put(line)
+
+    def keep(self, thing: Any, hint: str) -> str:
+        return self.shared.keep(thing, hint)
+
+    @property
+    def options(self) -> Options:
+        return self.shared.options
+
+    def counted(self, runs: str = "1") -> AbstractContextManager[None]:
+        """A region that runs `runs` times where the text stands now; its line goes before what is put inside."""
+        return self._counted(runs) if self.options.counts else _UNCOUNTED
+
+    @contextmanager
+    def _counted(self, runs: str) -> Iterator[None]:
+        before, self.region = self.region, self.shared.tally.region()
+        place = len(self.text.lines)
+        yield
+        if self.shared.tally.once[self.region] and place < len(self.text.lines):
+            self.text.insert(place, f"_runs[{self.region}] += {runs}")
+        self.region = before
+
+    def count(self, what: str, name: str, number: int = 1) -> None:
+        """Every run of the region at hand does that."""
+        if number and self.options.counts:
+            self.shared.tally.once[self.region][what, name] += number
+
+    def touched(self, what: str, memref: ir.Value, number: int = 1) -> None:
+        """Every run of the region at hand loads, or stores, so many elements of a buffer."""
+        if self.options.counts:
+            self.count(what, self.roots.name(memref), number)
+
+    # -- values ----------------------------------------------------------------------------------------------------
+
+    def define(self, value: ir.Value, hint: str = "") -> str:
+        """Give a value a variable."""
+        name = self.names.new(hint) if hint else self.names.temporary()
+        self.variables[value] = name
+        return name
+
+    def value(self, value: ir.Value) -> str:
+        """A value in the text: its variable, or a constant."""
+        if value not in self.variables and is_apply(value):
+            return f"({self.index(read_apply(value))})"
+        return self.variables[value]
+
+    def values(self, values: Sequence[ir.Value]) -> list[str]:
+        return [self.value(v) for v in values]
+
+    def set(self, value: ir.Value, text: str, hint: str = "") -> None:
+        """`name = text`; a memref is unpacked."""
+        self.put(f"{self.define(value, hint)} = {text}")
+        self.unpack(value)
+
+    def index(self, index: Index) -> str:
+        return affine(index.expr, [self.value(v) for v in index.values])
+
+    def atom(self, text: str, name: str) -> str:
+        """The text if it is a name or a number, else a variable that has its value."""
+        if text.isidentifier() or text.lstrip("-").isdigit():
+            return text
+        self.put(f"{name} = {text}")
+        return name
+
+    def watches(self, memref: ir.Value) -> bool:
+        """Whether a load of a buffer may meet a store of another iteration."""
+        return self.watched and buffer_names.root(memref) not in self.safe
+
+    # -- buffers ---------------------------------------------------------------------------------------------------
+
+    def unpack(self, value: ir.Value) -> None:
+        """Variables for the parts of a buffer that its type leaves open."""
+        if not isinstance(value.type, ir.MemRefType):
+            return
+        view = self.variables[value]
+        type_ = value.type
+        kind_of(type_)
+        strides, offset = type_.get_strides_and_offset()
+        if self.anywhere and value in self.func.args:
+            strides, offset = [DYNAMIC] * type_.rank, DYNAMIC
+        shape = [DYNAMIC if type_.is_dynamic_dim(n) else type_.get_dim_size(n) for n in range(type_.rank)]
+        parts = {"n": (shape, "shape"), "s": (strides, "strides")}
+        found: dict[str, tuple[str, ...]] = {}
+        self.put(f"_{view} = {view}.data")
+        for letter, (fixed, word) in parts.items():
+            found[letter] = tuple([f"_{view}_{letter}{d}" if n == DYNAMIC else str(n) for d, n in enumerate(fixed)])
+            if any(n == DYNAMIC for n in fixed):
+                targets = [n if n.isidentifier() else "_" for n in found[letter]]
+                self.put(f"{', '.join(targets)}, = {view}.{word}")
+        start = f"_{view}_o" if offset == DYNAMIC else str(offset)
+        if offset == DYNAMIC:
+            self.put(f"{start} = {view}.offset")
+        self.refs[value] = Ref(view, f"_{view}", start, found["n"], found["s"])
+
+    def ref(self, value: ir.Value) -> Ref:
+        return self.refs[value]
+
+    # -- ops -------------------------------------------------------------------------------------------------------
+
+    def body(self, block: ir.Block) -> list[str]:
+        """The ops of a body; the values that its terminator hands on."""
+        *held, end = [o.operation for o in block.operations]
+        for op in held:
+            self.op(op)
+        self.text.op = end
+        return self.values(list(end.operands))
+
+    def op(self, op: ir.Operation) -> None:
+        name = op.name
+        handler = HANDLERS.get(name) or HANDLERS.get(name.partition(".")[0])
+        if handler is None:
+            raise NotInterpreted(_unknown(op))
+        self.text.op = op
+        handler(self, op)
+
+
+_LEFT = (
+    "; of a lowering, the last stage that runs is the one before finalize-memref-to-llvm"
+    " (the llvm dialect has no buffers to check)"
+)
+
+
+def _unknown(op: ir.Operation) -> str:
+    from tir_mlir.passes.lower.registry import place
+
+    if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in (*op.operands, *op.results)):
+        return f"{place(op)}: {op.name} works on tensors; tir_mlir.from_linalg makes memrefs of them first"
+    late = op.name.startswith(("llvm.", "cf.", "builtin.unrealized"))
+    return f"{place(op)}: the interpreter has no meaning for {op.name}{_LEFT if late else ''}"
+
+
+def affine(expr: ir.AffineExpr, names: Sequence[str]) -> str:
+    """An affine expression over the given names."""
+    return _affine(expr, names)[0]
+
+
+def _affine(expr: ir.AffineExpr, names: Sequence[str]) -> tuple[str, int]:
+    """Text, and how tightly it binds: 0 a sum, 1 a product, 2 a name."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return str(expr.value), 2 if expr.value >= 0 else 0
+    if isinstance(expr, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
+        name = names[expr.position]
+        return name, 2 if name.isidentifier() or name.isdigit() else -1
+    assert isinstance(expr, ir.AffineBinaryExpr)
+    (left, tight), (right, other) = _affine(expr.lhs, names), _affine(expr.rhs, names)
+    if isinstance(expr, ir.AffineAddExpr):
+        if right.startswith("-") and right[1:].isdigit():
+            return f"{left if tight >= 0 else f'({left})'} - {right[1:]}", 0
+        return f"{left if tight >= 0 else f'({left})'} + {right if other >= 1 else f'({right})'}", 0
+    left, right = (t if b >= 2 else f"({t})" for t, b in ((left, tight), (right, other)))
+    if isinstance(expr, ir.AffineCeilDivExpr):
+        return f"-(-{left} // {right})", 0
+    signs = {ir.AffineMulExpr: "*", ir.AffineModExpr: "%", ir.AffineFloorDivExpr: "//"}
+    return f"{left} {signs[type(expr)]} {right}", 1 if isinstance(expr, ir.AffineMulExpr) else 0

@@ -1,0 +1,144 @@
+"""What a program did: counted a region at a time, since all ops of a region run as often as the region does."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import parent_op
+
+LOADS, STORES, FLOPS, RUNS = "loads", "stores", "flops", "runs"
+
+
+class Tally:
+    """How much one run of each region does, and how often each ran.
+
+    `once[n]` counts (what, name) in region n; `runs[n]` is counted up by the program; `more` is what differs from run
+    to run (lanes under a mask).
+    """
+
+    def __init__(self) -> None:
+        self.once: list[Counter[tuple[str, str]]] = []
+        self.runs: list[int] = []
+        self.more: Counter[tuple[str, str]] = Counter()
+
+    def region(self) -> int:
+        self.once.append(Counter())
+        self.runs.append(0)
+        return len(self.once) - 1
+
+    def total(self) -> Counter[tuple[str, str]]:
+        found = Counter(self.more)
+        for once, runs in zip(self.once, self.runs, strict=True):
+            for key, count in once.items():
+                found[key] += count * runs
+        return found
+
+
+@dataclass
+class Counts:
+    """Elements of a buffer loaded and stored, and operations on floats made for it."""
+
+    loads: int = 0
+    stores: int = 0
+    flops: int = 0
+
+
+@dataclass
+class Report:
+    """What a run did: `report["C"].loads`, `.stores`, `.flops` of a buffer, `report.runs["C"]` iterations of a block.
+
+    An operation on floats (a sum, product, quotient, maximum, function of `math`: 1 a lane; a multiply-add: 2; casts
+    and comparisons: 0) counts for the buffer of the first store that its result flows to; one that reaches no store
+    counts for none, under "". Vectors count their lanes, loads and stores without those that a mask hides. `results`
+    are the exact numbers of the buffer parameters by name, after `exact=True`.
+    """
+
+    name: str
+    buffers: dict[str, Counts] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
+    results: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @staticmethod
+    def of(name: str, tally: Tally, order: list[str]) -> Report:
+        found: defaultdict[str, Counts] = defaultdict(Counts, {n: Counts() for n in order})
+        report = Report(name)
+        for (what, key), count in tally.total().items():
+            if what == RUNS:
+                report.runs[key] = report.runs.get(key, 0) + count
+            elif count:
+                setattr(found[key], what, getattr(found[key], what) + count)
+        report.buffers = dict(found)
+        return report
+
+    def __getitem__(self, buffer: str) -> Counts:
+        return self.buffers[buffer]
+
+    @property
+    def total(self) -> Counts:
+        every = self.buffers.values()
+        return Counts(sum(c.loads for c in every), sum(c.stores for c in every), sum(c.flops for c in every))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows = [(name or "-", c.loads, c.stores, c.flops) for name, c in self.buffers.items()]
+        rows.append(("total", self.total.loads, self.total.stores, self.total.flops))
+        return [(name, *[f"{n:,}" for n in numbers]) for name, *numbers in rows]
+
+    def _blocks(self) -> str:
+        return ", ".join(f"{name} {count:,}" for name, count in self.runs.items())
+
+    def __str__(self) -> str:
+        rows = [(self.name, LOADS, STORES, FLOPS), *self._rows()]
+        widths = [max(len(row[n]) for row in rows) for n in range(4)]
+        lines = ["  ".join([r[0].ljust(widths[0]), *[c.rjust(w) for c, w in zip(r[1:], widths[1:], strict=True)]])
+                 for r in rows]  # fmt: skip
+        return "\n".join([*lines, *([f"blocks run: {self._blocks()}"] if self.runs else [])])
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+
+        table = Table(title=self.name, caption=f"blocks run: {self._blocks()}" if self.runs else None)
+        table.add_column("buffer")
+        for word in (LOADS, STORES, FLOPS):
+            table.add_column(word, justify="right")
+        for row in self._rows():
+            table.add_row(*row)
+        return table
+
+
+_STORES = {"vector.maskedstore": 0, "vector.scatter": 0}  # others: operand 1
+_LOOPS = ("affine.for", "scf.for")
+
+
+def destination(value: ir.Value) -> ir.Value | None:
+    """The memref that the first store takes which a value flows to, by ops, loops and choices; None: none does."""
+    seen: set[ir.Value] = set()
+    todo = [value]
+    while todo:
+        current = todo.pop(0)
+        if current in seen:
+            continue
+        seen.add(current)
+        for use in reversed(list(current.uses)):  # the last use comes first
+            op = use.owner.operation
+            if op.name.endswith("store") or op.name in ("vector.transfer_write", "vector.scatter"):
+                place = _STORES.get(op.name, 1)
+                if use.operand_number != place and isinstance(op.operands[place].type, ir.MemRefType):
+                    return op.operands[place]
+            elif op.name in _LOOPS:
+                number = use.operand_number - (len(op.operands) - len(op.results))
+                if number >= 0:
+                    todo += [op.results[number], op.regions[0].blocks[0].arguments[1 + number]]
+            elif op.name in ("scf.yield", "affine.yield"):
+                around = parent_op(op)
+                if use.operand_number < len(around.results):
+                    todo.append(around.results[use.operand_number])
+            else:
+                todo += list(op.results)
+    return None

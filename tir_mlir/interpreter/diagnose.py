@@ -1,0 +1,217 @@
+"""Where a program stopped: its block, the values of its loops, the user's line; and what was first read unwritten."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import (
+    ArithmeticStop,
+    InterpreterError,
+    OutOfBoundsError,
+    RaceError,
+    TirError,
+    UnwrittenError,
+    colour_uncaught,
+)
+from tir_mlir.dialect.ir import Block, Func, Loop, entered, is_block, is_loop, parents
+from tir_mlir.interpreter.memory import View
+from tir_mlir.interpreter.poison import Decides, Poison
+from tir_mlir.interpreter.races import Meeting
+
+RAISED = (InterpreterError, ZeroDivisionError, IndexError)
+"""What a program may raise that it is to blame for."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The access that first read an element which nobody wrote."""
+
+    element: str
+    place: Place
+
+    def __str__(self) -> str:
+        return f"{self.element}, first read {self.place}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the program at one moment."""
+
+    op: ir.Operation
+    known: Mapping[str, Any]
+    variables: Mapping[ir.Value, str]
+
+    @property
+    def block(self) -> str:
+        return next((Block(p).name for p in (self.op, *parents(self.op)) if is_block(p)), "")
+
+    @property
+    def function(self) -> str:
+        return next((Func(p).name for p in (self.op, *parents(self.op)) if p.name == "func.func"), "")
+
+    def values(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Loops around the line, outermost first, and the iters of its block, by name; loops of one name by those that
+        their variables have in Python."""
+        loops: dict[str, int] = {}
+        iters: dict[str, int] = {}
+        blocks = 0
+        for op in (self.op, *parents(self.op)):
+            if is_block(op):
+                if not blocks:
+                    iters = {it.name: self._of(it.var) for it in Block(op).iters if self._has(it.var)}
+                blocks += 1
+            elif is_loop(op) and self._has(Loop(op).var):
+                loops = {self.variables[Loop(op).var]: self._of(Loop(op).var), **loops}
+            elif op.name in ("scf.for", "scf.parallel", "affine.parallel", "omp.loop_nest"):
+                variables = op.regions[0].blocks[0].arguments
+                for value in [v for v in variables if isinstance(v.type, ir.IndexType) and self._has(v)]:
+                    loops = {self.variables[value]: self._of(value), **loops}
+        return loops, iters
+
+    def _has(self, value: ir.Value) -> bool:
+        return isinstance(self.known.get(self.variables.get(value, "")), int)
+
+    def _of(self, value: ir.Value) -> int:
+        return self.known[self.variables[value]]
+
+    def line(self) -> tuple[str, int] | None:
+        """The user's file and line."""
+        location = self.op.location
+        while location.is_a_name():
+            location = location.child_loc
+        return (location.filename, location.start_line) if location.is_a_file() else None
+
+    def __str__(self) -> str:
+        loops, iters = self.values()
+        text = f'in block "{self.block}"' if self.block else f'in function "{self.function}"'
+        if loops:
+            text += f" at {', '.join(f'{n} = {v}' for n, v in loops.items())}"
+        return text + (f" ({', '.join(f'{n} = {v}' for n, v in iters.items())})" if iters else "")
+
+
+class Stops:
+    """Finds places in the text of one program."""
+
+    def __init__(self, filename: str, owners: Sequence[ir.Operation | None], variables: Mapping[ir.Value, str]):
+        self.filename = filename
+        self.owners = owners
+        self.variables = variables
+        self.strict = False
+
+    def _place(self, frames: Sequence[tuple[FrameType, int]]) -> Place | None:
+        """The innermost frame of the program, with what the frames around it know."""
+        own = [(f, line) for f, line in frames if f.f_code.co_filename == self.filename]
+        if not own:
+            return None
+        known: dict[str, Any] = {}
+        for frame, _ in own[-1:] if not own[-1][0].f_code.co_name.endswith("_deep") else own:
+            known |= frame.f_locals
+        op = self.owners[own[-1][1] - 1]
+        return None if op is None else Place(op, known, self.variables)
+
+    def unwritten(self, view: View, index: Sequence[int]) -> Poison:
+        """The value of an element that nobody wrote. Errors: UnwrittenError, where the run is strict."""
+        element = f"{view.name}[{', '.join(map(str, index))}]"
+        if self.strict:
+            error = UnwrittenError(f"{element} is read, and nobody wrote it", view.name, tuple(index), view.shape)
+            error.fix = f"write {view.name} first, in T.init() or in a block before"
+            raise error
+        frames = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != self.filename:
+            frame = frame.f_back
+        while frame is not None and frame.f_code.co_filename == self.filename:
+            frames.insert(0, (frame, frame.f_lineno))
+            frame = frame.f_back
+        place = self._place(frames)
+        kept = None if place is None else Place(place.op, _numbers(place.known), place.variables)
+        return Poison(element if kept is None else Origin(element, kept))
+
+    def located(self, error: BaseException) -> InterpreterError:
+        """An error of a run, with its place in it."""
+        frames = []
+        tb: TracebackType | None = error.__traceback__
+        while tb is not None:
+            frames.append((tb.tb_frame, tb.tb_lineno))
+            tb = tb.tb_next
+        with entered():
+            place = self._place(frames)
+            found = _as_stop(error, place)
+            return found if place is None else _worded(found, place)
+
+
+def _numbers(known: Mapping[str, Any]) -> dict[str, int]:
+    return {n: v for n, v in known.items() if v.__class__ is int}
+
+
+def _as_stop(error: BaseException, place: Place | None) -> InterpreterError:
+    if isinstance(error, Decides):
+        return _decided(error, place)
+    if isinstance(error, Meeting):
+        return _met(error, place)
+    if isinstance(error, InterpreterError):
+        return error
+    if isinstance(error, ZeroDivisionError):
+        return ArithmeticStop("an integer is divided by zero")
+    return OutOfBoundsError("memory is used after it was given back (memref.dealloc)")
+
+
+def _decided(error: Decides, place: Place | None) -> UnwrittenError:
+    name = place.op.name if place is not None else ""
+    if name.endswith(("load", "store")):
+        what = "is an index"
+    elif name in ("affine.for", "scf.for", "scf.parallel"):
+        what = "bounds a loop"
+    elif name == "llvm.intr.assume":
+        what = "is what the program assumes"
+    else:
+        what = "decides a branch"
+    found = UnwrittenError(f"a value that nobody wrote {what}{told(error.poison)}")
+    found.fix = "write the buffer before it is read, in T.init() or in a block before"
+    return found
+
+
+def told(poison: Poison) -> str:
+    """Where a value comes from, in words."""
+    return "" if poison.origin is None else f": {poison.origin}"
+
+
+def _met(error: Meeting, place: Place | None) -> RaceError:
+    """A race, its element by its index."""
+    views = [] if place is None else [place.known.get(place.variables.get(v, "")) for v in place.op.operands]
+    view = next((v for v in views if isinstance(v, View) and v.memory.name == error.buffer), None)
+    index = (error.at,) if view is None else index_of(view, error.at)
+    reason = error.words(f"{error.buffer}[{', '.join(map(str, index))}]")
+    found = RaceError(reason, error.buffer, index, () if view is None else view.shape)
+    found.fix = "run the loop serially, or give each iteration elements of its own"
+    return found
+
+
+def index_of(view: View, place: int) -> tuple[int, ...]:
+    """The index of an element by its place in memory."""
+    rest, found = place - view.offset, [0] * len(view.shape)
+    for d in sorted(range(len(view.shape)), key=lambda d: -view.strides[d]):
+        found[d], rest = divmod(rest, view.strides[d]) if view.strides[d] and view.shape[d] > 1 else (0, rest)
+    return tuple(found)
+
+
+def _worded(error: InterpreterError, place: Place) -> InterpreterError:
+    loops, iters = place.values()
+    error.function, error.block, error.loops = place.function, place.block, {**loops, **iters}
+    error.place = place.line()
+    colour_uncaught(TirError)
+    lines = [f"{error.function}: {place}: {error.reason}"]
+    if error.place is not None:
+        source = linecache.getline(*error.place).strip()
+        lines.append(f"  at {error.place[0]}:{error.place[1]}" + (f"\n     {source}" if source else ""))
+    if error.fix:
+        lines.append(f"  fix: {error.fix}")
+    error.args = ("\n".join(lines),)
+    return error

@@ -1,0 +1,208 @@
+"""`interpret`: a program on arrays, in Python."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import linecache
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError, shown
+from tir_mlir.dialect.ir import Block, Func, clone_module, entered, frozen, funcs, is_block, walk
+from tir_mlir.interpreter.arguments import Arguments
+from tir_mlir.interpreter.codegen import Options, Shared
+from tir_mlir.interpreter.counters import Report
+from tir_mlir.interpreter.diagnose import RAISED, Stops, told
+from tir_mlir.interpreter.memory import Memory, View, row_major
+from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, value_ops, vector_ops
+from tir_mlir.interpreter.ops.vector_memory import Lanes
+from tir_mlir.interpreter.poison import POISON
+from tir_mlir.interpreter.races import Watch
+from tir_mlir.runtime.call.signature import Signature, signatures
+from tir_mlir.script.mlir_text import parse_mlir, read
+from tir_mlir.script.parser import parse
+from tir_mlir.script.parser.source import Source
+
+HANDLED = (block_ops, memory_ops, call_ops, memory_ops, loop_ops, value_ops, vector_ops)
+"""The files that say how ops are written: loaded for that."""
+_KEPT = 32
+_count = itertools.count(1)
+_shown: OrderedDict[str, None] = OrderedDict()
+
+
+class Program:
+    """A function in Python, ready to run: `call(*views)`; what it did is in `tally`."""
+
+    def __init__(self, module: ir.Module, func: Func, options: Options, kernels: Mapping[str, Any]):
+        self.filename = f"<{func.name} in Python, {next(_count)}>"
+        self.watch = Watch()
+        self.scope: dict[str, Any] = {"_POISON": POISON, "_watch": self.watch}
+        self.shared = Shared(module, options, self.scope, kernels=kernels)
+        self.tally = self.shared.tally
+        with frozen():
+            name = self.shared.function(func)
+            self.shared.write()
+        text = self.shared.text
+        self.stops = Stops(self.filename, text.owners, self.shared.variables)
+        self.stops.strict = options.strict
+        self.scope |= {"_unwritten": self.stops.unwritten, "_lanes": Lanes(self.watch, self.stops.unwritten)}
+        self.scope |= {"_runs": self.tally.runs, "_more": self.tally.more}
+        self.source = "\n".join(text.lines) + "\n"
+        exec(compile(self.source, self.filename, "exec"), self.scope)
+        self.call: Callable[..., Any] = self.scope[name]
+
+    def show(self) -> None:
+        """Have debuggers and tracebacks find the text."""
+        lines = self.source.splitlines(keepends=True)
+        linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)
+        _shown[self.filename] = None
+        while len(_shown) > _KEPT:
+            linecache.cache.pop(_shown.popitem(last=False)[0], None)
+
+    def run(self, args: Sequence[Any]) -> None:
+        """Errors: InterpreterError, with the place."""
+        try:
+            with np.errstate(all="ignore"):
+                self.call(*args)
+        except RAISED as error:
+            raise self.stops.located(error) from None
+
+
+def interpret(
+    program: Any,
+    *arrays: Any,
+    name: str | None = None,
+    exact: bool = False,
+    strict: bool = False,
+    unset: Sequence[str] = (),
+    breakpoints: Mapping[str, Any] | Sequence[str] = (),
+    kernels: Mapping[str, Callable[..., Any]] | None = None,
+) -> Report:
+    """Run a program in Python, every access checked; results are left in the arrays, the report counts what it did.
+
+    `program`: a module, function, Schedule, ir.Module, or text of TVMScript or MLIR, at any stage before the llvm
+    dialect; `name`: which function of several. Arrays and numbers as those of `build`. Numbers are those of their
+    types, `exact=True`: Python's (a float is a float64, no integer wraps; rounded for the arrays at the end).
+    What nobody wrote spreads, and may not decide anything or be left in a parameter; `strict=True`: may not be read.
+    `unset`: parameters whose elements count as unwritten. `breakpoints`: names of blocks to stop before, or
+    {name: condition over the iters}; also where a block says `breakpoint()`. `kernels`: external functions by name,
+    which take pointers (`p.view(shape, strides)`) and numbers; without one a kernel does what its intrinsic describes.
+
+    Errors: ArgumentError; NotInterpreted for an op without a meaning here; OutOfBoundsError, UnwrittenError, RaceError,
+    AssumptionError, ArithmeticStop name function, block, loops with their values, and the element.
+    """
+    start = time.perf_counter()
+    with entered():
+        module = module_of(program)
+        signature = _wanted(signatures(module), name)
+        func = next(f for f in funcs(module) if f.name == signature.name)
+        stops = _stops(module, breakpoints)
+        unknown = set(unset) - {p.name for p in signature.params}
+        if unknown:
+            raise ArgumentError(f"{signature.name} has no parameter {', '.join(sorted(unknown))}; it is {signature}")
+        given = Arguments(signature, arrays, exact, unset)
+        options = Options(exact, strict, aliased=given.aliased, breakpoints=stops)
+        made = Program(module, func, options, kernels or {})
+        names = [p.name for p in func.params]
+    made.show()
+    made.run(given.values)
+    if (found := given.unwritten()) is not None:
+        raise _left(signature.name, *found)
+    given.write_back()
+    report = Report.of(signature.name, made.tally, names)
+    if exact:
+        report.results = given.left()
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+def exactly(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main") -> list[np.ndarray]:
+    """What a function leaves in its buffers, as arrays of exact numbers, POISON among them; nothing is counted.
+
+    For tests of many small programs. Errors: InterpreterError.
+    """
+    with entered():
+        func = next(f for f in funcs(module) if f.name == name)
+        made = Program(module, func, Options(exact=True, counts=False, origins=False), {})
+    held = [View("", Memory("", "", a.reshape(-1).tolist()), 0, a.shape, row_major(a.shape)) for a in arrays]
+    for view, param in zip(held, func.args, strict=True):
+        view.name = view.memory.name = made.shared.variables[param]
+    made.run(held)
+    found = []
+    for view in held:
+        flat = np.empty(len(view.data), object)
+        flat[:] = view.data
+        found.append(flat.reshape(view.shape))
+    return found
+
+
+def _wanted(found: Mapping[str, Signature], name: str | None) -> Signature:
+    if not found:
+        raise NotInterpreted("the module has no public function with a body")
+    if name is None and len(found) > 1:
+        name = "main"
+    if name is None:
+        return next(iter(found.values()))
+    if name not in found:
+        raise ArgumentError(f"the module has no function {shown(name)}; it has {', '.join(found)} (name=...)")
+    return found[name]
+
+
+def _stops(module: ir.Module, wanted: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    stops = dict(wanted) if isinstance(wanted, Mapping) else dict.fromkeys(wanted, True)
+    known = {Block(o).name for o in walk.ops(module.operation) if is_block(o)} | {"root"}
+    for name in stops:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+            way = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))}"
+            raise ArgumentError(f'breakpoints: there is no block "{name}"; {way}')
+    return stops
+
+
+def _left(function: str, view: View, index: tuple[int, ...], poison: Any) -> UnwrittenError:
+    element = f"{view.name}[{', '.join(map(str, index))}]"
+    words = "is left unwritten" if poison is POISON else f"is left with a value that nobody wrote{told(poison)}"
+    error = UnwrittenError(f"{function}: {element} {words}", view.name, index, view.shape)
+    error.function = function
+    return error
+
+
+def module_of(program: Any) -> ir.Module:
+    """A copy of the ir.Module of a module, function, Schedule, or text of TVMScript or MLIR (call inside `entered`)."""
+    if isinstance(program, str):
+        if "T.prim_func" in program or "I.ir_module" in program:
+            return module_of(parse(program))
+        text, name = read(program)
+        return _loops(parse_mlir(text, Source(name, text.splitlines(keepends=True))))
+    seen = program
+    for _ in range(3):
+        if isinstance(seen, ir.Module):
+            return _loops(clone_module(seen))
+        for attribute in ("mlir", "alone", "mod", "module"):  # alone: a PrimFunc without its neighbours
+            if hasattr(seen, attribute):
+                seen = getattr(seen, attribute)
+                break
+    kind = type(program).__name__
+    raise NotInterpreted(f"interpret takes a module, a function, a Schedule, an ir.Module or text, not {kind}")
+
+
+def _loops(module: ir.Module) -> ir.Module:
+    names = {op.name for op in walk.ops(module.operation) if op.name.startswith("linalg.")}
+    if names:
+        _only_memrefs(module)
+        PassManager.parse("builtin.module(convert-linalg-to-loops)").run(module.operation)
+    return module
+
+
+def _only_memrefs(module: ir.Module) -> None:
+    for op in walk.ops(module.operation):
+        for value in (*op.operands, *op.results):
+            if isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType)):
+                raise NotInterpreted(f"{op.name} works on tensors; tir_mlir.from_linalg makes memrefs of them first")

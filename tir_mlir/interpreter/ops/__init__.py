@@ -1,0 +1,1 @@
+"""How each kind of operation is written as checked Python."""

@@ -1,0 +1,112 @@
+"""Blocks: their iters, held to their domains, and where the program stops for its user."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import OutOfBoundsError
+from tir_mlir.dialect.ir import Block, Func, attrs, constraints
+from tir_mlir.interpreter.codegen import Writer, writes
+from tir_mlir.interpreter.counters import RUNS
+
+BREAKPOINT = "breakpoint"
+"""The annotation of a block (or function) before whose body the program stops."""
+
+
+def realize(w: Writer, block: Block) -> None:
+    """A block at one point: `vi = i`, checked, then its body."""
+    leaves = w.keep(leave, "leave")
+    with w.names.scope():
+        for it in block.iters:
+            variable, low = w.define(it.var, it.name), w.index(it.min)
+            w.put(f"{variable} = {w.index(it.binding)}")
+            first, size = it.min.as_constant(), it.extent.as_constant()
+            high = w.index(it.min + it.extent) if first is None or size is None else str(first + size)
+            w.put(f"if not {low} <= {variable} < {high}: {leaves}({it.name!r}, {variable}, {low}, {high})")
+        for value in list(block.body.arguments)[len(block.iters) :]:
+            w.variables[value] = "0"
+        w.count(RUNS, block.name)
+        _stop(w, block.op, block.name, [it.name for it in block.iters], [w.value(it.var) for it in block.iters])
+        w.body(block.body)
+
+
+@writes("func.func")
+def start(w: Writer, op: ir.Operation) -> None:
+    """The start of a function: its root block."""
+    _stop(w, op, "root", [], [])
+
+
+def _stop(w: Writer, op: ir.Operation, name: str, iters: list[str], values: list[str]) -> None:
+    condition = w.options.breakpoints.get(name)
+    if name == "root" and condition is None:
+        condition = w.options.breakpoints.get(Func(op).name) if op.name == "func.func" else None
+    if condition is None and attrs.get(op, attrs.ANNOTATIONS, {}).get(BREAKPOINT):
+        condition = True
+    if callable(condition):
+        given = ", ".join(f"{n}={v}" for n, v in zip(iters, values, strict=True))
+        w.put(f"if {w.keep(condition, f'stop_{len(w.shared.scope)}')}({given}): breakpoint()")
+    elif condition:
+        w.put("breakpoint()")
+
+
+def leave(name: str, value: int, low: int, high: int) -> None:
+    """Errors: OutOfBoundsError, always."""
+    raise OutOfBoundsError(f"{name} = {value} leaves its domain, which is [{low}, {high})", name, (value,), (high,))
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------
+
+
+@writes("affine.if")
+def affine_if(w: Writer, op: ir.Operation) -> None:
+    tests = [f"{w.index(c.index)} {'==' if c.is_eq else '>='} 0" for c in constraints(op)]
+    _branch(w, op, " and ".join(tests))
+
+
+@writes("scf.if")
+def scf_if(w: Writer, op: ir.Operation) -> None:
+    _branch(w, op, w.value(op.operands[0]))
+
+
+def _branch(w: Writer, op: ir.Operation, test: str) -> None:
+    results = [w.define(r) for r in op.results]
+    header = w.text.op
+    for word, region in zip((f"if {test}:", "else:"), op.regions, strict=False):
+        for body in region.blocks:
+            w.text.op = header
+            w.put(word)
+            with w.text.deeper(), w.names.scope():
+                _inside(w, body, results)
+    for result in op.results:
+        w.unpack(result)
+
+
+@writes("scf.execute_region", "memref.alloca_scope", "omp.parallel")
+def region(w: Writer, op: ir.Operation) -> None:
+    """A body that runs once: of a region of threads, one thread does all the work."""
+    results = [w.define(r) for r in op.results]
+    w.put("if True:")
+    with w.text.deeper(), w.names.scope():
+        _inside(w, op.regions[0].blocks[0], results)
+    for result in op.results:
+        w.unpack(result)
+
+
+@writes("scf.index_switch")
+def switch(w: Writer, op: ir.Operation) -> None:
+    results = [w.define(r) for r in op.results]
+    header, value = w.text.op, w.value(op.operands[0])
+    cases = [int(n) for n in attrs.integers(op, "cases")]
+    default, *others = op.regions
+    for number, (case, part) in enumerate([*zip(cases, others, strict=True), (None, default)]):
+        w.text.op = header
+        w.put("else:" if case is None and number else f"{'elif' if number else 'if'} {f'{value} == {case}' if number or case is not None else 'True'}:")  # fmt: skip  # noqa: E501
+        with w.text.deeper(), w.names.scope():
+            _inside(w, part.blocks[0], results)
+
+
+def _inside(w: Writer, body: ir.Block, results: list[str]) -> None:
+    with w.counted():
+        given = w.body(body)
+        if results:
+            w.put(f"{', '.join(results)} = {', '.join(given)}")

@@ -1,0 +1,127 @@
+"""Calls: of functions of the module, and of kernels by what their intrinsic describes or by Python functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.diagnostics import NotInterpreted
+from tir_mlir.dialect.ir import funcs, walk
+from tir_mlir.equivalence import described_kernels
+from tir_mlir.interpreter.codegen import DYNAMIC, Shared, Writer, writes
+from tir_mlir.interpreter.kinds import kind_of, size
+from tir_mlir.interpreter.memory import Pointer, View
+
+
+@writes("func.call")
+def call(w: Writer, op: ir.Operation) -> None:
+    callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    given = [w.roots.behind(v) for v in op.operands]
+    function = next((f for f in funcs(w.shared.module) if f.name == callee), None)
+    if callee in w.shared.kernels:
+        name = w.keep(w.shared.kernels[callee], f"kernel_{callee}")
+    elif function is not None:
+        name = w.shared.function(function, given)
+    else:
+        name = w.keep(Described(w.shared, callee, given), f"{callee}_{len(w.shared.scope)}")
+    results = [w.define(r) for r in op.results]
+    args = [w.variables[v] if isinstance(v.type, ir.MemRefType) else w.value(v) for v in op.operands]
+    text = f"{name}({', '.join(args)})"
+    used = any(True for r in op.results for _ in r.uses)
+    if results and (function is not None or used):
+        w.put(f"{', '.join(results)} = {text}")
+    else:
+        w.put(text)
+    for result in op.results:
+        w.unpack(result)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """An intrinsic whose implementation makes a call: what it passes, its parameters, and its description in Python."""
+
+    given: Sequence[Any]
+    params: Sequence[ir.Value]
+    shapes: Sequence[tuple[tuple[int, ...], tuple[int, ...], int]]
+    meaning: str
+    python: str
+
+
+class Described:
+    """A kernel as what the intrinsics that call it describe. Errors: NotInterpreted where there is none."""
+
+    def __init__(self, shared: Shared, callee: str, given: Sequence[str | None]):
+        self.callee = callee
+        self.scope = shared.scope
+        TensorIntrin.get(callee, allow_missing=True)  # those that come with the project are known once asked for
+        known = [TensorIntrin.get(name) for name in TensorIntrin.list()]
+        self.fits = [fit for i in known if i is not None and (fit := self._fit(shared, i, given)) is not None]
+        if not self.fits:
+            raise NotInterpreted(
+                f'the function "{callee}" has no body here, and no registered intrinsic says what it computes; '
+                f'pass kernels={{"{callee}": a Python function}}, or register the intrinsic (TensorIntrin.register)'
+            )
+
+    def _fit(self, shared: Shared, intrinsic: TensorIntrin, given: Sequence[str | None]) -> _Fit | None:
+        if f"@{self.callee}(" not in intrinsic.impl:
+            return None
+        implementation, parsed = intrinsic.impl_func(), intrinsic.desc_func()
+        shared.alive += [implementation, parsed]
+        impl = implementation.func
+        own = [described_kernels.call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
+        if len(own) != 1 or own[0].callee != self.callee or len(own[0].given) != len(given):
+            return None
+        pattern, places = own[0].given, {}
+        for number, what in enumerate(pattern):
+            if isinstance(what, tuple) and what[0] == "pointer":
+                places.setdefault(what[1], number)
+        if any(a not in places for a in impl.args) or any(what is None for what in pattern):
+            return None
+        names = [given[places[a]] for a in impl.args]
+        python = shared.function(parsed.func, names, anywhere=True)
+        return _Fit(
+            pattern, impl.args, [_layout(a) for a in impl.args], described_kernels.meaning(intrinsic.desc), python
+        )
+
+    def __call__(self, *args: Any) -> None:
+        found = [(fit, views) for fit in self.fits if (views := _bound(fit, args)) is not None]
+        if len({fit.meaning for fit, _ in found}) != 1:
+            which = (
+                "several intrinsics describe differently" if found else "no intrinsic describes with these arguments"
+            )
+            raise NotInterpreted(f'the call of "{self.callee}" is one that {which}; pass kernels={{...}}')
+        fit, views = found[0]
+        self.scope[fit.python](*views)
+
+
+def _layout(value: ir.Value) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    """Shape and strides (DYNAMIC where any will do) of a parameter, and the bytes of an element."""
+    type_ = ir.MemRefType(value.type)
+    return tuple(type_.shape), tuple(type_.get_strides_and_offset()[0]), size(kind_of(type_))
+
+
+def _bound(fit: _Fit, args: Sequence[Any]) -> list[View] | None:
+    """The memory that each parameter is; None where constants differ or a stride is not passed."""
+    pointers: dict[ir.Value, Pointer] = {}
+    steps: dict[tuple[ir.Value, int], int] = {}
+    for what, arg in zip(fit.given, args, strict=True):
+        if not isinstance(what, tuple):
+            if what != arg:
+                return None
+        elif what[0] == "pointer":
+            pointers[what[1]] = arg
+        else:
+            steps[what[1], what[2]] = arg
+    views = []
+    for param, (shape, strides, width) in zip(fit.params, fit.shapes, strict=True):
+        own = [steps.get((param, d), s) for d, s in enumerate(strides)]
+        if any(s == DYNAMIC and n != 1 for s, n in zip(own, shape, strict=True)):
+            return None
+        pointer = pointers[param]
+        memory = pointer.memory
+        views.append(View(memory.name, memory, pointer.element(width), shape, [0 if s == DYNAMIC else s for s in own]))
+    return views

@@ -1,0 +1,237 @@
+"""Loops: serial ones, those that carry values, those whose iterations run at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Index, Loop, attrs, is_block, read_map, walk
+from tir_mlir.interpreter import buffer_names
+from tir_mlir.interpreter.codegen import Writer, writes
+
+DEEPEST = 16
+"""So many loops nest in one Python function; Python takes no more than 20. What is deeper becomes a function inside."""
+
+
+@writes("affine.for")
+def affine_for(w: Writer, op: ir.Operation) -> None:
+    loop = Loop(op)
+    low, high = (_bound(w, found, word) for found, word in ((loop.lowers, "max"), (loop.uppers, "min")))
+    step = ir.IntegerAttr(op.attributes["step"]).value if "step" in op.attributes else 1
+    steps = [low, high] if step == 1 else [low, high, str(step)]
+    inits = list(op.operands)[len(op.operands) - len(op.results) :]
+    concurrent = buffer_names.is_concurrent(op, w.has_blocks)
+    with carried(w, op, inits, loop.body.arguments[1:]) as again:
+        if concurrent:
+            sums = bool(_together(loop)) and any(Block(o).init is not None for o in walk.ops(op) if is_block(o))
+            shared(w, op, [(loop.var, loop.name, steps)], again, loop.body, sums=sums)
+        else:
+            serial(w, loop.var, loop.name, steps, lambda: again(w.body(loop.body)))
+
+
+@writes("scf.for")
+def scf_for(w: Writer, op: ir.Operation) -> None:
+    low, high, step, *inits = op.operands
+    body = op.regions[0].blocks[0]
+    steps = w.values([low, high, step]) if w.value(step) != "1" else w.values([low, high])
+    with carried(w, op, inits, list(body.arguments)[1:]) as again:
+        serial(w, body.arguments[0], attrs.get(op, attrs.LOOP, "i"), steps, lambda: again(w.body(body)))
+
+
+@writes("scf.parallel")
+def scf_parallel(w: Writer, op: ir.Operation) -> None:
+    body = op.regions[0].blocks[0]
+    count = len(body.arguments)
+    steps = w.values(list(op.operands))
+    bounds = [(v, f"i{n}", steps[n : 3 * count : count]) for n, v in enumerate(body.arguments)]
+    with carried(w, op, list(op.operands)[3 * count :], []) as again:
+        reduce = list(body.operations)[-1].operation
+        shared(w, op, bounds, lambda given: again(_combined(w, op, reduce, given)), body)
+
+
+def _combined(w: Writer, op: ir.Operation, reduce: ir.Operation, given: Sequence[str]) -> list[str]:
+    """The results so far with what an iteration hands on."""
+    found = []
+    for region, result, value in zip(reduce.regions, op.results, given, strict=True):
+        first, second = region.blocks[0].arguments
+        w.variables[first], w.variables[second] = w.variables[result], value
+        found += w.body(region.blocks[0])
+    return found
+
+
+@writes("affine.parallel")
+def affine_parallel(w: Writer, op: ir.Operation) -> None:
+    if is_block(op):
+        from tir_mlir.interpreter.ops.block_ops import realize
+
+        realize(w, Block(op))
+        return
+    body = op.regions[0].blocks[0]
+    low, high = attrs.affine_map(op, "lowerBoundsMap"), attrs.affine_map(op, "upperBoundsMap")
+    operands = list(op.operands)
+    lowers = read_map(low, operands[: low.n_inputs])
+    uppers = read_map(high, operands[low.n_inputs : low.n_inputs + high.n_inputs])
+    bounds = []
+    for n, (var, step) in enumerate(zip(body.arguments, op.attributes["steps"], strict=True)):  # type: ignore[arg-type]
+        mine = [_group(op, "lowerBoundsGroups", n, lowers), _group(op, "upperBoundsGroups", n, uppers)]
+        texts = [_bound(w, mine[0], "max"), _bound(w, mine[1], "min"), str(ir.IntegerAttr(step).value)]
+        bounds.append((var, f"i{n}", texts))
+    shared(w, op, bounds, lambda _: None, body)
+
+
+def _group(op: ir.Operation, key: str, number: int, found: Sequence[Index]) -> Sequence[Index]:
+    """The bounds of one loop of several."""
+    counts = [int(n) for n in op.attributes[key]]  # type: ignore[union-attr]
+    start = sum(counts[:number])
+    return found[start : start + counts[number]]
+
+
+@writes("omp.wsloop")
+def omp_wsloop(w: Writer, op: ir.Operation) -> None:
+    nest = op.regions[0].blocks[0].operations[0].operation
+    body = nest.regions[0].blocks[0]
+    count = len(body.arguments)
+    steps = w.values(list(nest.operands))
+    inclusive = "loop_inclusive" in nest.attributes
+    bounds = []
+    for n, var in enumerate(body.arguments):
+        low, high, step = steps[n : 3 * count : count]
+        bounds.append((var, f"i{n}", [low, f"{high} + 1" if inclusive else high, step]))
+    shared(w, op, bounds, lambda _: None, body)
+
+
+@writes("scf.while")
+def scf_while(w: Writer, op: ir.Operation) -> None:
+    before, after = (region.blocks[0] for region in op.regions)
+    now = [w.define(a, "") for a in before.arguments]
+    _assign(w, now, w.values(list(op.operands)))
+    results = [w.define(r, "") for r in op.results]
+    w.put("while True:")
+    with w.text.deeper(), w.names.scope(), w.counted():
+        for argument in before.arguments:
+            w.unpack(argument)
+        going, *rest = w.body(before)
+        w.put(f"if not {going}:")
+        with w.text.deeper():
+            _assign(w, results, rest)
+            w.put("break")
+        _assign(w, [w.define(a, "") for a in after.arguments], rest)
+        for argument in after.arguments:
+            w.unpack(argument)
+        _assign(w, now, w.body(after))
+    for result in op.results:
+        w.unpack(result)
+
+
+# --- what these share -------------------------------------------------------------------------------------------------
+
+
+def _bound(w: Writer, found: Sequence[Index], word: str) -> str:
+    texts = [w.index(i) for i in found]
+    return texts[0] if len(texts) == 1 else f"{word}({', '.join(texts)})"
+
+
+def _assign(w: Writer, targets: Sequence[str], texts: Sequence[str]) -> None:
+    pairs = [(t, x) for t, x in zip(targets, texts, strict=True) if t != x]
+    if pairs:
+        w.put(f"{', '.join(t for t, _ in pairs)} = {', '.join(x for _, x in pairs)}")
+
+
+@contextmanager
+def carried(
+    w: Writer, op: ir.Operation, inits: Sequence[ir.Value], arguments: Sequence[ir.Value]
+) -> Iterator[Callable[[Sequence[str]], None]]:
+    """What a loop carries from iteration to iteration: one variable for the start, each iteration and the result."""
+    if not len(op.results):
+        yield lambda _: None
+        return
+    targets, level = [w.define(r) for r in op.results], w.level
+    _assign(w, targets, w.values(inits))
+    for argument, target in zip(arguments, targets, strict=False):
+        w.variables[argument] = target
+        w.unpack(argument)
+
+    def again(given: Sequence[str]) -> None:
+        _assign(w, targets, given)
+        if w.level > level:
+            w.outer.update(targets)
+        for argument in arguments:
+            w.unpack(argument)
+
+    yield again
+    for result in op.results:
+        w.unpack(result)
+
+
+def serial(
+    w: Writer, var: ir.Value, name: str, steps: Sequence[str], inner: Callable[[], None], back: str = ""
+) -> None:
+    """One loop around what `inner` writes. `back`: the word that turns it round."""
+    header = w.text.op
+    numbers = [int(s) if s.lstrip("-").isdigit() else None for s in steps]
+    if None in numbers:
+        runs, over = "len(_r)", "_r"
+        w.put(f"_r = range({', '.join(steps)})")
+    else:
+        over = f"range({', '.join(steps)})" if steps[0] != "0" or len(steps) > 2 else f"range({steps[1]})"
+        runs = str(len(range(*[n for n in numbers if n is not None])))
+    with w.names.scope():
+        variable = w.define(var, name)
+        with w.counted(runs):
+            w.put(f"for {variable} in {f'{back}({over})' if back else over}:")
+            w.nested += 1
+            with w.text.deeper():
+                _suite(w, inner)
+            w.nested -= 1
+        w.text.op = header
+
+
+def _suite(w: Writer, inner: Callable[[], None]) -> None:
+    """The body of a loop; too deep for Python it becomes a function of its own, which sees what is around it."""
+    if w.nested % DEEPEST:
+        inner()
+        return
+    name = w.names.temporary() + "_deep"
+    w.put(f"def {name}():")
+    with w.text.deeper():
+        before, w.nested, w.outer, w.level = (w.nested, w.outer), 0, set(), w.level + 1
+        place = len(w.text.lines)
+        inner()
+        if w.outer:
+            w.text.insert(place, f"nonlocal {', '.join(sorted(w.outer))}")
+        (w.nested, w.outer), w.level = before, w.level - 1
+    w.put(f"{name}()")
+
+
+def _together(loop: Loop) -> str:
+    """Which iterations of a loop may sum up together: those that are lanes, or threads of one block."""
+    return {"vectorized": "lanes"}.get(loop.kind, "threads" if loop.kind.startswith("threadIdx.") else "")
+
+
+def shared(
+    w: Writer,
+    op: ir.Operation,
+    bounds: Sequence[tuple[ir.Value, str, Sequence[str]]],
+    again: Callable[[Sequence[str]], None],
+    body: ir.Block,
+    sums: bool = False,
+) -> None:
+    """Loops whose iterations run at the same time: here backwards (sums of lanes forwards), each watched."""
+    title = Loop(op).name if op.name == "affine.for" else " and ".join(n for _, n, _ in bounds)
+    together = _together(Loop(op)) if op.name == "affine.for" else ""
+    own = "".join(f"{w.value(v)}, " for v in buffer_names.private(w.func, op) if v in w.variables)
+    w.put(f"_watch.enter({title!r}, ({own}), {together!r})")
+
+    def nest(rest: Sequence[tuple[ir.Value, str, Sequence[str]]]) -> None:
+        if rest:
+            var, name, steps = rest[0]
+            serial(w, var, name, steps, lambda: nest(rest[1:]), "" if sums else "reversed")
+            return
+        now = ", ".join(w.value(v) for v, _, _ in bounds)
+        w.put(f"_watch.now[-1] = {now if len(bounds) == 1 else f'({now})'}")
+        again(w.body(body))
+
+    nest(bounds)
+    w.put("_watch.leave()")

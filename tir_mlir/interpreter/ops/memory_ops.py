@@ -1,0 +1,354 @@
+"""Memory: allocations, views of it, its sizes, pointers into it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.analysis import kept_dims, update_store
+from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError
+from tir_mlir.dialect.ir import Block, Buffer, access_indices, accessed, attrs, enclosing_block, is_block, ops, parents
+from tir_mlir.interpreter.buffer_names import root
+from tir_mlir.interpreter.codegen import DYNAMIC, Ref, Writer, writes
+from tir_mlir.interpreter.counters import LOADS, STORES
+from tir_mlir.interpreter.kinds import kind_of, size
+from tir_mlir.interpreter.memory import Pointer, View, alloc, outside
+from tir_mlir.interpreter.poison import POISON
+
+
+def tuple_of(texts: Sequence[str]) -> str:
+    return f"({''.join(f'{t}, ' for t in texts)})"
+
+
+@writes("memref.alloc", "memref.alloca")
+def allocate(w: Writer, op: ir.Operation) -> None:
+    value = op.results[0]
+    type_ = ir.MemRefType(value.type)
+    given = iter(w.values(list(op.operands)[: attrs.integers(op, "operandSegmentSizes")[0]]))
+    shape = [next(given) if n is None else str(n) for n in Buffer(value).shape]
+    strides, offset = type_.get_strides_and_offset()
+    if not isinstance(type_.layout, ir.AffineMapAttr) and (DYNAMIC in strides or offset):
+        raise NotInterpreted(f"{op.name} of {type_}: the interpreter allocates rows whose strides are constant")
+    more = "" if isinstance(type_.layout, ir.AffineMapAttr) else f", {tuple_of([str(s) for s in strides])}"
+    name = w.roots.name(value)
+    w.count(STORES, name, 0)
+    w.set(value, f"{w.keep(alloc, 'alloc')}({name!r}, {kind_of(type_)!r}, {tuple_of(shape)}{more})", name)
+
+
+@writes("memref.dealloc")
+def free(w: Writer, op: ir.Operation) -> None:
+    w.put(f"{w.keep(release, 'release')}({w.ref(op.operands[0]).view})")
+
+
+def release(view: View) -> None:
+    """Memory that is given back holds nothing."""
+    if view.memory.freed:
+        raise OutOfBoundsError(f"{view.name} is given back twice", view.name)
+    view.memory.freed = True
+    view.memory.data.clear()
+
+
+@writes("memref.dim")
+def dim(w: Writer, op: ir.Operation) -> None:
+    sizes, number = w.ref(op.operands[0]).sizes, w.value(op.operands[1])
+    text = (
+        sizes[int(number)]
+        if number.isdigit() and int(number) < len(sizes)
+        else f"{w.ref(op.operands[0]).view}.shape[{number}]"
+    )
+    w.set(op.results[0], text, attrs.get(op, attrs.NAME, ""))
+
+
+@writes("memref.subview")
+def subview(w: Writer, op: ir.Operation) -> None:
+    values = iter(w.values(list(op.operands)[1:]))
+    offsets, sizes, strides = (
+        [next(values) if n == DYNAMIC else str(n) for n in attrs.integers(op, f"static_{word}")]
+        for word in ("offsets", "sizes", "strides")
+    )
+    static = [None if n == DYNAMIC else n for n in attrs.integers(op, "static_sizes")]
+    kept = kept_dims(Buffer(op.results[0]).shape, static)
+    texts = [tuple_of(t) for t in (offsets, sizes, strides)]
+    name = attrs.get(op, attrs.NAME, "") or w.roots.name(op.operands[0])
+    given = [repr(name), w.ref(op.operands[0]).view, *texts, tuple_of([str(d) for d in kept or []])]
+    w.set(op.results[0], f"{w.keep(part, 'part')}({', '.join(given)})", name)
+
+
+def part(
+    name: str,
+    view: View,
+    offsets: tuple[int, ...],
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    kept: tuple[int, ...],
+) -> View:
+    """A view of a region. Errors: OutOfBoundsError, for a region that is not all inside."""
+    for offset, count, step, extent in zip(offsets, sizes, strides, view.shape, strict=True):
+        if count and not (0 <= offset and offset + (count - 1) * step < extent):
+            outside(view, offsets, f" with the {sizes} elements from there")
+    start = view.offset + sum(o * s for o, s in zip(offsets, view.strides, strict=True))
+    steps = [s * t for s, t in zip(view.strides, strides, strict=True)]
+    return View(name, view.memory, start, [sizes[d] for d in kept], [steps[d] for d in kept])
+
+
+@writes("memref.cast", "memref.memory_space_cast")
+def cast(w: Writer, op: ir.Operation) -> None:
+    if not isinstance(op.results[0].type, ir.MemRefType):
+        raise NotInterpreted(f"{op.name} to {op.results[0].type}: the interpreter wants to know the rank")
+    w.set(op.results[0], w.ref(op.operands[0]).view, w.ref(op.operands[0]).view)
+
+
+@writes("memref.assume_alignment")
+def assume_alignment(w: Writer, op: ir.Operation) -> None:
+    if len(op.results):
+        cast(w, op)
+
+
+@writes("memref.reinterpret_cast")
+def reinterpret(w: Writer, op: ir.Operation) -> None:
+    source, *rest = op.operands
+    values = iter(w.values(rest))
+    offset, sizes, strides = (
+        [next(values) if n == DYNAMIC else str(n) for n in attrs.integers(op, f"static_{word}")]
+        for word in ("offsets", "sizes", "strides")
+    )
+    view = w.variables[source]
+    text = f"{w.keep(View, 'View')}({view}.name, {view}.memory, {offset[0]}, {tuple_of(sizes)}, {tuple_of(strides)})"
+    w.set(op.results[0], text, view)
+
+
+@writes("memref.collapse_shape", "memref.expand_shape")
+def reshape(w: Writer, op: ir.Operation) -> None:
+    groups = [[int(n.value) for n in group] for group in op.attributes["reassociation"]]  # type: ignore[attr-defined]
+    view = w.ref(op.operands[0]).view
+    if op.name == "memref.collapse_shape":
+        text = f"{w.keep(collapsed, 'collapsed')}({view}, {groups})"
+    else:
+        values = iter(w.values(list(op.operands)[1:]))
+        shape = [next(values) if n == DYNAMIC else str(n) for n in attrs.integers(op, "static_output_shape")]
+        text = f"{w.keep(expanded, 'expanded')}({view}, {groups}, {tuple_of(shape)})"
+    w.set(op.results[0], text, view)
+
+
+def collapsed(view: View, groups: list[list[int]]) -> View:
+    """Dimensions put together, which lie behind one another."""
+    shape, strides = [], []
+    for group in groups:
+        size = 1
+        for d in group:
+            size *= view.shape[d]
+        inner = [d for d in group if view.shape[d] != 1] or group[-1:]
+        shape.append(size)
+        strides.append(view.strides[inner[-1]] if inner else 1)
+    return View(view.name, view.memory, view.offset, shape, strides)
+
+
+def expanded(view: View, groups: list[list[int]], shape: tuple[int, ...]) -> View:
+    strides = [0] * len(shape)
+    for group, stride in zip(groups, view.strides, strict=False):
+        for d in reversed(group):
+            strides[d] = stride
+            stride *= shape[d]
+    return View(view.name, view.memory, view.offset, shape, strides)
+
+
+@writes("memref.transpose")
+def transpose(w: Writer, op: ir.Operation) -> None:
+    order = [ir.AffineDimExpr(e).position for e in attrs.affine_map(op, "permutation").results]
+    w.set(
+        op.results[0],
+        f"{w.keep(turned, 'turned')}({w.ref(op.operands[0]).view}, {order})",
+        w.roots.name(op.operands[0]),
+    )
+
+
+def turned(view: View, order: list[int]) -> View:
+    return View(view.name, view.memory, view.offset, [view.shape[d] for d in order], [view.strides[d] for d in order])
+
+
+@writes("memref.copy")
+def copy(w: Writer, op: ir.Operation) -> None:
+    source, target = op.operands
+    w.put(
+        f"{w.keep(copied, 'copied')}({w.ref(source).view}, {w.ref(target).view}, {'_watch' if w.watched else 'None'})"
+    )
+    shape = Buffer(source).shape if None not in Buffer(source).shape else Buffer(target).shape
+    if None in shape:
+        for what, value in ((LOADS, source), (STORES, target)):
+            w.put(f"_more[{what!r}, {w.roots.name(value)!r}] += {w.keep(elements, 'elements')}({w.ref(value).view})")
+        return
+    number = 1
+    for n in shape:
+        number *= n or 0
+    w.touched(LOADS, source, number)
+    w.touched(STORES, target, number)
+
+
+def elements(view: View) -> int:
+    number = 1
+    for n in view.shape:
+        number *= n
+    return number
+
+
+def copied(source: View, target: View, watch: Any) -> None:
+    """Element by element. Errors: OutOfBoundsError where the shapes differ."""
+    if source.shape != target.shape:
+        raise OutOfBoundsError(
+            f"a copy from {source.name}{list(source.shape)} to {target.name}{list(target.shape)}", target.name
+        )
+
+    places = [(source.at(i), target.at(i)) for i in np.ndindex(source.shape)]
+    values = [source.data[a] for a, _ in places]
+    for (a, b), value in zip(places, values, strict=True):
+        if watch is not None:
+            watch.touch(source.memory, a, False, 0)
+            watch.touch(target.memory, b, True, 0)
+        target.data[b] = value
+
+
+# --- where memory lies ------------------------------------------------------------------------------------------------
+
+
+@writes("memref.extract_strided_metadata")
+def metadata(w: Writer, op: ir.Operation) -> None:
+    base, offset, *rest = op.results
+    ref = w.ref(op.operands[0])
+    w.set(base, f"{w.keep(View, 'View')}({ref.view}.name, {ref.view}.memory, 0, (), ())", ref.view)
+    for value, text in zip([offset, *rest], [ref.offset, *ref.sizes, *ref.strides], strict=True):
+        w.variables[value] = text
+
+
+@writes("memref.extract_aligned_pointer_as_index")
+def pointer(w: Writer, op: ir.Operation) -> None:
+    w.put(f"{w.define(op.results[0])} = {w.keep(Pointer, 'Pointer')}({w.variables[op.operands[0]]}.memory)")
+    w.pointers.add(op.results[0])
+
+
+@writes("llvm.inttoptr", "llvm.ptrtoint")
+def same_pointer(w: Writer, op: ir.Operation) -> None:
+    w.variables[op.results[0]] = w.value(op.operands[0])
+    w.pointers.add(op.results[0])
+
+
+@writes("llvm.getelementptr")
+def element_pointer(w: Writer, op: ir.Operation) -> None:
+    fixed = attrs.integers(op, "rawConstantIndices")
+    if len(fixed) != 1:
+        raise NotInterpreted(f"{op}: the interpreter takes pointers to elements, by one index")
+    index = w.value(op.operands[1]) if len(op.operands) > 1 else str(fixed[0])
+    width = size(kind_of(ir.TypeAttr(op.attributes["elem_type"]).value))
+    w.put(f"{w.define(op.results[0])} = {w.value(op.operands[0])} + ({index}) * {width}")
+    w.pointers.add(op.results[0])
+
+
+@writes("llvm.load", "llvm.store")
+def through_pointer(w: Writer, op: ir.Operation) -> None:
+    is_load = op.name == "llvm.load"
+    type_ = op.results[0].type if is_load else op.operands[0].type
+    if isinstance(type_, ir.VectorType):
+        raise NotInterpreted(f"{op.name} of {type_}: through pointers the interpreter takes single numbers")
+    address, width = w.value(op.operands[0 if is_load else 1]), size(kind_of(type_))
+    watch = "_watch" if w.watched else "None"
+    if is_load:
+        w.set(op.results[0], f"{w.keep(fetched, 'fetched')}({address}, {width}, {watch}, _unwritten)")
+    else:
+        w.put(f"{w.keep(put, 'put')}({address}, {width}, {w.value(op.operands[0])}, {watch})")
+
+
+def _reached(address: Pointer, width: int) -> int:
+    place = address.element(width)
+    if place >= len(address.memory.data):
+        raise OutOfBoundsError(f"{address!r} is outside of {address.memory.name}", address.memory.name)
+    return place
+
+
+def fetched(address: Pointer, width: int, watch: Any, unwritten: Any) -> Any:
+    place = _reached(address, width)
+    if watch is not None:
+        watch.touch(address.memory, place, False, 0)
+    value = address.memory.data[place]
+    whole = View(address.memory.name, address.memory, 0, (len(address.memory.data),), (1,))
+    return unwritten(whole, (place,)) if value is POISON else value
+
+
+def put(address: Pointer, width: int, value: Any, watch: Any) -> None:
+    place = _reached(address, width)
+    if watch is not None:
+        watch.touch(address.memory, place, True, 0)
+    address.memory.data[place] = value
+
+
+@writes("affine.load", "memref.load")
+def load(w: Writer, op: ir.Operation) -> None:
+    memref = accessed(op)
+    ref, at = w.ref(memref), indices(w, op)
+    index = f"({', '.join(at)}{',' * (len(at) == 1)})"
+    place = inside(w, ref, at, index)
+    if w.watches(memref):
+        place = w.atom(place, "_p")
+        w.put(f"_watch.touch({ref.view}.memory, {place}, False, {reduction(op, memref)})")
+    variable = w.define(op.results[0])
+    w.put(f"{variable} = {ref.data}[{place}]")
+    if w.options.origins:
+        w.put(f"if {variable} is _POISON: {variable} = _unwritten({ref.view}, {index})")
+    w.touched(LOADS, memref)
+
+
+@writes("affine.store", "memref.store")
+def store(w: Writer, op: ir.Operation) -> None:
+    memref = accessed(op)
+    ref, at = w.ref(memref), indices(w, op)
+    place = inside(w, ref, at, f"({', '.join(at)}{',' * (len(at) == 1)})")
+    if w.watched:
+        place = w.atom(place, "_p")
+        w.put(f"_watch.touch({ref.view}.memory, {place}, True, {reduction(op, memref)})")
+    w.put(f"{ref.data}[{place}] = {w.value(op.operands[0])}")
+    w.touched(STORES, memref)
+
+
+def indices(w: Writer, op: ir.Operation) -> list[str]:
+    """The indices of an access, each a name or a number."""
+    if op.name.startswith("affine."):
+        texts = [w.index(i) for i in access_indices(op)]
+    else:
+        texts = w.values(list(op.operands)[2 if "store" in op.name else 1 :])
+    return [w.atom(text, f"_i{n}") for n, text in enumerate(texts)]
+
+
+def inside(w: Writer, ref: Ref, at: Sequence[str], index: str) -> str:
+    """Check an access, and the place in memory that it is."""
+    tests = [f"0 <= {i} < {n}" for i, n in zip(at, ref.sizes, strict=True)]
+    if tests:
+        w.put(f"if not ({' and '.join(tests)}): {w.keep(outside, 'outside')}({ref.view}, {index})")
+    return address(ref, at)
+
+
+def address(ref: Ref, at: Sequence[str]) -> str:
+    terms = [i if s == "1" else f"{i} * {s}" for i, s in zip(at, ref.strides, strict=True) if s != "0" and i != "0"]
+    return " + ".join([*terms, *([ref.offset] if ref.offset != "0" else [])]) or "0"
+
+
+def reduction(op: ir.Operation, memref: ir.Value) -> int:
+    """A number for the reduction that an access starts or updates, below 0 without an init; 0 for other accesses."""
+    home = enclosing_block(op)
+    if not isinstance(home, Block):
+        return 0
+    if not _sums(home):  # a block inside one that sums may do the update
+        store = update_store(op)
+        outer = next((b for p in parents(op) if is_block(p) and _sums(b := Block(p))), None)
+        return -outer.id - 1 if store is not None and outer is not None else 0
+    own = root(memref)
+    if home.init is not None:
+        starts = any(o.name == "affine.store" and root(accessed(o)) == own for o in ops(home.init))
+        return home.id + 1 if starts else 0
+    both = ("affine.load", "affine.store")
+    uses = {o.name for o in ops(home.op) if o.name in both and root(accessed(o)) == own}
+    return -home.id - 1 if len(uses) == 2 else 0
+
+
+def _sums(block: Block) -> bool:
+    return any(it.kind == "R" for it in block.iters)

@@ -1,0 +1,211 @@
+"""One op of arith or math on numbers, as the text of a Python expression.
+
+A vector op is the same expression for each lane. Two meanings: machine numbers as the types say, and exact ones, for
+which every float is Python's and no integer wraps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotInterpreted
+from tir_mlir.interpreter import floats, integers
+from tir_mlir.interpreter.integers import wrapped
+from tir_mlir.interpreter.kinds import is_float, kind_of, width
+from tir_mlir.interpreter.ops import math_ops
+
+Keep = Callable[[Any, str], str]
+"""Gives a Python object a name in the text."""
+
+_FLOAT_SIGNS = {"addf": "+", "subf": "-", "mulf": "*"}
+_INT_SIGNS = {"addi": "+", "subi": "-", "muli": "*"}
+_BIT_SIGNS = {"andi": "&", "ori": "|", "xori": "^"}
+_PAIRS = {
+    "maximumf": floats.maximum, "minimumf": floats.minimum, "maxnumf": floats.maxnum, "minnumf": floats.minnum,
+    "maxsi": integers.larger, "minsi": integers.smaller, "remf": floats.rem,
+}  # fmt: skip
+_EXACT_PAIRS = {
+    "maximumf": floats.most, "maxnumf": floats.most, "maxsi": floats.most,
+    "minimumf": floats.least, "minnumf": floats.least, "minsi": floats.least,
+}  # fmt: skip
+_SAME_AS = {"llvm.intr.maximum": "arith.maximumf", "llvm.intr.minimum": "arith.minimumf"}
+_CMPI = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
+_CMPF = ("", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=", "", "")
+_SAME = ("extsi", "extui", "sitofp", "uitofp", "index_cast", "index_castui", "extf", "truncf", "trunci", "fptosi")
+
+
+def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -> str:
+    """The text of the value of an op of arith or math. Errors: NotInterpreted."""
+    dialect, word = _words(op)
+    text = None
+    if dialect == "arith":
+        text = (_exact if exact else _machine)(op, word, args, keep)
+    elif dialect == "math":
+        text = math_ops.expression(op, word, args, keep, exact)
+    if text is None:
+        raise NotInterpreted(f"the interpreter has no meaning for {op.name}" + (" of exact numbers" if exact else ""))
+    return text
+
+
+def flops(op: ir.Operation) -> int:
+    """Operations on floats that an op makes a lane: one, two of a multiply-add; none for casts and comparisons."""
+    dialect, word = _words(op)
+    if not len(op.results) or not isinstance(op.results[0].type, (ir.VectorType, ir.FloatType)):
+        return 0
+    if not is_float(kind_of(op.results[0].type)) or (dialect == "arith" and not word.endswith("f")):
+        return 0
+    if word in ("extf", "truncf", "constant", "select", "copysign"):
+        return 0
+    return 2 if word == "fma" else int(dialect in ("arith", "math"))
+
+
+def _words(op: ir.Operation) -> list[str]:
+    """The dialect and the name of an op there; LLVM's own maximum is that of arith."""
+    return _SAME_AS.get(op.name, op.name).split(".", 1)
+
+
+def _predicate(op: ir.Operation) -> int:
+    return ir.IntegerAttr(op.attributes["predicate"]).value
+
+
+# --- exact ------------------------------------------------------------------------------------------------------------
+
+
+def _exact(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str | None:
+    signs = _FLOAT_SIGNS | _INT_SIGNS | _BIT_SIGNS | {"floordivsi": "//"}
+    if word in signs:
+        return f"{args[0]} {signs[word]} {args[1]}"
+    if word in _EXACT_PAIRS:
+        return f"{keep(_EXACT_PAIRS[word], word)}({args[0]}, {args[1]})"
+    if word in _SAME:
+        return args[0]
+    if word == "select":
+        return f"{args[1]} if {args[0]} else {args[2]}"
+    if word == "cmpi":
+        return f"{args[0]} {_CMPI[_predicate(op)]} {args[1]}"
+    if word == "cmpf":
+        return f"{args[0]} {_CMPF[_predicate(op)]} {args[1]}"
+    if word == "negf":
+        return f"-{args[0]}"
+    if word == "divf":
+        return f"{keep(floats.div, 'div')}({args[0]}, {args[1]})"
+    if word in ("divsi", "remsi"):
+        return f"{keep(integers.divide if word == 'divsi' else integers.remainder, word)}({args[0]}, {args[1]})"
+    return f"-(-{args[0]} // {args[1]})" if word == "ceildivsi" else None
+
+
+# --- machine ----------------------------------------------------------------------------------------------------------
+
+
+def _machine(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str | None:
+    kind = kind_of(op.operands[-1].type)
+    if word in ("cmpi", "cmpf", "select"):
+        return _choice(op, word, args, keep)
+    if len(args) == 1:
+        return _one(word, args[0], kind, kind_of(op.results[0].type), keep)
+    if is_float(kind):
+        return _floats(word, args, kind, keep)
+    return _bits(word, args) if kind == "i1" else _integers(word, args, kind, keep)
+
+
+def _choice(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str:
+    if word == "select":
+        return f"{args[1]} if {args[0]} else {args[2]}"
+    number = _predicate(op)
+    if word == "cmpf":
+        if number in (1, 2, 3, 4, 5, 13):
+            return f"{args[0]} {_CMPF[number]} {args[1]}"
+        return f"{keep(floats.compare, 'compare')}({number}, {args[0]}, {args[1]})"
+    if number < 6:
+        return f"{args[0]} {_CMPI[number]} {args[1]}"
+    mask = (1 << width(kind_of(op.operands[0].type))) - 1
+    return f"({args[0]} & {mask}) {_CMPI[number]} ({args[1]} & {mask})"
+
+
+def _floats(word: str, args: Sequence[str], kind: str, keep: Keep) -> str | None:
+    a, b = args[:2]
+    if word in _FLOAT_SIGNS:
+        text = f"{a} {_FLOAT_SIGNS[word]} {b}"
+    elif word == "divf":
+        text = f"{keep(floats.div, 'div')}({a}, {b})" if kind == "f64" else f"{a} / {b}"
+    elif word in _PAIRS:
+        return f"{keep(_PAIRS[word], word)}({a}, {b})"
+    else:
+        return None
+    return f"{keep(floats.bf16, 'bf16')}({text})" if kind == "bf16" else text
+
+
+def _bits(word: str, args: Sequence[str]) -> str | None:
+    a, b = args
+    sign = {"addi": "^", "subi": "^", "xori": "^", "muli": "&", "andi": "&", "ori": "|", "minui": "&", "maxui": "|",
+            "minsi": "|", "maxsi": "&"}.get(word)  # fmt: skip
+    return f"{a} {sign} {b}" if sign else None
+
+
+def _integers(word: str, args: Sequence[str], kind: str, keep: Keep) -> str | None:
+    a, b = args[:2]
+    bits = width(kind)
+    mask = (1 << bits) - 1
+    if word in _INT_SIGNS:
+        text = f"{a} {_INT_SIGNS[word]} {b}"
+        return text if kind == "index" else wrapped(text, bits)
+    if word in _BIT_SIGNS:
+        return f"{a} {_BIT_SIGNS[word]} {b}"
+    if word in _PAIRS:
+        return f"{keep(_PAIRS[word], word)}({a}, {b})"
+    if word in ("minui", "maxui"):
+        pick = keep(integers.smaller if word == "minui" else integers.larger, word)
+        return wrapped(f"{pick}({a} & {mask}, {b} & {mask})", bits)
+    if word == "floordivsi":
+        return wrapped(f"{a} // {b}", bits)
+    if word == "ceildivsi":
+        return wrapped(f"-(-{a} // {b})", bits)
+    if word in ("divsi", "remsi"):
+        return wrapped(f"{keep(integers.divide if word == 'divsi' else integers.remainder, word)}({a}, {b})", bits)
+    unsigned = {"divui": "//", "remui": "%"}.get(word)
+    if unsigned:
+        return wrapped(f"({a} & {mask}) {unsigned} ({b} & {mask})", bits)
+    if word == "ceildivui":
+        return wrapped(f"-(-({a} & {mask}) // ({b} & {mask}))", bits)
+    if word in ("shli", "shrsi", "shrui"):
+        return f"{keep(integers.shift(word, bits), f'{word}{bits}')}({a}, {b})"
+    return None
+
+
+def _one(word: str, a: str, kind: str, to: str, keep: Keep) -> str | None:
+    """Casts, and the sign."""
+    if word == "negf":
+        return f"-{a}"
+    if word in ("extf", "truncf", "sitofp"):
+        whole = f"{keep(integers.as_int, 'as_int')}({a})" if kind == "i1" else a
+        return f"{keep(floats.ROUND[to], 'to_' + to)}({'-' if kind == 'i1' else ''}{whole})"
+    if word == "uitofp":
+        inner = f"{keep(integers.as_int, 'as_int')}({a})" if kind == "i1" else f"{a} & {(1 << width(kind)) - 1}"
+        return f"{keep(floats.ROUND[to], 'to_' + to)}({inner})"
+    if word in ("fptosi", "fptoui"):
+        convert = floats.to_int(width(to), word == "fptosi")
+        text = f"{keep(convert, f'{word}{width(to)}')}({a})"
+        return f"{text} != 0" if to == "i1" else text
+    if word in ("extsi", "extui", "index_cast", "index_castui", "trunci"):
+        return _resized(word, a, kind, to, keep)
+    if word == "bitcast":
+        if is_float(kind):
+            return a if is_float(to) else f"{keep(floats.bits_of(kind), f'bits_of_{kind}')}({a})"
+        return f"{keep(floats.from_bits(to), f'from_bits_{to}')}({a})" if is_float(to) else a
+    return None
+
+
+def _resized(word: str, a: str, kind: str, to: str, keep: Keep) -> str:
+    if kind == "ptr" or to == "ptr":
+        return a
+    if kind == "i1":
+        text = f"{keep(integers.as_int, 'as_int')}({a})"
+        return text if word in ("extui", "index_castui") else f"-{text}"
+    if to == "i1":
+        return f"({a} & 1) != 0"
+    if word in ("extui", "index_castui") and width(kind) < width(to):
+        return f"{a} & {(1 << width(kind)) - 1}"
+    return wrapped(a, width(to)) if width(to) < width(kind) else a

@@ -1,0 +1,117 @@
+"""Ops on values: constants, arithmetic of numbers and of the lanes of vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import AssumptionError
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.interpreter.codegen import Writer, writes
+from tir_mlir.interpreter.counters import FLOPS, destination
+from tir_mlir.interpreter.floats import ROUND
+from tir_mlir.interpreter.kinds import is_float, kind_of
+from tir_mlir.interpreter.ops import scalar_ops
+
+LANES = ("_a", "_b", "_c")
+
+
+@writes("arith.constant", "llvm.mlir.constant")
+def constant(w: Writer, op: ir.Operation) -> None:
+    attribute = op.attributes["value"]
+    kind = kind_of(op.results[0].type)
+    if isinstance(op.results[0].type, ir.VectorType):
+        w.variables[op.results[0]] = w.keep(_dense(w, attribute, kind), f"c{len(w.shared.scope)}")
+        return
+    w.variables[op.results[0]] = number(w, attribute.value, kind)  # type: ignore[attr-defined]
+
+
+def number(w: Writer, value: Any, kind: str) -> str:
+    """The text of a constant."""
+    if is_float(kind) and not w.options.exact and (kind != "f64" or not math.isfinite(value)):
+        return w.keep(ROUND[kind](value), f"{kind}_{value!r}".replace(".", "_").replace("-", "m").replace("+", ""))
+    if kind == "i1":
+        return str(bool(value)) if not w.options.exact else repr(value)
+    return repr(value) if math.isfinite(value) else w.keep(value, f"c_{value!r}".replace("-", "m"))
+
+
+def _dense(w: Writer, attribute: ir.Attribute, kind: str) -> list[Any]:
+    dense = ir.DenseElementsAttr(attribute)
+    if is_float(kind):
+        found: list[Any] = [v for v in ir.DenseFPElementsAttr(dense)]
+        return found if w.options.exact else [ROUND[kind](v) for v in found]
+    return [bool(v) if kind == "i1" else int(v) for v in ir.DenseIntElementsAttr(dense)]
+
+
+@writes("arith", "math", "llvm.intr.maximum", "llvm.intr.minimum")
+def arithmetic(w: Writer, op: ir.Operation) -> None:
+    """One op; of vectors, lane by lane."""
+    result = op.results[0]
+    args = w.values(list(op.operands))
+    if any(v in w.pointers for v in op.operands):
+        _pointers(w, op, args)
+        return
+    if not isinstance(result.type, ir.VectorType):
+        text = scalar_ops.expression(op, args, w.keep, w.options.exact)
+        w.put(f"{w.define(result, attrs.get(op, attrs.NAME, ''))} = {text}")
+    else:
+        text = scalar_ops.expression(op, LANES[: len(args)], w.keep, w.options.exact)
+        if op.name == "arith.select" and not isinstance(op.operands[0].type, ir.VectorType):
+            w.put(f"{w.define(result)} = {args[1]} if {args[0]} else {args[2]}")
+        else:
+            over = args[0] if len(args) == 1 else f"zip({', '.join(args)})"
+            w.put(f"{w.define(result)} = [{text} for {', '.join(LANES[: len(args)])} in {over}]")
+    made = scalar_ops.flops(op) if w.options.counts else 0
+    if made:
+        target = destination(result)
+        w.count(FLOPS, "" if target is None else w.roots.name(target), made * lanes(result.type))
+
+
+def lanes(type_: ir.Type) -> int:
+    return math.prod(type_.shape) if isinstance(type_, ir.VectorType) else 1
+
+
+def _pointers(w: Writer, op: ir.Operation, args: list[str]) -> None:
+    """Addresses are not wrapped."""
+    signs = {"arith.addi": "+", "arith.subi": "-"}
+    w.put(f"{w.define(op.results[0])} = {f' {signs[op.name]} '.join(args) if op.name in signs else args[0]}")
+    w.pointers.add(op.results[0])
+
+
+@writes("affine.apply")
+def apply(w: Writer, op: ir.Operation) -> None:
+    """Nothing: an index expression stands where it is used."""
+
+
+@writes("affine.min", "affine.max")
+def extreme(w: Writer, op: ir.Operation) -> None:
+    from tir_mlir.dialect.ir import read_map
+
+    texts = [w.index(i) for i in read_map(attrs.affine_map(op, "map"), list(op.operands))]
+    w.set(op.results[0], texts[0] if len(texts) == 1 else f"{op.name[7:]}({', '.join(texts)})")
+
+
+@writes("llvm.intr.assume")
+def assume(w: Writer, op: ir.Operation) -> None:
+    w.put(f"if not {w.value(op.operands[0])}: {w.keep(wrong, 'wrong')}()")
+
+
+def wrong() -> None:
+    """Errors: AssumptionError, always."""
+    raise AssumptionError("what the program assumes is wrong")
+
+
+@writes("ub.poison")
+def poison(w: Writer, op: ir.Operation) -> None:
+    text = w.keep(scalar_ops.floats.Poison("ub.poison"), "poison")
+    result = op.results[0]
+    w.put(
+        f"{w.define(result)} = {f'[{text}] * {lanes(result.type)}' if isinstance(result.type, ir.VectorType) else text}"
+    )
+
+
+@writes("affine.prefetch", "memref.prefetch", "vector.print")
+def hint(w: Writer, op: ir.Operation) -> None:
+    """Nothing to compute."""

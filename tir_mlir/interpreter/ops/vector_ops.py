@@ -1,0 +1,323 @@
+"""Ops of the vector dialect: a vector is the list of its lanes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotInterpreted
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.interpreter import floats, integers
+from tir_mlir.interpreter.codegen import DYNAMIC, Writer, writes
+from tir_mlir.interpreter.counters import FLOPS, LOADS, STORES, destination
+from tir_mlir.interpreter.kinds import is_float, kind_of
+from tir_mlir.interpreter.ops import vector_memory
+from tir_mlir.interpreter.ops.memory_ops import indices, reduction, tuple_of
+
+
+def shape(value: ir.Value) -> tuple[int, ...]:
+    return tuple(value.type.shape) if isinstance(value.type, ir.VectorType) else ()
+
+
+def listed(w: Writer, value: ir.Value) -> str:
+    """A vector or a number as the list of its lanes."""
+    return w.value(value) if isinstance(value.type, ir.VectorType) else f"[{w.value(value)}]"
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+@writes("affine.vector_load", "vector.load")
+def load(w: Writer, op: ir.Operation) -> None:
+    memref, result = op.operands[0], op.results[0]
+    at = tuple_of(indices(w, op))
+    given = f"{w.ref(memref).view}, {at}, {shape(result)}"
+    w.put(f"{w.define(result)} = _lanes.load({given}, {w.watches(memref)}, {reduction(op, memref)})")
+    w.touched(LOADS, memref, math.prod(shape(result)))
+
+
+@writes("affine.vector_store", "vector.store")
+def store(w: Writer, op: ir.Operation) -> None:
+    value, memref = list(op.operands)[:2]
+    at = tuple_of(indices(w, op))
+    given = f"{w.ref(memref).view}, {at}, {shape(value)}, {w.value(value)}"
+    w.put(f"_lanes.store({given}, {w.watched}, {reduction(op, memref)})")
+    w.touched(STORES, memref, math.prod(shape(value)))
+
+
+def _masked(w: Writer, what: str, memref: ir.Value, mask: str) -> None:
+    if w.options.counts:
+        w.put(f"_more[{what!r}, {w.roots.name(memref)!r}] += sum({mask})")
+
+
+@writes("vector.maskedload")
+def masked_load(w: Writer, op: ir.Operation) -> None:
+    memref, *at, mask, other = op.operands
+    given = f"{w.ref(memref).view}, {tuple_of(w.values(at))}, {w.value(mask)}, {w.value(other)}"
+    w.put(f"{w.define(op.results[0])} = _lanes.masked_load({given}, {w.watches(memref)})")
+    _masked(w, LOADS, memref, w.value(mask))
+
+
+@writes("vector.maskedstore")
+def masked_store(w: Writer, op: ir.Operation) -> None:
+    memref, *at, mask, value = op.operands
+    given = f"{w.ref(memref).view}, {tuple_of(w.values(at))}, {w.value(mask)}, {w.value(value)}"
+    w.put(f"_lanes.masked_store({given}, {w.watched})")
+    _masked(w, STORES, memref, w.value(mask))
+
+
+@writes("vector.gather")
+def gather(w: Writer, op: ir.Operation) -> None:
+    memref, *at, steps, mask, other = op.operands
+    given = ", ".join([w.ref(memref).view, tuple_of(w.values(at)), *w.values([steps, mask, other])])
+    w.put(f"{w.define(op.results[0])} = _lanes.gather({given}, {w.watches(memref)})")
+    _masked(w, LOADS, memref, w.value(mask))
+
+
+@writes("vector.scatter")
+def scatter(w: Writer, op: ir.Operation) -> None:
+    memref, *at, steps, mask, value = op.operands
+    given = ", ".join([w.ref(memref).view, tuple_of(w.values(at)), *w.values([steps, mask, value])])
+    w.put(f"_lanes.scatter({given}, {w.watched})")
+    _masked(w, STORES, memref, w.value(mask))
+
+
+@writes("vector.transfer_read", "vector.transfer_write")
+def transfer(w: Writer, op: ir.Operation) -> None:
+    is_read = op.name == "vector.transfer_read"
+    counts = attrs.integers(op, "operandSegmentSizes")
+    operands = list(op.operands)
+    memref, vector = (operands[0], op.results[0]) if is_read else (operands[1], operands[0])
+    if not isinstance(memref.type, ir.MemRefType):
+        raise NotInterpreted(f"{op.name} of {memref.type}: the interpreter takes memrefs")
+    at = operands[sum(counts[: 1 if is_read else 2]) :][: counts[1 if is_read else 2]]
+    mask = w.value(operands[-1]) if counts[-1] else "None"
+    dims = []
+    for expr in attrs.affine_map(op, "permutation_map").results:
+        expr = expr.maybe_downcast()
+        dims.append(expr.position if isinstance(expr, ir.AffineDimExpr) else -1)
+    inside = [bool(ir.BoolAttr(b).value) for b in op.attributes["in_bounds"]]  # type: ignore[union-attr]
+    place = f"{w.ref(memref).view}, {tuple_of(w.values(at))}, {shape(vector)}, {dims}, {inside}"
+    if is_read:
+        padding = w.value(operands[counts[0] + counts[1]])
+        w.put(f"{w.define(vector)} = _lanes.transfer_read({place}, {padding}, {mask}, {w.watched})")
+    else:
+        w.put(f"_lanes.transfer_write({place}, {w.value(vector)}, {mask}, {w.watched})")
+    w.touched(LOADS if is_read else STORES, memref, math.prod(shape(vector)))
+
+
+# --- lanes in other places --------------------------------------------------------------------------------------------
+
+
+@writes("vector.broadcast", "vector.splat")
+def broadcast(w: Writer, op: ir.Operation) -> None:
+    source, result = op.operands[0], op.results[0]
+    if math.prod(shape(source)) == 1:
+        w.put(f"{w.define(result)} = {listed(w, source)} * {math.prod(shape(result))}")
+        return
+    text = f"{w.keep(vector_memory.spread, 'spread')}({w.value(source)}, {shape(source)}, {shape(result)})"
+    w.put(f"{w.define(result)} = {text}")
+
+
+@writes("vector.shape_cast", "vector.bitcast")
+def shape_cast(w: Writer, op: ir.Operation) -> None:
+    kinds = [kind_of(v.type) for v in (op.operands[0], op.results[0])]
+    if kinds[0] != kinds[1]:
+        raise NotInterpreted(f"{op.name} from {op.operands[0].type} to {op.results[0].type}")
+    w.variables[op.results[0]] = w.value(op.operands[0])
+
+
+@writes("vector.from_elements")
+def from_elements(w: Writer, op: ir.Operation) -> None:
+    w.put(f"{w.define(op.results[0])} = [{', '.join(w.values(list(op.operands)))}]")
+
+
+@writes("vector.to_elements")
+def to_elements(w: Writer, op: ir.Operation) -> None:
+    w.put(f"{''.join(w.define(r) + ', ' for r in op.results)} = {w.value(op.operands[0])}")
+
+
+def _position(w: Writer, op: ir.Operation, key: str, first: int) -> list[str]:
+    dynamic = iter(w.values(list(op.operands)[first:]))
+    return [next(dynamic) if n == DYNAMIC else str(n) for n in attrs.integers(op, key)]
+
+
+def _flat(place: Sequence[str], extents: Sequence[int]) -> tuple[str, int]:
+    """Where the part at a position starts, and how many lanes it has."""
+    size = math.prod(extents[len(place) :])
+    terms = []
+    for d, text in enumerate(place):
+        terms.append(f"{text} * {math.prod(extents[d + 1 :])}")
+    return " + ".join(terms) or "0", size
+
+
+@writes("vector.extract")
+def extract(w: Writer, op: ir.Operation) -> None:
+    start, size = _flat(_position(w, op, "static_position", 1), shape(op.operands[0]))
+    source, result = w.value(op.operands[0]), op.results[0]
+    part = f"[{start}]" if not isinstance(result.type, ir.VectorType) else f"[{start} : {start} + {size}]"
+    w.put(f"{w.define(result)} = {source}{part}")
+
+
+@writes("vector.insert")
+def insert(w: Writer, op: ir.Operation) -> None:
+    value, target = list(op.operands)[:2]
+    start, size = _flat(_position(w, op, "static_position", 2), shape(target))
+    name = w.define(op.results[0])
+    w.put(f"{name} = {w.value(target)}[:]")
+    w.put(f"{name}[{start} : {start} + {size}] = {listed(w, value)}")
+
+
+@writes("vector.extractelement")
+def extract_element(w: Writer, op: ir.Operation) -> None:
+    at = w.value(op.operands[1]) if len(op.operands) > 1 else "0"
+    w.put(f"{w.define(op.results[0])} = {w.value(op.operands[0])}[{at}]")
+
+
+def _numbers(op: ir.Operation, key: str) -> list[int]:
+    return [int(ir.IntegerAttr(n).value) for n in op.attributes[key]]  # type: ignore[union-attr]
+
+
+@writes("vector.extract_strided_slice")
+def extract_slice(w: Writer, op: ir.Operation) -> None:
+    own = shape(op.operands[0])
+    offsets, sizes, steps = (_numbers(op, key) for key in ("offsets", "sizes", "strides"))
+    rest = own[len(offsets) :]
+    places = vector_memory.boxed(own, (*offsets, *[0] * len(rest)), (*sizes, *rest), (*steps, *[1] * len(rest)))
+    _picked(w, op, w.value(op.operands[0]), places)
+
+
+def _picked(w: Writer, op: ir.Operation, source: str, places: Sequence[int]) -> None:
+    if places == list(range(places[0], places[0] + len(places))):
+        w.put(f"{w.define(op.results[0])} = {source}[{places[0]} : {places[0] + len(places)}]")
+    else:
+        w.put(f"{w.define(op.results[0])} = [{source}[_n] for _n in {w.keep(places, f'c{len(w.shared.scope)}')}]")
+
+
+@writes("vector.insert_strided_slice")
+def insert_slice(w: Writer, op: ir.Operation) -> None:
+    value, target = op.operands
+    own, inner = shape(target), shape(value)
+    missing = len(own) - len(inner)
+    places = vector_memory.boxed(own, tuple(_numbers(op, "offsets")), (*[1] * missing, *inner), (1,) * len(own))
+    name = w.define(op.results[0])
+    w.put(f"{name} = {w.value(target)}[:]")
+    w.put(f"for _n, _a in zip({w.keep(places, f'c{len(w.shared.scope)}')}, {w.value(value)}): {name}[_n] = _a")
+
+
+@writes("vector.shuffle")
+def shuffle(w: Writer, op: ir.Operation) -> None:
+    first, second = op.operands
+    inner = math.prod(shape(first)[1:])
+    picked = [n * inner + m for n in attrs.integers(op, "mask") for m in range(inner)]
+    text = f"({listed(w, first)} + {listed(w, second)})"
+    if any(n < 0 for n in picked):
+        raise NotInterpreted(f"{op.name} with lanes that have no value")
+    w.put(f"_v = {text}")
+    _picked(w, op, "_v", picked)
+
+
+@writes("vector.interleave")
+def interleave(w: Writer, op: ir.Operation) -> None:
+    first, second = w.values(list(op.operands))
+    w.put(f"{w.define(op.results[0])} = [_n for _p in zip({first}, {second}) for _n in _p]")
+
+
+@writes("vector.deinterleave")
+def deinterleave(w: Writer, op: ir.Operation) -> None:
+    source = w.value(op.operands[0])
+    first, second = (w.define(r) for r in op.results)
+    w.put(f"{first}, {second} = {source}[::2], {source}[1::2]")
+
+
+@writes("vector.transpose")
+def transpose(w: Writer, op: ir.Operation) -> None:
+    order = attrs.integers(op, "permutation")
+    text = (
+        f"{w.keep(vector_memory.transposed, 'transposed')}({w.value(op.operands[0])}, {shape(op.operands[0])}, {order})"
+    )
+    w.put(f"{w.define(op.results[0])} = {text}")
+
+
+@writes("vector.create_mask", "vector.constant_mask")
+def mask(w: Writer, op: ir.Operation) -> None:
+    bounds = w.values(list(op.operands)) if len(op.operands) else [str(n) for n in attrs.integers(op, "mask_dim_sizes")]
+    own = shape(op.results[0])
+    w.put(f"{w.define(op.results[0])} = {w.keep(vector_memory.create_mask, 'create_mask')}({tuple_of(bounds)}, {own})")
+
+
+@writes("vector.step")
+def step(w: Writer, op: ir.Operation) -> None:
+    w.put(f"{w.define(op.results[0])} = list(range({shape(op.results[0])[0]}))")
+
+
+# --- arithmetic -------------------------------------------------------------------------------------------------------
+
+
+@writes("vector.fma")
+def fma(w: Writer, op: ir.Operation) -> None:
+    kind = kind_of(op.results[0].type)
+    exact = w.options.exact
+    one = "_a * _b + _c" if exact else f"{w.keep(floats.fma(kind), f'fma_{kind}')}(_a, _b, _c)"
+    w.put(f"{w.define(op.results[0])} = [{one} for _a, _b, _c in zip({', '.join(w.values(list(op.operands)))})]")
+    _flops(w, op.results[0], 2 * math.prod(shape(op.results[0])))
+
+
+def _flops(w: Writer, value: ir.Value, number: int) -> None:
+    target = destination(value)
+    w.count(FLOPS, "" if target is None else w.roots.name(target), number)
+
+
+def _combiner(w: Writer, op: ir.Operation, kind: str) -> str:
+    """The text that combines `_a` and `_b`."""
+    word = str(op.attributes["kind"]).split("<")[-1].rstrip(">")
+    signs = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^"}
+    if word in signs:
+        text = f"_a {signs[word]} _b"
+        if w.options.exact or word in ("and", "or", "xor") or kind in ("f64", "f32", "f16", "index"):
+            return text
+        if kind == "i1":
+            return "_a ^ _b" if word == "add" else "_a & _b"
+        return f"{w.keep(floats.bf16, 'bf16')}({text})" if kind == "bf16" else integers.wrapped(text, int(kind[1:]))
+    pairs = {"maximumf": floats.maximum, "minimumf": floats.minimum, "maxnumf": floats.maxnum, "minnumf": floats.minnum,
+             "maxsi": integers.larger, "minsi": integers.smaller}  # fmt: skip
+    if word not in pairs:
+        raise NotInterpreted(f"{op.name} of kind {word}")
+    return f"{w.keep(pairs[word], f'lane_{word}')}(_a, _b)"
+
+
+@writes("vector.reduction")
+def reduce(w: Writer, op: ir.Operation) -> None:
+    """The lanes one after the other, from the first on."""
+    kind = kind_of(op.results[0].type)
+    text, source = _combiner(w, op, kind), w.value(op.operands[0])
+    has_start = len(op.operands) > 1
+    name = w.define(op.results[0])
+    w.put(f"_a = {w.value(op.operands[1]) if has_start else f'{source}[0]'}")
+    w.put(f"for _b in {source}{'' if has_start else '[1:]'}: _a = {text}")
+    w.put(f"{name} = _a")
+    if is_float(kind):
+        _flops(w, op.results[0], math.prod(shape(op.operands[0])) - (not has_start))
+
+
+@writes("vector.multi_reduction")
+def multi_reduce(w: Writer, op: ir.Operation) -> None:
+    source, start = op.operands
+    own, gone = shape(source), set(attrs.integers(op, "reduction_dims"))
+    kind = kind_of(source.type)
+    places: dict[tuple[int, ...], list[int]] = {}
+    for flat, point in enumerate(itertools.product(*map(range, own))):
+        places.setdefault(tuple(p for d, p in enumerate(point) if d not in gone), []).append(flat)
+    table = w.keep(list(places.values()), f"c{len(w.shared.scope)}")
+    name = w.define(op.results[0])
+    w.put("_v = []")
+    w.put(f"for _a, _p in zip({listed(w, start)}, {table}):")
+    with w.text.deeper():
+        w.put(f"for _b in ({w.value(source)}[_n] for _n in _p): _a = {_combiner(w, op, kind)}")
+        w.put("_v.append(_a)")
+    w.put(f"{name} = _v" if isinstance(op.results[0].type, ir.VectorType) else f"{name} = _v[0]")
+    if is_float(kind):
+        _flops(w, op.results[0], math.prod(own))

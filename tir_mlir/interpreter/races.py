@@ -1,0 +1,61 @@
+"""Whether iterations that run at the same time keep apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import RaceError
+from tir_mlir.interpreter.memory import Memory
+
+
+class Watch:
+    """What the iterations of the concurrent loops under way have touched: {(memory, place): [iteration, written]}."""
+
+    def __init__(self) -> None:
+        self.frames: list[tuple[str, tuple[int, ...], str, dict[Any, list[Any]]]] = []
+        self.now: list[Any] = []
+
+    def enter(self, name: str, private: tuple[Any, ...], together: str) -> None:
+        """A loop starts. `private`: buffers that nothing outside of it uses; an iteration that fills an element of one
+        first may use it. `together`: "threads" of one block, or "lanes", may sum up into one element, lanes also where
+        the sum was started before (a reduction below 0: see `elements.reduction`)."""
+        self.frames.append((name, tuple([view.memory.number for view in private]), together, {}))
+        self.now.append(-1)
+
+    def leave(self) -> None:
+        self.frames.pop()
+        self.now.pop()
+
+    def touch(self, memory: Memory, at: int, write: bool, reduction: int) -> None:
+        """Errors: RaceError."""
+        number = memory.number
+        for (name, private, together, seen), now in zip(self.frames, self.now, strict=True):
+            entry = seen.get((number, at))
+            if entry is None:
+                seen[number, at] = [now, write, reduction]
+            elif entry[0] == now:
+                entry[1] = entry[1] or write
+                entry[2] = entry[2] if entry[2] == reduction else 0
+            elif together and entry[2] == reduction and (reduction > 0 or reduction and together == "lanes"):
+                entry[0], entry[1] = now, entry[1] or write
+            elif not write and not entry[1]:
+                entry[0] = None  # read in several iterations
+            elif number in private and write:
+                seen[number, at] = [now, True, reduction]
+            else:
+                raise Meeting(memory, at, write, name, now, entry[0])
+
+
+class Meeting(RaceError):
+    """Where two iterations met; in words once the program's place is known."""
+
+    def __init__(self, memory: Memory, at: int, write: bool, loop: str, now: Any, other: Any):
+        self.at = at
+        self.what = ("written" if write else "read", loop, now, other)
+        super().__init__("", memory.name)
+        self.reason = self.words(f"{memory.name}[{at}]")
+
+    def words(self, element: str) -> str:
+        verb, loop, now, other = self.what
+        touched = "several" if other is None else f"iteration {other}"
+        return f"{element} is {verb} in iteration {now} of the concurrent loop {loop}, and touched in {touched} of it"

@@ -1,0 +1,141 @@
+"""`TensorIntrin.check`: does the implementation, with its real kernel, compute what the description says?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.build import build
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.dialect.ir import Buffer, Func, attrs, entered
+from tir_mlir.equivalence.work import work_of
+from tir_mlir.runtime.call.signature import BufferParam, Signature, signatures
+
+_RUNS = 4
+
+
+@dataclass(frozen=True)
+class IntrinsicResult:
+    """The answer; true when nothing was found."""
+
+    name: str
+    difference: str | None
+    how: str
+
+    def __bool__(self) -> bool:
+        return self.difference is None
+
+    def __str__(self) -> str:
+        head = "does what it describes" if self.difference is None else self.difference
+        return f'intrinsic "{self.name}": {head}\nchecked {self.how}'
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """An argument: the whole of the memory made for it, and the part that the parameter is."""
+
+    whole: np.ndarray
+    part: np.ndarray
+
+
+def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0) -> IntrinsicResult:
+    """Run implementation and description on random data and compare: integers exactly, floats within the rounding of a
+    sum of that length. Rows lie apart where the implementation takes any stride; what lies between them must stay.
+
+    What the description only writes is filled with NaN (integers: with two values) first: an implementation that reads
+    it is found. Errors: NotChecked for bfloat16; BuildError where the kernel is missing.
+    """
+    with entered():
+        desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
+        mine, theirs = (next(iter(signatures(p.module).values())) for p in (impl, desc))
+        unread = only_written(desc.func)
+        spaces = [p.attributes.get(attrs.OFFSET_FACTOR, 4) for p in impl.func.params]
+        outputs = max((prod(s or 1 for s in p.shape) for p in desc.func.params), default=1)
+        length = max(1, work_of(desc.func.op, {}) // max(1, min(outputs, work_of(desc.func.op, {}))))
+        modules = impl.module, desc.module
+    real, meant = (next(iter(_functions(m).values())) for m in modules)
+    how = f"on {_RUNS} sets of random data, sums of {length} terms; never read: {', '.join(sorted(unread)) or '-'}"
+    for run in range(_RUNS):
+        random = np.random.default_rng(seed + run)
+        first = [_make(p, s, random) for p, s in zip(mine.params, spaces, strict=True)]
+        expected = [m.part.copy() for m in first]
+        before = [m.whole.copy() for m in first]
+        for number, param in enumerate(mine.params):
+            if theirs.params[number].name in unread:
+                _poison(first[number].part, run)
+                before[number] = first[number].whole.copy()
+            assert isinstance(param, BufferParam)
+        meant(*expected)
+        real(*[m.part for m in first])
+        if (found := _difference(theirs, first, expected, before, length, unread)) is not None:
+            return IntrinsicResult(intrinsic.name, found, how)
+    return IntrinsicResult(intrinsic.name, None, how)
+
+
+def _functions(module: Any) -> dict[str, Any]:
+    library = build(module)
+    with entered():
+        return {name: library[name] for name in signatures(module)}
+
+
+def only_written(desc: Func) -> set[str]:
+    """Parameters that a description stores to and never loads."""
+    found = accesses(desc.op)
+    read = {Buffer(a.buffer).root.name for a in found if not a.is_write}
+    return {Buffer(a.buffer).root.name for a in found if a.is_write} - read
+
+
+def _make(param: Any, space: int, random: np.random.Generator) -> _Memory:
+    if param.dtype == "bfloat16":
+        raise NotChecked("an intrinsic on bfloat16: NumPy has no such numbers")
+    shape = [d.value({}) for d in param.dims]
+    strides = param.strides or tuple([0] * len(shape))
+    apart = [0, *(space if s is None else 0 for s in strides[:-1])]
+    size = [n + more for n, more in zip(shape, apart, strict=True)]
+    if "float" in param.dtype:
+        whole = random.uniform(-1, 1, size).astype(param.dtype)
+    elif param.dtype == "bool":
+        whole = random.integers(0, 2, size).astype(bool)
+    else:
+        info = np.iinfo(np.dtype(param.dtype))
+        whole = random.integers(info.min, info.max, size, np.dtype(param.dtype), endpoint=True)
+    return _Memory(whole, whole[tuple(slice(0, n) for n in shape)])
+
+
+def _poison(part: np.ndarray, run: int) -> None:
+    part[...] = np.nan if part.dtype.kind == "f" else (run % 2 if part.dtype == bool else 85 + run)
+
+
+def _difference(
+    signature: Signature,
+    real: list[_Memory],
+    expected: list[np.ndarray],
+    before: list[np.ndarray],
+    length: int,
+    unread: set[str],
+) -> str | None:
+    for param, memory, meant, old in zip(signature.params, real, expected, before, strict=True):
+        outside = np.ones(memory.whole.shape, bool)
+        outside[tuple(slice(0, n) for n in memory.part.shape)] = False
+        if outside.any() and not np.array_equal(memory.whole[outside], old[outside]):
+            return f"the implementation writes outside of {param.name}"
+        if memory.part.dtype.kind == "f":
+            scale = max(1.0, float(np.abs(meant).max(initial=0)))
+            near = np.abs(memory.part - meant) <= 4 * length * np.finfo(memory.part.dtype).eps * scale
+        else:
+            near = memory.part == meant
+        if near.all():
+            continue
+        at = tuple(int(i) for i in np.argwhere(~near)[0])
+        where = f"{param.name}[{', '.join(map(str, at))}]"
+        if param.name in unread and memory.part.dtype.kind == "f" and np.isnan(memory.part[at]):
+            return f"{where} is NaN: the implementation reads {param.name}, which it should only write"
+        return f"{where} is {memory.part[at]}, the description gives {meant[at]}"
+    return None

@@ -1,0 +1,77 @@
+"""Ready-made intrinsics. A function makes one and registers it; importing this module makes nothing."""
+
+from __future__ import annotations
+
+from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.diagnostics import shown
+
+_OUTER = """
+@T.prim_func
+def desc(a: T.handle, b: T.handle, c: T.handle):
+    A = T.match_buffer(a, ({m}, {k}), "{dtype}", scope="{scope_a}")
+    B = T.match_buffer(b, ({n}, {k}), "{dtype}", scope="{scope_b}")
+    C = T.match_buffer(c, ({m}, {n}), "{dtype}", scope="{scope_c}")
+    with T.block("root"):
+        for i, j, k in T.grid({m}, {n}, {k}):
+            with T.block("update"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
+"""
+
+_OUTER_CALL = """
+@T.prim_func
+def impl(a: T.handle, b: T.handle, c: T.handle):
+    sa = T.int32()
+    sb = T.int32()
+    sc = T.int32()
+    A = T.match_buffer(a, ({m}, {k}), "{dtype}", strides=[sa, 1], scope="{scope_a}")
+    B = T.match_buffer(b, ({n}, {k}), "{dtype}", strides=[sb, 1], scope="{scope_b}")
+    C = T.match_buffer(c, ({m}, {n}), "{dtype}", strides=[sc, 1], scope="{scope_c}")
+    with T.block("root"):
+        T.reads(C[0:{m}, 0:{n}], A[0:{m}, 0:{k}], B[0:{n}, 0:{k}])
+        T.writes(C[0:{m}, 0:{n}])
+        T.call_extern("int32", "{symbol}", C.access_ptr("rw"), A.access_ptr("r"), B.access_ptr("r"), sa, sb, sc)
+"""
+
+
+def outer_product(
+    m: int,
+    n: int,
+    k: int,
+    scopes: tuple[str, str, str] = ("global", "global", "global"),
+    name: str | None = None,
+) -> str:
+    """Register `C[m, n] += A[m, k] * B[n, k]^T` in float32 with the built-in vector kernel; its name comes back.
+
+    `scopes`: those of A, B and C. `name`: that of the intrinsic, else `outer_product_MxNxK` and the
+    scopes that are not global. n and k are multiples of 4. Registering the same again changes nothing.
+    """
+    if odd := [v for v in (m, n, k) if isinstance(v, bool) or not isinstance(v, int)]:
+        raise ValueError(f"outer_product: m, n and k are integers, not {shown(odd[0])}")
+    if not isinstance(scopes, (tuple, list)) or len(scopes) != 3 or not all(isinstance(s, str) for s in scopes):
+        raise ValueError(f"outer_product: scopes are three, those of A, B and C, not {shown(scopes)}")
+    if min(m, n, k) < 1 or n % 4 or k % 4:
+        raise ValueError(f"outer_product: m = {m}, n = {n}, k = {k}; they are positive, n and k multiples of 4")
+    special = "".join(f"_{p}_{s.replace('.', '_')}" for p, s in zip("abc", scopes, strict=True) if s != "global")
+    symbol = f"outer_product_{m}x{n}x{k}"
+    name = name or symbol + special
+    facts = {"m": m, "n": n, "k": k, "dtype": "float32", "symbol": symbol}
+    facts |= dict(zip(("scope_a", "scope_b", "scope_c"), scopes, strict=True))
+    _register_kernel(symbol, m, n, k)
+    _register(name, _OUTER.format(**facts), _OUTER_CALL.format(**facts))
+    return name
+
+
+def _register_kernel(symbol: str, m: int, n: int, k: int) -> None:
+    from tir_mlir.intrin.kernels.outer_product import outer_product as kernel
+    from tir_mlir.intrin.kernels.registry import emit, known_kernels, register_kernel
+    from tir_mlir.target.host import host
+
+    if symbol not in known_kernels():
+        register_kernel(symbol, lambda: emit(kernel(symbol, m, n, k, host())))
+
+
+def _register(name: str, desc: str, impl: str) -> None:
+    from tir_mlir.script.parser import parse
+
+    TensorIntrin.register(name, parse(desc)["desc"], parse(impl)["impl"])

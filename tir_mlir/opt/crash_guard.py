@@ -1,0 +1,113 @@
+"""A net under the process: should MLIR abort in spite of all checks, that is still an error with exit code 1."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tir_mlir.opt.pipeline import Step
+
+JOURNAL = "TIR_OPT_JOURNAL"
+
+
+def under_net(work: Callable[[], int]) -> int:
+    """Run `work` in a child process; its exit code, 1 when it was killed by a signal.
+
+    Must come before any MLIR context is made. `note` tells what the child is at, for the message.
+    """
+    if not hasattr(os, "fork"):
+        return work()
+    path = _journal()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # None: closed before we started
+            stream.flush()
+    child = os.fork()
+    if child == 0:
+        os.environ[JOURNAL] = path
+        return work()
+    try:
+        _, state = os.waitpid(child, 0)
+    except KeyboardInterrupt:
+        _, state = os.waitpid(child, 0)
+    doing = text = ""
+    if path:
+        doing, _, text = _taken(Path(path)).partition("\n")
+    if os.WIFEXITED(state):
+        return os.WEXITSTATUS(state)
+    return _crashed(os.WTERMSIG(state), doing, text)
+
+
+def _taken(journal: Path) -> str:
+    """The text of the journal, which goes; empty when somebody has tidied it away."""
+    try:
+        text = journal.read_text(encoding="utf-8", errors="replace")
+        journal.unlink()
+    except OSError:
+        return ""
+    return text
+
+
+def is_spread() -> bool:
+    """Whether this process may end: another one waits for it, and says so."""
+    return JOURNAL in os.environ
+
+
+def note(doing: str, text: str = "") -> None:
+    """Write down what is about to be done (`FILE:LINE:COL: what`), and how to do it again."""
+    path = os.environ.get(JOURNAL)
+    if path:
+        with contextlib.suppress(OSError):  # a full disk is no reason to stop
+            Path(path).write_text(f"{doing}\n{text}", encoding="utf-8")
+
+
+def _journal() -> str:
+    """A new file for `note`; "" where no temporary file can be made."""
+    try:
+        handle, path = tempfile.mkstemp(prefix="tir-opt-journal-")
+    except OSError:
+        return ""
+    os.close(handle)
+    return path
+
+
+def _crashed(number: int, doing: str, text: str) -> int:
+    from tir_mlir.runtime.tools.toolchain import status
+
+    place, _, what = doing.partition(": ")
+    print(f"{place or 'tir-opt'}: error: MLIR crashed ({status(-number)}) {what}", file=sys.stderr)
+    if text:
+        print(f"tir-opt: a reproducer is in {save(text)}: run tir-opt on it", file=sys.stderr)
+    return 1
+
+
+_HEAD = "// tir-opt reproducer; `tir-opt THIS_FILE` runs the pipeline of the next line."
+_PIPELINE = re.compile(r"// pipeline: (.*)")
+
+
+def content(module_text: str, steps: Sequence[Step]) -> str:
+    """The text of a reproducer."""
+    names = ",".join(step.text for step in steps)
+    return f"{_HEAD}\n// pipeline: builtin.module({names})\n{module_text}"
+
+
+def save(text: str, path: str | None = None) -> str:
+    """Write a reproducer to a path, or to a new temporary file; the path."""
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+        return path
+    with tempfile.NamedTemporaryFile("w", prefix="tir-opt-", suffix=".mlir", delete=False, encoding="utf-8") as file:
+        file.write(text)
+    return file.name
+
+
+def pipeline_of(text: str) -> str | None:
+    """The pipeline that a reproducer carries; None for any other text."""
+    if not text.startswith(_HEAD):
+        return None
+    match = _PIPELINE.match(text[len(_HEAD) + 1 :])
+    return match[1].strip() if match else None

@@ -1,0 +1,177 @@
+"""What the driver has to say: every error of the package and of MLIR as `file:line:column: error: message`."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import ScriptError, TirError, VerifyError
+from tir_mlir.script.parser.verify import place
+
+SEVERITIES = {
+    ir.DiagnosticSeverity.ERROR: "error",
+    ir.DiagnosticSeverity.WARNING: "warning",
+    ir.DiagnosticSeverity.NOTE: "note",
+    ir.DiagnosticSeverity.REMARK: "remark",
+}
+MLIR_ERROR: type[Exception] = getattr(ir, "MLIRError")  # noqa: B009  not in the stubs
+Place = tuple[str, int, int]
+_AT_HEAD = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*)", re.DOTALL)
+_INSIDE = re.compile(r' \((loc\("[^"]*":\d+:\d+\))\)')
+_FROM_TOOL = re.compile(
+    r"(?P<file>[^:\n]+):(?P<line>\d+)(:(?P<column>\d+))?: (?P<severity>error|warning|remark|note): (?P<message>.*)"
+)
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message; line 0: the place is not known. `file` "-" is the text that is being read."""
+
+    severity: str
+    message: str
+    file: str = "-"
+    line: int = 0
+    column: int = 0
+    notes: tuple[Diagnostic, ...] = ()
+
+
+class Failed(Exception):
+    """Work on a piece of input ended with these diagnostics."""
+
+    def __init__(self, *diagnostics: Diagnostic):
+        super().__init__("; ".join(d.message for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+@dataclass
+class Reader:
+    """The text that is being read: its name, and its lines for the excerpts."""
+
+    name: str
+    text: str
+    others: dict[str, str] = field(default_factory=dict)
+
+    def line(self, diagnostic: Diagnostic) -> str | None:
+        text = self.text if diagnostic.file in ("-", self.name) else self.others.get(diagnostic.file)
+        lines = text.splitlines() if text is not None else []
+        return lines[diagnostic.line - 1] if 0 < diagnostic.line <= len(lines) else None
+
+
+def at(location: Any, message: str, severity: str = "error") -> Diagnostic:
+    """A diagnostic at an MLIR location."""
+    file, line, column = place(location)
+    return Diagnostic(severity, message, file or "-", line, column)
+
+
+def of_mlir(found: Any) -> Diagnostic:
+    """A diagnostic of the bindings, notes included."""
+    notes = tuple(of_mlir(n) for n in found.notes)
+    return replace(at(found.location, found.message, SEVERITIES.get(found.severity, "error")), notes=notes)
+
+
+def of_tool(text: str) -> list[Diagnostic]:
+    """The diagnostics in what an LLVM tool wrote to stderr."""
+    found: list[Diagnostic] = []
+    for match in _FROM_TOOL.finditer(text):
+        file = "-" if match["file"] in ("-", "<stdin>", "<unknown>") else match["file"]
+        one = Diagnostic(match["severity"], match["message"], file, int(match["line"]), int(match["column"] or 0))
+        if one.severity == "note" and found:
+            found[-1] = replace(found[-1], notes=(*found[-1].notes, one))
+        else:
+            found.append(one)
+    return found
+
+
+def of_error(error: BaseException, where: Place | None = None) -> list[Diagnostic]:
+    """An exception as diagnostics; `where` is for one that knows no place itself."""
+    if isinstance(error, Failed):
+        return list(error.diagnostics)
+    if found_by_mlir := getattr(error, "error_diagnostics", None):  # an MLIRError
+        return [of_mlir(d) for d in found_by_mlir]
+    if isinstance(error, VerifyError):
+        found = at(error.location, error.message)
+    elif isinstance(error, ScriptError):
+        found = Diagnostic("error", error.message, error.filename or "-", error.lineno or 0, _column(error))
+    elif isinstance(error, (TirError, ValueError, IndexError, MLIR_ERROR)):
+        found = at_head(_text(error))
+    else:
+        found = Diagnostic("error", f"internal error, please report it: {type(error).__name__}: {error}")
+    if found.line or where is None:
+        return [found]
+    return [replace(found, file=where[0], line=where[1], column=where[2])]
+
+
+def at_head(message: str, severity: str = "error") -> Diagnostic:
+    """A message that may begin with its own place, `file:line: `, or hold an MLIR location in parentheses."""
+    match = _AT_HEAD.fullmatch(message)
+    if match is None and (inside := _INSIDE.search(message)):
+        return at(inside[1], message.replace(inside[0], ""), severity)
+    if match is None:
+        return Diagnostic(severity, message)
+    return Diagnostic(severity, match["message"], match["file"], int(match["line"]), int(match["column"] or 1))
+
+
+def _text(error: BaseException) -> str:
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+
+
+def _column(error: ScriptError) -> int:
+    """The column of the mark that a script error puts under its line, which it quotes without the margin."""
+    quoted, mark = str(error).splitlines()[-2:] if "^" in str(error) else ("", "")
+    if not error.filename or not mark.strip() or mark.strip("^ "):
+        return 1
+    whole = linecache.getline(error.filename, error.lineno or 0)
+    return mark.index("^") + 1 - len(quoted) + len(quoted.lstrip()) + len(whole) - len(whole.lstrip())
+
+
+@contextmanager
+def collected(context: ir.Context) -> Iterator[list[Diagnostic]]:
+    """Warnings and remarks that MLIR emits meanwhile."""
+    found: list[Diagnostic] = []
+
+    def take(diagnostic: Any) -> bool:
+        found.append(of_mlir(diagnostic))
+        return True
+
+    handler: Any = context.attach_diagnostic_handler(take)
+    try:
+        yield found
+    finally:
+        handler.detach()
+
+
+def show(diagnostic: Diagnostic, reader: Reader) -> None:
+    """Write a diagnostic to stderr, with the line it speaks of; in colour on a terminal."""
+    for one in (diagnostic, *diagnostic.notes):
+        file = reader.name if one.file == "-" else one.file
+        head = f"{file}:{max(one.line, 1)}:{max(one.column, 1)}: "
+        excerpt = _excerpt(one, reader)
+        if sys.stderr.isatty():
+            _coloured(head, one, excerpt)
+        else:
+            print(f"{head}{one.severity}: {one.message}{excerpt}", file=sys.stderr)
+
+
+def _excerpt(one: Diagnostic, reader: Reader) -> str:
+    line = reader.line(one)
+    if line is None or not line.strip():
+        return ""
+    column = max(one.column, 1)
+    margin = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
+    return f"\n{line}\n{margin}^"
+
+
+def _coloured(head: str, one: Diagnostic, excerpt: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    colour = {"error": "bold red", "warning": "bold yellow"}.get(one.severity, "bold cyan")
+    text = Text.assemble((head, "bold"), (f"{one.severity}: ", colour), one.message, (excerpt, "green"))
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text)

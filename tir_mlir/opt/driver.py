@@ -1,0 +1,171 @@
+"""`tir-opt`: read a module, run passes, print it. See `tir-opt --help`."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import runpy
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir.context import context
+from tir_mlir.opt import command_line, crash_guard, input, options, output, pipeline, upstream, verify_diagnostics
+from tir_mlir.opt.diagnostics import Diagnostic, Failed, Reader, collected, of_error, show
+from tir_mlir.opt.input import Piece
+from tir_mlir.opt.pipeline import PipelineError, Step
+from tir_mlir.opt.runner import Runner, Settings
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code of `tir-opt` with these arguments, by default those of the process."""
+    if argv is None:
+        return crash_guard.under_net(lambda: run(sys.argv[1:]))
+    return run(argv)
+
+
+def run(argv: Sequence[str]) -> int:
+    """The same, in this process whatever happens."""
+    args = command_line.parse(argv)
+    try:
+        if args.version or args.list_passes:
+            output.write(output.versions() if args.version else output.passes(), None)
+            return 0
+        with entered():
+            return Driver(args).run()
+    except Failed as error:
+        _report(error.diagnostics, Reader(args.file, ""))
+    except BrokenPipeError:
+        output.drop_stdout()
+    except KeyboardInterrupt:
+        print("tir-opt: interrupted", file=sys.stderr)
+    return 1
+
+
+def steps_of(texts: Sequence[command_line.Passes]) -> list[Step]:
+    """The steps of the command line; names and options are known ones. Raises Failed."""
+    steps: list[Step] = []
+    for given in texts:
+        try:
+            for step in pipeline.parse(given.text):
+                options.check(step)
+                steps.append(upstream.nested(step) if step.kind == "upstream" else step)
+        except PipelineError as error:
+            shown = f"{error}\n{error.text}\n{' ' * error.offset}^"
+            raise Failed(Diagnostic("error", shown, given.option, 1, error.offset + 1)) from None
+    return steps
+
+
+@dataclass
+class Driver:
+    """One run of the tool: all pieces of the input through all steps."""
+
+    args: argparse.Namespace
+    steps: list[Step] = field(default_factory=list)
+    seconds: list[tuple[str, float]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)  # reproducers to be written
+
+    def run(self) -> int:
+        """Read, run, write; the exit code. Raises Failed when there is nothing to work on."""
+        self._load_imports()
+        self.steps = steps_of(self.args.passes)
+        pieces = input.read(self.args.file, self.args.split_input_file)
+        carried = crash_guard.pipeline_of(pieces[0].text)
+        if carried is not None and not self.args.passes:
+            self.steps = steps_of([command_line.Passes(carried, "// pipeline")])
+        results, good = [], True
+        for piece in pieces:
+            result, fine = self._piece(piece)
+            good = good and fine
+            if result is not None:
+                results.append(result)
+        if self.args.timing:
+            print(output.timing(self.seconds), file=sys.stderr)
+        if results and (good or not self.args.output):
+            comment = "#" if self.args.emit == "script" else ";" if self.args.emit == "llvm" else "//"
+            output.write(f"{comment} -----\n".join(results), self.args.output)
+        return 0 if good else 1
+
+    def _load_imports(self) -> None:
+        for path in self.args.imports:
+            try:
+                runpy.run_path(path)
+            except Exception as error:  # noqa: BLE001  the user's own code
+                frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+                line = frames[-1].lineno or 1 if frames else getattr(error, "lineno", None) or 1
+                raise Failed(Diagnostic("error", f"{type(error).__name__}: {error}", path, line, 1)) from None
+
+    def _piece(self, piece: Piece) -> tuple[str | None, bool]:
+        """The result of one piece, and whether all went as it should."""
+        reader = Reader(piece.name, piece.text)
+        with collected(context()) as said:
+            result, errors = self._result(piece, said)
+        if not self.args.verify_diagnostics:
+            _report([*said, *errors], reader)
+            self._leave_reproducers()
+            return result, not errors
+        wrong = verify_diagnostics.differences(piece.text, piece.name, [*said, *errors])
+        _report(wrong, reader)
+        return (None if wrong else result), not wrong
+
+    def _result(self, piece: Piece, said: list[Diagnostic]) -> tuple[str | None, list[Diagnostic]]:
+        """The text that one piece becomes, or the errors; warnings are added to `said`."""
+        runner: Runner | None = None
+        before = [""]
+        crash_guard.note(f"{piece.name}:1:1: while reading it")
+        try:
+            runner = Runner(input.module_of(piece, not self.args.no_rules), self._settings())
+            runner.before_step = functools.partial(self._remember, piece, runner, before)
+            runner.run(self.steps)
+            crash_guard.note(f"{piece.name}:1:1: while printing the result", runner.asm())
+            return output.text(runner, self.args.emit), []
+        except (KeyboardInterrupt, BrokenPipeError):
+            raise
+        except Exception as error:  # noqa: BLE001  reported below, never a traceback
+            if self.args.debug:
+                traceback.print_exc()
+            if runner is not None and len(runner.seconds) < len(self.steps):
+                self.failed.append(before[0])
+            return None, of_error(error)
+        finally:
+            if runner is not None:
+                said += runner.said
+                self.seconds += runner.seconds
+
+    def _remember(self, piece: Piece, runner: Runner, before: list[str], number: int) -> None:
+        """Keep the module as text before a step: a pass that fails may leave it half rewritten, or end the process."""
+        module = str(runner.module.operation.get_asm())
+        before[0] = crash_guard.content(module, self.steps[number:])
+        crash_guard.note(f"{piece.name}:1:1: in {self.steps[number].name}", before[0])
+
+    def _leave_reproducers(self) -> None:
+        """A file for each step that failed."""
+        for text in self.failed:
+            try:
+                path = crash_guard.save(text, self.args.reproducer)
+                print(f"tir-opt: the failing pass and the module before it are saved: tir-opt {path}", file=sys.stderr)
+            except OSError as error:
+                print(f"tir-opt: the reproducer cannot be written: {error}", file=sys.stderr)
+        self.failed.clear()
+
+    def _settings(self) -> Settings:
+        a = self.args
+        return Settings(
+            print_before=a.print_ir_before_all,
+            print_after=a.print_ir_after_all,
+            local_scope=a.mlir_print_local_scope,
+            debug_info=a.mlir_print_debuginfo,
+            generic=a.mlir_print_op_generic,
+            isolated=a.isolated,
+        )
+
+
+def _report(diagnostics: Sequence[Diagnostic], reader: Reader) -> None:
+    for diagnostic in diagnostics:
+        show(diagnostic, reader)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""Loops and blocks by the names a command line can give: `i_0`, `matmul:i_0`, `#7`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import Block, Func, Loop, View, funcs, is_block, is_init, is_loop, walk
+from tir_mlir.opt.pipeline import near
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
+
+
+class NotFound(TirError):
+    """A name that stands for nothing, or for several things; `culprit` is the function searched."""
+
+    def __init__(self, message: str, culprit: Func | None = None):
+        super().__init__(message)
+        self.culprit = culprit
+
+
+class Names:
+    """What names mean in the functions of a schedule as it is now."""
+
+    def __init__(self, sch: Schedule, func_name: str | None):
+        self.module: ir.Module = sch.mod.mlir
+        self.functions = _functions(self.module, func_name)
+        self.owner = sch.get_block("root", self.functions[0].name).owner
+
+    def find(self, text: str, allowed: Sequence[type]) -> LoopHandle | BlockHandle:
+        """The handle of a loop, a block or (where both are allowed) either; NotFound says what there is."""
+        wants_loop, wants_block = Loop in allowed, Block in allowed or Func in allowed
+        found: list[View] = [Func(f.op) for f in self.functions if text == "root" and wants_block]
+        if text.startswith("#"):
+            found = self._by_id(text)
+        elif ":" in text:
+            block, _, loop = text.rpartition(":")
+            owner = self._one(self._blocks(block), "block", block, self._all_blocks())
+            found = [lp for lp in _loops_around(owner.op) if lp.name == loop]
+            return self._handle(self._one(found, "loop", loop, _loops_around(owner.op), f' above block "{block}"'))
+        else:
+            found += self._blocks(text) if wants_block else []
+            found += [lp for lp in self._all_loops() if _name(lp) == text] if wants_loop else []
+        found = [v for v in found if isinstance(v, tuple(allowed))]
+        word = " or ".join(w for w, wanted in (("block", wants_block), ("loop", wants_loop)) if wanted)
+        known = [*(self._all_blocks() if wants_block else []), *(self._all_loops() if wants_loop else [])]
+        return self._handle(self._one(found, word, text, known))
+
+    def _handle(self, view: View) -> LoopHandle | BlockHandle:
+        return (LoopHandle if isinstance(view, Loop) else BlockHandle)(view.id, self.owner)
+
+    def _one(self, found: Sequence[View], word: str, text: str, known: Sequence[View], where: str = "") -> View:
+        home = self.functions[0]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NotFound(f"{text} may be any of {', '.join(_described(v) for v in found)}: say which", home)
+        place = where or f" in {', '.join(f.name for f in self.functions)}"
+        names = list(dict.fromkeys(_name(v) for v in known))
+        listed = ", ".join(names) or "none"
+        raise NotFound(f"there is no {word} {text}{place}{near(text, names)} ({word}s there: {listed})", home)
+
+    def _by_id(self, text: str) -> list[View]:
+        op = walk.find(self.module, int(text[1:])) if text[1:].isdigit() else None
+        if op is None:
+            return []
+        return [Loop(op) if is_loop(op) else Block(op) if is_block(op) else Func(op)]
+
+    def _blocks(self, name: str) -> list[View]:
+        return [b for b in self._all_blocks() if _name(b) == name]
+
+    def _all_blocks(self) -> list[View]:
+        return [Block(op) for f in self.functions for op in walk.ops(f.op, skip=is_init) if is_block(op)]
+
+    def _all_loops(self) -> list[View]:
+        return [Loop(op) for f in self.functions for op in walk.ops(f.op, skip=is_init) if is_loop(op)]
+
+
+def _functions(module: ir.Module, name: str | None) -> list[Func]:
+    """The named function, else `main`, else all."""
+    every = funcs(module)
+    if not every:
+        raise NotFound("the module has no function with a body")
+    chosen = [f for f in every if f.name == (name or "main")]
+    if name is not None and not chosen:
+        known = [f.name for f in every]
+        raise NotFound(f"the module has no function {name}{near(name, known)} (it has {', '.join(known)})", every[0])
+    return chosen or every
+
+
+def _loops_around(op: ir.Operation) -> list[Loop]:
+    return [Loop(p) for p in walk.parents(op) if is_loop(p)][::-1]
+
+
+def _name(view: Any) -> str:
+    return view.name
+
+
+def _described(view: View) -> str:
+    """`C:i (#3)`: a loop by the block under it."""
+    if not isinstance(view, Loop):
+        return f"block {_name(view)} (#{view.id})"
+    below = walk.blocks_below(view.op)
+    return f"{below[0].name}:{view.name} (#{view.id})" if below else f"{view.name} (#{view.id})"

@@ -1,0 +1,228 @@
+"""`loop=i factors=4,32` -> the arguments of a primitive, typed by its signature."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+import typing
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import Block, Func, Loop
+from tir_mlir.opt.names import Names
+from tir_mlir.opt.pipeline import Step, module_passes, near, pass_name, primitive_name
+from tir_mlir.passes.schedule import PRIMITIVES, Primitive
+
+HANDLES = (Loop, Block, Func)
+_ALIASES = ("loops", "loop", "block", "key", "value", "buffer", "scope", "intrin")
+
+_ENDS = {
+    "key": "ann_key",
+    "value": "ann_val",
+    "buffer": "buffer_index",
+    "scope": "storage_scope",
+    "intrin": "tensor_intrin",
+}
+_WORDS = {bool: "true or false", int: "an integer", types.NoneType: "none"}
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """`a=1 b="x y" c=[1,2]` -> [("a", "1"), ("b", '"x y"'), ("c", "[1,2]")]. Raises TirError."""
+    found: list[tuple[str, str]] = []
+    for token in _tokens(text):
+        key, equals, value = token.partition("=")
+        if not equals or not key:
+            raise TirError(f'option "{token}" is not of the form name=value')
+        found.append((key, value))
+    return found
+
+
+def _tokens(text: str) -> list[str]:
+    """Cut at spaces and at `split_list`'s terms outside quotes and brackets."""
+    return _cut(text, lambda char: char.isspace())
+
+
+def split_list(text: str) -> list[str]:
+    """`4,32` or `[4, 32]` -> ["4", "32"]."""
+    text = text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    return [part.strip() for part in _cut(text, lambda char: char == ",")]
+
+
+def _cut(text: str, ends: Any) -> list[str]:
+    found, current, depth, quote = [], "", 0, ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif depth == 0 and ends(char):
+            found.append(current)
+            current = ""
+            continue
+        current += char
+    return [part for part in [*found, current] if part.strip()]
+
+
+class Arguments:
+    """The arguments of one step, taken from its options."""
+
+    def __init__(self, primitive: Primitive, options: str):
+        self.primitive = primitive
+        self.parameters = _parameters(primitive)
+        self.function: str | None = None
+        self.given: dict[str, tuple[str, str]] = {}  # parameter -> (as the user spelled it, text)
+        for key, value in pairs(options):
+            if key == "func" and "func" not in self.parameters:
+                self.function = _unquoted(value)
+                continue
+            name = self._parameter(key)
+            if name in self.given:
+                raise TirError(f"option {key} is given twice")
+            self.given[name] = (key, value)
+        for name, parameter in self.parameters.items():
+            if parameter.default is inspect.Parameter.empty and name not in self.given:
+                raise TirError(f"option {_shown(self.parameters, name)} is missing; {_listed(self.primitive)}")
+
+    def bound(self, names: Names) -> tuple[list[Any], dict[str, Any]]:
+        """Positional and keyword arguments, names resolved. Raises NotFound, TirError."""
+        positional: list[Any] = []
+        keywords: dict[str, Any] = {}
+        for name, (key, text) in self.given.items():
+            parameter = self.parameters[name]
+            try:
+                if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                    positional = [_converted(part, parameter.annotation, names) for part in split_list(text)]
+                else:
+                    keywords[name] = _converted(text, parameter.annotation, names)
+            except Mistyped as error:
+                raise TirError(f"option {key}={text}: {error}") from None
+        return positional, keywords
+
+    def _parameter(self, key: str) -> str:
+        name = key if key in self.parameters else _aliased(self.parameters, key)
+        if name is None:
+            known = [_shown(self.parameters, n) for n in self.parameters]
+            raise TirError(f'unknown option "{key}"{near(key, known)}; {_listed(self.primitive)}')
+        return name
+
+
+def summary(primitive: Primitive) -> list[str]:
+    """The options of a primitive, those with a default in brackets."""
+    parameters = _parameters(primitive)
+    shown = {n: _shown(parameters, n) for n in parameters}
+    required = {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
+    return [text if n in required else f"[{text}]" for n, text in shown.items()]
+
+
+def _listed(primitive: Primitive) -> str:
+    return f"{pass_name(primitive.name)} takes {', '.join([*summary(primitive), '[func]'])}"
+
+
+def _parameters(primitive: Primitive) -> dict[str, inspect.Parameter]:
+    return {n: p for n, p in primitive.signature.parameters.items() if p.annotation is not Func}
+
+
+def _shown(parameters: dict[str, inspect.Parameter], name: str) -> str:
+    """A parameter as an option: the short name where there is one, and it says all."""
+    if name in _ALIASES or {Loop, Block} <= set(_alternatives(parameters[name].annotation)):
+        return name
+    return next((a for a in _ALIASES if a not in parameters and _aliased(parameters, a) == name), name)
+
+
+def _aliased(parameters: dict[str, inspect.Parameter], key: str) -> str | None:
+    """`loop` for the one parameter that takes a loop, `key` for `ann_key`, ..."""
+    if key in ("loop", "block"):
+        wanted = Loop if key == "loop" else Block
+        return next((n for n, p in parameters.items() if wanted in _alternatives(p.annotation)), None)
+    if key == "loops":
+        return next((n for n, p in parameters.items() if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+    return next((n for n in parameters if key in _ENDS and n.endswith(_ENDS[key])), None)
+
+
+class Mistyped(TirError):
+    """A value that is not of the option's type."""
+
+
+def check(step: Step) -> None:
+    """Raise PipelineError for options that a pass of ours does not have, or lacks."""
+    try:
+        if step.kind == "primitive":
+            of_step(primitive_name(step.name), step.options)
+        elif step.kind == "module":
+            known = [n for n in inspect.signature(module_passes()[step.name].run).parameters][1:]
+            for key, _ in pairs(step.options):
+                if key not in known:
+                    raise TirError(f'unknown option "{key}"; it takes {", ".join(known) or "none"}')
+    except TirError as error:
+        raise step.error(f"{step.name}: {error}") from None
+
+
+def of_step(name: str, options: str) -> Arguments:
+    """The arguments of a step. Raises TirError for unknown, doubled or missing options."""
+    return Arguments(PRIMITIVES[name], options)
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
+        return tuple(a for part in typing.get_args(annotation) for a in _alternatives(part))
+    return (annotation,)
+
+
+def _converted(text: str, annotation: Any, names: Names) -> Any:
+    """The value of an option's text."""
+    kinds = _alternatives(annotation)
+    if types.NoneType in kinds and text.lower() == "none":
+        return None
+    handles = [k for k in kinds if k in HANDLES]
+    several = len(split_list(text)) > 1 and any(typing.get_origin(k) is list for k in kinds)
+    if handles and not several:
+        return names.find(_unquoted(text), handles)
+    for kind in kinds:
+        if typing.get_origin(kind) in (list, typing.get_origin(typing.Sequence[int])):
+            return [_converted(part, typing.get_args(kind)[0], names) for part in split_list(text)]
+    return plain(text, kinds)
+
+
+def plain(text: str, kinds: tuple[Any, ...]) -> Any:
+    """A bool, int, string or literal. Raises Mistyped."""
+    if bool in kinds and text.lower() in ("true", "false", "0", "1"):
+        return text.lower() in ("true", "1")
+    if int in kinds:
+        try:
+            return int(text)
+        except ValueError:
+            pass
+    if str in kinds:
+        return _unquoted(text)
+    words = [w for kind in kinds if typing.get_origin(kind) is typing.Literal for w in typing.get_args(kind)]
+    if _unquoted(text) in words:
+        return _unquoted(text)
+    if words:
+        raise Mistyped(f"{' or '.join(words)} is needed")
+    for kind in kinds:
+        if hasattr(kind, "from_text"):
+            return kind.from_text(_unquoted(text))
+    if any(k in (Any, inspect.Parameter.empty) for k in kinds):
+        return _literal(text)
+    raise Mistyped(f"{' or '.join(_WORDS.get(k, str(k)) for k in kinds)} is needed")
+
+
+def _literal(text: str) -> Any:
+    """A number, true, false, a quoted string, a list or dictionary; anything else is a string."""
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"" else text

@@ -1,0 +1,109 @@
+"""The result as text: MLIR, generic MLIR, TVMScript or LLVM IR."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mlir import ir
+from mlir.dialects import llvm
+
+from tir_mlir.dialect.ir import create
+from tir_mlir.opt import input, options, pipeline, upstream
+from tir_mlir.opt.diagnostics import Diagnostic, Failed
+from tir_mlir.opt.runner import Runner
+from tir_mlir.passes.lower import lower_to_llvm
+from tir_mlir.passes.lower.llvm.abi import foreign_ops
+from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.runtime.tools import toolchain
+from tir_mlir.script.printer import script
+
+FORMATS = ("mlir", "script", "generic", "llvm")
+
+
+def text(runner: Runner, form: str) -> str:
+    """The module in a form; a program on its way to `llvm` is lowered first. Raises TirError, MLIRError."""
+    if form == "script":
+        input.as_program(runner.module)
+        return script(runner.module) + "\n"
+    if form == "llvm":
+        return _llvm(runner.module)
+    runner.settings = replace(runner.settings, generic=runner.settings.generic or form == "generic")
+    asm = runner.asm()
+    return asm if asm.endswith("\n") else asm + "\n"
+
+
+def _llvm(module: ir.Module) -> str:
+    if foreign_ops(module):
+        module = create.clone_module(module)
+        lower_to_llvm(module)
+    return llvm.translate_module_to_llvmir(module.operation)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def write(result: str, path: str | None) -> None:
+    """To a file or stdout. Raises Failed when it cannot be written; BrokenPipeError is the caller's."""
+    to_stdout = path is None or path == "-"
+    name = "<stdout>" if path is None or path == "-" else path
+    try:
+        if not to_stdout:
+            Path(name).write_text(result, encoding="utf-8")
+        elif sys.stdout is None:  # closed before we started
+            raise OSError("it is closed")
+        else:
+            sys.stdout.write(result)
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if to_stdout and sys.stdout is not None:
+            drop_stdout()
+        raise Failed(Diagnostic("error", f"cannot be written: {error.strerror or error}", name)) from None
+
+
+def drop_stdout() -> None:
+    """After a failed write: keep Python from complaining once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def passes() -> str:
+    """Our passes, one line each, then the upstream ones that run in process."""
+    docs = pipeline.our_passes()
+    steps = {pipeline.pass_name(p.name) for p in PRIMITIVES.values() if not p.pure}
+    lines = ["schedule primitives:"]
+    lines += [f"  {name + _options(name):68} {docs[name]}" for name in docs if name in steps]
+    lines += ["", "passes on a whole module:"]
+    lines += [f"  {name + _options(name):40} {text}" for name, text in docs.items() if name not in steps]
+    lines += ["", "upstream passes that run in this process (any other runs in an mlir-opt of its own):"]
+    lines += [f"  {name}" for name in sorted(upstream.IN_PROCESS) if not name.startswith("tir-")]
+    return "\n".join(lines) + "\n"
+
+
+def _options(name: str) -> str:
+    """`{loop= factors= [preserve_unit_iters=]}`."""
+    primitive = PRIMITIVES.get(pipeline.primitive_name(name))
+    if primitive is not None and name not in pipeline.module_passes():
+        return "{" + " ".join(options.summary(primitive)) + "}"
+    if name not in pipeline.module_passes():
+        return ""
+    known = list(inspect.signature(pipeline.module_passes()[name].run).parameters)[1:]
+    return "{" + " ".join(f"[{k}=]" for k in known) + "}" if known else ""
+
+
+def versions() -> str:
+    """Each part of the toolchain with its origin."""
+    from tir_mlir import __version__
+
+    found = {"tir-opt": __version__, **toolchain.versions()}
+    width = max(map(len, found))
+    return "".join(f"{name:{width}}  {text}\n" for name, text in found.items())
+
+
+def timing(seconds: Sequence[tuple[str, float]]) -> str:
+    """A table of seconds by pass, in the order of running."""
+    total = sum(s for _, s in seconds)
+    rows = [f"  {s:9.4f}  {100 * s / total if total else 0:5.1f}%  {name}" for name, s in seconds]
+    return "\n".join(["  seconds   share   pass", *rows, f"  {total:9.4f}  100.0%  total"])

@@ -1,0 +1,201 @@
+"""The text of a pipeline -> steps: our passes and upstream ones, mixed, in order.
+
+builtin.module(tir-split{loop=i factors=4,32}, tir-lower, func.func(canonicalize,cse))
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.passes.linalg import CONVERSIONS, Conversion
+from tir_mlir.passes.lower import LOWERINGS, LoweringPass, pipeline
+from tir_mlir.passes.schedule import PRIMITIVES
+
+WHOLE_WAY = "tir-lower-to-llvm"
+OURS_AT_ONCE = "tir-lower"
+VERIFY = "tir-verify"
+DRIVER_PASSES = {
+    OURS_AT_ONCE: "all our lowering passes in order: leaves affine, scf, memref, arith, vector",
+    WHOLE_WAY: "our lowering passes and the upstream ones after them: the LLVM dialect",
+    VERIFY: "check the rules of the encoding",
+}
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_OPEN, _CLOSE = "([{", ")]}"
+_ANY_ANCHOR = ("builtin.module", "any")
+
+
+class PipelineError(TirError):
+    """A pipeline that cannot be read or run; knows its place in the text."""
+
+    def __init__(self, message: str, text: str, offset: int):
+        super().__init__(message)
+        self.text = text
+        self.offset = offset
+
+
+@dataclass(frozen=True)
+class Step:
+    """One pass: `anchors` are the ops it is nested in, `kind` is primitive, module, driver or upstream.
+
+    A pass of kind module is one of ours that rewrites a whole module.
+    """
+
+    kind: str
+    name: str
+    options: str
+    anchors: tuple[str, ...]
+    source: str
+    offset: int
+
+    @property
+    def text(self) -> str:
+        """The pass as an element of a pipeline."""
+        text = f"{self.name}{{{self.options}}}" if self.options else self.name
+        for anchor in reversed(self.anchors):
+            text = f"{anchor}({text})"
+        return text
+
+    def error(self, message: str) -> PipelineError:
+        return PipelineError(message, self.source, self.offset)
+
+
+def parse(text: str) -> list[Step]:
+    """The steps of a pipeline, with or without `builtin.module(...)` around it. Raises PipelineError."""
+    scanner = _Scanner(text)
+    steps = scanner.elements(())
+    if scanner.rest():
+        raise scanner.error(f"unexpected {scanner.rest()[0]!r}")
+    return [more for step in steps for more in _expanded(step)]
+
+
+def _expanded(step: Step) -> list[Step]:
+    if step.name != OURS_AT_ONCE:
+        return [step]
+    return [Step("module", name, "", (), step.source, step.offset) for name in pipeline.OURS]
+
+
+def primitive_name(pass_name: str) -> str:
+    """`tir-cache-read` -> `cache_read`."""
+    return pass_name.removeprefix("tir-").replace("-", "_")
+
+
+def pass_name(primitive: str) -> str:
+    return "tir-" + primitive.replace("_", "-")
+
+
+def module_passes() -> dict[str, LoweringPass | Conversion]:
+    """Our passes that are no schedule primitives, by name: those to and from linalg, and the way down."""
+    return {**CONVERSIONS, **LOWERINGS}
+
+
+def our_passes() -> dict[str, str]:
+    """Every pass of ours with the first sentence of its documentation."""
+    steps = {pass_name(p.name): _first(p.doc) for p in PRIMITIVES.values() if not p.pure}
+    return {**steps, **DRIVER_PASSES, **{name: one.help for name, one in module_passes().items()}}
+
+
+def _first(doc: str) -> str:
+    return doc.split("\n\n")[0].replace("\n", " ").strip()
+
+
+class _Scanner:
+    def __init__(self, text: str):
+        self.text = text
+        self.at = 0
+
+    def rest(self) -> str:
+        self.space()
+        return self.text[self.at :]
+
+    def space(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def error(self, message: str, offset: int | None = None) -> PipelineError:
+        return PipelineError(message, self.text, self.at if offset is None else offset)
+
+    def elements(self, anchors: tuple[str, ...]) -> list[Step]:
+        """Elements between commas, up to a closing parenthesis or the end."""
+        found: list[Step] = []
+        while self.rest() and not self.rest().startswith(")"):
+            found += self.element(anchors)
+            if not self.rest().startswith(","):
+                break
+            self.at += 1
+            if not self.rest() or self.rest().startswith(")"):
+                raise self.error("a pass is expected after the comma")
+        return found
+
+    def element(self, anchors: tuple[str, ...]) -> list[Step]:
+        self.space()
+        start = self.at
+        match = _NAME.match(self.text, start)
+        if match is None:
+            raise self.error(f"the name of a pass is expected, not {self.rest()[:1]!r}")
+        self.at = match.end()
+        rest = self.rest()
+        if rest.startswith("("):
+            return self.nested(match.group(), anchors, start)
+        options = self.group() if rest.startswith("{") else ""
+        return [_step(match.group(), options, anchors, self.text, start)]
+
+    def nested(self, anchor: str, anchors: tuple[str, ...], start: int) -> list[Step]:
+        """The passes inside `anchor(...)`."""
+        self.at += 1
+        inner = anchors if anchor in _ANY_ANCHOR and not anchors else (*anchors, anchor)
+        found = self.elements(inner)
+        if not self.rest().startswith(")"):
+            is_open = f"the parenthesis of {anchor}( is not closed"
+            raise self.error("a comma or ) is expected" if self.rest() else is_open)
+        self.at += 1
+        return found
+
+    def group(self) -> str:
+        """The text inside balanced braces; brackets inside quotes do not count."""
+        start, depth, quote = self.at, 0, ""
+        for at in range(start, len(self.text)):
+            char = self.text[at]
+            if quote:
+                quote = "" if char == quote else quote
+            elif char in "'\"":
+                quote = char
+            elif char in _OPEN:
+                depth += 1
+            elif char in _CLOSE:
+                depth -= 1
+                if depth == 0:
+                    self.at = at + 1
+                    return self.text[start + 1 : at].strip()
+        raise self.error("the brace is not closed", start)
+
+
+def _step(name: str, options: str, anchors: tuple[str, ...], text: str, offset: int) -> Step:
+    kind = _kind(name, text, offset)
+    if kind != "upstream" and anchors:
+        raise PipelineError(f"{name} works on a whole module: write it outside {anchors[-1]}(...)", text, offset)
+    if kind == "driver" and options:
+        raise PipelineError(f"{name} has no options", text, offset)
+    return Step(kind, name, options, anchors, text, offset)
+
+
+def _kind(name: str, text: str, offset: int) -> str:
+    if name in DRIVER_PASSES:
+        return "driver"
+    if name in module_passes():
+        return "module"
+    if not name.startswith("tir-"):
+        return "upstream"
+    primitive = PRIMITIVES.get(primitive_name(name))
+    if primitive is not None and not primitive.pure:
+        return "primitive"
+    raise PipelineError(f"there is no pass {name}{near(name, our_passes())}; --list-passes shows all", text, offset)
+
+
+def near(word: str, known: Sequence[str] | dict[str, str]) -> str:
+    """`; did you mean ...?` when something known is like the word."""
+    found = difflib.get_close_matches(word, list(known), 1, 0.6)
+    return f"; did you mean {found[0]}?" if found else ""

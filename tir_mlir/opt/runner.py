@@ -1,0 +1,148 @@
+"""Running the steps of a pipeline on a module: our primitives through `Schedule`, our passes, upstream passes."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotProvable, ScheduleError, TirError
+from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.verify import check_mlir
+from tir_mlir.opt import input, options, pipeline, upstream
+from tir_mlir.opt.diagnostics import Diagnostic, Failed, Place, at_head, of_error
+from tir_mlir.opt.names import Names, NotFound
+from tir_mlir.opt.pipeline import Step
+from tir_mlir.passes.lower import lower_to_llvm
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.refusal import culprit_id
+from tir_mlir.script.parser.verify import place
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run and print, from the command line."""
+
+    print_before: bool = False
+    print_after: bool = False
+    local_scope: bool = False
+    debug_info: bool = False
+    generic: bool = False
+    isolated: bool = False
+
+
+@dataclass
+class Runner:
+    """A module on its way through the steps. `step` is the one that runs, `seconds` what each took."""
+
+    module: ir.Module
+    settings: Settings
+    seconds: list[tuple[str, float]] = field(default_factory=list)
+    said: list[Diagnostic] = field(default_factory=list)
+    before_step: Callable[[int], None] = lambda _: None
+    step: int = 0
+    _schedule: Schedule | None = None
+
+    def run(self, steps: list[Step]) -> None:
+        """Run all steps. Raises Failed; `step` is then the number of the step, the module as it was before it.
+
+        (A pass that rewrites in place may have left its mark on the module: the driver keeps the text from before.)
+        """
+        for self.step, step in enumerate(steps):
+            self._dump("Before", step, self.settings.print_before)
+            self.before_step(self.step)
+            start = time.perf_counter()
+            try:
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    self._run(step)
+            except Failed:
+                raise
+            except RecursionError:
+                raise Failed(Diagnostic("error", f"{step.name}: the program is nested too deeply")) from None
+            except Exception as error:  # noqa: BLE001  whatever goes wrong is reported with its step
+                raise Failed(*self._failure(step, error)) from error
+            self.said += [at_head(str(w.message), "warning") for w in caught]
+            self.seconds.append((step.name, time.perf_counter() - start))
+            self._dump("After", step, self.settings.print_after)
+        self.leave_schedule()
+
+    def leave_schedule(self) -> None:
+        """The module is ours again."""
+        self._schedule = None
+
+    def asm(self) -> str:
+        """The module as MLIR text."""
+        s = self.settings
+        asm = self.module.operation.get_asm(
+            use_local_scope=s.local_scope, enable_debug_info=s.debug_info, print_generic_op_form=s.generic
+        )
+        return str(asm)
+
+    def _run(self, step: Step) -> None:
+        if step.kind == "primitive":
+            self._primitive(step)
+            return
+        self.leave_schedule()
+        if step.kind == "upstream":
+            self.module, warned = upstream.run(self.module, step, self.settings.isolated)
+            self.said += warned
+        elif step.name == pipeline.VERIFY:
+            input.as_program(self.module)
+        elif step.name == pipeline.WHOLE_WAY:
+            lower_to_llvm(self.module)
+        else:
+            pipeline.module_passes()[step.name].run(self.module, **dict(options.pairs(step.options)))
+            check_mlir(self.module.operation)
+
+    def _primitive(self, step: Step) -> None:
+        name = pipeline.primitive_name(step.name)
+        if self._schedule is None:
+            input.as_program(self.module)
+            self._schedule = Schedule(self.module, error_render_level="fast")
+        arguments = options.of_step(name, step.options)
+        positional, keywords = arguments.bound(Names(self._schedule, arguments.function))
+        getattr(self._schedule, name)(*positional, **keywords)
+        self.module = self._schedule.mod.mlir
+
+    def _failure(self, step: Step, error: Exception) -> list[Diagnostic]:
+        """The error of a step, at the op it is about."""
+        culprit = None
+        if isinstance(error, ScheduleError):
+            culprit = _culprit(self.module, error)
+        elif isinstance(error, NotFound):
+            culprit = error.culprit.op if error.culprit is not None else None
+            error = TirError(f"{step.name}: {error}")
+        elif isinstance(error, options.Mistyped) or type(error) is TirError:
+            error = TirError(f"{step.name}: {error}")
+        elif isinstance(error, NotProvable):
+            error = TirError(f"{step.name}: not provable: {error}")
+        return of_error(error, written_at(culprit, self.module))
+
+    def _dump(self, when: str, step: Step, wanted: bool) -> None:
+        if wanted:
+            print(f"// -----// IR Dump {when} {step.text} //----- //\n{self.asm()}", file=sys.stderr)
+
+
+def _culprit(module: ir.Module, error: ScheduleError) -> ir.Operation | None:
+    """The op of the module before the step that a refusal speaks of."""
+    cause = error.__cause__ or error.__context__  # a refusal hides its cause from tracebacks
+    number = getattr(cause, "op_id", None)
+    if number is None:
+        number = culprit_id(getattr(cause, "culprit", None))
+    return walk.find(module, number) if number is not None else None
+
+
+def written_at(op: Any, module: ir.Module) -> Place | None:
+    """The place of an op in the user's text: its own, that of what is in it, or that of what it is in."""
+    candidates = [] if op is None else [*walk.ops(op), *walk.parents(op)]
+    for candidate in [*candidates, *(o.operation for o in module.body.operations)]:
+        found = place(candidate.location)
+        if found[1]:
+            return found
+    return None

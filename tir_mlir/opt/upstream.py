@@ -1,0 +1,113 @@
+"""Upstream passes: those we use ourselves run in process, all others in an mlir-opt of their own, which may crash."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from tir_mlir.dialect.diagnostics import ToolError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.opt.diagnostics import MLIR_ERROR, Diagnostic, Failed, collected, of_tool
+from tir_mlir.opt.pipeline import Step, near, our_passes
+from tir_mlir.passes.lower.pipeline import names
+from tir_mlir.runtime.tools import toolchain
+
+# our pipelines hold them, or they are plain and well tried
+IN_PROCESS = frozenset(
+    {element.split("{")[0] for element in names(parallel=True)}
+    | {
+        "affine-loop-invariant-code-motion",
+        "affine-loop-unroll",
+        "affine-scalrep",
+        "affine-simplify-structures",
+        "control-flow-sink",
+        "loop-invariant-code-motion",
+        "remove-dead-values",
+        "sccp",
+        "strip-debuginfo",
+        "symbol-dce",
+    }
+)
+
+_RESTRICTED = re.compile(r"restricted to '([\w.]+)' on a PassManager intended to run on 'builtin.module'")
+
+
+def nested(step: Step) -> Step:
+    """The step, inside the op its pass is for (`affine-loop-tile` -> `func.func(affine-loop-tile)`).
+
+    Raises PipelineError for an unknown pass or option, at its place.
+    """
+    try:
+        manager = _manager(step)
+    except ValueError as error:
+        only_for = _RESTRICTED.search(str(error))
+        if only_for is None or step.anchors:
+            raise step.error(_reason(step, str(error))) from None
+        return replace(step, anchors=(only_for[1],))
+    return step if step.anchors or _takes_modules(manager) else replace(step, anchors=("func.func",))
+
+
+def _takes_modules(manager: PassManager) -> bool:
+    """Whether a pass runs on a module; one that is for any kind of function says so only when it is run."""
+    with entered():
+        try:
+            manager.run(ir.Module.create().operation)
+        except MLIR_ERROR as error:
+            return "unable to schedule pass" not in str(error)
+    return True
+
+
+def _manager(step: Step) -> PassManager:
+    return PassManager.parse(f"builtin.module({step.text})")
+
+
+def _reason(step: Step, text: str) -> str:
+    if "does not refer to a registered pass" in text:
+        known = sorted({*IN_PROCESS, *our_passes()})
+        return f"there is no pass {step.name}{near(step.name, known)}; --list-passes shows ours, `mlir-opt --help` all"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"{step.name}: " + "; ".join(line.removeprefix("<Pass-Options-Parser>: ") for line in lines[:2])
+
+
+def run(module: ir.Module, step: Step, isolated: bool) -> tuple[ir.Module, list[Diagnostic]]:
+    """The module after an upstream pass, the same or a new one, and its warnings.
+
+    Some passes complain of an error and succeed: that counts as a failure. Raises Failed, ToolError.
+    """
+    work = _apart if isolated or step.name not in IN_PROCESS else _here
+    after, said = work(module, step)
+    if any(d.severity == "error" for d in said):
+        raise Failed(*said)
+    return after, said
+
+
+def _here(module: ir.Module, step: Step) -> tuple[ir.Module, list[Diagnostic]]:
+    context = module.context
+    with collected(context) as said:
+        # else the bindings end the process when a pass complains and succeeds
+        context.emit_error_diagnostics = True
+        try:
+            _manager(step).run(module.operation)
+        except MLIR_ERROR as error:
+            if not any(d.severity == "error" for d in said):
+                said.append(Diagnostic("error", f"{step.name}: {str(error).splitlines()[0]}"))
+        finally:
+            context.emit_error_diagnostics = False
+    return module, said
+
+
+def _apart(module: ir.Module, step: Step) -> tuple[ir.Module, list[Diagnostic]]:
+    text = str(module.operation.get_asm(enable_debug_info=True))
+    pipeline = f"--pass-pipeline=builtin.module({step.text})"
+    done = toolchain.attempt("mlir-opt", [pipeline, "--mlir-print-debuginfo"], input=text)
+    said = of_tool(done.stderr)
+    if any(d.severity == "error" for d in said) and done.returncode >= 0:
+        return module, said
+    if done.returncode == 0:
+        return ir.Module.parse(done.stdout), said
+    reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "error" in line.lower()), "")
+    ended = f"mlir-opt ended with {toolchain.status(done.returncode)} in {step.name}"
+    raise ToolError(f"{ended}: {reason.strip()}" if reason else ended)

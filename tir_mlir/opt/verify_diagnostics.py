@@ -1,0 +1,96 @@
+"""`--verify-diagnostics`: what the comments of a file expect against what was said.
+
+// expected-error @below {{does not cover}}
+// expected-warning@+2 {{...}}    expected-note-re @above {{loop {{.*}} starts}}    expected-error @unknown {{...}}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tir_mlir.opt.diagnostics import Diagnostic
+
+_EXPECTED = re.compile(
+    r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)?\s*"
+    r"(?:@(?P<place>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*?)\}\}\s*(?=$|//|#|expected-)"
+)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A message that must come, at a line (0: of unknown place); `line_of_comment` is for the complaint."""
+
+    severity: str
+    text: str
+    is_regex: bool
+    line: int
+    line_of_comment: int
+
+    def fits(self, diagnostic: Diagnostic, here: tuple[str, ...]) -> bool:
+        line = diagnostic.line if diagnostic.file in here else 0
+        if diagnostic.severity != self.severity or line != self.line:
+            return False
+        if self.is_regex:
+            return re.search(_regex(self.text), diagnostic.message) is not None
+        return self.text in diagnostic.message
+
+
+def _regex(text: str) -> str:
+    """Text with regular expressions in `{{...}}`."""
+    parts = re.split(r"\{\{(.*?)\}\}", text)
+    return "".join(f"({part})" if number % 2 else re.escape(part) for number, part in enumerate(parts))
+
+
+def expected(text: str) -> list[Expectation]:
+    """The expectations in the comments of a text."""
+    lines = text.splitlines()
+    found = []
+    for number, line in enumerate(lines, 1):
+        for match in _EXPECTED.finditer(line):
+            target = _target(match["place"], number, lines)
+            found.append(Expectation(match["severity"], match["text"], bool(match["regex"]), target, number))
+    return found
+
+
+def _target(place: str | None, number: int, lines: Sequence[str]) -> int:
+    """The line a designator means; above and below pass over other expectations."""
+    if place is None:
+        return number
+    if place == "unknown":
+        return 0
+    if place[0] in "+-":
+        return number + int(place)
+    step = -1 if place == "above" else 1
+    target = number + step
+    while 0 < target <= len(lines) and _EXPECTED.search(lines[target - 1]):
+        target += step
+    return target
+
+
+def differences(text: str, name: str, said: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """What was expected and not said, and what was said and not expected."""
+    open_ = expected(text)
+    wrong: list[Diagnostic] = []
+    here = ("-", name)
+    for one in said:
+        for diagnostic in (one, *one.notes):
+            match = next((e for e in open_ if e.fits(diagnostic, here)), None)
+            if match is not None:
+                open_.remove(match)
+            elif diagnostic.severity != "note":  # as in mlir-opt, a note needs no expectation
+                wrong.append(Diagnostic("error", f"unexpected {_said(diagnostic)}", *_place(diagnostic)))
+    for e in open_:
+        wrong.append(
+            Diagnostic("error", f'expected {e.severity} "{e.text}" was not produced', "-", e.line_of_comment, 1)
+        )
+    return wrong
+
+
+def _said(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.severity}: {diagnostic.message}"
+
+
+def _place(diagnostic: Diagnostic) -> tuple[str, int, int]:
+    return diagnostic.file, diagnostic.line, diagnostic.column

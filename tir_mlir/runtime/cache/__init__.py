@@ -1,0 +1,1 @@
+"""Compiled code kept between runs, and the fingerprint of what made it."""

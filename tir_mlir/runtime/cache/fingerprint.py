@@ -1,0 +1,63 @@
+"""What the installed package and its libraries are, for the keys of cached code."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+
+from tir_mlir.runtime.llvm import llvm_c
+
+FORMAT = "1"
+
+
+# what takes part between a program and its code, relative to the package
+SOURCES = ("build.py", "dialect", "intrin", "passes/lower", "runtime", "target.py")
+
+
+def sources_changed() -> bool:
+    """Whether somebody edited this package since this process took it in: what it makes now is of neither state."""
+    return _sources() != _AT_START
+
+
+@functools.cache
+def installation() -> str:
+    """This package, LLVM and what else lowering asks, as they are installed here."""
+    found = [sys.version, sys.prefix, sys.base_prefix, llvm_c.identity(), _AT_START]
+    spec = importlib.util.find_spec("islpy")
+    if spec is not None and spec.origin:
+        found.append(stamp(spec.origin) + stamp(os.path.dirname(spec.origin)))
+    return "\n".join(found)
+
+
+def _sources() -> str:
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(os.path.join(root, source))))
+
+
+def _stamps(path: str) -> Iterator[str]:
+    """Path, size and time of all source files under a path: cheaper than their content, and changes with it."""
+    if not os.path.isdir(path):
+        yield path + stamp(path)
+        return
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name != "__pycache__":
+                    yield from _stamps(entry.path)
+            else:
+                stat = entry.stat()
+                yield f"{entry.path} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def stamp(path: str) -> str:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return ""  # a library that the loader looks for itself
+    return f"{stat.st_size} {stat.st_mtime_ns}"
+
+
+_AT_START = _sources()

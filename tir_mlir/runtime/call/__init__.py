@@ -1,0 +1,1 @@
+"""Calling compiled code with arrays: signatures, checks, the fast entry."""

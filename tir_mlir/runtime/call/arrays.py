@@ -1,0 +1,297 @@
+"""From the caller's arrays to memref descriptors: every check of an argument, and the packing.
+
+Checks that depend on shapes, strides and types are done once for each combination of them (a `_Plan`); each call then
+looks at addresses, writability and overlap only. A call makes its own descriptors, so calls may run in several threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.runtime.call.signature import BufferParam, Dim, ScalarParam, Signature
+
+_SCALARS: dict[str, Any] = {
+    "int64": ctypes.c_int64, "int32": ctypes.c_int32, "int16": ctypes.c_int16, "int8": ctypes.c_int8,
+    "bool": ctypes.c_bool, "float32": ctypes.c_float, "float64": ctypes.c_double,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """How one buffer argument is packed: a descriptor is {pointer, pointer, offset, sizes, strides}, all 64 bits."""
+
+    index: int
+    struct: Any
+    tail: tuple[int, ...]
+    back: int
+    itemsize: int
+    low: int
+    high: int
+    written: bool
+
+
+class Packed(NamedTuple):
+    """Arguments that passed: the values to call with, the arrays that must live as long as the call, and what the next
+    call may have in common with this one."""
+
+    values: list[Any]
+    arrays: list[np.ndarray]
+    key: Any
+    plan: list[_Slot]
+
+
+class Packer:
+    """Checks and packs the arguments of one function."""
+
+    def __init__(self, signature: Signature):
+        self.signature = signature
+        self._buffers = [(i, p) for i, p in enumerate(signature.params) if isinstance(p, BufferParam)]
+        self._scalars = [(i, p) for i, p in enumerate(signature.params) if isinstance(p, ScalarParam)]
+        self._sized = any(p.is_index for _, p in self._scalars)
+        self._plans: dict[Any, list[_Slot]] = {}
+
+    @property
+    def argtypes(self) -> list[Any]:
+        """The ctypes of the C-interface function."""
+        return [ctypes.c_void_p if isinstance(p, BufferParam) else _SCALARS[p.dtype] for p in self.signature.params]
+
+    def pack(self, args: Sequence[Any]) -> Packed:
+        """What to call with. Raises ArgumentError."""
+        if len(args) != len(self.signature.params):
+            needed = len(self.signature.params)
+            raise ArgumentError(
+                f"{self.signature.name} takes {needed} argument{'s' * (needed != 1)}, {len(args)} given; "
+                f"it is {self.signature}"
+            )
+        values: list[Any] = list(args)
+        for i, param in self._scalars:
+            values[i] = self._scalar(param, args[i])
+        arrays = [args[i] if type(args[i]) is np.ndarray else self._array(p, args[i]) for i, p in self._buffers]
+        key: Any = tuple([(a.shape, a.strides, a.dtype) for a in arrays])
+        if self._sized:
+            key = (key, *(values[i] for i, p in self._scalars if p.is_index))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plan(arrays, values)
+            if len(self._plans) > 256:  # many different shapes: do not grow for ever
+                self._plans.clear()
+            self._plans[key] = plan
+        starts = []
+        for slot, array in zip(plan, arrays, strict=True):
+            start = array.__array_interface__["data"][0]
+            starts.append(start)
+            if start % slot.itemsize:
+                self._fail_alignment(slot, start)
+            if slot.written and not array.flags.writeable:
+                self._fail_writable(slot)
+            values[slot.index] = slot.struct(start - slot.back, start - slot.back, *slot.tail)
+        if self.signature.noalias:
+            self._check_overlap(plan, starts, arrays)
+        return Packed(values, arrays, key, plan)
+
+    # -- once a combination of shapes ------------------------------------------------------------------------------
+
+    def _plan(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> list[_Slot]:
+        for (_, param), array in zip(self._buffers, arrays, strict=True):
+            self._check_type(param, array)
+        self._check_shapes(arrays, values)
+        return [self._slot(i, p, a) for (i, p), a in zip(self._buffers, arrays, strict=True)]
+
+    def _check_type(self, param: BufferParam, array: np.ndarray) -> None:
+        if array.ndim != len(param.dims):
+            self._fail(param, f"has {array.ndim} dimensions, shape {array.shape}", f"{len(param.dims)} are needed")
+        names = ("bfloat16", "uint16") if param.dtype == "bfloat16" else (param.dtype,)
+        if array.dtype.name not in names:
+            fix = (
+                "view a bfloat16 array as uint16"
+                if param.dtype == "bfloat16"
+                else f'convert with .astype("{param.dtype}")'
+            )
+            self._fail(param, f"is of type {array.dtype.name}", f"{param.dtype} is needed; {fix}")
+        if not array.dtype.isnative:
+            self._fail(
+                param, f"has foreign byte order ({array.dtype.str})", 'swap with .astype(a.dtype.newbyteorder("="))'
+            )
+
+    def _check_shapes(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> None:
+        """Bind the shape variables, from arguments of that name and from the arrays; then compare every extent."""
+        known: dict[str, tuple[int, str]] = {
+            p.name: (values[i], f"argument {p.name!r}") for i, p in self._scalars if p.is_index
+        }
+        extents = [
+            (param, axis, dim, array.shape[axis])
+            for (_, param), array in zip(self._buffers, arrays, strict=True)
+            for axis, dim in enumerate(param.dims)
+        ]
+        for param, axis, dim, size in sorted(
+            extents, key=lambda e: e[2].text not in e[2].symbols
+        ):  # bare symbols first
+            free = [s for s in dim.symbols if s not in known]
+            if len(free) == 1:
+                value = _solve(dim, free[0], {s: v for s, (v, _) in known.items()}, size)
+                if value is not None:
+                    known[free[0]] = (value, f"dimension {axis} of {param.name!r}")
+        for param, axis, dim, size in extents:
+            if dim.text == "?":
+                continue  # any extent will do
+            if unknown := [s for s in dim.symbols if s not in known]:
+                needed = f"{dim.text} is needed, for some {unknown[0]} >= 0"
+                self._fail(param, f"has extent {size} in dimension {axis}", needed)
+            wanted = dim.value({s: v for s, (v, _) in known.items()})
+            if size != wanted:
+                source = "".join(f"; {s} = {known[s][0]} comes from {known[s][1]}" for s in dim.symbols)
+                name = f"{dim.text} = {wanted}" if dim.symbols else str(wanted)
+                self._fail(param, f"has extent {size} in dimension {axis}", f"{name} is needed{source}")
+        self._check_promises(known)
+
+    def _check_promises(self, known: dict[str, tuple[int, str]]) -> None:
+        """The sizes keep what the function assumes of them."""
+        values = {s: v for s, (v, _) in known.items()}
+        for promise in self.signature.promises:
+            if not promise.holds(values):
+                source = " and ".join(f"{s} = {values[s]} from {known[s][1]}" for s in promise.value.symbols)
+                name = self.signature.name
+                raise ArgumentError(f"{name}: it assumes {promise.text}; this call has {source}")
+
+    def _slot(self, index: int, param: BufferParam, array: np.ndarray) -> _Slot:
+        itemsize = array.itemsize
+        row_major = _row_major(array.shape)
+        if any(s % itemsize for s in array.strides):
+            self._fail(
+                param, f"has strides {array.strides} in bytes", f"multiples of {itemsize} are needed; copy the array"
+            )
+        given = [s // itemsize for s in array.strides]
+        # the stride of a dimension of extent 0 or 1 is never used: take what fits
+        loose = [size <= 1 or array.size == 0 for size in array.shape]
+        wanted = row_major if param.strides is None else param.strides
+        strides = []
+        for axis, (have, need) in enumerate(zip(given, wanted, strict=True)):
+            if need is None:
+                strides.append(row_major[axis] if loose[axis] else have)
+            elif loose[axis] or have == need:
+                strides.append(need)
+            elif param.strides is None:
+                self._fail(
+                    param,
+                    f"is not C-contiguous: strides {tuple(given)} in elements",
+                    f"{tuple(row_major)} are needed; pass np.ascontiguousarray(...)"
+                    + (" and copy the result back" if param.written else ""),
+                )
+            else:
+                self._fail(
+                    param, f"has stride {have} in dimension {axis}", f"{need} is needed; copy the array to that layout"
+                )
+        spans = [(size - 1) * stride * itemsize for size, stride in zip(array.shape, given, strict=True)]
+        low = sum(s for s in spans if s < 0)
+        high = sum(s for s in spans if s > 0) + itemsize if array.size else low
+        struct = ctypes.c_int64 * (3 + 2 * array.ndim)
+        tail = (param.offset, *array.shape, *strides)
+        return _Slot(index, struct, tail, param.offset * itemsize, itemsize, low, high, param.written)
+
+    # -- each call -------------------------------------------------------------------------------------------------
+
+    def _scalar(self, param: ScalarParam, value: Any) -> Any:
+        is_float = param.dtype.startswith("float")
+        kinds = (int, float, np.integer, np.floating) if is_float else (int, np.integer)
+        if param.dtype == "bool":
+            kinds = (bool, np.bool_)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and param.dtype != "bool"):
+            self._fail(param, f"is {value!r} ({type(value).__name__})", f"a number of type {param.dtype} is needed")
+        if is_float or param.dtype == "bool":
+            return float(value) if is_float else bool(value)
+        value, bits = int(value), int(param.dtype[3:])
+        if not -(1 << bits - 1) <= value < 1 << bits - 1:
+            self._fail(param, f"is {value}", f"a number that fits {param.dtype} is needed")
+        if param.is_index and value < 0:
+            self._fail(param, f"is {value}", "a size is never negative")
+        return value
+
+    def _array(self, param: BufferParam, value: Any) -> np.ndarray:
+        """NumPy's view of an argument, without a copy."""
+        try:
+            if isinstance(value, np.ndarray):
+                return value.view(np.ndarray)
+            if hasattr(value, "__dlpack__"):
+                return np.from_dlpack(value)
+            if hasattr(value, "numpy"):
+                made = value.numpy()
+                if isinstance(made, np.ndarray):
+                    return made
+                raise TypeError(f"its numpy() gives a {type(made).__name__}")
+        except (TypeError, ValueError, RuntimeError, BufferError) as error:
+            self._fail(
+                param,
+                f"is a {type(value).__name__} that gives no array in main memory ({error})",
+                "pass a NumPy array or a CPU tensor; bfloat16 tensors as uint16 views",
+            )
+        self._fail(param, f"is a {type(value).__name__}", "a NumPy array or an object with __dlpack__ is needed")
+
+    def _check_overlap(self, plan: Sequence[_Slot], starts: Sequence[int], arrays: Sequence[np.ndarray]) -> None:
+        for j, second in enumerate(plan):
+            for i in range(j):
+                first = plan[i]
+                if not (first.written or second.written):
+                    continue
+                apart = (starts[i] + first.high <= starts[j] + second.low) or (
+                    starts[j] + second.high <= starts[i] + first.low
+                )
+                if not apart and _shares(arrays[i], arrays[j]):
+                    self._fail_overlap(first, second)
+
+    # -- messages --------------------------------------------------------------------------------------------------
+
+    def _fail(self, param: BufferParam | ScalarParam, have: str, need: str) -> NoReturn:
+        position = self.signature.params.index(param)
+        raise ArgumentError(f"{self.signature.name}: argument {position}, {param}: {have}; {need}")
+
+    def _fail_alignment(self, slot: _Slot, start: int) -> NoReturn:
+        self._fail(
+            self.signature.params[slot.index],
+            f"lies at address {start:#x}, which is no multiple of {slot.itemsize}",
+            "element-aligned memory is needed; pass a copy",
+        )
+
+    def _fail_writable(self, slot: _Slot) -> NoReturn:
+        self._fail(
+            self.signature.params[slot.index], "is read-only", "the function writes to it; pass a writable array"
+        )
+
+    def _fail_overlap(self, first: _Slot, second: _Slot) -> NoReturn:
+        a, b = (self.signature.params[s.index] for s in (first, second))
+        written = a if first.written else b
+        raise ArgumentError(
+            f"{self.signature.name}: arguments {first.index}, {a}, and {second.index}, {b}, overlap in memory; "
+            f"{written.name!r} is written and the program promises tir.noalias; pass a copy of one"
+        )
+
+
+def _row_major(shape: Sequence[int]) -> list[int]:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return strides[::-1]
+
+
+def _shares(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays with overlapping address ranges have an element in common; too hard to tell counts as yes."""
+    try:
+        return np.shares_memory(a, b, max_work=10_000)  # pyright: ignore[reportArgumentType]
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _solve(dim: Dim, symbol: str, known: dict[str, int], size: int) -> int | None:
+    """The value of the one unknown symbol for which the extent is `size`, if the extent is linear in it."""
+    at = [dim.value({**known, symbol: x}) for x in (0, 1, 1000)]
+    slope = at[1] - at[0]
+    if slope == 0 or at[2] - at[0] != 1000 * slope:
+        return None
+    value, rest = divmod(size - at[0], slope)
+    return value if rest == 0 and value >= 0 else None

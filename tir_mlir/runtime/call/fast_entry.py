@@ -1,0 +1,292 @@
+"""The entry that Python calls compiled functions by: `entry.c`, its type, and the plans that it goes by.
+
+`callable_for(function)` is an object that calls like `function`, for a fraction of what a Python frame and ctypes cost:
+a call that is like an earlier one in types, shapes and strides never comes to Python. Where the interpreter or NumPy is
+laid out in another way than `entry.c` says, there is none, and the Python object serves.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from ctypes import c_char_p, c_int, c_int64, c_long, c_ssize_t, c_uint, c_void_p
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
+from tir_mlir.runtime.call.arrays import Packed
+from tir_mlir.runtime.call.signature import BufferParam, ScalarParam, Signature
+from tir_mlir.runtime.llvm import llvm_c, loader, object_code
+
+_API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are seen by everybody
+PLANS = 32  # a function remembers so many combinations of shapes; the oldest makes room
+_MAX_ARGS, _MAX_WORDS = 64, 768  # as in entry.c
+_KINDS = {"float32": (3, 32), "float64": (4, 64), "bool": (5, 1)}
+_HEAD, _COUNT, _LAST, _PLAN_HEAD = 9, 5, 6, 3  # words of struct function, of struct plan
+_TYPE, _DATA, _RANK, _SHAPE, _STRIDES, _DESCR, _WRITEABLE = 8, 16, 24, 32, 40, 56, 64  # bytes in an object, an array
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The machine code of entry.c, where its function for calls lies, the type that calls by it, its struct python."""
+
+    code: loader.Code
+    call: int
+    type: Any
+    python: Any
+
+
+_lock = threading.Lock()
+_made: list[Entry | None] = []  # one, once it is known
+
+
+def _unlock() -> None:
+    """A forked process does not have the thread that may hold the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_unlock)
+
+
+def prepare() -> None:
+    """Begin to make the entry beside what the caller does now: where it is not in the cache, LLVM compiles it."""
+    if not _made:
+        threading.Thread(target=entry, name="tir_mlir entry").start()
+
+
+def entry() -> Entry | None:
+    """The entry, made once a process; None where calls cannot go by it."""
+    with _lock:
+        if not _made:
+            try:
+                _made.append(_make() if _as_expected() and llvm_c.llvm() is not None else None)
+            except (BuildError, AttributeError):  # AttributeError: this Python has not all that entry.c calls
+                _made.append(None)
+    return _made[0]
+
+
+def _make() -> Entry:
+    name = entry_key()
+    data = store.load("entry", name)
+    if data is None:
+        data = object_code.compile_text(Path(__file__).with_name("entry.ll").read_text())
+        store.save("entry", name, data)
+    code = loader.Code(data).keep()  # objects of the type may be the last to go
+    return Entry(code, code.address("tir_vectorcall"), _type(code), _python())
+
+
+def _as_expected() -> bool:
+    """Whether objects and arrays have their fields where entry.c looks for them."""
+    free_threaded = "t" in getattr(sys, "abiflags", "")
+    if sys.implementation.name != "cpython" or free_threaded or hasattr(sys, "gettotalrefcount"):
+        return False
+    if ctypes.sizeof(c_void_p) != 8 or ctypes.sizeof(c_long) != 8 or sys.byteorder != "little":
+        return False
+    base = np.zeros((4, 6), np.float32)
+    for array in (base, base[::-2, 1::2], np.zeros((), np.int8), np.zeros((2, 3, 5), np.int64).transpose(2, 0, 1)):
+        for writeable in (False, True):
+            array.flags.writeable = writeable
+            if not _laid_out(array):
+                return False
+    return _word(id(None) + _TYPE) == id(type(None)) and (_is_immortal() or _counts(object()))
+
+
+def _laid_out(array: np.ndarray) -> bool:
+    at, rank = id(array), array.ndim
+    shape, strides = (tuple(_word(_word(at + o) + 8 * d) for d in range(rank)) for o in (_SHAPE, _STRIDES))
+    writeable = bool(c_int.from_address(at + _WRITEABLE).value & 0x400)
+    return (
+        _word(at + _TYPE) == id(np.ndarray)
+        and _word(at + _DATA) == array.__array_interface__["data"][0]
+        and c_int.from_address(at + _RANK).value == rank
+        and (shape, strides) == (array.shape, array.strides)
+        and _word(at + _DESCR) == id(array.dtype)
+        and writeable == array.flags.writeable
+    )
+
+
+def _is_immortal() -> bool:
+    """Whether None is not counted (Python 3.12)."""
+    return sys.version_info >= (3, 12)
+
+
+def _counts(probe: object) -> bool:
+    before = _word(id(probe))
+    also = probe
+    return _word(id(also)) == before + 1
+
+
+def _word(address: int) -> int:
+    return c_int64.from_address(address).value
+
+
+# -- the type --------------------------------------------------------------------------------------------------------
+
+
+class _Member(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("type", c_int), ("offset", c_ssize_t), ("flags", c_int), ("doc", c_char_p)]
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = [("slot", c_int), ("value", c_void_p)]
+
+
+class _Spec(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p), ("size", c_int), ("item", c_int), ("flags", c_uint), ("slots", ctypes.POINTER(_Slot)),
+    ]  # fmt: skip
+
+
+_VECTORCALL, _FUNCTION, _SLOW, _SIZE = 16, 24, 32, 40  # struct callable of entry.c
+_T_SSIZE, _T_OBJECT, _READONLY = 19, 16, 1
+_TP_CALL, _TP_DEALLOC, _TP_MEMBERS = 50, 52, 72
+_FLAGS = 1 << 18 | 1 << 11 | 1 << 7  # version tag, vectorcall, made by nobody else
+_members = (_Member * 3)(
+    _Member(b"__vectorcalloffset__", _T_SSIZE, _VECTORCALL, _READONLY, None),
+    _Member(b"_slow", _T_OBJECT, _SLOW, _READONLY, None),
+)
+
+
+def _type(code: loader.Code) -> Any:
+    """The type of what `callable_for` gives: all but the call it leaves to its Python function."""
+    slots = (_Slot * 4)(
+        _Slot(_TP_CALL, _address(_API.PyVectorcall_Call)),
+        _Slot(_TP_DEALLOC, code.address("tir_dealloc")),
+        _Slot(_TP_MEMBERS, ctypes.addressof(_members)),
+    )
+    _kept.append(slots)
+    spec = _Spec(b"tir_mlir.runtime.call.fast_entry.Function", _SIZE, 0, _FLAGS, slots)
+    _kept.append(spec)
+    _API.PyType_FromSpec.restype, _API.PyType_FromSpec.argtypes = ctypes.py_object, (ctypes.POINTER(_Spec),)
+    made = _API.PyType_FromSpec(ctypes.byref(spec))
+    made.__getattr__ = lambda self, name: getattr(self._slow, name)
+    made.__repr__ = lambda self: repr(self._slow)
+    made.__doc__ = property(lambda self: self._slow.__doc__)
+    made.__copy__ = lambda self: self
+    return made
+
+
+_kept: list[Any] = [_members]  # Python keeps pointers into these
+
+
+def callable_for(function: Any, signature: Signature, run: int, always_release: bool) -> Any:
+    """What to call in place of `function`; itself where there is no entry. `function._plans` is set.
+
+    `run` is the address of code that takes the arguments as 64-bit words. `always_release`: other Python threads run
+    during every call, however short.
+    """
+    by = entry() if run and Plans.takes(signature) else None
+    if by is None:
+        return function
+    function._plans = plans = Plans(signature, run, always_release, by)
+    make = _API.PyType_GenericAlloc
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.py_object, c_ssize_t)
+    made = make(by.type, 0)
+    c_int64.from_address(id(made) + _FUNCTION).value = plans.address
+    _API.Py_IncRef(ctypes.py_object(function))
+    c_int64.from_address(id(made) + _SLOW).value = id(function)
+    c_int64.from_address(id(made) + _VECTORCALL).value = by.call
+    return made
+
+
+class Plans:
+    """The memory of one function that entry.c reads: struct function, and a ring of plans.
+
+    Written and read under the interpreter's lock; a plan is put in place by one copy.
+    """
+
+    def __init__(self, signature: Signature, run: int, always_release: bool, by: Entry):
+        self._words = _PLAN_HEAD + sum(_plan_words(p) for p in signature.params)
+        self._ring = bytearray(8 * PLANS * self._words)
+        self._known: dict[Any, tuple[int, list[np.dtype]]] = {}
+        self._params = signature.params
+        self._next = 0
+        memory = ctypes.addressof(ctypes.c_char.from_buffer(self._ring))
+        kinds = [n for p in signature.params for n in _kind(p)]
+        head = [ctypes.addressof(by.python), run, len(signature.params), signature.noalias, always_release]
+        self._function = (c_int64 * (_HEAD + len(kinds)))(*map(int, head), 0, 0, self._words, memory, *kinds)
+        self.address = ctypes.addressof(self._function)
+
+    @staticmethod
+    def takes(signature: Signature) -> bool:
+        """Whether the arguments have room in entry.c."""
+        words = sum(3 + 2 * len(p.dims) for p in signature.params if isinstance(p, BufferParam))
+        return len(signature.params) <= _MAX_ARGS and words <= _MAX_WORDS
+
+    def learn(self, packed: Packed) -> None:
+        """Remember what the arguments of a call were like, unless that is known."""
+        key = (packed.key, *[id(a.dtype) for a in packed.arrays])
+        if key in self._known:
+            return
+        data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared(packed))
+        place, self._next = self._next, (self._next + 1) % PLANS
+        for old in [k for k, (at, _) in self._known.items() if at == place]:
+            del self._known[old]
+        start = 8 * place * self._words
+        memoryview(self._ring)[start : start + 8 * self._words] = memoryview(data).cast("B")
+        self._known[key] = (place, [a.dtype for a in packed.arrays])  # the plan has the addresses of the types
+        self._function[_COUNT] = len(self._known)
+        self._function[_LAST] = place
+
+    def _compared(self, packed: Packed) -> Iterator[int]:
+        buffers = iter(zip(packed.plan, packed.arrays, strict=True))
+        for param, value in zip(self._params, packed.values, strict=True):
+            if isinstance(param, BufferParam):
+                slot, array = next(buffers)
+                yield from (id(array.dtype), slot.itemsize - 1, int(slot.written), slot.back, slot.low, slot.high)
+                yield from (*array.strides, *slot.tail)
+            elif param.is_index:
+                yield value
+
+
+def _plan_words(param: BufferParam | ScalarParam) -> int:
+    if isinstance(param, BufferParam):
+        return 7 + 3 * len(param.dims)
+    return int(param.is_index)
+
+
+def _kind(param: BufferParam | ScalarParam) -> tuple[int, int]:
+    if isinstance(param, BufferParam):
+        return 0, len(param.dims)
+    if param.is_index:
+        return 1, 64
+    return _KINDS.get(param.dtype) or (2, int(param.dtype[3:]))
+
+
+def _python() -> Any:
+    """struct python of entry.c."""
+    objects = (np.ndarray, int, float, None, True, False)
+    calls = (
+        *_calls(), _API.PyEval_SaveThread, _API.PyEval_RestoreThread,
+        _API.PyLong_AsLongLongAndOverflow, _API.PyFloat_AsDouble, _API.Py_DecRef, _API.PyObject_Free,
+        ctypes.CDLL(None).clock_gettime,
+    )  # fmt: skip
+    words = [*map(id, objects), int(not _is_immortal()), *map(_address, calls), time.CLOCK_MONOTONIC]
+    return (c_int64 * len(words))(*words)
+
+
+def _calls() -> tuple[Any, Any]:
+    """Python's own vectorcall, and what makes its names a dictionary where it wants one: 3.10 has the other inline."""
+    if sys.version_info >= (3, 11):
+        return _API.PyObject_Vectorcall, None
+    return _API.PyObject_VectorcallDict, _API._PyStack_AsDict
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, c_void_p).value or 0
+
+
+def entry_key() -> str:
+    """The name for the machine code of entry.ll."""
+    host = object_code.target()
+    return store.digest(FORMAT, installation(), host.triple, host.cpu, host.features)

@@ -1,0 +1,94 @@
+"""Calling a compiled function: its C-interface address, its signature, the arguments packed."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.runtime.call import fast_entry
+from tir_mlir.runtime.call.arrays import Packer
+from tir_mlir.runtime.call.signature import Signature
+
+PREFIX = "_mlir_ciface_"  # how the emit_c_interface lowering names the function that takes pointers to descriptors
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Where a function is: its C interface, and the one that takes its arguments as words (0: there is none)."""
+
+    direct: int
+    words: int = 0
+
+
+class Function:
+    """A compiled function. Call it with one array (or number) a parameter; results are written into the arrays."""
+
+    def __init__(self, signature: Signature, entries: Entries, owner: object):
+        self.signature = signature
+        self.name = signature.name
+        self._owner = owner  # the engine or library whose code this is
+        self._packer = Packer(signature)
+        self._call = ctypes.CFUNCTYPE(None, *self._packer.argtypes)(entries.direct)
+        self._plans: fast_entry.Plans | None = None
+
+    def __call__(self, *args: Any) -> None:
+        packed = self._packer.pack(args)
+        self._call(*packed.values)
+        if self._plans is not None:
+            self._plans.learn(packed)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.signature}>"
+
+
+def functions(
+    signatures: Sequence[Signature], entries: dict[str, Entries], owner: object, always_release: bool
+) -> dict[str, Any]:
+    """A callable for each signature: an object that is like its Function, but called without Python, where there can be
+    such. `always_release`: other Python threads run during every call, however short."""
+    found = {}
+    for s in signatures:
+        function = Function(s, entries[s.name], owner)
+        found[s.name] = fast_entry.callable_for(function, s, entries[s.name].words, always_release)
+    return found
+
+
+NAME = "__tir_call_"
+
+
+def c_types(lowered: ir.Module, names: Sequence[str]) -> dict[str, list[str]]:
+    """The parameter types of the C-interface functions of these names, as LLVM writes them."""
+    found = {}
+    for op in lowered.body.operations:
+        if op.operation.name == "llvm.func":
+            symbol = ir.StringAttr(op.attributes["sym_name"]).value
+            if symbol.startswith(PREFIX) and symbol[len(PREFIX) :] in names:
+                inside = re.search(r"\((.*)\)", str(op.attributes["function_type"]))
+                types = inside.group(1).split(", ") if inside and inside.group(1) else []
+                found[symbol[len(PREFIX) :]] = [{"f32": "float", "f64": "double"}.get(t, t) for t in types]
+    return found
+
+
+def text(types: Mapping[str, Sequence[str]], declare: bool) -> str:
+    """The functions; `declare` when it is a module of its own."""
+    return "\n".join(_thunk(name, given, declare) for name, given in types.items())
+
+
+def _thunk(name: str, types: Sequence[str], declare: bool) -> str:
+    lines = [f'declare void @"{PREFIX}{name}"({", ".join(types)})'] if declare else []
+    lines += [f'define void @"{NAME}{name}"(ptr %words) {{']
+    for i, t in enumerate(types):
+        stored = "i8" if t == "i1" else t
+        lines += [
+            f"  %p{i} = getelementptr i64, ptr %words, i64 {i}",
+            f"  %v{i} = load {stored}, ptr %p{i}, align 8",
+        ]
+        if t == "i1":
+            lines.append(f"  %b{i} = trunc i8 %v{i} to i1")
+    values = [f"{t} %{'b' if t == 'i1' else 'v'}{i}" for i, t in enumerate(types)]
+    return "\n".join([*lines, f'  call void @"{PREFIX}{name}"({", ".join(values)})', "  ret void", "}"])

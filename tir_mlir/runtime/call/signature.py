@@ -1,0 +1,214 @@
+"""What a function wants from its caller, read off its func.func once; holds no IR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import attrs, symbol_name, to_name
+from tir_mlir.dialect.presburger import promised
+from tir_mlir.dialect.presburger.assumptions import assumptions
+
+
+@dataclass(frozen=True)
+class Dim:
+    """One extent of a buffer: its text, its symbols, its value once they are known. A constant has no symbols."""
+
+    text: str
+    symbols: tuple[str, ...]
+    value: Callable[[Mapping[str, int]], int]
+
+
+@dataclass(frozen=True)
+class BufferParam:
+    """A memref parameter. `strides` is None for the plain row-major layout, else a number or None (any) a dimension."""
+
+    name: str
+    dtype: str
+    dims: tuple[Dim, ...]
+    strides: tuple[int | None, ...] | None
+    offset: int
+    written: bool
+
+    def __str__(self) -> str:
+        shape = ", ".join(d.text for d in self.dims) + "," * (len(self.dims) == 1)
+        return f'{self.name}: Buffer[({shape}), "{self.dtype}"]'
+
+
+@dataclass(frozen=True)
+class ScalarParam:
+    """A number by value; `index` parameters are sizes and bind the symbol of their name."""
+
+    name: str
+    dtype: str
+    is_index: bool
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the sizes of a call must keep: `T.assume`. `value` is 0 (for an equality) or at least 0."""
+
+    text: str
+    value: Dim
+    is_eq: bool
+
+    def holds(self, known: Mapping[str, int]) -> bool:
+        """Whether these sizes keep it."""
+        value = self.value.value(known)
+        return value == 0 if self.is_eq else value >= 0
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A function's name (its symbol), parameters, whether it was promised that buffers do not overlap, and what its
+    sizes must keep."""
+
+    name: str
+    params: tuple[BufferParam | ScalarParam, ...]
+    noalias: bool
+    promises: tuple[Promise, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(str(p) for p in self.params)})"
+
+
+def signatures(module: ir.Module) -> dict[str, Signature]:
+    """The signatures of all functions with a body that are not private, by symbol name."""
+    found = {}
+    for op in module.body.operations:
+        if op.operation.name != "func.func" or not len(op.operation.regions[0].blocks):
+            continue
+        if attrs.get(op, "sym_visibility") == "private":
+            continue
+        signature = _signature(op)
+        found[signature.name] = signature
+    return found
+
+
+def _signature(func: ir.OpView) -> Signature:
+    name = attrs.get(func, "sym_name")
+    type_ = ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value)
+    if type_.results:
+        raise BuildError(
+            f"function {name!r} returns {', '.join(map(str, type_.results))}; results go to buffer parameters"
+        )
+    arguments = list(func.operation.regions[0].blocks[0].arguments)
+    dicts = list(ir.ArrayAttr(func.attributes["arg_attrs"])) if "arg_attrs" in func.attributes else []
+    params = []
+    for i, argument in enumerate(arguments):
+        own = {named.name: attrs.from_attr(named.attr) for named in ir.DictAttr(dicts[i])} if dicts else {}
+        params.append(_param(name, argument, own, own.get(attrs.NAME, f"arg{i}")))
+    promises = attrs.get(func, attrs.ATTRS, {})
+    return Signature(name, tuple(params), bool(promises.get("tir.noalias", False)), _promises(func))
+
+
+def _promises(func: ir.OpView) -> tuple[Promise, ...]:
+    found = []
+    for c in assumptions(func.operation):
+        names = tuple(symbol_name(v) for v in c.index.values)
+        swap = [ir.AffineExpr.get_symbol(i) for i in range(len(names))]
+        expr = c.index.expr.compose(ir.AffineMap.get(0, len(names), swap)).maybe_downcast()
+        found.append(Promise(promised(c, func.operation), _dim(expr, names), c.is_eq))
+    return tuple(found)
+
+
+def _param(function: str, value: ir.Value, own: dict, name: str) -> BufferParam | ScalarParam:
+    type_ = value.type
+    if isinstance(type_, ir.MemRefType):
+        strides, offset = type_.get_strides_and_offset()
+        plain = isinstance(type_.layout, ir.AffineMapAttr)  # the identity map; a strided layout is another attribute
+        known = tuple(None if type_.is_dynamic_stride_or_offset(s) else s for s in strides)
+        fixed = 0 if type_.is_dynamic_stride_or_offset(offset) else offset
+        return BufferParam(
+            name, to_name(type_.element_type), _dims(type_, own), None if plain else known, fixed, _is_written(value)
+        )
+    if isinstance(type_, ir.IndexType):
+        return ScalarParam(name, "int64", True)
+    if isinstance(type_, (ir.IntegerType, ir.F32Type, ir.F64Type)):
+        return ScalarParam(name, to_name(type_), False)
+    raise BuildError(f"function {function!r}: parameter {name!r} of type {type_} cannot be passed from Python")
+
+
+def _dims(type_: ir.MemRefType, own: dict) -> tuple[Dim, ...]:
+    if attrs.SHAPE in own:
+        symbols = tuple(own.get(attrs.SYMS, ()))
+        return tuple(_dim(expr, symbols) for expr in own[attrs.SHAPE].results)
+    return tuple(
+        Dim("?", (), lambda _: -1) if type_.is_dynamic_dim(i) else _constant(size) for i, size in enumerate(type_.shape)
+    )
+
+
+def _constant(size: int) -> Dim:
+    return Dim(str(size), (), lambda _: size)
+
+
+def _dim(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> Dim:
+    text, value, used = _compile(expr, symbols)
+    return Dim(text, tuple(sorted(used)), value)
+
+
+_Compiled = tuple[str, Callable[[Mapping[str, int]], int], frozenset]
+
+
+def _compile(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> _Compiled:
+    """An affine expression as text, as a function of its symbols' values, and the symbols it uses."""
+    if isinstance(expr, ir.AffineConstantExpr):
+        constant = expr.value
+        return str(constant), lambda _: constant, frozenset()
+    if isinstance(expr, ir.AffineSymbolExpr):
+        name = symbols[expr.position]
+        return name, lambda known: known[name], frozenset([name])
+    operations: list[tuple[type, str, Callable[[int, int], int]]] = [
+        (ir.AffineAddExpr, "+", lambda x, y: x + y),
+        (ir.AffineMulExpr, "*", lambda x, y: x * y),
+        (ir.AffineModExpr, "%", lambda x, y: x % y),
+        (ir.AffineFloorDivExpr, "//", lambda x, y: x // y),
+        (ir.AffineCeilDivExpr, "ceildiv", lambda x, y: -(-x // y)),
+    ]
+    for kind, sign, apply in operations:
+        if isinstance(expr, kind):
+            left, f, p = _compile(expr.lhs, symbols)  # pyright: ignore[reportAttributeAccessIssue]
+            right, g, q = _compile(expr.rhs, symbols)  # pyright: ignore[reportAttributeAccessIssue]
+            return f"({left} {sign} {right})", lambda known: apply(f(known), g(known)), p | q
+    raise BuildError(f"the shape expression {expr} has a part that is neither a number nor a shape variable")
+
+
+# operand that is written to; every other use of a buffer by these only reads
+_WRITES = {
+    "affine.store": 1, "memref.store": 1, "vector.store": 1, "affine.vector_store": 1, "vector.transfer_write": 1,
+    "memref.copy": 1, "memref.atomic_rmw": 1, "vector.maskedstore": 0,
+}  # fmt: skip
+_READS = {
+    "affine.load", "memref.load", "memref.dim", "vector.load", "affine.vector_load", "vector.transfer_read",
+    "vector.maskedload", "memref.assume_alignment", "llvm.load", "affine.prefetch", "memref.prefetch",
+}  # fmt: skip
+# operations whose first result is another view of, or a pointer into, their operand
+_VIEWS = ("memref.", "arith.", "affine.apply", "llvm.inttoptr", "llvm.ptrtoint", "llvm.getelementptr", "builtin.")
+
+
+def _is_written(value: ir.Value) -> bool:
+    """Whether anything may write through the value; an operation this does not know counts as a write."""
+    for use in value.uses:
+        op = use.owner.operation
+        if op.name in _WRITES:
+            if use.operand_number == _WRITES[op.name]:
+                return True
+        elif op.name == "llvm.inttoptr" and attrs.get(op, attrs.ACCESS) == "r":
+            continue
+        elif op.name.startswith("linalg.") and "operandSegmentSizes" in op.attributes:
+            if use.operand_number >= ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]:
+                return True
+        elif op.name in _READS:
+            continue
+        elif op.name.startswith(_VIEWS) and len(op.results):
+            if _is_written(op.results[0]):
+                return True
+        else:
+            return True
+    return False

@@ -1,0 +1,120 @@
+"""Tool driver: mlir-translate, opt, llc and a linker make a shared object that loads without this package.
+
+Slower than the in-process driver, but every step is a program of its own: one that crashes is an exception.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import sys
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.runtime.call import function
+from tir_mlir.runtime.call.function import PREFIX, Entries, functions
+from tir_mlir.runtime.call.signature import Signature
+from tir_mlir.runtime.drivers import c_header, shared_libraries
+from tir_mlir.runtime.llvm.llvm_c import NO_SLP
+from tir_mlir.runtime.tools import files, toolchain
+
+_OWN = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")  # what support.c defines
+
+
+class Aot:
+    """The object and shared object of one module, in a folder that lives as long as this."""
+
+    def __init__(
+        self,
+        lowered: ir.Module,
+        signatures: Sequence[Signature],
+        libs: Sequence[str],
+        low_precision: bool,
+        calls_out: bool,
+    ):
+        self._signatures = list(signatures)
+        self._calls_out = calls_out
+        self._folder = files.folder()
+        weakref.finalize(self, self._folder.cleanup)  # without the warning of a folder that nobody closed
+        missing = [name for name in shared_libraries.undefined(lowered) if name not in _OWN]
+        libs = [*libs, *shared_libraries.support_libraries(missing, False), *shared_libraries.openmp_for(lowered)]
+        shared_libraries.require(missing, libs)
+        self.llvm_ir = to_llvm_ir(str(lowered))
+        self._object = self._path("module.o")
+        types = function.c_types(lowered, [s.name for s in signatures])
+        compile_object(f"{self.llvm_ir}\n{function.text(types, declare=False)}\n", self._object)
+        objects = [self._object]
+        if low_precision or "memrefCopy" in self.llvm_ir:
+            objects.append(self._support())
+        self._shared = self._path("module.so")
+        link_shared(objects, self._shared, libs)
+        self._library = ctypes.CDLL(self._shared)
+
+    def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
+        def address(symbol: str) -> int:
+            return ctypes.cast(getattr(self._library, symbol), ctypes.c_void_p).value or 0
+
+        entries = {s.name: Entries(address(PREFIX + s.name), address(function.NAME + s.name)) for s in signatures}
+        return functions(signatures, entries, self, self._calls_out)
+
+    def assembly(self) -> str:
+        """The machine code, disassembled."""
+        return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", self._object])
+
+    def export(self, path: str | Path) -> list[Path]:
+        """Write PATH (.so), and beside it the object (.o) and a C header (.h). Returns the three paths."""
+        shared = Path(path)
+        stem = shared.with_suffix("")
+        results = [shared, stem.with_suffix(".o"), stem.with_suffix(".h")]
+        made = [Path(self._shared).read_bytes(), Path(self._object).read_bytes()]
+        made.append(c_header.text(self._signatures, stem.name).encode())
+        files.write_whole(dict(zip(results, made, strict=True)))
+        return results
+
+    def _path(self, name: str) -> str:
+        return str(Path(self._folder.name, name))
+
+    def _support(self) -> str:
+        source, target = Path(__file__).with_name("support.c"), self._path("support.o")
+        toolchain.run("zig", ["cc", "-c", "-O2", "-fPIC", "-fno-sanitize=all", str(source), "-o", target])
+        return target
+
+
+def to_llvm_ir(text: str) -> str:
+    """A module in the llvm dialect -> LLVM IR text, by mlir-translate."""
+    return toolchain.run("mlir-translate", ["--mlir-to-llvmir"], input=text)
+
+
+def compile_object(llvm_ir: str, target: str) -> None:
+    """LLVM IR -> an optimised object file for this CPU."""
+    triple = f"-mtriple={_triple()}"  # without it opt knows no vector registers
+    optimised = toolchain.run("opt", ["-O3", NO_SLP, "-mcpu=native", triple, "-S", "-"], input=llvm_ir)
+    options = ["-O3", "-mcpu=native", triple, "-filetype=obj", "--relocation-model=pic", "-", "-o", target]
+    toolchain.run("llc", options, input=optimised)
+
+
+def link_shared(objects: Sequence[str], target: str, libs: Sequence[str]) -> None:
+    """Objects and shared libraries -> a shared object that finds those libraries again."""
+    if not sys.platform.startswith("linux"):
+        toolchain.run("zig", ["cc", "-shared", *objects, *libs, "-lm", "-o", target])
+        return
+    # ld.lld by itself: `zig cc` would first build a whole C library, half a minute
+    system = [str(lib) for lib in _system_libraries()]
+    paths = [f"-rpath={folder}" for folder in dict.fromkeys(str(Path(lib).resolve().parent) for lib in libs)]
+    toolchain.run("zig", ["ld.lld", "-shared", *objects, *libs, *paths, "--as-needed", *system, "-o", target])
+
+
+def _system_libraries() -> list[Path]:
+    """The C and math libraries that this process runs on."""
+    maps = Path("/proc/self/maps").read_text()
+    found = {name: path for path, name in re.findall(r"(/\S+/(libc|libm)\.so\.\d+)$", maps, re.MULTILINE)}
+    return [Path(path) for path in found.values()]
+
+
+def _triple() -> str:
+    match = re.search(r"Default target: (\S+)", toolchain.run("llc", ["--version"]))
+    return match.group(1) if match else ""

@@ -1,0 +1,56 @@
+"""The C header of an exported library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tir_mlir.runtime.call.function import PREFIX
+from tir_mlir.runtime.call.signature import BufferParam, ScalarParam, Signature
+
+_C_TYPES = {
+    "float64": "double", "float32": "float", "float16": "uint16_t", "bfloat16": "uint16_t", "bool": "bool",
+    "int64": "int64_t", "int32": "int32_t", "int16": "int16_t", "int8": "int8_t",
+}  # fmt: skip
+
+
+def text(signatures: Sequence[Signature], name: str) -> str:
+    """Descriptor types, a maker of descriptors for row-major arrays, and one prototype a function."""
+    guard = "TIR_" + re.sub(r"\W", "_", name).upper() + "_H"
+    buffers = {_struct(p): p for s in signatures for p in s.params if isinstance(p, BufferParam)}
+    parts = [f"#ifndef {guard}\n#define {guard}\n#include <stdbool.h>\n#include <stdint.h>\n"]
+    parts += ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
+    parts += [_declare(struct, p) for struct, p in buffers.items()]
+    parts += [_prototype(s) for s in signatures]
+    parts += ["#ifdef __cplusplus\n}\n#endif\n#endif\n"]
+    return "\n".join(parts)
+
+
+def _struct(param: BufferParam) -> str:
+    return f"tir_{param.dtype}_{len(param.dims)}d"
+
+
+def _declare(struct: str, param: BufferParam) -> str:
+    c_type, rank = _C_TYPES[param.dtype], len(param.dims)
+    lengths = f"sizes[{rank}], strides[{rank}]" if rank else ""
+    fields = f"  {c_type} *allocated, *aligned;\n  int64_t offset;\n" + (f"  int64_t {lengths};\n" if rank else "")
+    sizes = [f"n{i}" for i in range(rank)]
+    parameters = ", ".join([f"{c_type} *data", *(f"int64_t {n}" for n in sizes)])
+    strides = [" * ".join(sizes[i + 1 :]) or "1" for i in range(rank)]
+    tail = f", {{{', '.join(sizes)}}}, {{{', '.join(strides)}}}" if rank else ""
+    return (
+        f"typedef struct {{  /* strides and offset count elements */\n{fields}}} {struct};\n"
+        f"static inline {struct} make_{struct}({parameters}) {{  /* a row-major array */\n"
+        f"  {struct} result = {{data, data, 0{tail}}};\n  return result;\n}}\n"
+    )
+
+
+def _prototype(signature: Signature) -> str:
+    parameters = []
+    for p in signature.params:
+        name = re.sub(r"\W", "_", p.name)
+        if isinstance(p, ScalarParam):
+            parameters.append(f"{_C_TYPES[p.dtype]} {name}")
+        else:
+            parameters.append(f"{_struct(p)} *{name}")
+    return f"/* {signature} */\nvoid {PREFIX}{signature.name}({', '.join(parameters) or 'void'});\n"

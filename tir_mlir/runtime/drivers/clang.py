@@ -1,0 +1,94 @@
+"""C and C++ kernels to LLVM IR, with the clang inside the zig wheel."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tir_mlir.dialect.diagnostics import BuildError, shown
+from tir_mlir.runtime.cache.store import cached
+from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.target.host import cpu_features
+
+# zig compiles like a debug build of its own language unless told otherwise
+_FLAGS = (
+    "-S",
+    "-emit-llvm",
+    "-O3",
+    "-march=native",
+    "-g0",
+    "-fno-sanitize=all",
+    "-fno-stack-protector",
+    "-fno-unwind-tables",
+    "-fno-asynchronous-unwind-tables",
+    "-Wno-unused-command-line-argument",
+)
+
+# what ties the text to one CPU or ABI detail; the module that a kernel is linked into decides these
+_TARGET = re.compile(
+    r' "(?:target-cpu|target-features|tune-cpu|frame-pointer|stack-protector-buffer-size|min-legal-vector-width)"'
+    r'="[^"]*"'
+)
+
+
+def create_llvm(
+    source: str | Sequence[str], output: str | Path | None = None, options: Sequence[str] | str | None = None
+) -> str:
+    """C or C++ source text (or the path of such a file) -> LLVM IR text; also written to `output` when given.
+
+    `options` are further clang options, as a list or one string. Text with `extern "C"` is C++, other text is C; a
+    file's suffix says what it is. Raises BuildError with clang's messages.
+    """
+    if not isinstance(source, str):
+        if not isinstance(source, (list, tuple)) or not all(isinstance(one, str) for one in source):
+            raise BuildError(f"create_llvm takes source text or the path of a file, not {type(source).__name__}")
+        if len(source) != 1:
+            raise BuildError(f"create_llvm: {len(source)} sources were given; pass one source text")
+        source = source[0]
+    source, language = _read(source)
+    extra = options.split() if isinstance(options, str) else list(options or ())
+    key = [source, language, *_FLAGS, *extra, _host()]
+    text = cached("c", key, lambda: _compile(source, language, extra))
+    if output is not None:
+        files.write_whole({Path(output): text.encode()})
+    return text
+
+
+def without_target(text: str) -> str:
+    """LLVM IR text less the function attributes that name a CPU: they keep a kernel from being inlined."""
+    return _TARGET.sub("", text)
+
+
+def _read(source: str) -> tuple[str, str]:
+    if "\n" in source or "{" in source:
+        return source, "cc" if re.search(r'extern\s+"C"', source) else "c"
+    text = files.text_of(source)
+    if text is None:
+        raise BuildError(f"create_llvm: {shown(source)} is neither C source (it has no braces) nor a file")
+    return text, "c" if Path(source).suffix == ".c" else "cc"
+
+
+def _host() -> str:
+    """What the compiler and -march=native stand for, so that a cache shared between machines stays right."""
+    path = toolchain.find("zig").path
+    stat = os.stat(path)
+    return f"{path} {stat.st_size} {stat.st_mtime_ns} {cpu_features()}"
+
+
+def _compile(source: str, language: str, options: Sequence[str]) -> str:
+    driver = "c++" if language == "cc" else "cc"
+    with files.folder() as folder:
+        path, result = Path(folder, f"kernel.{language}"), Path(folder, "kernel.ll")
+        files.write_whole({path: source.encode()})
+        done = toolchain.attempt("zig", [driver, *_FLAGS, *options, str(path), "-o", str(result)])
+        if done.returncode != 0 or not result.exists():
+            raise BuildError("create_llvm: the C compiler refused the kernel:\n" + _messages(done, folder))
+        return without_target(result.read_text())
+
+
+def _messages(done: subprocess.CompletedProcess[str], folder: str) -> str:
+    lines = [line.replace(folder + "/", "") for line in done.stderr.splitlines() if not line.startswith("zig: warning")]
+    return "\n".join(lines) or f"no message, {toolchain.status(done.returncode)}"

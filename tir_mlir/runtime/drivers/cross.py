@@ -1,0 +1,66 @@
+"""Code for another machine: it is written to a file, not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.call.function import PREFIX
+from tir_mlir.runtime.call.signature import Signature
+from tir_mlir.runtime.drivers import c_header
+from tir_mlir.runtime.llvm.object_code import Target, compile_module
+from tir_mlir.runtime.tools import files, toolchain
+
+
+class Cross:
+    """The object file of a module in the llvm dialect, made for `target`.
+
+    It shows nothing but the C interface: a program's function may be called `main`, and who links it has one too.
+    """
+
+    def __init__(
+        self, lowered: ir.Module, signatures: Sequence[Signature], target: Target, clock: Callable[[str], Any]
+    ):
+        self._signatures, self._target = list(signatures), target
+        for op in lowered.body.operations:
+            defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
+            if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
+                op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
+        self._data = compile_module(lowered, "", clock, target)
+
+    def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
+        return {s.name: Elsewhere(s, self._target.triple.decode()) for s in signatures}
+
+    def assembly(self) -> str:
+        """The machine code, disassembled."""
+        options = ["-d", "--no-show-raw-insn", f"--mattr={self._target.features.decode()}"]
+        with files.holding(self._data, ".o") as path:
+            return toolchain.run("llvm-objdump", [*options, path])
+
+    def export(self, path: str | Path) -> list[Path]:
+        """Write the object file (.o), and beside it a C header (.h). Returns the two paths."""
+        target = Path(path).with_suffix(".o")
+        results = [target, target.with_suffix(".h")]
+        made = self._data, c_header.text(self._signatures, target.stem).encode()
+        files.write_whole(dict(zip(results, made, strict=True)))
+        return results
+
+
+class Elsewhere:
+    """A function that this machine cannot run."""
+
+    def __init__(self, signature: Signature, triple: str):
+        self.signature, self._triple = signature, triple
+
+    def __repr__(self) -> str:
+        return f"<{self.signature} for {self._triple}>"
+
+    def __call__(self, *args: Any, **options: Any) -> NoReturn:
+        raise BuildError(
+            f"{self.signature.name} was built for {self._triple} and its instruction sets, which this machine cannot "
+            'run; lib.export("f.o") writes it, with a C header'
+        )

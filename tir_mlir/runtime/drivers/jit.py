@@ -1,0 +1,118 @@
+"""In-process driver: a module in the llvm dialect becomes an object file in memory, and that runs in this process."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.call import function
+from tir_mlir.runtime.call.function import PREFIX, Entries, functions
+from tir_mlir.runtime.call.signature import Signature
+from tir_mlir.runtime.drivers import shared_libraries
+from tir_mlir.runtime.llvm import object_code
+from tir_mlir.runtime.llvm.loader import Code
+from tir_mlir.runtime.tools import files, toolchain
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An object file and what is needed to run it: all that the cache keeps of a program.
+
+    `libs` are shared libraries that it calls; `calls_out`: it runs code that was not compiled with it; `warned`: what
+    the lowering said; `scratch`: the bytes that a call takes for buffers of the program.
+    """
+
+    data: bytes
+    libs: list[str]
+    calls_out: bool
+    warned: list[str]
+    scratch: int = 0
+
+    def to_bytes(self) -> bytes:
+        head = {k: v for k, v in asdict(self).items() if k != "data"}
+        return json.dumps(head).encode() + b"\n" + self.data
+
+    @staticmethod
+    def from_bytes(text: bytes) -> Compiled | None:
+        """What `to_bytes` gave; None for anything else."""
+        head, _, data = text.partition(b"\n")
+        try:
+            return Compiled(data, **json.loads(head))
+        except (ValueError, TypeError):
+            return None
+
+
+def compile_program(
+    lowered: ir.Module,
+    names: Sequence[str],
+    libs: Sequence[str],
+    clock: Callable[[str], Any],
+    wanted: object_code.Target | None = None,
+    passes: bytes = object_code.OPTIMISE,
+    **facts: Any,
+) -> Compiled:
+    """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there."""
+    extra = function.text(function.c_types(lowered, names), declare=True)
+    return Compiled(object_code.compile_module(lowered, extra, clock, wanted, passes), list(libs), **facts)
+
+
+def needed_libraries(lowered: ir.Module, libs: Sequence[str], low_precision: bool) -> list[str]:
+    """The shared libraries given and those of the wheels that the module calls. BuildError when a symbol is nowhere."""
+    missing = shared_libraries.undefined(lowered)
+    found = [*libs, *shared_libraries.support_libraries(missing, low_precision), *shared_libraries.openmp_for(lowered)]
+    shared_libraries.require(missing, found)
+    for lib in found:
+        shared_libraries.load(lib)
+    return found
+
+
+class Jit:
+    """The code of one module. Functions made from it keep it alive."""
+
+    def __init__(self, compiled: Compiled, names: Sequence[str]):
+        self._compiled = compiled
+        require(compiled.scratch)
+        for lib in compiled.libs:
+            shared_libraries.load(lib)  # an exception here, if it does not load
+        self._code = Code(compiled.data, compiled.libs)
+        self._entries = {n: Entries(*(self._code.address(p + n) for p in (PREFIX, function.NAME))) for n in names}
+
+    def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
+        return functions(signatures, self._entries, self, self._compiled.calls_out)
+
+    def address(self, symbol: str) -> int:
+        """Where a symbol of the code lies. BuildError when it is not there."""
+        return self._code.address(symbol)
+
+    def assembly(self) -> str:
+        """The machine code, disassembled."""
+        with files.holding(self._compiled.data, ".o") as path:
+            return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", path])
+
+
+LEAST = 1 << 30
+"""Bytes: less than this is not asked for."""
+MOST = 1 << 47
+"""Bytes that a process can address."""
+
+
+def require(size: int) -> None:
+    """BuildError unless the process can have `size` bytes at once: code that does not get its memory ends it."""
+    if size < LEAST:
+        return
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
+    libc.free.argtypes = (ctypes.c_void_p,)
+    got = libc.malloc(size) if size < MOST else None
+    if not got:
+        raise BuildError(
+            f"the program takes {size / (1 << 30):,.0f} GiB of memory for its own buffers, more than this process can"
+            " have; a buffer shrinks to what is in use where its producer is computed at a loop of its consumer"
+        )
+    libc.free(got)

@@ -1,0 +1,267 @@
+"""Give the external functions that a program calls their code.
+
+`resolve` looks at the program (our mapping): for each declared function that is called, LLVM IR given by an annotation
+`pragma_import_llvm` comes first, then the shared libraries of the build, then the registered kernels, then what the
+process itself has (the C library). `define` puts the code into the lowered module, where it can be inlined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import attrs, visit
+from tir_mlir.intrin.kernels.registry import Builder, find_kernel, known_kernels, needed_by
+from tir_mlir.runtime.cache.store import cached
+from tir_mlir.runtime.drivers import shared_libraries
+from tir_mlir.runtime.drivers.clang import without_target
+from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.target.host import features
+
+PRAGMA = "pragma_import_llvm"
+
+
+@dataclass
+class Kernel:
+    """Code for one symbol: the module that holds its llvm.func, and where that came from, in words."""
+
+    symbol: str
+    module: ir.Module
+    origin: str
+
+
+def resolve(
+    module: ir.Module, libs: Sequence[str] = (), has: Collection[str] | None = None, elsewhere: bool = False
+) -> tuple[dict[str, Kernel], list[str]]:
+    """The kernels to link into what becomes of `module`, and the symbols that stay in the libraries or the process.
+
+    The import annotations of `module` are removed (their text is long). `has`: the instruction sets of the CPU, else
+    those of this machine. `elsewhere`: it will not run in this process, other symbols are somebody else's to provide.
+
+    Raises BuildError for a symbol without definition and for a definition of another signature.
+    """
+    imported = [import_llvm(text) for text in _take_annotations(module)]
+    kernels: dict[str, Kernel] = {}
+    others: list[str] = []
+    for declaration in _declarations(module):
+        symbol = _name(declaration)
+        kernel = _imported(symbol, imported) or _registered(symbol, libs, features() if has is None else has)
+        if kernel is not None:
+            _check_signature(declaration, kernel)
+            kernels[symbol] = kernel
+        elif not elsewhere and not shared_libraries.provided(symbol, libs):
+            raise BuildError(_undefined(declaration, imported))
+        else:
+            others.append(symbol)
+    return kernels, others
+
+
+def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
+    """Put the kernels into a module in the llvm dialect: a declaration becomes an internal, always inlined function."""
+    for kernel in kernels.values():
+        taken = {_name(op): op for op in lowered.body.operations if "sym_name" in op.attributes}
+        definition = _find(kernel.module, kernel.symbol)
+        if definition is None or kernel.symbol not in taken:
+            continue  # moved along with another kernel of its module, or never called after all
+        if _has_body(taken[kernel.symbol]):
+            continue
+        taken.pop(kernel.symbol).operation.erase()
+        for op in list(kernel.module.body.operations):
+            _move(op, lowered, taken)
+
+
+def import_llvm(text: str) -> ir.Module:
+    """LLVM IR (text, or the path of a .ll file) -> a module in the llvm dialect. Raises BuildError."""
+    if "\n" not in text.strip():
+        found = files.text_of(text.strip())
+        if found is None:
+            raise BuildError(f"{PRAGMA}: {text[:80]!r} is neither LLVM IR text nor a .ll file that exists")
+        text = found
+    portable = without_target(text)
+    source = cached("ll", [portable, toolchain.find("mlir-translate").path], lambda: _translate(portable))
+    return ir.Module.parse(source)
+
+
+def _translate(text: str) -> str:
+    try:
+        patience = 20 + len(text) / 1e5  # seconds: some malformed texts are read for ever
+        return toolchain.run("mlir-translate", ["--import-llvm"], input=text, timeout=patience)
+    except toolchain.ToolError as error:
+        raise BuildError(f"{PRAGMA}: this LLVM IR cannot be read (create_llvm makes it from C):\n{error}") from error
+
+
+def _take_annotations(module: ir.Module) -> list[str]:
+    found: dict[str, None] = {}
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if attrs.ANNOTATIONS in op.attributes:
+            annotations = op.attributes[attrs.ANNOTATIONS]
+            if isinstance(annotations, ir.DictAttr) and PRAGMA in annotations:
+                found[attrs.from_attr(annotations[PRAGMA])] = None
+                rest = {named.name: named.attr for named in annotations if named.name != PRAGMA}
+                op.attributes[attrs.ANNOTATIONS] = ir.DictAttr.get(rest)
+        return ir.WalkResult.ADVANCE
+
+    visit(module.operation, look)
+    return list(found)
+
+
+def _declarations(module: ir.Module) -> list[ir.OpView]:
+    """The func.func operations without a body that are called."""
+    called: set[str] = set()
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "func.call":
+            called.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+        return ir.WalkResult.ADVANCE
+
+    visit(module.operation, look)
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    return [op for op in functions if not _has_body(op) and _name(op) in called]
+
+
+def _imported(symbol: str, modules: Sequence[ir.Module]) -> Kernel | None:
+    for module in modules:
+        if _find(module, symbol) is not None:
+            return Kernel(symbol, module, f"the LLVM IR annotated as {PRAGMA}")
+    return None
+
+
+def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kernel | None:
+    builder = find_kernel(symbol)
+    if builder is None or any(shared_libraries.has(lib, symbol) for lib in libs):
+        return None
+    missing = [f for f in needed_by(symbol) if f not in has]
+    if missing:
+        raise BuildError(
+            f"the kernel of {symbol!r} is made of {', '.join(missing)}, which the CPU that it is built for has not; "
+            "schedule and build for one and the same target"
+        )
+    module = _built(builder, symbol)
+    if _find(module, symbol) is None:
+        made = ", ".join(_name(op) for op in module.body.operations if "sym_name" in op.attributes) or "nothing"
+        raise BuildError(f"the kernel registered for {symbol!r} defines no llvm.func of that name; it made: {made}")
+    return Kernel(symbol, module, "the registered kernel")
+
+
+def kernel_text(builder: Builder, symbol: str) -> str:
+    """What the builder registered for a symbol makes, as text. Raises BuildError where that is no valid MLIR."""
+    return str(_built(builder, symbol))
+
+
+def _built(builder: Builder, symbol: str) -> ir.Module:
+    module = ir.Module.create()
+    try:
+        with ir.InsertionPoint(module.body):
+            builder()
+        module.operation.verify()
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        raise BuildError(f"the kernel registered for {symbol!r} is no valid MLIR: {error}") from error
+    return module
+
+
+def _check_signature(declaration: ir.OpView, kernel: Kernel) -> None:
+    wanted = _function_type(declaration)
+    definition = _find(kernel.module, kernel.symbol)
+    assert definition is not None
+    given = str(ir.TypeAttr(definition.attributes["function_type"]).value)
+    results = [str(t) for t in wanted.results] or ["void"]
+    expected = f"!llvm.func<{results[0]} ({', '.join(_llvm_name(t) for t in wanted.inputs)})>"
+    if given != expected:
+        raise BuildError(
+            f"kernel {kernel.symbol!r} has another signature than the program's calls:\n"
+            f"  called as    {expected}\n  {kernel.origin} is {given}\n"
+            "Change the arguments of the call_extern or those of the kernel."
+        )
+
+
+def _llvm_name(t: ir.Type) -> str:
+    return "ptr" if str(t) == "!llvm.ptr" else str(t)
+
+
+def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module]) -> str:
+    symbol, t = _name(declaration), _function_type(declaration)
+    inputs = ", ".join(str(x) for x in t.inputs)
+    results = ", ".join(str(x) for x in t.results) or "void"
+    defined = [_name(op) for module in imported for op in module.body.operations if _has_body(op)]
+    lines = [f"no code for the external function {symbol!r}, called as ({inputs}) -> {results}. Give it one of these:"]
+    lines += [
+        f'  C source:        sch.annotate(loop, "{PRAGMA}", create_llvm(source))'
+        + (f" (the annotated text defines: {', '.join(defined)})" if defined else ""),
+        f"  MLIR:            register_kernel({symbol!r}, builder) of tir_mlir.intrin.kernels"
+        f" (registered: {', '.join(known_kernels())})",
+        '  a shared object: build(mod, libs=["/path/to/lib.so"])',
+    ]
+    return "\n".join(lines)
+
+
+def _move(op: ir.OpView, lowered: ir.Module, taken: dict[str, ir.OpView]) -> None:
+    """One operation of a kernel's module into `lowered`: definitions become local, known declarations go."""
+    if op.operation.name == "llvm.mlir.global_ctors" and len(ir.ArrayAttr(op.attributes["ctors"])):
+        raise BuildError(
+            f"{PRAGMA}: the C++ kernel has static constructors, which nobody would run; make them constants"
+        )
+    if "sym_name" not in op.attributes or op.operation.name == "llvm.comdat":
+        return  # module flags, identification, merging of duplicates: all local from here on
+    name, declared = _name(op), taken.get(_name(op))
+    if declared is not None:
+        if not _has_body(op) and op.operation.name == "llvm.func":
+            return
+        if declared.operation.name == "llvm.func" and not _has_body(declared):
+            declared.operation.erase()
+        else:
+            _rename(op, taken)
+    op.operation.detach_from_parent()
+    lowered.body.append(op)
+    taken[_name(op)] = op
+    if op.operation.name == "llvm.func" and _has_body(op):
+        _make_local(op)
+        if name == _name(op) and not _never_inlined(op):
+            op.attributes["always_inline"] = ir.UnitAttr.get()
+    elif op.operation.name == "llvm.mlir.global" and (_has_body(op) or "value" in op.attributes):
+        _make_local(op)
+
+
+def _make_local(op: ir.OpView) -> None:
+    op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
+    # LLVM asserts that a local symbol is in no group and not hidden
+    if "comdat" in op.attributes:
+        del op.attributes["comdat"]
+    if "visibility_" in op.attributes:  # never deleted: printing an op without this property crashes
+        op.attributes["visibility_"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
+
+
+def _rename(op: ir.OpView, taken: dict[str, ir.OpView]) -> None:
+    """Two texts may both have a private `.str` or a static helper."""
+    name = _name(op)
+    fresh = next(f"{name}.{i}" for i in range(1, len(taken) + 2) if f"{name}.{i}" not in taken)
+    root = op.operation.parent
+    assert root is not None
+    ir.SymbolTable.replace_all_symbol_uses(name, fresh, root)
+    ir.SymbolTable.set_symbol_name(op, fresh)
+
+
+def _never_inlined(op: ir.OpView) -> bool:
+    return any(key in op.attributes for key in ("no_inline", "optimize_none"))
+
+
+def _find(module: ir.Module, symbol: str) -> ir.OpView | None:
+    for op in module.body.operations:
+        if op.operation.name == "llvm.func" and _name(op) == symbol and _has_body(op):
+            return op
+    return None
+
+
+def _has_body(op: ir.OpView) -> bool:
+    return any(len(region.blocks) for region in op.operation.regions)
+
+
+def _name(op: ir.OpView) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else ""
+
+
+def _function_type(op: ir.OpView) -> ir.FunctionType:
+    return ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)

@@ -1,0 +1,68 @@
+"""The name under which compiled code is kept: everything that the code depends on, told without lowering anything."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.intrin.kernels.registry import find_kernel
+from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.cache.fingerprint import FORMAT, installation, stamp
+from tir_mlir.runtime.drivers import link_kernels
+from tir_mlir.runtime.llvm import object_code
+
+_PATH = re.compile(rf'{link_kernels.PRAGMA} = "((?:[^"\\]|\\.)*)"')
+
+
+def program_key(source: str, module: ir.Module, libs: Sequence[str]) -> str:
+    """The name for a program: its text, and what else decides how it is compiled."""
+    host = object_code.target()
+    parts = [FORMAT, installation(), host.triple, host.cpu, host.features, os.environ.get("TIR_OPENMP", "")]
+    parts += [f"{lib} {stamp(lib)}" for lib in libs]
+    parts += _kernels(module)
+    parts += [f"{path} {stamp(path)}" for path in _imported_files(source)]
+    return store.digest(*parts, source)
+
+
+def _imported_files(source: str) -> list[str]:
+    """The files of LLVM IR that a program names; most programs have the text in them."""
+    if link_kernels.PRAGMA not in source:
+        return []
+    return [text for text in _PATH.findall(source) if "\\0A" not in text]
+
+
+def _kernels(module: ir.Module) -> list[str]:
+    """The registered kernels of the functions that a program declares."""
+    found = []
+    for op in module.body.operations:
+        if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
+            symbol = ir.StringAttr(op.attributes["sym_name"]).value
+            builder = find_kernel(symbol)
+            if builder is not None:
+                found.append(f"{symbol} {_own(builder) or link_kernels.kernel_text(builder, symbol)}")
+    return found
+
+
+def _own(builder: Callable[[], None]) -> str | None:
+    """A builder of this package, whose files are in the key already: its name, what it was given. None for others."""
+    if not _is_ours(builder) or builder.__defaults__ or builder.__kwdefaults__:
+        return None
+    words = [builder.__module__, builder.__qualname__, str(builder.__code__.co_firstlineno)]
+    for cell in builder.__closure__ or ():
+        value = cell.cell_contents
+        if isinstance(value, (bool, int, str)):
+            words.append(repr(value))
+        elif _is_ours(plain := getattr(value, "__wrapped__", value)) and not plain.__closure__:  # __wrapped__: a cache
+            words.append(f"{plain.__module__}.{plain.__qualname__}")
+        else:
+            return None
+    return " ".join(words)
+
+
+def _is_ours(value: Any) -> bool:
+    return isinstance(value, FunctionType) and value.__module__.startswith("tir_mlir.")

@@ -1,0 +1,1 @@
+"""LLVM through its C interface: optimization, object code, loading."""

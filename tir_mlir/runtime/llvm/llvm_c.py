@@ -1,0 +1,258 @@
+"""LLVM by its C interface: the LLVM that MLIR's bindings brought into this process, called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import platform
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any
+
+from mlir import ir
+
+_API = ctypes.PyDLL(None)  # Python itself; prototypes set in ctypes.pythonapi would be seen by everybody
+_P, _S = c_void_p, c_char_p
+_OUT = POINTER(c_void_p)
+
+# name -> result, parameters
+_PROTOTYPES: dict[str, tuple[Any, ...]] = {
+    "mlirTranslateModuleToLLVMIR": (_P, _P, _P),
+    "LLVMGetVersion": (None, POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),
+    "LLVMDisposeMessage": (None, _P),
+    "LLVMGetErrorMessage": (_P, _P),
+    "LLVMDisposeErrorMessage": (None, _P),
+    "LLVMGetDefaultTargetTriple": (_P,),
+    "LLVMGetHostCPUName": (_P,),
+    "LLVMGetHostCPUFeatures": (_P,),
+    "LLVMGetTargetFromTriple": (c_int, _S, _OUT, _OUT),
+    "LLVMCreateTargetMachine": (_P, _P, _S, _S, _S, c_int, c_int, c_int),
+    "LLVMDisposeTargetMachine": (None, _P),
+    "LLVMCreateTargetDataLayout": (_P, _P),
+    "LLVMDisposeTargetData": (None, _P),
+    "LLVMSetTarget": (None, _P, _S),
+    "LLVMSetModuleDataLayout": (None, _P, _P),
+    "LLVMContextCreate": (_P,),
+    "LLVMContextDispose": (None, _P),
+    "LLVMContextSetDiagnosticHandler": (None, _P, _P, _P),
+    "LLVMGetDiagInfoDescription": (_P, _P),
+    "LLVMGetDiagInfoSeverity": (c_int, _P),
+    "LLVMCreateMemoryBufferWithMemoryRangeCopy": (_P, _S, c_size_t, _S),
+    "LLVMDisposeMemoryBuffer": (None, _P),
+    "LLVMGetBufferStart": (_P, _P),
+    "LLVMGetBufferSize": (c_size_t, _P),
+    "LLVMParseIRInContext": (c_int, _P, _P, _OUT, _OUT),
+    "LLVMLinkModules2": (c_int, _P, _P),
+    "LLVMVerifyModule": (c_int, _P, c_int, _OUT),
+    "LLVMDisposeModule": (None, _P),
+    "LLVMCreatePassBuilderOptions": (_P,),
+    "LLVMDisposePassBuilderOptions": (None, _P),
+    "LLVMPassBuilderOptionsSetLoopVectorization": (None, _P, c_int),
+    "LLVMPassBuilderOptionsSetLoopInterleaving": (None, _P, c_int),
+    "LLVMPassBuilderOptionsSetLoopUnrolling": (None, _P, c_int),
+    "LLVMGetFirstFunction": (_P, _P),
+    "LLVMGetNextFunction": (_P, _P),
+    "LLVMIsDeclaration": (c_int, _P),
+    "LLVMGetLinkage": (c_int, _P),
+    "LLVMGetValueName2": (_S, _P, POINTER(c_size_t)),
+    "LLVMGetEntryBasicBlock": (_P, _P),
+    "LLVMGetFirstInstruction": (_P, _P),
+    "LLVMGetInstructionOpcode": (c_int, _P),
+    "LLVMRunPasses": (_P, _P, _S, _P, _P),
+    "LLVMTargetMachineEmitToMemoryBuffer": (c_int, _P, _P, c_int, _OUT, _OUT),
+    "LLVMOrcCreateLLJIT": (_P, _OUT, _P),
+    "LLVMOrcDisposeLLJIT": (_P, _P),
+    "LLVMOrcLLJITGetMainJITDylib": (_P, _P),
+    "LLVMOrcLLJITGetExecutionSession": (_P, _P),
+    "LLVMOrcLLJITGetGlobalPrefix": (c_char, _P),
+    "LLVMOrcExecutionSessionSetErrorReporter": (None, _P, _P, _P),
+    "LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess": (_P, _OUT, c_char, _P, _P),
+    "LLVMOrcCreateDynamicLibrarySearchGeneratorForPath": (_P, _OUT, _S, c_char, _P, _P),
+    "LLVMOrcJITDylibAddGenerator": (None, _P, _P),
+    "LLVMOrcLLJITAddObjectFile": (_P, _P, _P, _P),
+    "LLVMOrcLLJITLookup": (_P, _P, POINTER(c_uint64), _S),
+}
+
+_ARCHITECTURES = {"x86_64": "X86", "amd64": "X86", "aarch64": "AArch64", "arm64": "AArch64"}
+_PARTS = ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
+
+
+class _Functions:
+    """The functions, found when first asked for: a build that finds its code in the cache needs few of them."""
+
+    def __init__(self, library: ctypes.CDLL):
+        self._library = library
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self._library, name)
+        function.restype, *function.argtypes = _PROTOTYPES[name]
+        setattr(self, name, function)
+        return function
+
+
+@functools.cache
+def llvm() -> Any:
+    """The functions of `_PROTOTYPES`, the host's target set up; None where they are out of reach.
+
+    They are looked up in the library of MLIR's bindings and what that was linked with: a process may hold another LLVM.
+    """
+    architecture = _ARCHITECTURES.get(platform.machine().lower())
+    path = _bindings()
+    if architecture is None or path is None:
+        return None
+    try:
+        library = ctypes.CDLL(path)
+        for name in ("mlirTranslateModuleToLLVMIR", "LLVMOrcCreateLLJIT"):
+            getattr(library, name)
+        _initialise(library, architecture)
+        turn_off_slp(library)
+    except (OSError, AttributeError):
+        return None
+    return _Functions(library)
+
+
+def _initialise(library: ctypes.CDLL, architecture: str) -> None:
+    for part in _PARTS:
+        getattr(library, f"LLVMInitialize{architecture}{part}")()
+
+
+def set_up(architecture: str) -> None:
+    """Have LLVM know a kind of CPU, where its build does. The host's it knows already. Requires `llvm()`."""
+    known = _ARCHITECTURES.get(architecture.lower())
+    if known and known != _ARCHITECTURES.get(platform.machine().lower()):
+        try:
+            _initialise(ctypes.CDLL(_bindings()), known)
+        except AttributeError:
+            pass  # left out of this build: nothing is found for its triple then
+
+
+def _bindings() -> str | None:
+    """The shared library that MLIR's Python modules share."""
+    import mlir._mlir_libs as libs
+
+    for folder in libs.__path__:
+        path = os.path.join(folder, "libMLIRPythonCAPI.so")
+        if os.path.exists(path):
+            return path
+    return None
+
+
+@functools.cache
+def identity() -> str:
+    """Which builds of LLVM and MLIR these are, so that a cache stays right when another is installed."""
+    bindings = _bindings() or ""
+    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", "libLLVM.so")  # where the wheels put it
+    numbers = [c_uint() for _ in range(3)]
+    llvm().LLVMGetVersion(*map(ctypes.byref, numbers))
+    found = [str(n.value) for n in numbers]
+    for path in (bindings, beside):
+        if os.path.exists(path):
+            stat = os.stat(path)
+            found.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
+    return " ".join(found)
+
+
+def address_of(op: ir.Operation) -> int:
+    """Where the C++ object behind an operation lies."""
+    capsule = ctypes.py_object(op._CAPIPtr)  # pyright: ignore[reportAttributeAccessIssue]
+    name, pointer = _API.PyCapsule_GetName, _API.PyCapsule_GetPointer
+    name.restype, name.argtypes = c_char_p, (ctypes.py_object,)
+    pointer.restype, pointer.argtypes = c_void_p, (ctypes.py_object, c_char_p)
+    return pointer(capsule, name(capsule))
+
+
+def message(pointer: int | None) -> str:
+    """The text of a message that LLVM made for us, which is freed."""
+    if not pointer:
+        return ""
+    text = ctypes.string_at(pointer).decode(errors="replace")
+    llvm().LLVMDisposeMessage(pointer)
+    return text
+
+
+def error(pointer: int | None) -> str:
+    """The text of an LLVMErrorRef, which is used up; empty for success."""
+    if not pointer:
+        return ""
+    text = llvm().LLVMGetErrorMessage(pointer)
+    words = ctypes.string_at(text).decode(errors="replace")
+    llvm().LLVMDisposeErrorMessage(text)
+    return words
+
+
+NO_SLP = "-vectorize-slp=false"
+"""LLVM 22.1's superword vectoriser turns some reversed, shuffled loads into code in which a value is used before it is
+defined, and code generation then aborts the process (test/runtime/test_jit_slp.py). Loops are vectorised without it."""
+
+_lock = threading.Lock()
+_without: set[int | None] = set()  # addresses of the parsers that have been told: a second time ends the process
+
+
+def optimisation_level() -> int:
+    """The level at which MLIR's engine may run: 3 once the faulty pass is off, else (LLVM's option parser cannot be
+    reached: an mlir build of its own) 2, which uses it less."""
+    for path in loaded_libraries():
+        try:
+            turn_off_slp(ctypes.CDLL(path))
+        except (OSError, AttributeError):
+            continue
+        return 3
+    return 2
+
+
+def turn_off_slp(library: ctypes.CDLL) -> None:
+    """Turn the pass off in one LLVM. AttributeError when the library does not give its option parser."""
+    parse = library.LLVMParseCommandLineOptions
+    parse.restype = None
+    place = ctypes.cast(parse, ctypes.c_void_p).value
+    with _lock:
+        if place not in _without:
+            parse(2, (ctypes.c_char_p * 2)(b"tir_mlir", NO_SLP.encode()), None)
+            _without.add(place)
+
+
+def loaded_libraries() -> list[str]:
+    """The shared objects in this process that may hold LLVM: the one that MLIR was linked with comes first."""
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        return []
+    paths = {line.split(maxsplit=5)[-1] for line in maps.read_text().splitlines() if "LLVM" in line or "MLIR" in line}
+    return sorted((p for p in paths if p.startswith("/")), key=lambda p: ("libLLVM" not in p, p))
+
+
+_made_lock = threading.RLock()
+_held: dict[int, list[BaseException]] = {}  # by id of a function under way: what came up in it
+_before: Callable[[Any], Any] = sys.unraisablehook
+
+
+@contextmanager
+def raised_after(function: Callable[..., Any]) -> Iterator[None]:
+    """While C may call a function: what comes up in it is raised at the end."""
+    global _before
+    caught: list[BaseException] = []
+    with _made_lock:
+        if not _held:
+            _before, sys.unraisablehook = sys.unraisablehook, _keep
+        _held[id(function)] = caught
+    try:
+        yield
+    finally:
+        with _made_lock:
+            del _held[id(function)]
+            if not _held and sys.unraisablehook is _keep:
+                sys.unraisablehook = _before
+    if caught:
+        raise caught[0]
+
+
+def _keep(found: Any) -> None:
+    caught = _held.get(id(found.object))
+    if caught is None:
+        _before(found)
+    else:
+        caught.append(found.exc_value)

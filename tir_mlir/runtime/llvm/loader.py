@@ -1,0 +1,58 @@
+"""An object file in memory -> code that runs in this process, by LLVM's ORC linker."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Sequence
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.llvm.llvm_c import error, llvm
+
+_Reporter = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@_Reporter
+def _report(_: int, why: int) -> None:
+    """The look-up that failed gives the same error; left alone, LLVM prints it on stderr as well."""
+    error(why)
+
+
+class Code:
+    """The code of one object file, linked with the process and some shared libraries; there as long as this is."""
+
+    def __init__(self, data: bytes, libs: Sequence[str] = ()):
+        jit = ctypes.c_void_p()
+        _check(llvm().LLVMOrcCreateLLJIT(ctypes.byref(jit), None))
+        self._jit = jit
+        self._free = weakref.finalize(self, llvm().LLVMOrcDisposeLLJIT, jit)
+        self._free.atexit = False  # at exit the process gives it back; threads of OpenMP may still be in it
+        llvm().LLVMOrcExecutionSessionSetErrorReporter(llvm().LLVMOrcLLJITGetExecutionSession(jit), _report, None)
+        place = llvm().LLVMOrcLLJITGetMainJITDylib(jit)
+        prefix = llvm().LLVMOrcLLJITGetGlobalPrefix(jit)
+        generator = ctypes.c_void_p()
+        for lib in libs:
+            make = llvm().LLVMOrcCreateDynamicLibrarySearchGeneratorForPath
+            _check(make(ctypes.byref(generator), lib.encode(), prefix, None, None))
+            llvm().LLVMOrcJITDylibAddGenerator(place, generator)
+        make = llvm().LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess
+        _check(make(ctypes.byref(generator), prefix, None, None))
+        llvm().LLVMOrcJITDylibAddGenerator(place, generator)
+        buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
+        _check(llvm().LLVMOrcLLJITAddObjectFile(jit, place, buffer))
+
+    def keep(self) -> Code:
+        """Never free the code, whoever lets go of this."""
+        self._free.detach()
+        return self
+
+    def address(self, symbol: str) -> int:
+        """Where a function lies. BuildError when it, or what it calls, is not there."""
+        found = ctypes.c_uint64()
+        _check(llvm().LLVMOrcLLJITLookup(self._jit, ctypes.byref(found), symbol.encode()))
+        return found.value
+
+
+def _check(why: int | None) -> None:
+    if why:
+        raise BuildError(f"the compiled code cannot be loaded: {error(why)}")

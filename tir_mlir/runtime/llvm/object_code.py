@@ -1,0 +1,147 @@
+"""Machine code for this CPU or another: a module in the llvm dialect, or LLVM IR text -> an object file, in memory."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
+
+_NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
+_EXTERNAL, _UNREACHABLE = 0, 7
+LIGHTLY = b"always-inline,globaldce,default<O1>"
+OPTIMISE = b"always-inline,globaldce,default<O3>"  # a kernel is inlined first, not optimised alone before
+AS_IT_IS = b""
+_Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code is made for, in LLVM's own words."""
+
+    triple: bytes
+    cpu: bytes
+    features: bytes
+
+
+@functools.cache
+def target() -> Target:
+    """This machine."""
+    names = ("LLVMGetDefaultTargetTriple", "LLVMGetHostCPUName", "LLVMGetHostCPUFeatures")
+    return Target(*(message(getattr(llvm(), name)()).encode() for name in names))
+
+
+def compile_module(
+    module: ir.Module, extra: str, clock: Callable[[str], Any], wanted: Target | None = None, passes: bytes = OPTIMISE
+) -> bytes:
+    """A module in the llvm dialect, and LLVM IR that calls it -> an object file, for this machine unless another is
+    wanted. `passes`: AS_IT_IS for code that runs once, LIGHTLY for a little. Raises BuildError."""
+    with _context() as context:
+        with clock("translate"):
+            made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), context)
+            if not made:
+                raise BuildError("the lowered module cannot be translated to LLVM IR (the reason is on stderr)")
+            if llvm().LLVMLinkModules2(made, _parse(context, extra)):
+                raise BuildError("the entries of the functions cannot be linked to the lowered module")
+        with clock("compile"):
+            return _compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)
+
+
+def compile_text(text: str, passes: bytes = AS_IT_IS) -> bytes:
+    """LLVM IR -> an object file."""
+    with _context() as context:
+        return _compile(_parse(context, text), passes, target())
+
+
+@contextmanager
+def _context() -> Iterator[int]:
+    """An LLVM context of its own; what LLVM complains of becomes a BuildError (left alone, LLVM ends the process)."""
+    complaints: list[str] = []
+
+    def hear(info: int, _: int) -> None:
+        if llvm().LLVMGetDiagInfoSeverity(info) == 0:
+            complaints.append(message(llvm().LLVMGetDiagInfoDescription(info)))
+
+    handler = _Handler(hear)
+    context = llvm().LLVMContextCreate()
+    try:
+        llvm().LLVMContextSetDiagnosticHandler(context, handler, None)
+        with raised_after(hear):
+            yield context
+    finally:
+        llvm().LLVMContextDispose(context)  # and all of its modules
+    if complaints:
+        raise BuildError("the lowered module cannot be compiled: " + "; ".join(complaints))
+
+
+def _parse(context: int, text: str) -> ctypes.c_void_p:
+    data = text.encode()
+    buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
+    made, why = ctypes.c_void_p(), ctypes.c_void_p()
+    if llvm().LLVMParseIRInContext(context, buffer, ctypes.byref(made), ctypes.byref(why)):
+        raise BuildError(f"LLVM IR cannot be read: {message(why.value)}")
+    return made
+
+
+def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: Target, level: int = _AGGRESSIVE) -> bytes:
+    machine = _machine(wanted, level)
+    with ExitStack() as after:
+        after.callback(llvm().LLVMDisposeTargetMachine, machine)
+        layout = llvm().LLVMCreateTargetDataLayout(machine)
+        after.callback(llvm().LLVMDisposeTargetData, layout)
+        llvm().LLVMSetTarget(made, wanted.triple)
+        llvm().LLVMSetModuleDataLayout(made, layout)
+        why = ctypes.c_void_p()
+        if llvm().LLVMVerifyModule(made, _RETURN_STATUS, ctypes.byref(why)):
+            raise BuildError(f"the lowered module is not valid LLVM IR: {message(why.value)}")
+        message(why.value)
+        if passes:
+            _optimise(made, passes, machine)
+            _check_defined(made)
+        buffer = ctypes.c_void_p()
+        if llvm().LLVMTargetMachineEmitToMemoryBuffer(machine, made, _OBJECT, ctypes.byref(why), ctypes.byref(buffer)):
+            raise BuildError(f"the lowered module cannot be compiled: {message(why.value)}")
+        after.callback(llvm().LLVMDisposeMemoryBuffer, buffer)
+        return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
+
+
+def _optimise(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
+    options = llvm().LLVMCreatePassBuilderOptions()
+    for name in ("LoopVectorization", "LoopInterleaving", "LoopUnrolling"):
+        getattr(llvm(), f"LLVMPassBuilderOptionsSet{name}")(options, 1)
+    failed = error(llvm().LLVMRunPasses(made, passes, machine, options))
+    llvm().LLVMDisposePassBuilderOptions(options)
+    if failed:
+        raise BuildError(f"LLVM's passes failed: {failed}")
+
+
+def _check_defined(made: int | ctypes.c_void_p) -> None:
+    """Refuse a function of which nothing is left (LLVM's linker ends the process over one without code)."""
+    function = llvm().LLVMGetFirstFunction(made)
+    while function:
+        if not llvm().LLVMIsDeclaration(function) and llvm().LLVMGetLinkage(function) == _EXTERNAL:
+            first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
+            if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
+                name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
+                raise BuildError(
+                    f"{name.removeprefix('_mlir_ciface_')} does what has no meaning in every run, and LLVM left nothing"
+                    " of it: look for undefined behaviour in its kernels (a number that does not fit, a null pointer)"
+                )
+        function = llvm().LLVMGetNextFunction(function)
+
+
+def _machine(wanted: Target, level: int) -> int:
+    found, why = ctypes.c_void_p(), ctypes.c_void_p()
+    set_up(wanted.triple.decode().split("-")[0])
+    if llvm().LLVMGetTargetFromTriple(wanted.triple, ctypes.byref(found), ctypes.byref(why)):
+        raise BuildError(f"LLVM has no code generator for {wanted.triple.decode()}: {message(why.value)}")
+    return llvm().LLVMCreateTargetMachine(
+        found, wanted.triple, wanted.cpu, wanted.features, level, _PIC, _DEFAULT_MODEL
+    )

@@ -1,0 +1,1 @@
+"""External tools and files: finding them, running them, writing files atomically."""

@@ -1,0 +1,76 @@
+"""Files made on the way or for the user: there whole or not at all, and a disk that takes no more is a clear error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tir_mlir.dialect.diagnostics import BuildError, ToolError
+
+_PREFIX = "tir_mlir-"
+
+
+def write_whole(contents: Mapping[Path, bytes]) -> None:
+    """Write files, each in one stroke: what was there stays until all of the new ones are written.
+
+    Errors: ToolError where a folder or file cannot be made; nothing is changed then.
+    """
+    written: dict[Path, Path] = {}
+    try:
+        for path, data in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            new = path.with_name(f".{path.name}.{os.getpid()}")
+            written[new] = path
+            new.write_bytes(data)
+            if path.suffix == ".so":
+                new.chmod(0o755)
+        for new, path in written.items():
+            new.replace(path)
+    except OSError as error:
+        names = ", ".join(map(str, contents))
+        raise ToolError(f"{names}: cannot be written: {error.strerror or error}; files that were there stay") from error
+    finally:
+        for new in written:
+            with contextlib.suppress(OSError):
+                new.unlink()
+
+
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder. Errors: ToolError."""
+    with _explained():
+        return tempfile.TemporaryDirectory(prefix=_PREFIX)
+
+
+@contextlib.contextmanager
+def holding(data: bytes, suffix: str) -> Iterator[str]:
+    """The path of a temporary file with a content. Errors: ToolError."""
+    with contextlib.ExitStack() as stack:
+        with _explained():
+            file = stack.enter_context(tempfile.NamedTemporaryFile(prefix=_PREFIX, suffix=suffix))
+            file.write(data)
+            file.flush()
+        yield file.name
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ToolError(
+            f"no temporary file can be made: {error.strerror or error}; make room, or let TMPDIR name a folder that "
+            "can be written"
+        ) from error
+
+
+def text_of(path: str) -> str | None:
+    """The text of a file; None where there is none of that name. Errors: BuildError for one that is no text."""
+    if not os.path.isfile(path):  # Path's own raises over names that are too long
+        return None
+    try:
+        return Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BuildError(f"{path} cannot be read as text: {error}") from None

@@ -1,0 +1,32 @@
+"""Whether LLVM knows a CPU and its instruction sets: asked in a process of its own, for a wrong answer ends it."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from tir_mlir.dialect.diagnostics import BuildError, ToolError
+from tir_mlir.runtime.tools import toolchain
+
+_UNKNOWN = re.compile(r"'([^']*)' is not a recognized (processor|feature) for this target")
+_EMPTY = "define void @f() {\n  ret void\n}\n"
+
+
+@functools.cache
+def check(triple: str, cpu: str, features: str) -> None:
+    """Raise BuildError for a CPU or an instruction set (`+avx2,+fma`) that LLVM does not know for a triple."""
+    if odd := next((text for text in (triple, cpu, features) if not text.isascii() or not text.isprintable()), None):
+        raise BuildError(f"the target names {odd!r}, which is no name of LLVM's: use plain letters")
+    words = [f"-mtriple={triple}", f"-mcpu={cpu}", f"-mattr={features}", "-filetype=null"]
+    try:
+        done = toolchain.attempt("llc", words, input=_EMPTY)
+    except ToolError:
+        return  # no tool, no trial
+    unknown = _UNKNOWN.search(done.stderr)
+    if unknown is not None:
+        option, what = ("cpu", "CPU") if unknown[2] == "processor" else ("attr", "instruction set")
+        raise BuildError(
+            f"LLVM knows no {what} {unknown[1]!r} for {triple}; `llc -mtriple={triple} -m{option}=help` lists them"
+        )
+    if done.returncode and "unable to get target" not in done.stderr:  # that one is said better by LLVM in process
+        raise BuildError(f"LLVM makes no code for the CPU {cpu!r} of {triple}: {done.stderr.strip()[:500]}")

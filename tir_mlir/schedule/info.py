@@ -1,0 +1,178 @@
+"""What `Schedule.get` tells of a block or loop: plain facts, under our names and under those TVM programs use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tir_mlir.dialect.analysis import Region
+from tir_mlir.dialect.analysis.regions import regions
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop
+
+_KINDS = {"serial": 0, "parallel": 1, "vectorized": 2, "unrolled": 3}  # the numbers of TVM's ForKind
+_THREAD = 4
+_ITER_TYPES = {"S": 0, "R": 2, "O": 4}  # and of its IterVar
+
+
+class LoopKind(str):
+    """The kind of a loop: our word (`serial`, `threadIdx.x`, ...), also equal to the number of TVM's ForKind."""
+
+    def __int__(self) -> int:
+        return _KINDS.get(str(self), _THREAD)
+
+    def __eq__(self, other: object) -> bool:
+        return int(self) == other if isinstance(other, int) else str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+class Extent(int):
+    """An integer that also answers to `.value`."""
+
+    @property
+    def value(self) -> int:
+        return int(self)
+
+
+class Name(str):
+    """A name that also answers to `.name`."""
+
+    @property
+    def name(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class RangeInfo:
+    """[min, min + extent): integers where they are constant, else None (extent) or text (min)."""
+
+    min: int | str
+    extent: int | None
+
+
+@dataclass(frozen=True)
+class BufferInfo:
+    """A buffer: its name, shape (None where symbolic), element type and storage scope."""
+
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str
+    storage_scope: str
+
+    def scope(self) -> str:
+        return self.storage_scope
+
+
+class RegionInfo(str):
+    """What a block reads or writes of a buffer: the buffer's name, with `.buffer` and `.region`.
+
+    `.axes` names, for each dimension, the iters on which the place in it depends.
+    """
+
+    buffer: BufferInfo
+    region: tuple[RangeInfo, ...]
+    axes: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class IterInfo:
+    """An axis of a block."""
+
+    name: str
+    kind: str
+    dom: RangeInfo
+
+    @property
+    def var(self) -> Name:
+        return Name(self.name)
+
+    @property
+    def iter_type(self) -> int:
+        return _ITER_TYPES[self.kind]
+
+
+@dataclass(frozen=True)
+class ThreadInfo:
+    """What a loop is bound to."""
+
+    thread_tag: str
+
+
+@dataclass(frozen=True)
+class LoopInfo:
+    """A loop as it is now. `extent` is None when symbolic."""
+
+    name: str
+    extent: int | None
+    kind: LoopKind
+    annotations: dict[str, Any]
+    min: int | str = 0
+
+    @property
+    def loop_var(self) -> Name:
+        return Name(self.name)
+
+    @property
+    def thread_binding(self) -> ThreadInfo | None:
+        return ThreadInfo(str(self.kind)) if int(self.kind) == _THREAD else None
+
+
+@dataclass(frozen=True)
+class BlockInfo:
+    """A block as it is now."""
+
+    name: str
+    iters: list[tuple[str, str]]
+    reads: list[RegionInfo]
+    writes: list[RegionInfo]
+    annotations: dict[str, Any]
+    iter_vars: list[IterInfo] = field(default_factory=list)
+
+    @property
+    def name_hint(self) -> str:
+        return self.name
+
+
+def info_of(view: Loop | Block | Func) -> LoopInfo | BlockInfo:
+    """The facts about a view."""
+    if isinstance(view, Loop):
+        extent = view.const_extent
+        known = None if extent is None else Extent(extent)
+        return LoopInfo(view.name, known, LoopKind(view.kind), view.annotations, _number(view.lower))
+    if isinstance(view, Func):
+        return BlockInfo("root", [], [], [], view.annotations)
+    reads, writes = regions(view)
+    iters = [IterInfo(i.name, i.kind, _range(i.min, i.extent)) for i in view.iters]
+    return BlockInfo(
+        view.name,
+        [(i.name, i.kind) for i in iters],
+        [_region(r, view) for r in reads],
+        [_region(w, view) for w in writes],
+        view.annotations,
+        iters,
+    )
+
+
+def _region(region: Region, block: Block) -> RegionInfo:
+    found = RegionInfo(region.buffer.name)
+    found.buffer = _buffer(region.buffer)
+    found.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
+    found.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))
+    return found
+
+
+def _buffer(buffer: Buffer) -> BufferInfo:
+    return BufferInfo(buffer.name, tuple(buffer.shape), buffer.dtype, buffer.scope)
+
+
+def _range(low: Index, size: Index) -> RangeInfo:
+    number = size.as_constant()
+    return RangeInfo(_number(low), None if number is None else Extent(number))
+
+
+def _number(index: Index) -> int | str:
+    number = index.as_constant()
+    return str(index.expr) if number is None else Extent(number)

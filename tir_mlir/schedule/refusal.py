@@ -1,0 +1,73 @@
+"""The text of a refused step: the call, the reason, the user's line, and the program with the culprit marked."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import TirError, colour_uncaught
+from tir_mlir.dialect.ir import attrs, parents
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OWN = tuple(
+    {os.path.realpath(os.path.join(_PACKAGE, d)) + os.sep for d in (".", "dialect", "passes")} | {_PACKAGE + os.sep}
+)
+
+
+def user_frame() -> tuple[str, int] | None:
+    """File and line of the innermost caller outside this package."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not filename.startswith(_OWN) and not os.path.realpath(filename).startswith(_OWN) and filename != "<string>":
+            if not filename.startswith("<frozen"):
+                return filename, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def refusal(
+    call: str, reason: str, module: ir.Module, culprit: Any, detail: str, provable: bool = True, fix: str = ""
+) -> str:
+    """The whole message. `detail` is `detail` (with the program), `fast` (one line) or `none`."""
+    word = "refused" if provable else "not provable"
+    head = f"{call}: {word}: {reason}"
+    colour_uncaught(TirError)
+    if detail != "detail":
+        return (f"{head}; {fix}" if fix else head) if detail == "fast" else f"{call}: {word}"
+    lines = [head]
+    place = user_frame()
+    if place is not None:
+        source = linecache.getline(*place).strip()
+        lines.append(f"  at {place[0]}:{place[1]}" + (f"\n     {source}" if source else ""))
+    op_id = culprit_id(culprit)
+    program = _program(module, op_id)
+    if program:
+        lines.append("  in the program before the step:\n" + "\n".join(f"  | {text}" for text in program))
+    return "\n".join(lines + ([f"  fix: {fix}"] if fix else []))
+
+
+def culprit_id(culprit: Any) -> int | None:
+    """The id of an op, or of the nearest op around it that has one."""
+    if isinstance(culprit, int) or culprit is None:
+        return culprit
+    for op in [culprit, *parents(culprit)]:
+        if attrs.ID in op.attributes:
+            return attrs.get(op, attrs.ID)
+    return None
+
+
+def _program(module: ir.Module, op_id: int | None) -> list[str]:
+    """The printed program, cut to the neighbourhood of the mark when it is long."""
+    from tir_mlir.script.printer import script
+
+    text = script(module, mark={op_id: "here"} if op_id is not None else {}).splitlines()
+    marks = [n for n, line in enumerate(text) if set(line.replace("here", "").strip(" #")) == {"^"}]
+    if not marks or len(text) <= 40:
+        return text
+    low, high = max(0, marks[0] - 15), marks[0] + 12
+    return [*(["..."] if low else []), *text[low:high], *(["..."] if high < len(text) else [])]

@@ -1,0 +1,248 @@
+"""A trace as JSON, laid out as TVM lays it out: `[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`.
+
+In inputs a plain string names a result of an earlier step (`"b0"`, or `"v1 * 4"`), a string value is quoted once more;
+in attrs a result is `{"rv": "v3"}`. An index map is its source text. All is checked before anything runs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Mapping, Sequence
+from inspect import Parameter
+from typing import Any, NoReturn, get_args, get_origin
+
+from tir_mlir.dialect.diagnostics import TirError, TraceError, shown
+from tir_mlir.dialect.index_maps import Formula, parsed
+from tir_mlir.passes.schedule import PRIMITIVES, Primitive
+from tir_mlir.schedule import arguments as types
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
+from tir_mlir.schedule.trace.instruction import DECISION, Instruction, InstructionKind, handles_in, kind_named
+from tir_mlir.schedule.trace.python_text import HandleNames
+
+_HANDLES = {"b": BlockHandle, "l": LoopHandle, "v": ExprHandle}
+_NAME = re.compile(r"[blv](0|[1-9][0-9]{0,8})")
+_INFERRED = "_"
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def encoded(steps: Sequence[Instruction], decisions: Mapping[Instruction, Any]) -> list[Any]:
+    """A trace as lists, strings and numbers. Errors: TraceError for a value that JSON cannot keep."""
+    names = HandleNames()
+    listed = []
+    for step in steps:
+        inputs = [_written(v, names, True) for v in step.inputs]
+        attrs = [_written(v, names, False) for v in step.attrs]
+        listed.append([step.kind.name, inputs, attrs, names.give(step.outputs)])
+    made = [[n, _written(decisions[s], names, False)] for n, s in enumerate(steps) if s in decisions]
+    return [listed, made]
+
+
+def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
+    if isinstance(value, Handle):
+        return names.of(value) if is_input else {"rv": names.of(value)}
+    if isinstance(value, Formula):
+        return value.text(names.of) if is_input else {"rv": value.text(names.of)}
+    if hasattr(type(value), "from_text"):
+        value = repr(value)
+    if isinstance(value, str):
+        return json.dumps(value) if is_input else str(value)
+    if isinstance(value, (list, tuple)):
+        return [_written(v, names, is_input) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _written(v, names, is_input) for k, v in value.items()}
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    raise TraceError(f"{shown(value)} ({type(value).__name__}) has no form in JSON")
+
+
+def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]) -> Instruction:
+    """A step written down by hand: its arguments as TVM arranges them, and handles for its results."""
+    reader = _Reader()
+    reader.where = f"the step {kind.name}"
+    arguments = reader.arguments(kind, list(inputs), list(attrs))
+    return Instruction(kind.primitive, arguments, tuple(outputs), _gives_list(PRIMITIVES[kind.primitive]))
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def decoded(source: Any) -> tuple[list[Instruction], dict[Instruction, Any]]:
+    """The steps and decisions of a trace, from text or from what `json.loads` gave. Errors: TraceError."""
+    try:
+        return _Reader().read(json.loads(source) if isinstance(source, (str, bytes, bytearray)) else source)
+    except RecursionError:
+        raise TraceError("the trace is nested too deeply") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise TraceError(f"the trace is no JSON: {error}") from None
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.known: dict[str, Handle] = {}
+        self.where = "the trace"
+
+    def fail(self, message: str) -> NoReturn:
+        raise TraceError(f"{self.where}: {message}")
+
+    def read(self, source: Any) -> tuple[list[Instruction], dict[Instruction, Any]]:
+        if not _is_list(source, 2) or not all(map(_is_list, source)):
+            self.fail("it is a list of two lists, the steps and the decisions")
+        steps = []
+        for number, entry in enumerate(source[0]):
+            self.where = f"step {number + 1} of the trace"
+            steps.append(self.step(entry))
+        decisions: dict[Instruction, Any] = {}
+        for number, entry in enumerate(source[1]):
+            self.where = f"decision {number + 1} of the trace"
+            step, decision = self.decision(entry, steps)
+            if step in decisions:
+                self.fail(f"step {entry[0]} has a decision already")
+            decisions[step] = decision
+        return steps, decisions
+
+    def step(self, entry: Any) -> Instruction:
+        if not _is_list(entry, 4) or not isinstance(entry[0], str) or not all(map(_is_list, entry[1:])):
+            self.fail("a step is [kind, inputs, attrs, outputs]: a string and three lists")
+        kind = kind_named(entry[0])
+        if kind is None:
+            self.fail(f"there is no kind of step called {entry[0]!r}")
+        self.where += f", {kind.name}"
+        primitive = PRIMITIVES[kind.primitive]
+        arguments = self.arguments(kind, [self.value(v) for v in entry[1]], [self.attr(v) for v in entry[2]])
+        return Instruction(kind.primitive, arguments, self.outputs(primitive, entry[3]), _gives_list(primitive))
+
+    def arguments(self, kind: InstructionKind, inputs: list[Any], attrs: list[Any]) -> dict[str, Any]:
+        """The arguments of a step by name. Attributes that older traces lack have their defaults."""
+        primitive = PRIMITIVES[kind.primitive]
+        parameters = primitive.signature.parameters
+        later = [parameters[k].default for k in kind.attrs[len(attrs) :] if not k.startswith("*")]
+        attrs = attrs if Parameter.empty in later else [*attrs, *later]
+        found = self.arranged(kind.inputs, inputs, "inputs") | self.arranged(kind.attrs, attrs, "attrs")
+        return {k: self.typed(primitive, k, found[k]) for k in parameters if k in found}
+
+    def arranged(self, keys: Sequence[str], values: list[Any], what: str) -> dict[str, Any]:
+        """Values by parameter; `*name` takes those that are left over."""
+        many = bool(keys) and keys[-1].startswith("*")
+        least = len(keys) - many
+        if len(values) < least or not many and len(values) > least:
+            self.fail(f"it has {len(values)} {what}, not {least}{' or more' if many else ''} ({', '.join(keys)})")
+        found = dict(zip(keys[:least], values, strict=False))
+        return found | {keys[-1][1:]: values[least:]} if many else found
+
+    def decision(self, entry: Any, steps: list[Instruction]) -> tuple[Instruction, Any]:
+        if not _is_list(entry, 2) or isinstance(entry[0], bool) or not isinstance(entry[0], int):
+            self.fail("a decision is [index of the step, decision]")
+        if not 0 <= entry[0] < len(steps):
+            self.fail(f"there is no step {entry[0]}; there are {len(steps)}, counted from 0")
+        step = steps[entry[0]]
+        primitive = PRIMITIVES[step.name]
+        if not primitive.samples:
+            self.fail(f"step {entry[0]} is {step.kind.name}, which decides nothing")
+        return step, self.typed(primitive, DECISION, self.attr(entry[1]))
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def value(self, value: Any) -> Any:
+        """An input."""
+        if isinstance(value, str):
+            return self.quoted(value) if value.startswith('"') else self.handle(value)
+        return self.inner(value, self.value)
+
+    def attr(self, value: Any) -> Any:
+        """An attribute, or a part of a decision."""
+        if isinstance(value, dict) and set(value) == {"rv"}:
+            return self.handle(value["rv"])
+        return self.inner(value, self.attr)
+
+    def inner(self, value: Any, read: Any) -> Any:
+        if isinstance(value, list):
+            return [read(v) for v in value]
+        if isinstance(value, dict):
+            if not all(isinstance(k, str) for k in value):
+                self.fail("the keys of a dictionary are strings")
+            return {k: read(v) for k, v in value.items()}
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        self.fail(f"{shown(value)} is nothing that JSON has")
+
+    def quoted(self, text: str) -> str:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, str):
+            self.fail(f"{text!r} is no quoted string")
+        return value
+
+    def handle(self, name: Any) -> Any:
+        """The result of an earlier step, or a formula of such."""
+        try:
+            found = parsed(name, self.known) if isinstance(name, str) else None
+            if any(handles_in(found)):
+                return found
+        except (KeyError, ValueError):
+            pass
+        self.fail(f"{name!r} is no result of a step before it; a string among inputs is quoted twice")
+
+    def typed(self, primitive: Primitive, key: str, value: Any) -> Any:
+        """A value as its parameter wants it: 0 and 1 for truth values, text for index maps."""
+        annotation = primitive.signature.parameters[key].annotation
+        parts = types.alternatives(annotation)
+        if bool in parts and int not in parts and value in (0, 1) and isinstance(value, int):
+            value = bool(value)
+        maps = [p for p in parts if hasattr(p, "from_text")]
+        if maps and isinstance(value, str) and (str not in parts or value.startswith("lambda")):
+            try:
+                value = maps[0].from_text(value)
+            except (TirError, ValueError, TypeError, SyntaxError) as error:
+                self.fail(f"{key} is no index map: {error}")
+        try:
+            return types.typed(primitive, key, value)
+        except TypeError as error:
+            self.fail(str(error))
+
+    def outputs(self, primitive: Primitive, names: list[Any]) -> tuple[Handle | None, ...]:
+        """New handles for the results of a step, which must be of its type."""
+        letters, single = _results(primitive)
+        if single is not None and len(names) != single:
+            self.fail(f"it has {len(names)} outputs, not {single}")
+        found: list[Handle | None] = []
+        for name in names:
+            if name == _INFERRED and _INFERRED in letters:
+                found.append(None)
+                continue
+            if not isinstance(name, str) or not _NAME.fullmatch(name) or name[0] not in letters:
+                wanted = " or ".join(f"{x}N" if x != _INFERRED else x for x in letters) or "nothing"
+                self.fail(f"the output {name!r} is no name of a result; here that is {wanted}")
+            if name in self.known:
+                self.fail(f"the output {name} is there already")
+            serial = new_serial()
+            self.known[name] = _HANDLES[name[0]](serial, -1, serial)
+            found.append(self.known[name])
+        return tuple(found)
+
+
+def _is_list(value: Any, length: int | None = None) -> bool:
+    return isinstance(value, (list, tuple)) and (length is None or len(value) == length)
+
+
+def _gives_list(primitive: Primitive) -> bool:
+    return get_origin(primitive.returns) in (list, tuple)
+
+
+def _results(primitive: Primitive) -> tuple[str, int | None]:
+    """The letters that results may have, and how many results there are (None: any number)."""
+    returns = primitive.returns
+    if returns is inspect.Parameter.empty:
+        return "blv", None
+    inner = [p for a in get_args(returns) for p in types.alternatives(a)] if _gives_list(primitive) else []
+    parts = inner or list(types.alternatives(returns))
+    held = {h for p in parts for h in types.handle_types(p)}
+    if primitive.samples and int in parts:
+        held.add(ExprHandle)
+    letters = "".join(sorted(h.letter for h in held)) + (_INFERRED if inner and type(None) in parts else "")
+    return letters, None if inner else int(bool(letters))

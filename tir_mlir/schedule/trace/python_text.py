@@ -1,0 +1,99 @@
+"""A trace as a Python program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.schedule.handles import Handle
+from tir_mlir.schedule.trace.instruction import DECISION, Instruction
+
+HEAD = ["from tir_mlir import Schedule", "def apply_trace(sch: Schedule) -> None:"]
+
+
+class HandleNames:
+    """What handles are called: `b0`, `l1`, `v2`, counted over all results of all steps."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._by_serial: dict[int, str] = {}
+        self._latest: dict[Handle, str] = {}
+
+    def give(self, handles: Sequence[Handle | None]) -> list[str]:
+        """Names for the results of a step; `_` for one that is left to be inferred."""
+        names = []
+        for handle in handles:
+            if handle is None:
+                names.append("_")
+                continue
+            name = f"{handle.letter}{self._count}"
+            self._count += 1
+            self._by_serial[handle.serial] = self._latest[handle] = name
+            names.append(name)
+        return names
+
+    def of(self, handle: Handle) -> str:
+        """The name of a handle that some step gave; `_` when none did."""
+        return self._by_serial.get(handle.serial) or self._latest.get(handle, "_")
+
+
+def python_lines(instructions: Sequence[Instruction], decisions: dict[Instruction, Any]) -> list[str]:
+    """The statements of a trace, one a step."""
+    names = HandleNames()
+    return [_statement(step, decisions.get(step), names) for step in instructions]
+
+
+def python_text(lines: Sequence[str]) -> str:
+    """`def apply_trace(sch): ...`, ready to be run."""
+    return "\n".join([*HEAD, *(f"  {line}" for line in lines or ["pass"])])
+
+
+def alone(step: Instruction) -> str:
+    """A step without its trace: handles have no names there."""
+    unnamed = HandleNames()
+    call = _statement(replace(step, outputs=()), None, unnamed)
+    return f"{', '.join('_' for _ in step.outputs)} = {call}" if step.outputs else call
+
+
+def _statement(step: Instruction, decision: Any, names: HandleNames) -> str:
+    many = step.variadic
+    parts = []
+    for key, value in step.arguments.items():
+        if key == many:
+            parts += [written(v, names) for v in value]
+        else:
+            parts.append(f"{key}={written(value, names)}")
+    if decision is not None:
+        parts.append(f"{DECISION}={written(decision, names)}")
+    call = f"sch.{step.name}({', '.join(parts)})"
+    if not step.outputs:
+        return call
+    targets = ", ".join(names.give(step.outputs))
+    return f"{targets}{',' if step.returns_list and len(step.outputs) == 1 else ''} = {call}"
+
+
+def written(value: Any, names: HandleNames) -> str:
+    """A value as Python source."""
+    if isinstance(value, Handle):
+        return names.of(value)
+    if isinstance(value, Formula):
+        return value.text(names.of)
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(written(v, names) for v in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{written(k, names)}: {written(v, names)}" for k, v in value.items()) + "}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if isinstance(value, str):
+        return _quoted(value)
+    return repr(value)
+
+
+def _quoted(text: str) -> str:
+    if not text.isprintable():
+        return repr(str(text))
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

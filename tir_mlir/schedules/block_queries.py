@@ -1,0 +1,75 @@
+"""What schedules ask of blocks and loops; the loops of a block as a program is written: one for each iter."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import bits
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.info import BlockInfo, LoopInfo
+from tir_mlir.schedules.tile_sizes import LARGE
+
+
+def block_info(sch: Schedule, block: Any) -> BlockInfo:
+    """What a block is now."""
+    info = sch.get(block)
+    if not isinstance(info, BlockInfo):
+        raise ScheduleError(f"{block} is no block")
+    return info
+
+
+def extent_of(sch: Schedule, loop: Any) -> int | None:
+    """How often a loop runs; None where symbolic."""
+    info = sch.get(loop)
+    return info.extent if isinstance(info, LoopInfo) else None
+
+
+def nest(sch: Schedule, block: Any) -> dict[str, Any]:
+    """The loop of each iter, by the iter's name. Raises ScheduleError where they do not go together one by one."""
+    info, loops = block_info(sch, block), sch.get_loops(block)
+    if len(loops) != len(info.iter_vars):
+        raise ScheduleError(
+            f'block "{info.name}" has {len(info.iter_vars)} iters and stands in {len(loops)} loops; '
+            "give the program as it is written, before its loops are split or fused"
+        )
+    return dict(zip((i.name for i in info.iter_vars), loops, strict=True))
+
+
+def iters(info: BlockInfo, kind: str) -> list[str]:
+    """The iters of a kind (S or R), in order."""
+    return [i.name for i in info.iter_vars if i.kind == kind]
+
+
+def size(info: BlockInfo) -> int:
+    """How often a block runs; sizes known at run time count as large."""
+    return prod(LARGE if i.dom.extent is None else i.dom.extent for i in info.iter_vars)
+
+
+def extents(info: BlockInfo) -> dict[str, int | None]:
+    """The extent of each iter, None where it is symbolic."""
+    return {i.name: i.dom.extent for i in info.iter_vars}
+
+
+def last_axis(info: BlockInfo) -> str | None:
+    """The iter that goes along the last dimension of what a block writes, alone; None where none does."""
+    (region, *_) = info.writes
+    return region.axes[-1][0] if region.axes and len(region.axes[-1]) == 1 else None
+
+
+def along_memory(info: BlockInfo, names: list[str]) -> list[str]:
+    """The iters in an order in which the last one goes along the last dimension of the largest buffer read, if one of
+    them does."""
+    written = {str(w) for w in info.writes}
+    reads = sorted((r for r in info.reads if str(r) not in written), key=lambda r: -len(r.axes))
+    for read in reads:
+        for name in names:
+            if read.axes and name in read.axes[-1]:
+                return [*(n for n in names if n != name), name]
+    return names
+
+
+def widest(info: BlockInfo) -> int:
+    """Bits of the widest elements that a block reads or writes."""
+    return max(bits(r.buffer.dtype) for r in (*info.reads, *info.writes))

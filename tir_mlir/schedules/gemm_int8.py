@@ -1,0 +1,175 @@
+"""Products of small integers summed in int32, by the CPU's dot products of neighbouring elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.intrin.dot_products import Dot, dot_product
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.contraction import Contraction, Operand
+from tir_mlir.schedules.packing import SQUARE, far_result
+from tir_mlir.target import Target
+
+TYPICAL = 1 << 10
+"""Stands for an extent that is known when the program runs."""
+FEW_ROWS = 4
+"""Rows from which on copies in the order of use pay."""
+REUSE = 16
+"""Tiles at least that a panel of the right operand serves when it has come to a core."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """rows x vectors of sums in registers; `block`: rows whose left operand stays in L2."""
+
+    rows: int
+    vectors: int
+    block: int
+
+
+def dot_for(what: Contraction, target: Target) -> Dot | None:
+    """The instruction for a product; None where the general schedule serves it: other types, or few rows."""
+    if what.dtype != "int32" or what.left.dtype != what.right.dtype or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
+        return None
+    return dot_product(target, what.left.dtype)
+
+
+def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int) -> bool:
+    """Schedule a product of int8 or int16 in int32; whether it could be padded (a sum of symbolic extent may be empty,
+    and then writes nothing).
+
+        for i, j, k in T.grid(m, n, k):                 pack B[j_0, k_0, j_1, k_1]
+            with T.block("C"):                          for i_0 (parallel): pack A[i, k]
+                C += int32(A) * int32(B)        ->          for j_0, i_1, k_0: a tile of C in registers, row by row:
+                                                                dot product of lanes x group
+                                                            C = the tile
+
+    The instruction takes `group` neighbours of the sum, so both operands are packed with these beside each other, in
+    its type, with zeros where the sum or the columns end in its middle. Exact for all values, as int32 is.
+    """
+    block = sch.get_block(block) if isinstance(block, str) else block
+    plan = tile(what, dot, target, threads)
+    padding = {what.n: plan.vectors * dot.lanes, what.k: dot.group}
+    try:
+        sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
+    except ScheduleError:
+        return False
+    left, right = (_copy(sch, block, operand) for operand in (what.left, what.right))
+    write_back = _sums(sch, block, what)
+    batch, i_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
+    sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
+    for packed in (left, right):
+        sch.unsafe_set_dtype(packed, 0, dot.dtype)  # which holds every value of the operands
+    sch.compute_at(left, i_0, preserve_unit_loops=True)
+    if batch:
+        sch.compute_at(right, batch[-1], preserve_unit_loops=True)
+    _pack_left(sch, left, what)
+    _pack_right(sch, right, what, plan.vectors * dot.lanes, dot.group, threads)
+    sch.unroll(i_2)
+    sch.unroll(j_1)
+    start = sch.decompose_reduction(block, k_0)
+    sch.tensorize(j_2, dot.name)
+    _by_vectors(sch, sch.get_loops(start)[-3:])
+    *_, rows, row = sch.get_loops(write_back)
+    _by_vectors(sch, [rows, *sch.split(row, [None, dot.lanes])])
+    if far_result(what, target):
+        sch.annotate(i_1, "prefetch", what.out)
+    if threads > 1:
+        sch.parallel(i_0)
+    return True
+
+
+def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
+    """The tile with the fewest cycles, as two units multiply and two loads come in a cycle."""
+    m, n, k = (what.extent(a) or TYPICAL for a in (what.m, what.n, what.k))
+
+    def cycles(rows: int, vectors: int) -> tuple[float, int]:
+        tiles = ceil(m / rows) * ceil(n / (vectors * dot.lanes))
+        return tiles * (0.5 + max(rows * vectors, rows + vectors) / 2), -rows * vectors
+
+    fits = [
+        (rows, vectors)
+        for vectors in range(1, 5)
+        for rows in range(1, target.registers)
+        if rows * vectors + vectors + 1 + dot.spare <= target.registers
+    ]
+    rows, vectors = min(fits, key=lambda f: cycles(*f))
+    most = max(rows * REUSE, target.l2 // 2 // (k * 2))
+    block = ceil(m / (ceil(m / (most * threads)) * threads))  # as many blocks for each thread
+    return Tile(rows, vectors, ceil(block / rows) * rows)
+
+
+def _copy(sch: Schedule, block: Any, operand: Operand) -> Any:
+    """The block that copies an operand: the one that pads it, else one of its own."""
+    read = block_info(sch, block).reads[operand.place].buffer.name
+    if read == operand.name:
+        return sch.cache_read(block, operand.name, "global")
+    return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
+
+
+def _sums(sch: Schedule, block: Any, what: Contraction) -> Any:
+    """The block that copies the sums from the tile to the result."""
+    if what.out in map(str, block_info(sch, block).writes):
+        return sch.cache_write(block, 0, "local")
+    sch.set_scope(block, 0, "local")
+    return sch.get_consumers(block)[0]
+
+
+def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -> tuple[Any, ...]:
+    """The loops in the order of the tiles: those of a batch, rows in three, vectors and lanes, the sum by groups."""
+    by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    batch = [by_name[a] for a in what.batch]
+    i_0, i_1, i_2 = sch.split(by_name[what.m], [None, plan.block // plan.rows, plan.rows])
+    j_0, j_1, j_2 = sch.split(by_name[what.n], [None, plan.vectors, dot.lanes])
+    k_0, k_1 = sch.split(by_name[what.k], [None, dot.group])
+    sch.reorder(*batch, i_0, j_0, i_1, k_0, i_2, j_1, j_2, k_1)
+    return batch, i_0, i_1, i_2, j_1, j_2, k_0
+
+
+def _pack_left(sch: Schedule, packed: Any, what: Contraction) -> None:
+    """Rows with the sum last; where they lie as columns, by squares that are turned in registers."""
+    _lay_out(sch, packed, what.left, what, lambda at: (at(what.m), at(what.k)))
+    if what.left.axes[-1] != what.k:
+        loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
+        (i_0, i_1), (k_0, k_1) = (sch.split(loops[a], [None, SQUARE]) for a in (what.m, what.k))
+        sch.reorder(i_0, k_0, i_1, k_1)
+        sch.unroll(i_1)
+        sch.vectorize(k_1)
+
+
+def _pack_right(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
+    """Panels of `width` columns, in each one group of the sum after the other."""
+    n, k = what.n, what.k
+    _lay_out(
+        sch, packed, what.right, what, lambda at: (at(n) // width, at(k) // group, at(n) % width, at(k) % group)
+    )  # fmt: skip
+    loops = dict(zip(what.right.axes, sch.get_loops(packed)[-len(what.right.axes) :], strict=True))
+    j_0, j_1 = sch.split(loops[n], [None, width])
+    k_0, k_1 = sch.split(loops[k], [None, group])
+    sch.reorder(j_0, k_0, k_1, j_1)
+    sch.unroll(k_1)  # a group of rows that are interleaved in registers
+    sch.vectorize(j_1)
+    if threads > 1:
+        sch.parallel(j_0)
+
+
+def _lay_out(sch: Schedule, packed: Any, operand: Operand, what: Contraction, order: Any) -> None:
+    """Turn a copy: the axes of a batch first, then what `order` makes of the others."""
+    at = operand.axes.index
+
+    def layout(*index: Any) -> tuple:
+        return (*(index[at(a)] for a in what.batch), *order(lambda axis: index[at(axis)]))
+
+    sch.transform_layout(packed, ("write", 0), layout, assume_injective_transform=True)
+
+
+def _by_vectors(sch: Schedule, loops: Any) -> None:
+    """A tile that is filled or copied row by row, vector by vector."""
+    rows, vectors, lanes = loops
+    sch.unroll(rows)
+    sch.unroll(vectors)
+    sch.vectorize(lanes)

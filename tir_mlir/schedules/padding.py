@@ -1,0 +1,57 @@
+"""Blocks that put zeros around an image: a fill and a copy, by vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info, extent_of
+from tir_mlir.schedules.convolution import Convolution
+
+
+@dataclass(frozen=True)
+class Pad:
+    """A block that pads; the dimension of its rows, whose `width` elements lie in the next one, where pixels are
+    counted through the rows."""
+
+    block: Any
+    rows: int = 0
+    width: int | None = None
+
+
+def pads(sch: Schedule, block: Any, what: Convolution) -> list[Pad]:
+    """The producers of a convolution that pad."""
+    found = [p for p in sch.get_producers(block) if sch.can_decompose_padding(p, sch.get_loops(p)[0])]
+    return [_pad(sch, p, block, what) for p in found]
+
+
+def _pad(sch: Schedule, producer: Any, block: Any, what: Convolution) -> Pad:
+    (image,) = block_info(sch, producer).writes
+    pixels = what.columns if str(image) == what.right else what.rows
+    if len(pixels) > 1:
+        region = next(r for r in block_info(sch, block).reads if str(r) == str(image))
+        first, last = (next(d for d, axis in enumerate(region.axes) if a in axis) for a in pixels)
+        if last == first + 1:
+            return Pad(producer, first, image.buffer.shape[last])
+    return Pad(producer)
+
+
+def join_rows(sch: Schedule, pad: Pad) -> None:
+    """Let the rows of the padded image be one dimension: what a pixel reads is at a multiple of its number then, but
+    for the gaps between rows."""
+    rows, width = pad.rows, pad.width
+    if width is not None:
+        joined = lambda *i: (*i[:rows], i[rows] * width + i[rows + 1], *i[rows + 2 :])  # noqa: E731
+        sch.transform_layout(pad.block, ("write", 0), joined)
+
+
+def unpad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
+    """Fill, then copy without conditions."""
+    fill = sch.decompose_padding(pad.block, sch.get_loops(pad.block)[0])
+    for one in (fill, pad.block):
+        loops = sch.get_loops(one)
+        wide = [x for x in loops if extent_of(sch, x) != 1]
+        sch.vectorize(loops[-1] if extent_of(sch, loops[-1]) is not None else sch.split(loops[-1], [None, lanes])[1])
+        if threads > 1 and len(wide) > 1:
+            sch.parallel(wide[0])

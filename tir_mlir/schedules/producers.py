@@ -1,0 +1,86 @@
+"""The blocks that one block needs, and which of their iters go along its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.info import BlockInfo
+from tir_mlir.schedules.block_queries import block_info, iters
+
+
+@dataclass
+class Member:
+    """A block; for each of its iters the iter of the last block that goes the same way; how many blocks read it."""
+
+    block: Any
+    info: BlockInfo
+    along: dict[str, str] = field(default_factory=dict)
+    readers: int = 0
+
+    @property
+    def reduces(self) -> bool:
+        return bool(iters(self.info, "R"))
+
+    def own(self, axes: list[str]) -> list[str] | None:
+        """Its iters along these axes of the last block; None when one is missing."""
+        found = {axis: name for name, axis in self.along.items()}
+        return [found[a] for a in axes] if all(a in found for a in axes) else None
+
+
+def family(sch: Schedule, block: Any) -> list[Member]:
+    """The block and all that it needs, each after what it needs itself."""
+    info = block_info(sch, block)
+    last = Member(block, info, {n: n for n in (i.name for i in info.iter_vars)})
+    order: dict[str, Member] = {}
+    _collect(sch, block, order)
+    members = [*order.values(), last]
+    for reader in reversed(members):
+        for member in members:
+            if member is not reader and _reads(reader, member):
+                member.readers += 1
+                _follow(reader, member)
+    return members
+
+
+def _collect(sch: Schedule, block: Any, found: dict[str, Member]) -> None:
+    for producer in sch.get_producers(block):
+        info = block_info(sch, producer)
+        if info.name not in found:
+            _collect(sch, producer, found)
+            found[info.name] = Member(producer, info)
+
+
+def _reads(reader: Member, member: Member) -> bool:
+    written = {str(w) for w in member.info.writes}
+    return any(str(r) in written for r in reader.info.reads)
+
+
+def _follow(reader: Member, member: Member) -> None:
+    """Which way the iters of a block go, from what one of its readers reads; an iter that goes two ways goes none."""
+    for name, axis in _ways(reader, member):
+        if member.along.setdefault(name, axis) != axis:
+            member.along[name] = ""
+
+
+def _ways(reader: Member, member: Member) -> Iterator[tuple[str, str]]:
+    for written in member.info.writes:
+        for read in (r for r in reader.info.reads if str(r) == str(written)):
+            for ours, theirs in zip(written.axes, read.axes, strict=True):
+                if len(ours) == 1:
+                    yield ours[0], reader.along.get(theirs[0], "") if len(theirs) == 1 else ""
+
+
+def row_axes(members: list[Member]) -> list[str]:
+    """The iters of the last block that all reductions beneath it share. ScheduleError where nothing is reduced."""
+    last = members[-1]
+    shared = [{m.along.get(n, "") for n in iters(m.info, "S")} - {""} for m in members if m.reduces]
+    if not shared:
+        raise ScheduleError(
+            f'block "{last.info.name}" needs no reduction along its rows; use tir_mlir.schedules.elementwise for it'
+        )
+    some = [s for s in shared if s]
+    return [i.name for i in last.info.iter_vars if some and all(i.name in s for s in some)]

@@ -1,0 +1,1 @@
+"""What the words of TVMScript are in plain Python."""

@@ -1,0 +1,372 @@
+"""The expression words of the `T` namespace: arithmetic, mathematics, conversions, calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.script.language.markers import construct
+
+
+@construct
+def exp(x: Any) -> Any:
+    """e to the power x."""
+
+
+@construct
+def exp2(x: Any) -> Any:
+    """2 to the power x."""
+
+
+@construct
+def log(x: Any) -> Any:
+    """The natural logarithm."""
+
+
+@construct
+def log2(x: Any) -> Any:
+    """The logarithm to base 2."""
+
+
+@construct
+def log10(x: Any) -> Any:
+    """The logarithm to base 10."""
+
+
+@construct
+def log1p(x: Any) -> Any:
+    """log(1 + x)."""
+
+
+@construct
+def sqrt(x: Any) -> Any:
+    """The square root."""
+
+
+@construct
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x)."""
+
+
+@construct
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent."""
+
+
+@construct
+def tan(x: Any) -> Any:
+    """The tangent."""
+
+
+@construct
+def sin(x: Any) -> Any:
+    """The sine."""
+
+
+@construct
+def cos(x: Any) -> Any:
+    """The cosine."""
+
+
+@construct
+def atan(x: Any) -> Any:
+    """The arc tangent."""
+
+
+@construct
+def asin(x: Any) -> Any:
+    """The arc sine."""
+
+
+@construct
+def acos(x: Any) -> Any:
+    """The arc cosine."""
+
+
+@construct
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine."""
+
+
+@construct
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine."""
+
+
+@construct
+def asinh(x: Any) -> Any:
+    """The inverse hyperbolic sine."""
+
+
+@construct
+def acosh(x: Any) -> Any:
+    """The inverse hyperbolic cosine."""
+
+
+@construct
+def atanh(x: Any) -> Any:
+    """The inverse hyperbolic tangent."""
+
+
+@construct
+def erf(x: Any) -> Any:
+    """The error function."""
+
+
+@construct
+def floor(x: Any) -> Any:
+    """The greatest integer not above x, as a float."""
+
+
+@construct
+def ceil(x: Any) -> Any:
+    """The least integer not below x, as a float."""
+
+
+@construct
+def round(x: Any) -> Any:
+    """The nearest integer, ties away from zero, as a float."""
+
+
+@construct
+def nearbyint(x: Any) -> Any:
+    """The nearest integer, ties to even, as a float."""
+
+
+@construct
+def trunc(x: Any) -> Any:
+    """x without its fraction, as a float."""
+
+
+@construct
+def abs(x: Any) -> Any:
+    """The absolute value, of ints and floats."""
+
+
+@construct
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x))."""
+
+
+@construct
+def isnan(x: Any) -> Any:
+    """Whether x is not a number."""
+
+
+@construct
+def isinf(x: Any) -> Any:
+    """Whether x is infinite."""
+
+
+@construct
+def isfinite(x: Any) -> Any:
+    """Whether x is neither infinite nor NaN."""
+
+
+@construct
+def popcount(x: Any) -> Any:
+    """The number of bits that are one."""
+
+
+@construct
+def clz(x: Any) -> Any:
+    """The number of leading zero bits."""
+
+
+@construct
+def bitwise_not(x: Any) -> Any:
+    """All bits inverted."""
+
+
+@construct
+def Not(x: Any) -> Any:
+    """Logical not; the same as `not x`."""
+
+
+@construct
+def max(x: Any, y: Any) -> Any:
+    """The greater of two values; NaN if either is NaN."""
+
+
+@construct
+def min(x: Any, y: Any) -> Any:
+    """The lesser of two values; NaN if either is NaN."""
+
+
+@construct
+def pow(x: Any, y: Any) -> Any:
+    """x to the power y."""
+
+
+@construct
+def atan2(y: Any, x: Any) -> Any:
+    """The angle of the point (y, x)."""
+
+
+@construct
+def copysign(x: Any, y: Any) -> Any:
+    """The size of x with the sign of y."""
+
+
+@construct
+def floordiv(x: Any, y: Any) -> Any:
+    """Division rounded down; the same as `x // y`."""
+
+
+@construct
+def floormod(x: Any, y: Any) -> Any:
+    """The remainder of division rounded down; the same as `x % y`."""
+
+
+@construct
+def truncdiv(x: Any, y: Any) -> Any:
+    """Integer division rounded towards zero."""
+
+
+@construct
+def truncmod(x: Any, y: Any) -> Any:
+    """The remainder of division rounded towards zero."""
+
+
+@construct
+def ceildiv(x: Any, y: Any) -> Any:
+    """Division rounded up."""
+
+
+@construct
+def divide(x: Any, y: Any) -> Any:
+    """Division, of floats."""
+
+
+@construct
+def add(x: Any, y: Any) -> Any:
+    """x + y."""
+
+
+@construct
+def subtract(x: Any, y: Any) -> Any:
+    """x - y."""
+
+
+@construct
+def multiply(x: Any, y: Any) -> Any:
+    """x * y."""
+
+
+@construct
+def shift_left(x: Any, y: Any) -> Any:
+    """x << y."""
+
+
+@construct
+def shift_right(x: Any, y: Any) -> Any:
+    """x >> y, keeping the sign."""
+
+
+@construct
+def bitwise_and(x: Any, y: Any) -> Any:
+    """x & y."""
+
+
+@construct
+def bitwise_or(x: Any, y: Any) -> Any:
+    """x | y."""
+
+
+@construct
+def bitwise_xor(x: Any, y: Any) -> Any:
+    """x ^ y."""
+
+
+@construct
+def And(x: Any, y: Any) -> Any:
+    """Logical and; the same as `x and y`."""
+
+
+@construct
+def Or(x: Any, y: Any) -> Any:
+    """Logical or; the same as `x or y`."""
+
+
+@construct
+def LT(x: Any, y: Any) -> Any:
+    """x < y."""
+
+
+@construct
+def LE(x: Any, y: Any) -> Any:
+    """x <= y."""
+
+
+@construct
+def GT(x: Any, y: Any) -> Any:
+    """x > y."""
+
+
+@construct
+def GE(x: Any, y: Any) -> Any:
+    """x >= y."""
+
+
+@construct
+def EQ(x: Any, y: Any) -> Any:
+    """x == y."""
+
+
+@construct
+def NE(x: Any, y: Any) -> Any:
+    """x != y."""
+
+
+@construct
+def fma(x: Any, y: Any, z: Any) -> Any:
+    """x * y + z, rounded once."""
+
+
+@construct
+def Cast(dtype: str, value: Any) -> Any:
+    """Convert: `T.Cast("float16", x)`. The same as `T.cast(x, "float16")` and `T.float16(x)`."""
+
+
+@construct
+def cast(value: Any, dtype: str) -> Any:
+    """Convert: `T.cast(x, "float16")`. The same as `T.Cast("float16", x)`."""
+
+
+@construct
+def if_then_else(condition: Any, then_value: Any, else_value: Any) -> Any:
+    """One of two values; only the chosen one is computed."""
+
+
+@construct
+def Select(condition: Any, then_value: Any, else_value: Any) -> Any:
+    """One of two values; both are computed."""
+
+
+@construct
+def all(*conditions: Any) -> Any:
+    """Every condition holds; the same as `a and b`."""
+
+
+@construct
+def any(*conditions: Any) -> Any:
+    """One of the conditions holds; the same as `a or b`."""
+
+
+@construct
+def min_value(dtype: str) -> Any:
+    """The least finite number of a type."""
+
+
+@construct
+def max_value(dtype: str) -> Any:
+    """The greatest finite number of a type."""
+
+
+@construct
+def infinity(dtype: str) -> Any:
+    """Infinity of a float type."""
+
+
+# TVM's other names for the same words
+power, fabs, Add, Sub, Mul = pow, abs, add, subtract, multiply
+Max, Min, FloorDiv, FloorMod, Div = max, min, floordiv, floormod, divide

@@ -1,0 +1,136 @@
+"""Buffers made in a program: `T.alloc_buffer`, and `T.match_buffer` of a region."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import memref
+
+from tir_mlir.dialect.analysis import kept_dims
+from tir_mlir.dialect.ir import Buffer, Index, attrs, create
+from tir_mlir.dialect.verify import is_huge
+from tir_mlir.script.parser import calls, parameters
+from tir_mlir.script.parser.expressions import Evaluator
+from tir_mlir.script.parser.items import BufferRef, RegionRef, Value, as_const, describe
+from tir_mlir.script.parser.source import Refused
+
+
+def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
+    """`Y = T.alloc_buffer(shape, dtype, scope=...)`: at the start of the block or function that owns it."""
+    args = calls.bind(evaluate(node.func), node)
+    shape = evaluate(args["shape"])
+    extents = [_extent(s) for s in (shape if isinstance(shape, tuple | list) else (shape,))]
+    if is_huge(extents):
+        raise Refused(f"buffer {name} has more elements than 64 bits can count")
+    dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
+    scope = (evaluate.python(args["scope"], "scope") if "scope" in args else "") or "global"
+    if not isinstance(scope, str):
+        raise Refused(f'the scope of {name} is a string such as "global", not {describe(scope)}')
+    with evaluate.state.source.location(node):
+        value = evaluate.state.owners[-1].prologue(lambda: create.alloc(name, extents, dtype, scope))
+    return BufferRef(name, value, dtype, [Index.wrap(e) for e in extents], scope)
+
+
+def _extent(item: Any) -> int | Index:
+    number = as_const(item)
+    if number is not None:
+        if number < 0:
+            raise Refused(f"an extent cannot be negative: {number}")
+        return number
+    if isinstance(item, Index):
+        return item
+    raise Refused(f"an extent is an integer or an expression of size variables, not {describe(item)}")
+
+
+def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
+    """`A_1 = T.match_buffer(A[...], shape, strides=...)` in a block: a view of the region."""
+    state = evaluate.state
+    args = calls.bind(evaluate(node.func), node)
+    region = evaluate.region(args["param"])
+    source = Buffer(region.buffer.ssa)
+    sizes = [e.as_constant() for e in region.extents]
+    shape = list(_as_tuple(evaluate(args["shape"]))) if "shape" in args else list(region.extents)
+    extents = [Index.wrap(_extent(s)) for s in shape]
+    kept = kept_dims([e.as_constant() for e in extents], sizes)
+    if kept is None:
+        text = ", ".join(str(s) for s in sizes)
+        raise Refused(f"{name} does not match its region of {source.name}, which is ({text})")
+    if None in sizes:
+        raise Refused(f"the region that {name} matches must have constant extents")
+    _agree(evaluate, name, source, args)
+    strides = _strides(evaluate, args, len(extents))
+    if ir.InsertionPoint.current.block != state.owners[-1].body:
+        raise Refused("T.match_buffer of a region belongs directly into the body of its block")
+
+    def make() -> BufferRef:
+        buffer = _view(name, region, [s for s in sizes if s is not None], extents, kept)
+        _facts(evaluate, buffer, args, strides)
+        if any(isinstance(s, str) for s in strides):
+            parameters.bind_strides(buffer, strides)
+        return buffer
+
+    with state.source.location(node):
+        buffer = state.owners[-1].prologue(make)
+    for stride, value in zip(strides, buffer.stride_values, strict=False):
+        if isinstance(stride, str):
+            state.scope.define(stride, _stride_item(value), node, "value")
+    return buffer
+
+
+def _stride_item(value: ir.Value) -> Any:
+    return Value(value, "int32")
+
+
+def _as_tuple(item: Any) -> tuple[Any, ...]:
+    return tuple(item) if isinstance(item, tuple | list) else (item,)
+
+
+def _agree(evaluate: Evaluator, name: str, source: Buffer, args: dict[str, ast.expr]) -> None:
+    """A view keeps the type and the scope of what it views."""
+    for key, has in (("dtype", source.dtype), ("scope", source.scope)):
+        if key in args and (says := evaluate.python(args[key], key)) != has:
+            raise Refused(f'{name} is declared with {key} "{says}" but {source.name} has "{has}"')
+
+
+def _strides(evaluate: Evaluator, args: dict[str, ast.expr], rank: int) -> list[int | str]:
+    node = args.get("strides")
+    if node is None or isinstance(node, ast.Constant) and node.value is None:
+        return []
+    elements = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+    found: list[int | str] = []
+    for element in elements:
+        text = parameters.size_name(evaluate.state, element)
+        number = None if text is not None else as_const(evaluate(element))
+        if text is None and number is None:
+            raise Refused("a stride is a number or a variable: strides=[sa, 1]")
+        found.append(text if text is not None else number)  # type: ignore[arg-type]
+    if found and len(found) != rank:
+        raise Refused(f"there are {rank} axes but {len(found)} strides")
+    return found
+
+
+def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index], kept: list[int]) -> BufferRef:
+    """The `memref.subview` of a region, with the layout that its source gives."""
+    source = ir.MemRefType(region.buffer.ssa.type)
+    strides, offset = source.get_strides_and_offset()
+    fixed = [m.as_constant() for m in region.mins]
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    known = None not in fixed and dynamic not in (*strides, offset)
+    start = offset + sum(f * s for f, s in zip(fixed, strides, strict=True)) if known else dynamic  # type: ignore[operator]
+    layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in kept])
+    result = ir.MemRefType.get([sizes[k] for k in kept], source.element_type, layout, source.memory_space)
+    offsets: list[Any] = [m if m is not None else create.apply(i) for m, i in zip(fixed, region.mins, strict=True)]
+    op = memref.subview(region.buffer.ssa, offsets, sizes, [1] * len(sizes), result_type=result)
+    op.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
+    return BufferRef(name, op, region.buffer.dtype, extents, region.buffer.scope)
+
+
+def _facts(evaluate: Evaluator, buffer: BufferRef, args: dict[str, ast.expr], strides: list[int | str]) -> None:
+    facts = buffer.ssa.owner.attributes
+    for key, attribute in (("offset_factor", attrs.OFFSET_FACTOR), ("align", attrs.ALIGN)):
+        if key in args and (value := evaluate.python(args[key], key)):
+            facts[attribute] = attrs.to_attr(value)
+    if strides:
+        facts[attrs.STRIDES] = attrs.to_attr([s if isinstance(s, str) else "" for s in strides])

@@ -1,0 +1,386 @@
+"""Expressions: Python AST -> constants, affine indices, values. Ops are made in program order."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import affine, memref, scf
+
+from tir_mlir.dialect.diagnostics import ScriptError, TirError
+from tir_mlir.dialect.ir import Index, create
+from tir_mlir.script.parser import arithmetic, pointers
+from tir_mlir.script.parser.items import (
+    BufferRef,
+    Const,
+    Expr,
+    Part,
+    RegionRef,
+    Slice,
+    Test,
+    Unbound,
+    Value,
+    as_index,
+    describe,
+    is_expr,
+    mlir_type,
+)
+from tir_mlir.script.parser.scope import Owner, State
+from tir_mlir.script.parser.source import Refused
+
+BINARY = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+}  # fmt: skip
+_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_,
+    "|": operator.or_, "^": operator.xor, "==": operator.eq, "!=": operator.ne, "<": operator.lt,
+    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_LOWERED = "it belongs to programs after lowering; write loops and blocks"
+_VECTORS = "a value is one number; write the loop, T.vectorized(n) makes vectors of it"
+_ABSENT = {
+    **dict.fromkeys(("Ramp", "Broadcast", "Shuffle", "vectorlow", "vectorhigh"), _VECTORS),
+    **dict.fromkeys(("allocate", "allocate_const", "buffer_store", "attr", "realize", "tvm_storage_sync"), _LOWERED),
+    **dict.fromkeys(("launch_thread", "env_thread"), 'write the loop: for tx in T.thread_binding(n, "threadIdx.x")'),
+    **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "a C function goes by T.call_extern"),
+    **dict.fromkeys(("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin"), "use the words of T, T.exp(x)"),
+    "decl_buffer": "T.alloc_buffer makes a buffer, T.match_buffer a view of a region",
+    "undef": "a value must be known; leave the store out",
+}
+_COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+class Evaluator:
+    """Evaluates expression nodes in a state. A rule broken anywhere below becomes an error at the innermost node."""
+
+    def __init__(self, state: State):
+        self.state = state
+
+    def __call__(self, node: ast.expr) -> Any:
+        """The item that an expression denotes."""
+        method = getattr(self, "_" + type(node).__name__, None)
+        try:
+            return _native(method(node) if method is not None else self._python(node))
+        except Refused as refused:
+            raise self.state.error(node, str(refused)) from None
+        except ScriptError as error:
+            if error.lineno is None:
+                raise self.state.error(node, error.message) from None
+            raise
+        except TirError as error:
+            raise self.state.error(node, str(error)) from None
+
+    def index(self, node: ast.expr, what: str) -> Index:
+        """The affine expression of a node; `what` names its role in the error."""
+        item = self(node)
+        index = as_index(item)
+        if index is None:
+            raise self.state.error(
+                node, f"{what} must be an affine expression of loops, iters and sizes, not {describe(item)}"
+            )
+        return index
+
+    def python(self, node: ast.expr, what: str) -> Any:
+        """The Python value of a node (a name, a number, a dictionary of attributes)."""
+        return pointers.plain(self(node), what)
+
+    # ---- leaves
+
+    def _Constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def _Name(self, node: ast.Name) -> Any:
+        return self.state.scope.lookup(node.id)
+
+    def _Tuple(self, node: ast.Tuple) -> Any:
+        return tuple(self(e) for e in node.elts)
+
+    def _List(self, node: ast.List) -> Any:
+        return [self(e) for e in node.elts]
+
+    def _Dict(self, node: ast.Dict) -> Any:
+        if None in node.keys:
+            return self._python(node)
+        found: dict[Any, Any] = {}
+        for key_node, value in zip(node.keys, node.values, strict=True):
+            assert key_node is not None
+            key, item = self(key_node), self(value)
+            try:
+                found[key] = item
+            except TypeError:
+                raise Refused(f"{describe(key)} cannot be the key of a dictionary; keys are strings") from None
+        return found
+
+    def _Attribute(self, node: ast.Attribute) -> Any:
+        base = self(node.value)
+        if isinstance(base, BufferRef):
+            return pointers.attribute(base, node.attr)
+        try:
+            return getattr(base, node.attr)
+        except AttributeError:
+            name = ast.unparse(node.value)
+            if node.attr in _ABSENT and getattr(base, "__name__", "") == "tir_mlir.script.tir":
+                raise Refused(f"{name}.{node.attr} is not supported: {_ABSENT[node.attr]}") from None
+            near = difflib.get_close_matches(node.attr, dir(base), 1)
+            hint = f"; did you mean {name}.{near[0]}?" if near else ""
+            raise Refused(f"{name} has no {node.attr}{hint}") from None
+
+    # ---- accesses
+
+    def _Subscript(self, node: ast.Subscript) -> Any:
+        base = self(node.value)
+        if isinstance(base, BufferRef):
+            items = self.subscripts(node)
+            if any(isinstance(i, Slice) for i in items):
+                raise Refused(f"a slice of {base.name} is a region, not a value; index single elements")
+            return self.load(base, items, node)
+        key = self(node.slice)
+        if isinstance(base, Part):
+            return pointers.part(base, key)
+        try:
+            return base[key]
+        except (TypeError, KeyError, IndexError) as error:
+            raise Refused(f"{ast.unparse(node.value)} cannot be indexed so: {error}") from None
+
+    def _Slice(self, node: ast.Slice) -> Any:
+        if node.step is not None:
+            raise Refused("a region has no step")
+        return Slice(node.lower and self(node.lower), node.upper and self(node.upper))
+
+    def subscripts(self, node: ast.Subscript) -> list[Any]:
+        """The items between the brackets."""
+        inner = node.slice
+        return [self(e) for e in inner.elts] if isinstance(inner, ast.Tuple) else [self(inner)]
+
+    def load(self, buffer: BufferRef, items: list[Any], node: ast.AST) -> Value:
+        """One element of a buffer: affine.load, or memref.load when an index is computed."""
+        indices = checked_indices(buffer, items)
+        with self.state.source.location(node):
+            if all(isinstance(i, Index) for i in indices):
+                return Value(create.load(buffer.ssa, indices), buffer.dtype)  # type: ignore[arg-type]
+            return Value(memref.load(buffer.ssa, [as_ssa(i) for i in indices]), buffer.dtype)
+
+    def store(self, buffer: BufferRef, items: list[Any], value: Any, node: ast.AST) -> None:
+        """Store an expression; its type must fit the buffer."""
+        with self.state.source.location(node):
+            fitted = arithmetic.fit(value, buffer.dtype, f"buffer {buffer.name}")
+            indices = checked_indices(buffer, items)
+            self._no_reduce_iter(buffer, indices)
+            if all(isinstance(i, Index) for i in indices):
+                create.store(fitted, buffer.ssa, indices)  # type: ignore[arg-type]
+            else:
+                memref.store(fitted, buffer.ssa, [as_ssa(i) for i in indices])
+
+    def _no_reduce_iter(self, buffer: BufferRef, indices: list[Index | ir.Value]) -> None:
+        """A reduce iter says which contributions are summed up, so it cannot say where the sum goes."""
+        block = self.state.blocks[-1] if self.state.blocks else None
+        home = Owner.of(buffer.ssa)
+        if block is None or (home is not None and home == block.body):
+            return
+        used = {v for i in indices if isinstance(i, Index) for v in i.values}
+        for it in block.iters:
+            if it.kind == "R" and it.var in used:
+                raise Refused(
+                    f'iter {it.name} of block "{block.name}" is declared reduce but says where {buffer.name} '
+                    "is written; declare it spatial"
+                )
+
+    def region(self, node: ast.expr) -> RegionRef:
+        """`A[0:16, vi]` or the whole buffer `A`, as a region."""
+        base = self(node.value) if isinstance(node, ast.Subscript) else self(node)
+        if not isinstance(base, BufferRef):
+            raise self.state.error(node, f"a region is a part of a buffer, such as A[0:16, vi], not {describe(base)}")
+        if not isinstance(node, ast.Subscript):
+            return RegionRef(base, [Index.constant(0)] * base.rank, list(base.shape))
+        items = self.subscripts(node)
+        try:
+            return pointers.region(base, items)
+        except Refused as refused:
+            raise self.state.error(node, str(refused)) from None
+
+    # ---- operators
+
+    def _BinOp(self, node: ast.BinOp) -> Any:
+        op = BINARY.get(type(node.op))
+        if op is None:
+            raise Refused(f"the operator {type(node.op).__name__} has no meaning here")
+        return self.binary(op, self(node.left), self(node.right), node)
+
+    def binary(self, op: str, left: Any, right: Any, node: ast.AST) -> Any:
+        if is_expr(left) or is_expr(right) or not _plain_operands(left, right):
+            with self.state.source.location(node):
+                return arithmetic.binary(op, left, right)
+        return _try(_PYTHON[op], left, right)
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Any:
+        item = self(node.operand)
+        if not is_expr(item) and isinstance(item, bool | int | float):
+            table: dict[type, Callable[[Any], Any]] = {ast.USub: operator.neg, ast.Not: operator.not_}
+            function = table.get(type(node.op), operator.pos if isinstance(node.op, ast.UAdd) else operator.invert)
+            return _try(function, item)
+        with self.state.source.location(node):
+            if isinstance(node.op, ast.USub):
+                return arithmetic.negative(item)
+            if isinstance(node.op, ast.Not):
+                return arithmetic.negation(item)
+            if isinstance(node.op, ast.Invert):
+                return arithmetic.binary("^", item, -1)
+            return arithmetic.need(item)
+
+    def _Compare(self, node: ast.Compare) -> Any:
+        left = self(node.left)
+        result: Any = None
+        for op_node, right_node in zip(node.ops, node.comparators, strict=True):
+            op = _COMPARE.get(type(op_node))
+            right = self(right_node)
+            if op is None:
+                raise Refused("only ==, !=, <, <=, >, >= compare values")
+            with self.state.source.location(node):
+                plain = not (is_expr(left) or is_expr(right)) and _plain_operands(left, right)
+                term = _try(_PYTHON[op], left, right) if plain else arithmetic.compare(op, left, right)
+                result = term if result is None else arithmetic.logical("and", result, term)
+            left = right
+        return result
+
+    def _BoolOp(self, node: ast.BoolOp) -> Any:
+        op = "and" if isinstance(node.op, ast.And) else "or"
+        result = self(node.values[0])
+        for other in node.values[1:]:
+            item = self(other)
+            with self.state.source.location(node):
+                result = arithmetic.logical(op, result, item)
+        return result
+
+    def _IfExp(self, node: ast.IfExp) -> Any:
+        pass
+
+        return choose(self, node.test, node.body, node.orelse, node)
+
+    def _Call(self, node: ast.Call) -> Any:
+        from tir_mlir.script.parser.calls import call
+
+        return call(self, node)
+
+    # ---- Python around the program
+
+    def _python(self, node: ast.expr) -> Any:
+        """Anything else (a comprehension, an f-string) that uses only names of the Python program around."""
+        local = {}
+        for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}:
+            binding = self.state.scope.find(name)
+            if binding is not None:
+                if is_expr(binding.item) or isinstance(binding.item, BufferRef):
+                    raise Refused(f"{type(node).__name__} is Python; it cannot use {name}, a name of the program")
+                local[name] = binding.item
+        whole = ast.fix_missing_locations(ast.Expression(node))
+        code = _try(compile, whole, self.state.source.filename, "eval")
+        return _try(eval, code, dict(self.state.scope.python) | local)  # the user's own program
+
+
+def _native(item: Any) -> Any:
+    """A NumPy scalar as the Python number it is."""
+    return item.item() if isinstance(item, np.generic) else item
+
+
+def _plain_operands(left: Any, right: Any) -> bool:
+    odd = (BufferRef, RegionRef, Part, Slice, Unbound)
+    return not isinstance(left, odd) and not isinstance(right, odd)
+
+
+def _try(function: Callable[..., Any], *args: Any) -> Any:
+    """Run Python for the user: what it raises is an error of the program at this node."""
+    try:
+        return function(*args)
+    except Exception as error:  # noqa: BLE001  any failure of the user's Python belongs to the user's line
+        raise Refused(f"{type(error).__name__}: {error}") from None
+
+
+def checked_indices(buffer: BufferRef, items: list[Any]) -> list[Index | ir.Value]:
+    """The indices of an access, one an axis."""
+    items = [] if items == [()] else items
+    if len(items) != buffer.rank:
+        raise Refused(f"buffer {buffer.name} has {buffer.rank} axes but {len(items)} indices are given")
+    return [arithmetic.to_index(i) for i in items]
+
+
+def as_ssa(index: Index | ir.Value) -> ir.Value:
+    return create.apply(index) if isinstance(index, Index) else index
+
+
+if TYPE_CHECKING:
+    pass
+
+
+def make_if(test: Expr, results: list[ir.Type], has_else: bool) -> ir.Operation:
+    """An if op with empty bodies and no terminators: affine.if for an affine condition, else scf.if."""
+    constraints = test.constraints() if isinstance(test, Test) else None
+    if constraints is not None:
+        op = create.guard(constraints, results=results, has_else=has_else)
+        if not results:
+            return op
+        return op
+    op = ir.Operation.create("scf.if", results=results, operands=[arithmetic.to_value(test, "bool")], regions=2)
+    for region in list(op.regions)[: 2 if has_else else 1]:
+        body = region.blocks.append()
+        if not results:
+            with ir.InsertionPoint(body):
+                scf.yield_([])
+    return op
+
+
+def choose(evaluate: Evaluator, test: ast.expr, then: ast.expr, other: ast.expr, node: ast.AST) -> Any:
+    """`T.if_then_else(test, then, other)`: only the chosen side is computed. A constant test chooses at once."""
+    decided = arithmetic.condition(evaluate(test))
+    if isinstance(decided, Const):
+        return evaluate(then if decided.value else other)
+    with evaluate.state.source.location(node):
+        return _choose(decided, lambda: evaluate(then), lambda: evaluate(other))
+
+
+def _choose(test: Expr, then: Callable[[], Any], other: Callable[[], Any]) -> Value:
+    """Both sides are made in a provisional op; once their common type is known they move into the final one."""
+    draft = make_if(test, [ir.IndexType.get()], has_else=True)
+    sides = []
+    for region, make in zip(draft.regions, (then, other), strict=True):
+        with ir.InsertionPoint(region.blocks[0]):
+            sides.append(arithmetic.need(make()))
+    dtype = arithmetic.common(*sides)
+    yield_ = affine.yield_ if draft.name == "affine.if" else scf.yield_
+    for region, side in zip(draft.regions, sides, strict=True):
+        with ir.InsertionPoint(region.blocks[0]):
+            yield_([arithmetic.to_value(side, dtype)])
+    final = ir.Operation.create(
+        draft.name,
+        results=[mlir_type(dtype)],
+        operands=list(draft.operands),
+        attributes={n: draft.attributes[n] for n in draft.attributes},
+        regions=2,
+    )
+    for old, new in zip(draft.regions, final.regions, strict=True):
+        old.blocks[0].append_to(new)
+    draft.erase()
+    return Value(final.results[0], dtype)
+
+
+def statement(evaluate: Evaluator, node: ast.If, run: Callable[[list[ast.stmt]], None]) -> None:
+    """An `if` statement; `run` parses a body. A condition known from Python chooses at parse time."""
+    try:
+        test = arithmetic.condition(evaluate(node.test))
+    except Refused as refused:
+        raise evaluate.state.error(node.test, str(refused)) from None
+    if isinstance(test, Const):
+        run(node.body if test.value else node.orelse)
+        return
+    with evaluate.state.source.location(node):
+        op = make_if(test, [], has_else=bool(node.orelse))
+    for region, body in zip(op.regions, (node.body, node.orelse), strict=True):
+        if body:
+            with create.at_end(region.blocks[0]), evaluate.state.scope.frame():
+                run(body)

@@ -1,0 +1,209 @@
+"""What an expression is while it is parsed: a constant, an affine index, a condition, a computed value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Constraint, Index, dtypes
+from tir_mlir.script.language.markers import BufferType, DType
+
+
+@dataclass(frozen=True)
+class Const:
+    """A number of the program. Without a dtype (a Python literal) it takes the type of what it meets."""
+
+    value: bool | int | float
+    dtype: str | None = None
+
+    @property
+    def natural(self) -> str:
+        """The type when nothing else decides."""
+        if self.dtype:
+            return self.dtype
+        if isinstance(self.value, bool):
+            return "bool"
+        return "int32" if isinstance(self.value, int) else "float32"
+
+
+@dataclass(frozen=True)
+class Least:
+    """The minimum of affine expressions: a loop bound, or a value when used as one."""
+
+    parts: tuple[Index, ...]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A computed value. A value of type `index` that is no affine operand (a stride in a block) reads as int32."""
+
+    ssa: ir.Value
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Test:
+    """A conjunction of integer comparisons `left <op> right`, kept symbolic so that it can guard as an affine.if."""
+
+    terms: tuple[tuple[str, Index, Index], ...]
+
+    def constraints(self) -> list[Constraint] | None:
+        """As affine constraints; None when a `!=` stands in the way."""
+        found = []
+        for op, left, right in self.terms:
+            if op == "!=":
+                return None
+            found.append(_constraint(op, left, right))
+        return found
+
+
+def _constraint(op: str, left: Index, right: Index) -> Constraint:
+    if op == "==":
+        return Constraint((left - right).simplified(), is_eq=True)
+    if op in ("<", "<="):
+        left, right, op = right, left, ">" if op == "<" else ">="
+    return Constraint((left - right - (1 if op == ">" else 0)).simplified())
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """An access pointer: what `A.access_ptr("r")` gives."""
+
+    ssa: ir.Value
+    dtype: str = "handle"
+
+
+@dataclass(frozen=True)
+class Slice:
+    """`begin:end` in a region."""
+
+    begin: Any
+    end: Any
+
+
+@dataclass
+class BufferRef:
+    """A buffer that the program names: its memref, and its extents and strides as expressions."""
+
+    name: str
+    ssa: ir.Value
+    dtype: str
+    shape: list[Index]
+    scope: str = "global"
+    stride_values: list[ir.Value] = field(default_factory=list)
+    metadata: Any = None  # the memref.extract_strided_metadata that binds its stride variables
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class RegionRef:
+    """A region of a buffer: one (min, extent) an axis."""
+
+    buffer: BufferRef
+    mins: list[Index]
+    extents: list[Index]
+
+
+@dataclass(frozen=True)
+class Part:
+    """`A.data`, `A.elem_offset`, `A.strides`, `A.shape`: a fact of a buffer."""
+
+    buffer: BufferRef
+    what: str
+
+
+@dataclass(frozen=True)
+class Unbound:
+    """A size or stride variable that no buffer has bound yet."""
+
+    name: str
+
+
+Expr = Const | Index | Least | Value | Test
+
+
+def is_expr(item: Any) -> bool:
+    return isinstance(item, Const | Index | Least | Value | Test)
+
+
+def dtype_of(item: Expr) -> str:
+    """The element type an expression has by itself."""
+    if isinstance(item, Const):
+        return item.natural
+    if isinstance(item, Value):
+        return item.dtype
+    return "bool" if isinstance(item, Test) else "int32"
+
+
+def as_index(item: Any) -> Index | None:
+    """The affine form of an integer expression, if it has one."""
+    if isinstance(item, Index):
+        return item
+    if isinstance(item, bool):
+        return None
+    if isinstance(item, int):
+        return Index.constant(item)
+    if isinstance(item, Const) and isinstance(item.value, int) and not isinstance(item.value, bool):
+        return Index.constant(item.value)
+    if isinstance(item, Least) and len(item.parts) == 1:
+        return item.parts[0]
+    return None
+
+
+def as_const(item: Any) -> int | None:
+    """The Python integer that an expression is, if it is one."""
+    index = as_index(item)
+    return None if index is None else index.as_constant()
+
+
+def describe(item: Any) -> str:
+    """How an error names what it found."""
+    if isinstance(item, BufferRef):
+        return f"buffer {item.name}"
+    if isinstance(item, RegionRef):
+        return f"a region of buffer {item.buffer.name}"
+    if isinstance(item, Pointer):
+        return "a pointer"
+    if isinstance(item, Part):
+        return f"{item.buffer.name}.{item.what}"
+    if isinstance(item, Slice):
+        return "a slice"
+    if isinstance(item, Unbound):
+        return f"the variable {item.name}, which no buffer binds"
+    if is_expr(item):
+        return f"a value of type {dtype_of(item)}"
+    if isinstance(item, DType):
+        return f"the type {item!r}"
+    if isinstance(item, BufferType):
+        return "the type of a buffer"
+    if (word := getattr(item, "tir_word", None)) is not None:
+        return f"T.{word}"
+    if isinstance(item, ModuleType):
+        return f"the module {item.__name__}"
+    if isinstance(item, tuple | list) and any(not _says_itself(i) for i in item):
+        return f"a {type(item).__name__} of {', '.join(describe(i) for i in item[:3])}{', ...' * (len(item) > 3)}"
+    return f"{item!r} ({type(item).__name__})" if _says_itself(item) else f"a {type(item).__name__}"
+
+
+def _says_itself(item: Any) -> bool:
+    """Whether `repr` of an item means something to the user."""
+    if isinstance(item, tuple | list | dict):
+        return all(map(_says_itself, item.values() if isinstance(item, dict) else item))
+    return not is_expr(item) and not isinstance(item, BufferRef | RegionRef | Part | Pointer | Slice | Unbound)
+
+
+def mlir_type(dtype: str) -> ir.Type:
+    return ir.Type.parse("!llvm.ptr") if dtype == "handle" else dtypes.to_mlir(dtype)
+
+
+def constants(items: Sequence[Any]) -> list[int] | None:
+    """All as Python integers, or None."""
+    found = [as_const(i) for i in items]
+    return None if None in found else found  # type: ignore[return-value]

@@ -1,0 +1,180 @@
+"""The signature of a function: buffers, handles, scalars; size and stride variables; the function op itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import Index, attrs, create, dtypes
+from tir_mlir.script.parser.items import BufferRef, Unbound, Value
+from tir_mlir.script.parser.scope import MISSING, Owner, State
+
+Dim = int | str | ast.expr  # a number, the name of a variable, or an expression of such
+
+
+@dataclass
+class BufferSpec:
+    """A buffer parameter before its function exists."""
+
+    name: str
+    dims: list[Any]
+    dtype: str = "float32"
+    strides: list[int | str] = field(default_factory=list)
+    scope: str = "global"
+    offset_factor: int = 0
+    align: int = 0
+    node: ast.AST | None = None
+
+    def type(self) -> ir.MemRefType:
+        dynamic = ir.ShapedType.get_dynamic_size()
+        sizes = [d if isinstance(d, int) else dynamic for d in self.dims]
+        space = None if self.scope == "global" else ir.StringAttr.get(self.scope)
+        return ir.MemRefType.get(sizes, dtypes.to_mlir(self.dtype), layout=strided(self.strides), memory_space=space)
+
+    def facts(self) -> dict[str, Any]:
+        found: dict[str, Any] = {attrs.NAME: self.name}
+        if self.offset_factor:
+            found[attrs.OFFSET_FACTOR] = self.offset_factor
+        if self.align:
+            found[attrs.ALIGN] = self.align
+        return found
+
+
+@dataclass
+class ScalarSpec:
+    """A scalar parameter. int32 and int64 are sizes: of type `index`, usable in shapes, bounds and indices."""
+
+    name: str
+    dtype: str
+    node: ast.AST | None = None
+
+    def type(self) -> ir.Type:
+        return ir.IndexType.get() if self.dtype in ("int32", "int64") else dtypes.to_mlir(self.dtype)
+
+    def facts(self) -> dict[str, Any]:
+        wide = {attrs.DTYPE: self.dtype} if self.dtype == "int64" else {}  # both are of type `index`
+        return {attrs.NAME: self.name, **wide}
+
+
+Spec = BufferSpec | ScalarSpec
+
+
+def strided(strides: Sequence[int | str]) -> ir.Attribute | None:
+    """The layout of a buffer with declared strides, at any offset; None for row-major."""
+    if not strides:
+        return None
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    return ir.StridedLayoutAttr.get(dynamic, [s if isinstance(s, int) else dynamic for s in strides])
+
+
+Buffers = list[tuple[BufferSpec, ir.Value]]
+
+
+def make_func(
+    state: State,
+    name: str,
+    specs: Sequence[Spec],
+    attributes: dict[str, Any],
+    private: bool,
+    solve: Callable[[Buffers, dict[str, Any]], None] | None = None,
+) -> dict[str, BufferRef | Index | Value]:
+    """Create the function and bind its size and stride variables; the meaning of every name that it defines.
+
+    `solve` binds variables that occur in extents, but never bare.
+    """
+    types = [_typed(state, spec) for spec in specs]
+    with ir.InsertionPoint(state.module.body):
+        state.func = create.func(name, types, [s.facts() for s in specs], attributes, private=private)
+    owner = Owner(state.func.body)
+    state.owners.append(owner)
+    args = state.func.args
+    names: dict[str, Any] = {}
+    for spec, arg in zip(specs, args, strict=True):
+        if isinstance(spec, ScalarSpec):
+            names[spec.name] = Index.of(arg) if isinstance(arg.type, ir.IndexType) else Value(arg, spec.dtype)
+    buffers = [(spec, arg) for spec, arg in zip(specs, args, strict=True) if isinstance(spec, BufferSpec)]
+
+    def bind() -> None:
+        _bind_sizes(buffers, names)
+        if solve is not None:
+            solve(buffers, names)
+        for spec, arg in buffers:
+            names[spec.name] = BufferRef(spec.name, arg, spec.dtype, [], spec.scope)
+            _bind_strides(spec, names[spec.name], names)
+
+    owner.prologue(bind)
+    return names
+
+
+def _typed(state: State, spec: Spec) -> ir.Type:
+    try:
+        return spec.type()
+    except TirError as error:
+        raise state.error(spec.node, str(error)) from None
+
+
+def _bind_sizes(buffers: Iterable[tuple[BufferSpec, ir.Value]], names: dict[str, Any]) -> None:
+    """A bare variable as an extent is that extent: `memref.dim` of the first buffer that has it."""
+    for spec, arg in buffers:
+        for axis, dim in enumerate(spec.dims):
+            if isinstance(dim, str) and dim not in names:
+                size = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
+                size.owner.attributes[attrs.NAME] = ir.StringAttr.get(dim)
+                names[dim] = Index.of(size)
+
+
+def _bind_strides(spec: BufferSpec, buffer: BufferRef, names: dict[str, Any]) -> None:
+    if any(isinstance(s, str) for s in spec.strides):
+        bind_strides(buffer, spec.strides)
+        for stride, value in zip(spec.strides, buffer.stride_values, strict=True):
+            if isinstance(stride, str):
+                names.setdefault(stride, Index.of(value))
+
+
+def bind_strides(buffer: BufferRef, strides: Sequence[int | str]) -> None:
+    """Make the metadata op that gives the buffer's stride variables their values."""
+    op = memref.ExtractStridedMetadataOp(buffer.ssa)
+    op.operation.attributes[attrs.STRIDES] = attrs.to_attr([s if isinstance(s, str) else "" for s in strides])
+    buffer.metadata = op
+    buffer.stride_values = list(op.operation.results)[2 + len(strides) :]
+
+
+def finish_shapes(state: State, specs: Sequence[Spec], names: dict[str, Any], extents: dict[str, list[Index]]) -> None:
+    """Record symbolic shapes in the argument attributes, now that every variable has its value."""
+    assert state.func is not None
+    facts = []
+    for spec in specs:
+        entry = spec.facts()
+        if isinstance(spec, BufferSpec):
+            shape = extents[spec.name]
+            names[spec.name].shape = shape
+            if any(d.as_constant() is None for d in shape):
+                values = list(dict.fromkeys(v for d in shape for v in d.values))
+                exprs = [create.over_symbols(d, values) for d in shape]
+                entry[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(values), exprs))
+                entry[attrs.SYMS] = [_name_of(v, names) for v in values]
+        facts.append(entry)
+    state.func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(f) for f in facts])
+
+
+def _name_of(value: ir.Value, names: dict[str, Any]) -> str:
+    return next(n for n, item in names.items() if isinstance(item, Index) and item.is_value() == value)
+
+
+def size_name(state: State, node: ast.expr) -> str | None:
+    """The variable that a bare name in a shape or in strides is, or None when it is something else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if not isinstance(node, ast.Name):
+        return None
+    binding = state.scope.find(node.id)
+    if binding is not None:
+        return node.id if isinstance(binding.item, Unbound | ScalarSpec) else None
+    value = state.scope.python_value(node.id)
+    return node.id if value is MISSING or type(value).__name__ == "Var" else None

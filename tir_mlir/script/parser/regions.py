@@ -1,0 +1,80 @@
+"""`T.reads` and `T.writes`: what a block declares, next to what its accesses amount to."""
+
+from __future__ import annotations
+
+import ast
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Region, computed, declare, resolved
+from tir_mlir.dialect.ir import Block, Buffer, attrs, symbol_name, visit
+from tir_mlir.script.parser.expressions import Evaluator
+from tir_mlir.script.parser.items import RegionRef
+
+
+def keep(evaluate: Evaluator, block: Block, reads: ast.Call | None, writes: ast.Call | None) -> None:
+    """Keep declared regions where they differ from the computed ones, or where nothing can be computed (a call)."""
+    if reads is None and writes is None:
+        return
+    block = Block(block.op)
+    opaque = _calls_out(block.op)
+    for key, call, known in zip((attrs.READS, attrs.WRITES), (reads, writes), computed(block), strict=True):
+        if call is None:
+            continue
+        wanted = [_as_region(evaluate.region(a)) for a in region_nodes(call)]
+        if not opaque and _same(wanted, known):
+            continue
+        try:
+            _need_symbols(Block(block.op), wanted)  # a view remembers its sizes, and the reads may have added some
+            declare(Block(block.op), key, wanted)
+        except KeyError:
+            raise evaluate.state.error(
+                call, "a declared region may use the iters of its block, of the blocks around, and sizes"
+            ) from None
+
+
+def region_nodes(call: ast.Call) -> list[ast.expr]:
+    """The arguments of T.reads and T.writes; an older program may give them as one list."""
+    if len(call.args) == 1 and isinstance(call.args[0], ast.List):
+        return list(call.args[0].elts)
+    return list(call.args)
+
+
+def _as_region(ref: RegionRef) -> Region:
+    return resolved(Region(Buffer(ref.buffer.ssa), tuple(ref.mins), tuple(ref.extents)))
+
+
+def _same(wanted: list[Region], known: list[Region]) -> bool:
+    return len(wanted) == len(known) and all(w.same(k) for w, k in zip(wanted, known, strict=True))
+
+
+def _calls_out(op: ir.Operation) -> bool:
+    found = False
+
+    def look(inner: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = found or inner.name in ("func.call", "llvm.inttoptr")
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    visit(op, look)
+    return found
+
+
+def _need_symbols(block: Block, wanted: list[Region]) -> None:
+    """Add to `tir.syms` the sizes that only the regions use; the domain maps get as many more symbols."""
+    symbols = block.symbols
+    used = {v for r in wanted for i in (*r.mins, *r.extents) for v in i.values}
+    extra = [v for v in used if v not in symbols and is_size(v)]
+    if not extra:
+        return
+    facts = block.op.attributes
+    facts[attrs.SYMS] = attrs.to_attr([*attrs.get(block.op, attrs.SYMS, []), *map(symbol_name, extra)])
+    for key in (attrs.MIN, attrs.EXTENT):
+        old = attrs.get(block.op, key)
+        facts[key] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(symbols) + len(extra), list(old.results)))
+
+
+def is_size(value: ir.Value) -> bool:
+    owner = value.owner
+    home = owner.owner if isinstance(owner, ir.Block) else owner.parent
+    return home is not None and home.operation.name == "func.func"

@@ -1,0 +1,58 @@
+"""Shape variables that no extent is by itself: `n` of a buffer of shape `(n * 16 + 3,)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from tir_mlir.dialect.ir import Index, attrs, create
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.script.parser.expressions import Evaluator
+from tir_mlir.script.parser.items import Unbound, as_index
+from tir_mlir.script.parser.parameters import BufferSpec
+from tir_mlir.script.parser.source import Refused
+
+
+def solve(evaluate: Evaluator, buffers: Sequence[tuple[BufferSpec, ir.Value]], names: dict[str, Any]) -> None:
+    """Give every variable that is left a value: of an extent `n * 16 + 3` it is `(extent - 3) // 16`.
+
+    Every call checks that the extent is of that form, so the form is a fact that proofs may use.
+    """
+    for spec, arg in buffers:
+        for axis, dim in enumerate(spec.dims):
+            if isinstance(dim, ast.expr) and (name := _open(evaluate, dim, names)) is not None:
+                _solve_one(evaluate, arg, axis, dim, name, names)
+
+
+def _open(evaluate: Evaluator, dim: ast.expr, names: dict[str, Any]) -> str | None:
+    """The one variable of an extent that has no value yet."""
+    used = {n.id for n in ast.walk(dim) if isinstance(n, ast.Name)} - set(names)
+    bindings = {n: evaluate.state.scope.find(n) for n in used}
+    found = [n for n, b in bindings.items() if b is not None and isinstance(b.item, Unbound)]
+    return found[0] if len(found) == 1 else None
+
+
+def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, name: str, names: dict[str, Any]) -> None:
+    extent = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
+    with evaluate.state.scope.frame():
+        for known, item in {**names, name: Index.of(extent)}.items():
+            evaluate.state.scope.define(known, item, dim, "size")
+        try:
+            index = as_index(evaluate(dim))
+        except Refused:
+            index = None
+    found = None if index is None else intervals.terms(index.expr)
+    factor = 0 if found is None or index is None else found[0].get(index.values.index(extent), 0)
+    if index is None or factor <= 0:
+        if not any(True for _ in extent.uses):  # one that is used goes with the module: the shape is refused
+            extent.owner.erase()
+        return
+    rest = (Index.of(extent) - (index - Index.of(extent) * factor)).simplified()
+    divisor = arith.constant(ir.IndexType.get(), factor)
+    value = arith.floordivsi(create.apply(rest), divisor)
+    value.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
+    names[name] = Index.of(value)

@@ -1,0 +1,106 @@
+"""The user's text: where each node is, and errors that show the line."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import ScriptError
+
+_WORD = re.compile(r"[\w.%]+(\[[^\[\]]*\])?")
+
+
+class Refused(Exception):
+    """A rule broken in a helper that does not know the place; the evaluator adds it."""
+
+
+class Source:
+    """A piece of a file: its lines as the user has them, and by how much the parsed text was moved."""
+
+    def __init__(self, filename: str, lines: Sequence[str], first_line: int = 1, indent: int = 0):
+        self.filename = filename
+        self.lines = lines
+        self.first_line = first_line
+        self.indent = indent
+
+    @staticmethod
+    def of_text(text: str, filename: str = "<script>") -> Source:
+        """Text that may be indented as a whole; comment lines do not count for by how much."""
+        lines = text.splitlines(keepends=True)
+        margins = [len(n) - len(n.lstrip()) for n in lines if n.strip() and not n.lstrip().startswith("#")]
+        return Source(filename, lines, 1, min(margins, default=0))
+
+    @staticmethod
+    def of_function(func: Callable[..., Any]) -> Source:
+        """The text of a function from its file, a notebook cell, or anything else that linecache knows."""
+        code = func.__code__
+        lines = linecache.getlines(code.co_filename, func.__globals__)
+        start = code.co_firstlineno
+        if len(lines) < start:
+            raise ScriptError(
+                f"the source text of {func.__qualname__} cannot be found ({code.co_filename}); a program made by exec "
+                "needs its text in linecache, or parse the text with tir_mlir.script.parse"
+            )
+        block = inspect.getblock(lines[start - 1 :])
+        indent = len(block[0]) - len(block[0].lstrip())
+        return Source(code.co_filename, block, start, indent)
+
+    def parse(self) -> ast.Module:
+        """The Python AST of the text; a syntax error becomes a ScriptError at its line."""
+        text = "".join(self.lines)
+        if self.indent:
+            text = "if True:\n" + text
+        try:
+            tree = ast.parse(text, self.filename)
+        except SyntaxError as error:
+            line = (error.lineno or 1) - (1 if self.indent else 0)
+            message = f"not Python: {error.msg}"
+            raise self._error(message, self.first_line - 1 + line, (error.offset or 1) - 1, 1) from None
+        except (RecursionError, MemoryError):  # MemoryError: that is how Python's parser says it
+            raise self._error("not Python: the text is nested too deeply", self.first_line, 0, 1) from None
+        except ValueError as error:  # a zero byte
+            raise self._error(f"not Python: {error}", self.first_line, 0, 1) from None
+        if self.indent:
+            tree = ast.Module(body=tree.body[0].body, type_ignores=[])  # type: ignore[attr-defined]
+            ast.increment_lineno(tree, self.first_line - 2)
+        elif self.first_line != 1:
+            ast.increment_lineno(tree, self.first_line - 1)
+        return tree
+
+    def location(self, node: ast.AST) -> ir.Location:
+        return ir.Location.file(self.filename, node.lineno, node.col_offset + 1)  # type: ignore[attr-defined]
+
+    def error(self, node: ast.AST | None, message: str) -> ScriptError:
+        """The error `message` at a node, with its line and a mark under it."""
+        line, column = getattr(node, "lineno", self.first_line), getattr(node, "col_offset", 0)
+        width = 1
+        end = getattr(node, "end_col_offset", None)
+        if end is not None and getattr(node, "end_lineno", None) == line:
+            width = end - column
+        return self._error(message, line, column, width)
+
+    def error_at(self, line: int, column: int, message: str) -> ScriptError:
+        """The error at a line and a column counted from 1; the mark covers the word or the access there."""
+        row = line - self.first_line
+        rest = self.lines[row][column - 1 :] if 0 <= row < len(self.lines) else ""
+        found = _WORD.match(rest)
+        return self._error(message, line, column - 1, len(found.group()) if found else 1)
+
+    def _error(self, message: str, line: int, column: int, width: int) -> ScriptError:
+        row = line - self.first_line
+        text = f"{message}\n  {self.filename}:{line}"
+        if 0 <= row < len(self.lines):
+            shown = self.lines[row].rstrip("\n").encode(errors="replace").decode()  # halves of a character as ?
+            if not shown.isascii():  # Python counts columns in bytes
+                start = len(shown.encode()[:column].decode(errors="ignore"))
+                width = len(shown.encode()[column : column + width].decode(errors="ignore"))
+                column = start
+            width = max(1, min(width, len(shown) - column))
+            text += f"\n    {shown.strip()}\n    {' ' * (column - (len(shown) - len(shown.lstrip())))}{'^' * width}"
+        return ScriptError(message, self.filename, line, text)

@@ -1,0 +1,317 @@
+"""Statements: the body of one function, Python AST -> ops."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import ScriptError, TirError
+from tir_mlir.dialect.ir import attrs, create
+from tir_mlir.dialect.presburger import assume, speaks_of_sizes
+from tir_mlir.dialect.presburger import sizes as allowed
+from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters, shape_vars
+from tir_mlir.script.parser.expressions import BINARY, Evaluator
+from tir_mlir.script.parser.items import BufferRef, Slice, Test, Unbound, Value, describe, is_expr
+from tir_mlir.script.parser.scope import State
+from tir_mlir.script.parser.signature import Signature
+from tir_mlir.script.parser.source import Refused
+
+_REFUSED = {
+    ast.While: "while is not part of a program: its number of iterations would be unknown; use a for loop",
+    ast.Return: "a prim_func returns nothing: write the result into a buffer parameter",
+    ast.Try: "try is not part of a program",
+    ast.FunctionDef: "a function cannot be defined inside a prim_func",
+    ast.ClassDef: "a class cannot be defined inside a prim_func",
+    ast.Import: "import outside the prim_func",
+    ast.ImportFrom: "import outside the prim_func",
+    ast.Break: "break is not part of a program: every loop runs to its end",
+    ast.Continue: "continue is not part of a program: use if around what is to be skipped",
+    ast.Assert: "assert is not supported in a program",
+    ast.Raise: "raise is not part of a program",
+    ast.Delete: "del is not part of a program",
+    ast.Global: "global is not part of a program",
+    ast.Nonlocal: "nonlocal is not part of a program",
+}
+
+
+class FunctionParser:
+    """Parses the body of one function into the module of its state."""
+
+    def __init__(self, state: State):
+        self.state = state
+        self.evaluate = Evaluator(state)
+        self.used: set[int] = set()
+        self.body: list[ast.stmt] = []
+
+    def run(self, body: Sequence[ast.stmt]) -> None:
+        """Statements, in order."""
+        for stmt in body:
+            if id(stmt) in self.used:
+                continue
+            method = getattr(self, "_" + type(stmt).__name__, None)
+            if method is None:
+                otherwise = f"{type(stmt).__name__} is not part of a program"
+                raise self.state.error(stmt, _REFUSED.get(type(stmt), otherwise))
+            try:
+                with self.state.source.location(stmt):
+                    method(stmt)
+            except Refused as refused:
+                raise self.state.error(stmt, str(refused)) from None
+            except ScriptError:
+                raise
+            except RecursionError:
+                raise self.state.error(stmt, "this is nested too deeply") from None
+            except TirError as error:
+                raise self.state.error(stmt, str(error)) from None
+            except OverflowError as error:  # a number beyond what the bindings take
+                raise self.state.error(stmt, f"this has no form in MLIR: {error}") from error
+
+    def _Pass(self, stmt: ast.Pass) -> None:
+        """Nothing."""
+
+    def _For(self, stmt: ast.For) -> None:
+        loops.for_(self.evaluate, stmt, self.run)
+
+    def _If(self, stmt: ast.If) -> None:
+        expressions.statement(self.evaluate, stmt, self.run)
+
+    def _With(self, stmt: ast.With) -> None:
+        call = stmt.items[0].context_expr
+        word = blocks.word_of(self.evaluate, call)
+        if word == "LetStmt" and len(stmt.items) == 1 and isinstance(stmt.items[0].optional_vars, ast.Name):
+            assert isinstance(call, ast.Call)
+            value = self.evaluate(calls.bind(self.evaluate(call.func), call)["value"])
+            with self.state.scope.frame():
+                self._define(stmt.items[0].optional_vars, value)
+                self.run(stmt.body)
+            return
+        if len(stmt.items) != 1 or stmt.items[0].optional_vars is not None or word not in ("block", "init"):
+            raise self.state.error(stmt, "with is for T.block(name) and T.init(), one at a time")
+        assert isinstance(call, ast.Call)
+        if word == "init":
+            blocks.with_init(self.evaluate, stmt, self.run)
+        else:
+            blocks.with_block(self.evaluate, stmt, call, self.run, self._is_only(stmt))
+
+    def _is_only(self, stmt: ast.stmt) -> bool:
+        """Whether a statement is all that the function does."""
+        return not self.state.blocks and [s for s in self.body if id(s) not in self.used and not _declares(s)] == [stmt]
+
+    # ---- expressions for their effect
+
+    def _Expr(self, stmt: ast.Expr) -> None:
+        value = stmt.value
+        if isinstance(value, ast.Constant) and (isinstance(value.value, str) or value.value is ...):
+            return
+        if not isinstance(value, ast.Call):
+            raise Refused("an expression by itself does nothing; did you mean an assignment?")
+        if blocks.is_breakpoint(stmt):
+            raise Refused("breakpoint() belongs directly into a block, before whose body the interpreter stops")
+        word = blocks.word_of(self.evaluate, value) if not _is_method(value) else None
+        if word == "func_attr":
+            self._func_attr(value)
+        elif word == "assume":
+            self._assume(value)
+        elif word == "evaluate":
+            inner = calls.bind(self.evaluate(value.func), value)["value"]
+            if isinstance(inner, ast.Call) and ast.unparse(inner.func).endswith(".assume"):
+                self._assume(inner)
+            else:
+                self.evaluate(inner)
+        elif word in ("where", "reads", "writes", "block_attr"):
+            raise Refused(f"T.{word} belongs directly into a block")
+        elif word in ("alloc_buffer", "match_buffer"):
+            raise Refused(f"T.{word} gives a buffer: name it, A = T.{word}(...)")
+        elif word in ("block", "init"):
+            raise Refused(f"T.{word} is used as: with T.{word}(...):")
+        elif word in ("spatial", "reduce", "opaque", "remap", "scan"):
+            raise Refused(f"T.axis.{word} gives an iter: name it, vi = T.axis.{word}(...)")
+        else:
+            self.evaluate(value)
+
+    def _func_attr(self, node: ast.Call) -> None:
+        args = calls.bind(self.evaluate(node.func), node)
+        found = self.evaluate.python(args["attributes"], "a function attribute")
+        if not isinstance(found, dict) or self.state.func is None:
+            raise Refused(f"T.func_attr takes a dictionary, not {found!r}")
+        found = {re.sub(r"^tirx\.", "tir.", str(key)): value for key, value in found.items()}  # one spelling inside
+        attrs.put(self.state.func.op, attrs.ATTRS, {**self.state.func.attributes, **found})
+
+    def _assume(self, node: ast.Call) -> None:
+        """A promise about the sizes of a call, at the top of the function; about data, inside a block."""
+        func = self.state.func
+        if self.state.blocks:
+            test = self.evaluate(calls.bind(self.evaluate(node.func), node)["condition"])
+            create.assume(arithmetic.to_value(arithmetic.condition(test), "bool"))
+            return
+        if func is None or ir.InsertionPoint.current.block != func.body:
+            raise Refused("T.assume belongs at the top of the function: it speaks of the sizes of a whole call")
+        test = self.evaluate(calls.bind(self.evaluate(node.func), node)["condition"])
+        if test is True:
+            return
+        found = test.constraints() if isinstance(test, Test) else None
+        if found is None or not all(speaks_of_sizes(c) for c in found):
+            raise Refused(
+                "T.assume takes a conjunction of affine comparisons of shape variables, such as n % 16 == 0 and m >= 1,"
+                f" not {describe(test)}"
+            )
+        assume(func.op, found)
+        if allowed(func.op).set.is_empty():
+            raise Refused("no sizes keep this promise, with the ones before it")
+
+    # ---- assignments
+
+    def _Assign(self, stmt: ast.Assign) -> None:
+        if len(stmt.targets) != 1:
+            raise Refused("one assignment at a time")
+        self._assign(stmt.targets[0], stmt.value, stmt)
+
+    def _AnnAssign(self, stmt: ast.AnnAssign) -> None:
+        if stmt.value is None:
+            raise Refused(f"{ast.unparse(stmt.target)} is declared but gets no value")
+        self._assign(stmt.target, stmt.value, stmt)
+
+    def _AugAssign(self, stmt: ast.AugAssign) -> None:
+        target = stmt.target
+        if not isinstance(target, ast.Subscript):
+            raise Refused("x += y is for elements of buffers; a name is bound once")
+        if type(stmt.op) not in BINARY:
+            raise Refused(f"the operator {type(stmt.op).__name__} has no meaning here")
+        buffer, items = self._element(target)
+        old = self.evaluate.load(buffer, items, target)
+        value = self.evaluate.binary(BINARY[type(stmt.op)], old, self.evaluate(stmt.value), stmt)
+        self.evaluate.store(buffer, items, value, target)
+
+    def _element(self, target: ast.Subscript) -> tuple[BufferRef, list[Any]]:
+        base = self.evaluate(target.value)
+        if not isinstance(base, BufferRef):
+            raise self.state.error(target, f"{describe(base)} cannot be stored to; buffers can: A[i, j] = value")
+        items = self.evaluate.subscripts(target)
+        if any(isinstance(i, Slice) for i in items):
+            raise self.state.error(target, "a store writes one element; loop over the region")
+        return base, items
+
+    def _assign(self, target: ast.expr, value: ast.expr, stmt: ast.stmt) -> None:
+        if isinstance(target, ast.Subscript):
+            item = self.evaluate(value)
+            buffer, items = self._element(target)
+            try:
+                self.evaluate.store(buffer, items, item, target)
+            except Refused as refused:
+                raise self.state.error(target, str(refused)) from None
+        elif isinstance(target, ast.Name):
+            self._bind(target, value)
+        elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+            if len(target.elts) != len(value.elts):
+                raise Refused(f"{len(value.elts)} values for {len(target.elts)} names")
+            for one, part in zip(target.elts, value.elts, strict=True):
+                self._assign(one, part, stmt)
+        elif isinstance(target, ast.Tuple) and _is_axis(value):
+            raise Refused("the axes of a block belong directly into it, before its other statements")
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target, value)
+        else:
+            raise Refused(f"{ast.unparse(target)} cannot be given a value")
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
+        item = self.evaluate(value)
+        elements = target.elts
+        if not isinstance(item, tuple | list) or len(item) != len(elements):
+            raise Refused(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
+        for one, part in zip(elements, item, strict=True):
+            self._define(one, part)
+
+    def _bind(self, target: ast.Name, value: ast.expr) -> None:
+        word = blocks.word_of(self.evaluate, value) if not _is_method(value) else None
+        if word == "alloc_buffer":
+            assert isinstance(value, ast.Call)
+            self._buffer(target, buffers.alloc_buffer(self.evaluate, target.id, value))
+        elif word == "match_buffer":
+            assert isinstance(value, ast.Call)
+            self._buffer(target, buffers.match_region(self.evaluate, target.id, value))
+        elif word == "var":
+            self.state.scope.define(target.id, Unbound(target.id), target, "size")
+        elif _is_axis(value):
+            raise Refused("the axes of a block belong directly into it, before its other statements")
+        else:
+            self._define(target, self.evaluate(value))
+
+    def _buffer(self, target: ast.Name, buffer: BufferRef) -> None:
+        self.state.scope.define(target.id, buffer, target, "buffer")
+
+    def _define(self, target: ast.expr, item: Any) -> None:
+        """A name for a value: a computed one keeps the name; indices and constants are just that."""
+        if not isinstance(target, ast.Name):
+            raise Refused(f"{ast.unparse(target)} cannot be given a value")
+        old = self.state.scope.frames[-1].get(target.id)
+        if old is not None and old.kind == "value" and isinstance(old.item, Value):
+            raise Refused(f"{target.id} has a value already (line {old.line}); what changes belongs into a buffer")
+        if isinstance(item, Unbound):
+            item = Unbound(target.id)
+        if isinstance(item, Value) and not isinstance(item.ssa.owner, ir.Block):
+            made = item.ssa.owner
+            if attrs.NAME not in made.attributes:
+                made.attributes[attrs.NAME] = ir.StringAttr.get(target.id)
+        kind = "value" if is_expr(item) else "Python value"
+        self.state.scope.define(target.id, item, target, kind)
+
+    def function(self, node: ast.FunctionDef, name: str, private: bool) -> None:
+        """Signature and body of one function."""
+        state = self.state
+        signature = _signature(state, self.evaluate, node)
+        self.used = signature.used
+        self.body = node.body
+        attributes = {} if private else {"global_symbol": name}
+        with state.source.location(node):
+            solve = partial(shape_vars.solve, self.evaluate)
+            names = parameters.make_func(state, name, signature.specs, attributes, private, solve)
+            for key, item in names.items():
+                binding = state.scope.frames[0].get(key)
+                if binding is not None and binding.kind in ("size", "parameter"):
+                    del state.scope.frames[0][key]
+                place = next((a for a in node.args.args if a.arg == key), node)
+                kind = "buffer" if isinstance(item, BufferRef) else "parameter"
+                state.scope.define(key, item, place, kind)
+            assert state.func is not None
+            with create.at_end(state.func.body):  # an extent that is no affine expression makes ops
+                extents = signature.extents(names)
+            parameters.finish_shapes(state, signature.specs, names, extents)
+        with create.at_end(state.func.body):
+            self.run(node.body)
+
+
+def _signature(state: State, evaluate: Evaluator, node: ast.FunctionDef) -> Signature:
+    """What a signature declares, read at a place for ops: it should make none, but such as have no place end the
+    process when they die."""
+    module = ir.Module.create()
+    try:
+        with ir.InsertionPoint(module.body):
+            return Signature(state, evaluate, node)
+    finally:
+        for op in reversed(list(module.body.operations)):
+            op.operation.erase()
+
+
+def _declares(stmt: ast.stmt) -> bool:
+    """Docstrings, T.func_attr and T.assume do nothing at run time."""
+    value = getattr(stmt, "value", None)
+    if not isinstance(stmt, ast.Expr):
+        return False
+    if isinstance(value, ast.Call):
+        return ast.unparse(value.func).endswith(("func_attr", "assume"))
+    return isinstance(value, ast.Constant)
+
+
+def _is_method(node: ast.expr) -> bool:
+    """`A.access_ptr(...)`: not a word of T, and its base may be no name of Python."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in ("access_ptr", "scope")
+
+
+def _is_axis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ".axis." in ast.unparse(node.func)

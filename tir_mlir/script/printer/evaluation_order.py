@@ -1,0 +1,88 @@
+"""Which values must be bound where they are computed: a load moved past a store would read another value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Buffer, attrs, is_block, is_size, walk
+
+BUFFER_OPS = ("memref.alloc", "memref.alloca", "memref.subview")
+
+
+def is_statement(op: ir.Operation) -> bool:
+    """Whether an op has a line of its own (all others are parts of expressions)."""
+    name = op.name
+    if name in ("affine.store", "memref.store", "affine.for", "scf.for", *BUFFER_OPS) or is_block(op):
+        return True
+    if name == "func.call":
+        return not any(_is_used(r) for r in op.results)
+    return not len(op.results)
+
+
+def is_let(op: ir.Operation) -> bool:
+    """A value that the program names."""
+    return len(op.results) == 1 and attrs.NAME in op.attributes and not is_statement(op) and not is_size(op)
+
+
+def late_reads(body: Sequence[ir.Operation]) -> set[ir.Operation]:
+    """Loads and calls of a body whose value is used after a later statement may have changed it."""
+    effects = [(i, op) for i, op in enumerate(body) if is_statement(op) and op.name not in BUFFER_OPS]
+    readers = [(i, op) for i, op in enumerate(body) if _reads(op)]
+    found: set[ir.Operation] = set()
+    for place, op in readers:
+        after = [(i, e) for i, e in effects if i > place]
+        if not after or (len(after) == 1 and not len(after[0][1].regions)):
+            continue
+        last = _last_use(op, body)
+        if any((i < last or (i == last and len(e.regions))) and _may_change(e, op) for i, e in after):
+            found.add(op)
+    return found
+
+
+def _is_used(value: ir.Value) -> bool:
+    return any(True for _ in value.uses)
+
+
+def _reads(op: ir.Operation) -> bool:
+    if op.name in ("affine.load", "memref.load", "func.call"):
+        return any(_is_used(r) for r in op.results) and attrs.NAME not in op.attributes
+    return op.name in ("affine.if", "scf.if") and not is_statement(op) and attrs.NAME not in op.attributes
+
+
+def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
+    """Place of the last statement of the body that needs the value of `op`."""
+    places = {o: i for i, o in enumerate(body)}
+    last, pending, seen = -1, [op], set()
+    while pending:
+        for result in pending.pop().results:
+            for use in result.uses:
+                owner = _child_in(places, use.owner.operation)
+                if owner in seen:
+                    continue
+                seen.add(owner)
+                if is_statement(owner) or is_let(owner):
+                    last = max(last, places[owner])
+                else:
+                    pending.append(owner)
+    return last
+
+
+def _child_in(places: dict[ir.Operation, int], op: ir.Operation) -> ir.Operation:
+    """The op of the body that `op` is or stands beneath."""
+    while op not in places:
+        parent = op.parent
+        assert parent is not None
+        op = parent.operation
+    return op
+
+
+def _may_change(statement: ir.Operation, reader: ir.Operation) -> bool:
+    """Whether a statement may write what `reader` reads; a call may write anything."""
+    inner = walk.ops(statement)
+    if reader.name == "func.call" or any(o.name == "func.call" for o in inner):
+        return True
+    written = {Buffer(walk.accessed(o)).root for o in inner if o.name in ("affine.store", "memref.store")}
+    read = {Buffer(walk.accessed(o)).root for o in walk.ops(reader) if o.name in ("affine.load", "memref.load")}
+    return bool(written & read)

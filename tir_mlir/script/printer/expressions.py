@@ -1,0 +1,294 @@
+"""Scalar expressions: the SSA tree behind a value as one Python expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, walk
+from tir_mlir.dialect.presburger import around, either, has_division, sides
+from tir_mlir.script.printer import pointers
+from tir_mlir.script.printer.index_exprs import IndexPrinter
+from tir_mlir.script.printer.literals import constant, quote
+from tir_mlir.script.printer.names import Names
+from tir_mlir.script.printer.precedence import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, Text, binary, call
+
+OPERATORS = {
+    "arith.addf": ("+", ADD), "arith.addi": ("+", ADD), "arith.subf": ("-", ADD), "arith.subi": ("-", ADD),
+    "arith.mulf": ("*", MUL), "arith.muli": ("*", MUL), "arith.divf": ("/", MUL), "arith.floordivsi": ("//", MUL),
+}  # fmt: skip
+
+CALLS = {
+    "arith.maximumf": "T.max", "arith.minimumf": "T.min", "arith.maxsi": "T.max", "arith.minsi": "T.min",
+    "arith.divsi": "T.truncdiv", "arith.remsi": "T.truncmod", "arith.remf": "T.truncmod",
+    "arith.ceildivsi": "T.ceildiv", "arith.select": "T.Select",
+    "arith.shli": "T.shift_left", "arith.shrsi": "T.shift_right", "math.absf": "T.abs", "math.absi": "T.abs",
+    "math.powf": "T.pow", "math.ipowi": "T.pow", "math.roundeven": "T.nearbyint", "math.ctpop": "T.popcount",
+    "math.isnan": "T.isnan", "math.isinf": "T.isinf", "math.isfinite": "T.isfinite", "math.fma": "T.fma",
+    "math.ctlz": "T.clz",
+}  # fmt: skip
+CALLS |= {
+    f"math.{name}": f"T.{name}"
+    for name in (
+        "exp exp2 log log2 log10 log1p sqrt rsqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2 "
+        "erf floor ceil round trunc copysign"
+    ).split()
+}
+
+LOGICAL = {
+    "arith.andi": ("and", AND, "T.bitwise_and"),
+    "arith.ori": ("or", OR, "T.bitwise_or"),
+    "arith.xori": ("!=", COMPARE, "T.bitwise_xor"),
+}
+
+CASTS = ("arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.extsi", "arith.trunci")
+FROM_BOOL = ("arith.extui", "arith.uitofp")
+
+INT_ORDER = ("==", "!=", "<", "<=", ">", ">=")
+ORDERED = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
+UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # true when the ordered comparison here is false
+
+
+class ValuePrinter:
+    """Prints the expression behind an SSA value; a named value prints as its name."""
+
+    def __init__(self, names: Names):
+        self.names = names
+        self.indices = IndexPrinter(self.text, names.rank)
+        self._known: dict[ir.Value, Text] = {}
+        self._handlers: dict[str, Callable[[ir.Operation, ir.Value], Text]] = {
+            "arith.constant": lambda op, value: constant(op.attributes["value"], value.type),
+            "affine.apply": lambda op, value: self.index(read_apply(value)),
+            "affine.min": lambda op, value: self._extremum(op, "T.min"),
+            "affine.max": lambda op, value: self._extremum(op, "T.max"),
+            "affine.load": lambda op, value: self.affine_access(op),
+            "memref.load": lambda op, value: self.access(op.operands[0], list(op.operands)[1:]),
+            "arith.index_cast": lambda op, value: self._index_cast(op, value),
+            "arith.cmpi": lambda op, value: self._compare_ints(op),
+            "arith.cmpf": lambda op, value: self._compare_floats(op),
+            "arith.negf": lambda op, value: Text(f"-{self.text(op.operands[0]).within(UNARY)}", UNARY),
+            "arith.bitcast": lambda op, value: call("T.reinterpret", _dtype(value), self.text(op.operands[0])),
+            "affine.if": self._if_then_else,
+            "scf.if": self._if_then_else,
+            "func.call": lambda op, value: self.call_extern(op),
+            "memref.dim": self._dim,
+            "memref.extract_strided_metadata": self._metadata,
+            "llvm.inttoptr": lambda op, value: pointers.access_ptr(self, op),
+        }
+
+    def text(self, value: ir.Value) -> Text:
+        """The expression of a value."""
+        name = self.names.get(value)
+        if name is not None:
+            return Text(name)
+        known = self._known.get(value)
+        if known is None:
+            known = self._known[value] = self._make(value)
+        return known
+
+    def index(self, index: Index) -> Text:
+        """An affine index expression."""
+        return self.indices.text(index)
+
+    def subscript(self, buffer: ir.Value, parts: list[str]) -> Text:
+        """`A[i, j]`; a buffer without dimensions is `A[()]`."""
+        return Text(f"{self.text(buffer).text}[{', '.join(parts) or '()'}]")
+
+    def access(self, buffer: ir.Value, indices: list[ir.Value]) -> Text:
+        """A buffer at indices that are values."""
+        return self.subscript(buffer, [self.text(i).text for i in indices])
+
+    def affine_access(self, op: ir.Operation) -> Text:
+        """The buffer element that an affine load or store is about."""
+        return self.subscript(walk.accessed(op), [self.index(i).text for i in walk.access_indices(op)])
+
+    def call_extern(self, op: ir.Operation) -> Text:
+        """`func.call @f(...)` -> `T.call_extern("int32", "f", ...)`."""
+        results = list(op.results)
+        dtype = dtypes.to_name(results[0].type) if results else "void"
+        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        return call("T.call_extern", quote(dtype), quote(callee), *[self.text(a) for a in op.operands])
+
+    def condition(self, op: ir.Operation) -> Text:
+        """The condition of an `affine.if` or `scf.if`."""
+        if op.name == "scf.if":
+            return self.text(op.operands[0])
+        parts = [self._part(c, op) for c in walk.constraints(op)]
+        result = parts[0]
+        for part in parts[1:]:
+            result = binary(result, "and", part, AND)
+        return result
+
+    def _part(self, condition: Constraint, op: ir.Operation) -> Text:
+        """One condition of a conjunction; one that `either` made prints as the two it stands for."""
+        box = around(op)
+        if has_division(condition.index.expr) and (found := sides(condition, box)) is not None:
+            again = either(*found, box)  # as the parser reads it
+            if again is not None and again.index.same(condition.index):
+                return binary(self.indices.constraint(found[0]), "or", self.indices.constraint(found[1]), OR)
+        return self.indices.constraint(condition)
+
+    def _make(self, value: ir.Value) -> Text:
+        op = value.owner
+        if isinstance(op, ir.Block):
+            raise TirError(f"{value} is the argument of an op that is neither a loop nor a block")
+        op = op.operation
+        name = op.name
+        if name in self._handlers:
+            return self._handlers[name](op, value)
+        operands = list(op.operands)
+        if "tir.op" in op.attributes and attrs.get(op, attrs.OP) == "floormod":
+            left, right = self._sides([operands[0], self._divisor(op)])
+            return binary(left, "%", right, MUL)
+        if name in OPERATORS:
+            symbol, strength = OPERATORS[name]
+            left, right = self._sides(operands)
+            return binary(left, symbol, right, strength)
+        if name in CALLS:
+            return call(CALLS[name], *self._sides(operands))
+        if name in LOGICAL:
+            return self._logical(op)
+        if name in CASTS or (name in FROM_BOOL and _dtype_name(operands[0]) == "bool"):
+            if (known := _constant_cast(operands[0], value.type)) is not None:
+                return known
+            return call("T.Cast", _dtype(value), _too_large(operands[0], value.type) or self.text(operands[0]))
+        raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
+
+    def _sides(self, operands: list[ir.Value]) -> list[Text]:
+        """Operands of one operation; indices beside an index that is an int64 number are cast, as the parser does."""
+        wide = [_is_wide(v) for v in operands]
+        if not any(wide):
+            return [self.text(v) for v in operands]
+        int64 = dtypes.to_mlir("int64")
+        return [
+            self.text(v) if is_wide else _constant_cast(v, int64) or call("T.Cast", quote("int64"), self.text(v))
+            for v, is_wide in zip(operands, wide, strict=True)
+        ]
+
+    @staticmethod
+    def _divisor(op: ir.Operation) -> ir.Value:
+        """b of `a - floordivsi(a, b) * b`."""
+        return op.operands[1].owner.operands[1]  # type: ignore[union-attr]
+
+    def _extremum(self, op: ir.Operation, function: str) -> Text:
+        parts = [self.index(i) for i in read_map(ir.AffineMapAttr(op.attributes["map"]).value, list(op.operands))]
+        result = parts[0]
+        for part in parts[1:]:
+            result = call(function, result, part)
+        return result
+
+    def _index_cast(self, op: ir.Operation, value: ir.Value) -> Text:
+        inner = self.text(op.operands[0])
+        if _dtype_name(value) in ("int8", "int16", "int64"):
+            if (known := _constant_cast(op.operands[0], value.type)) is not None:
+                return known
+            return call("T.Cast", _dtype(value), inner)
+        return inner
+
+    def _compare_ints(self, op: ir.Operation) -> Text:
+        predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+        if predicate >= len(INT_ORDER):
+            raise TirError(f"an unsigned comparison has no TVMScript form ({op.location})")
+        left, right = self._sides(list(op.operands))
+        return binary(left, INT_ORDER[predicate], right, COMPARE)
+
+    def _compare_floats(self, op: ir.Operation) -> Text:
+        predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+        left, right = (self.text(v) for v in op.operands)
+        if predicate in ORDERED:
+            return binary(left, ORDERED[predicate], right, COMPARE)
+        if predicate in UNORDERED:
+            return _not(binary(left, UNORDERED[predicate], right, COMPARE))
+        if predicate == 14 and op.operands[0] == op.operands[1]:
+            return call("T.isnan", left)
+        raise TirError(f"this float comparison has no TVMScript form ({op.location})")
+
+    def _logical(self, op: ir.Operation) -> Text:
+        word, strength, function = LOGICAL[op.name]
+        left, right = op.operands
+        if _dtype_name(op.results[0]) != "bool":
+            return call(function, self.text(left), self.text(right))
+        if op.name == "arith.xori" and _is_true(right):
+            return _not(self.text(left))
+        return binary(self.text(left), word, self.text(right), strength)
+
+    def _if_then_else(self, op: ir.Operation, value: ir.Value) -> Text:
+        sides = [list(region.blocks[0].operations)[-1].operands[_number(value)] for region in op.regions]
+        return call("T.if_then_else", self.condition(op), *[self.text(v) for v in sides])
+
+    def _dim(self, op: ir.Operation, value: ir.Value) -> Text:
+        return Text(f"{self.text(op.operands[0]).text}.shape[{self.text(op.operands[1]).text}]")
+
+    def _metadata(self, op: ir.Operation, value: ir.Value) -> Text:
+        buffer = op.operands[0]
+        rank, number = Buffer(buffer).rank, _number(value)
+        name = self.text(buffer).text
+        if number == 1:
+            return Text(f"{name}.elem_offset")
+        axis = number - 2
+        return Text(f"{name}.shape[{axis}]" if axis < rank else f"{name}.strides[{axis - rank}]")
+
+
+def _not(text: Text) -> Text:
+    return Text(f"not {text.within(NOT)}", NOT)
+
+
+def _number(value: ir.Value) -> int:
+    return ir.OpResult(value).result_number
+
+
+def _dtype_name(value: ir.Value) -> str:
+    return "index" if isinstance(value.type, ir.IndexType) else dtypes.to_name(value.type)
+
+
+def _is_wide(value: ir.Value) -> bool:
+    """Whether an index is made of an int64 number, so that its text is an int64 expression."""
+    if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
+        return False
+    name, operands = value.owner.name, list(value.owner.operands)
+    if name == "arith.index_cast":
+        return _dtype_name(operands[0]) == "int64"
+    return name.startswith("arith.") and any(_is_wide(v) for v in operands)
+
+
+def _dtype(value: ir.Value) -> str:
+    return quote(dtypes.to_name(value.type))
+
+
+def _constant_cast(value: ir.Value, type_: ir.Type) -> Text | None:
+    """A conversion of an index that is one number, as the constant that the parser makes of it."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name == "arith.index_cast":
+        value = value.owner.operands[0]
+    if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
+        return None
+    if value.owner.name == "arith.constant":
+        number: int | None = ir.IntegerAttr(value.owner.attributes["value"]).value
+    else:
+        number = read_apply(value).simplified().as_constant() if value.owner.name == "affine.apply" else None
+    if number is None:
+        return None
+    dtype = dtypes.to_name(type_)
+    if dtypes.is_float(dtype):
+        return constant(ir.FloatAttr.get(type_, number), type_)
+    limit = 1 << (dtypes.bits(dtype) - 1)
+    return constant(ir.IntegerAttr.get(type_, number), type_) if -limit <= number < limit else None
+
+
+def _too_large(value: ir.Value, type_: ir.Type) -> Text | None:
+    """A constant of type int32 with its type, where the type that it is converted to does not hold it."""
+    owner, dtype = value.owner, dtypes.to_name(type_)
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant" or _dtype_name(value) != "int32":
+        return None
+    number = ir.IntegerAttr(owner.attributes["value"]).value
+    if dtypes.is_float(dtype) or -(1 << (dtypes.bits(dtype) - 1)) <= number < 1 << (dtypes.bits(dtype) - 1):
+        return None
+    return Text(f"T.int32({number})")
+
+
+def _is_true(value: ir.Value) -> bool:
+    op = value.owner
+    if isinstance(op, ir.Block) or op.name != "arith.constant":
+        return False
+    return bool(ir.BoolAttr(op.attributes["value"]).value)

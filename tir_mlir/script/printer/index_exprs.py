@@ -1,0 +1,248 @@
+"""Affine expressions and constraints the way a person writes them: `vi_o * 16 + vi_i`, `15 - i`, `i < 50`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Constraint, Index
+from tir_mlir.script.printer.literals import integer
+from tir_mlir.script.printer.precedence import ADD, ATOM, COMPARE, MUL, UNARY, Text, binary, call
+
+ValueText = Callable[[ir.Value], Text]
+Rank = Callable[[str], int]
+Values = tuple[ir.Value, ...]
+
+
+@dataclass
+class Quotient:
+    """What a term `(terms + constant) // divisor` divides."""
+
+    terms: list[Term]
+    constant: int
+    divisor: int
+
+
+@dataclass
+class Term:
+    """`text * factor` of a sum; `rank` says how far out its first variable is bound."""
+
+    text: Text
+    factor: int
+    rank: int
+    is_symbol: bool
+    quotient: Quotient | None = None
+
+    @property
+    def key(self) -> tuple[int, bool, int, str]:
+        """Large strides first, sizes last, outer variables before inner ones: one order for equal expressions."""
+        return (-abs(self.factor), self.is_symbol, self.rank, self.text.text)
+
+    def magnitude(self) -> Text:
+        size = abs(self.factor)
+        return self.text if size == 1 else Text(f"{self.text.within(MUL)} * {size}", MUL)
+
+
+class IndexPrinter:
+    """Prints `Index` expressions; how a value prints and where its name was bound come from outside."""
+
+    def __init__(self, value_text: ValueText, rank: Rank):
+        self._value_text = value_text
+        self._rank = rank
+
+    def text(self, index: Index) -> Text:
+        """The expression in MLIR's simplest form, which is what the parser makes of its text."""
+        index = _settled(index) if isinstance(index.expr, ir.AffineBinaryExpr) else index
+        return self._sum(*self._terms(index.expr, index.values))
+
+    def constraint(self, condition: Constraint) -> Text:
+        """`49 - i >= 0` -> `i < 50`; `vk - 3 == 0` -> `vk == 3`."""
+        index = _settled(condition.index)
+        terms, constant = self._terms(index.expr, index.values)
+        if not terms:
+            return binary(integer(constant), "==" if condition.is_eq else ">=", integer(0), COMPARE)
+        if condition.is_eq:
+            return self._equality(terms, constant)
+        low = [t for t in terms if t.factor < 0]
+        high = [t for t in terms if t.factor > 0]
+        for term in low:
+            term.factor = -term.factor
+        if not low:
+            return binary(self._sum(high, 0), ">=", integer(-constant), COMPARE)
+        if not high or constant < 0:
+            return binary(self._sum(low, 0), "<", self._sum(high, constant + 1), COMPARE)
+        return binary(self._sum(low, 0), "<=", self._sum(high, constant), COMPARE)
+
+    def _equality(self, terms: list[Term], constant: int) -> Text:
+        if min(terms, key=lambda t: t.key).factor < 0:
+            constant = -constant
+            for term in terms:
+                term.factor = -term.factor
+        left = [t for t in terms if t.factor > 0]
+        right = [t for t in terms if t.factor < 0]
+        for term in right:
+            term.factor = -term.factor
+        return binary(self._sum(left, 0), "==", self._sum(right, -constant), COMPARE)
+
+    def _sum(self, terms: list[Term], constant: int) -> Text:
+        if not terms:
+            return integer(constant)
+        terms = sorted(terms, key=lambda t: t.key)
+        leading = next((t for t in terms if t.factor > 0), None)
+        if leading is not None:
+            terms.remove(leading)
+            result = leading.magnitude()
+        elif constant > 0:
+            result, constant = integer(constant), 0
+        else:
+            first = terms.pop(0)
+            result = Text(f"-{first.text.within(ATOM)}", UNARY) if first.factor == -1 else first.magnitude()
+            if first.factor != -1:
+                result = Text(f"{first.text.within(MUL)} * {first.factor}", MUL)
+        for term in terms:
+            result = binary(result, "+" if term.factor > 0 else "-", term.magnitude(), ADD)
+        if constant:
+            result = binary(result, "+" if constant > 0 else "-", integer(abs(constant)), ADD)
+        return result
+
+    def _terms(self, expr: ir.AffineExpr, values: Values) -> tuple[list[Term], int]:
+        found: dict[str, Term] = {}
+        constant = self._collect(expr, values, 1, found)
+        return self._with_remainders(found, constant)
+
+    def _with_remainders(self, found: dict[str, Term], constant: int) -> tuple[list[Term], int]:
+        """A sum with `x - x // c * c` written as `x % c`: whole ones first, until nothing changes."""
+        changed = True
+        while changed:
+            changed = False
+            quotients = [(t.quotient, t) for t in found.values() if t.quotient is not None and t.factor]
+            for _, term in sorted(quotients, key=lambda pair: (pair[1].factor % pair[0].divisor != 0, pair[1].key)):
+                if (shift := self._remainder(term, found)) is not None:
+                    constant += shift
+                    changed = True
+                    break
+        return [t for t in found.values() if t.factor], constant
+
+    def _remainder(self, term: Term, found: dict[str, Term]) -> int | None:
+        """`x * 4 - x // 4 * 15` -> `x % 4 * 4 + x // 4`, where that makes factors smaller.
+
+        Remainders are taken apart first (here and by MLIR's simplifier), so that equal expressions print alike.
+        Returns the change of the constant, None where nothing is gained.
+        """
+        inner = term.quotient
+        assert inner is not None
+        held = [found[n.text.text].factor if n.text.text in found else 0 for n in inner.terms]
+        times = -term.factor // inner.divisor if term.factor % inner.divisor == 0 else held[0] // inner.terms[0].factor
+        left = [h - times * n.factor for h, n in zip(held, inner.terms, strict=True)]
+        if times == 0 or any(abs(new) >= abs(old) for new, old in zip(left, held, strict=True)):
+            return None
+        if abs(term.factor + times * inner.divisor) >= abs(term.factor):
+            return None
+        for part, new in zip(inner.terms, left, strict=True):
+            found[part.text.text].factor = new
+        term.factor += times * inner.divisor
+        text = binary(self._sum(inner.terms, inner.constant), "%", integer(inner.divisor), MUL)
+        _add(found, _compound(text, inner.terms), times)
+        return -times * inner.constant
+
+    def _collect(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, Term]) -> int:
+        """Add `expr * factor` to the terms; returns the constant part."""
+        expr = expr.maybe_downcast()
+        if isinstance(expr, ir.AffineConstantExpr):
+            return expr.value * factor
+        if isinstance(expr, ir.AffineAddExpr):
+            return self._collect(expr.lhs, values, factor, found) + self._collect(expr.rhs, values, factor, found)
+        if isinstance(expr, ir.AffineMulExpr):
+            right = expr.rhs.maybe_downcast()
+            if isinstance(right, ir.AffineConstantExpr):
+                return self._collect(expr.lhs, values, factor * right.value, found)
+        elif isinstance(expr, (ir.AffineFloorDivExpr, ir.AffineModExpr)):
+            divisor = expr.rhs.maybe_downcast()
+            if isinstance(divisor, ir.AffineConstantExpr):
+                if isinstance(expr, ir.AffineModExpr):
+                    return self._modulo(expr.lhs, values, divisor.value, factor, found)
+                terms, constant = self._terms(expr.lhs, values)
+                return self._quotient(terms, constant, divisor.value, factor, found)
+        _add(found, self._leaf(expr, values), factor)
+        return 0
+
+    def _quotient(self, terms: list[Term], constant: int, divisor: int, factor: int, found: dict[str, Term]) -> int:
+        """Add `(terms + constant) // divisor * factor`: `(i * 16 + j) // 16` is `i + j // 16`.
+
+        Returns the constant part.
+        """
+        rest = [t for t in terms if t.factor % divisor]
+        for term in terms:
+            if term.factor % divisor == 0:
+                _add(found, term, term.factor // divisor * factor)
+        if not rest or constant % divisor == 0:
+            outside, constant = constant // divisor * factor, 0
+        else:
+            outside = 0
+        if rest:
+            common = math.gcd(divisor, constant, *[t.factor for t in rest])
+            rest = [replace(t, factor=t.factor // common) for t in rest]
+            constant, divisor = constant // common, divisor // common
+            text = binary(self._sum(rest, constant), "//", integer(divisor), MUL)
+            _add(found, _compound(text, rest, Quotient(rest, constant, divisor)), factor)
+        return outside
+
+    def _modulo(self, expr: ir.AffineExpr, values: Values, divisor: int, factor: int, found: dict[str, Term]) -> int:
+        """Add `expr % divisor * factor`, taken apart into x - x // divisor * divisor; returns the constant part."""
+        inner: dict[str, Term] = {}
+        constant = self._collect(expr, values, 1, inner)
+        constant = 0 if constant % divisor == 0 else constant
+        inner = {text: term for text, term in inner.items() if term.factor % divisor}
+        terms, constant = self._with_remainders(inner, constant)
+        for term in terms:
+            _add(found, term, term.factor * factor)
+        return constant * factor + self._quotient(terms, constant, divisor, -divisor * factor, found)
+
+    def _leaf(self, expr: ir.AffineExpr, values: Values) -> Term:
+        """A variable, a rounded-up quotient, or what a variable divides or multiplies."""
+        if isinstance(expr, ir.AffineDimExpr):
+            text = self._value_text(values[expr.position])
+            return Term(text, 1, self._rank(text.text), _is_size(values[expr.position]))
+        left, right = expr.lhs, expr.rhs.maybe_downcast()  # type: ignore[attr-defined]
+        terms, constant = self._terms(left, values)
+        sum_ = self._sum(terms, constant)
+        if isinstance(right, ir.AffineConstantExpr):
+            rounded = self._sum(terms, constant + right.value - 1)  # a ceildiv
+            return _compound(binary(rounded, "//", integer(right.value), MUL), terms)
+        other = self._sum(*self._terms(right, values))
+        for kind, symbol in ((ir.AffineMulExpr, "*"), (ir.AffineModExpr, "%"), (ir.AffineFloorDivExpr, "//")):
+            if isinstance(expr, kind):
+                return _compound(binary(sum_, symbol, other, MUL), terms)
+        return _compound(call("T.ceildiv", sum_, other), terms)
+
+
+def _add(found: dict[str, Term], term: Term, factor: int) -> None:
+    """Add `term * factor` to a sum."""
+    if term.text.text in found:
+        found[term.text.text].factor += factor
+    else:
+        found[term.text.text] = replace(term, factor=factor)
+
+
+def _compound(text: Text, terms: list[Term], quotient: Quotient | None = None) -> Term:
+    """A term made of others: it stands where the outermost of them would."""
+    return Term(text, 1, min((t.rank for t in terms), default=0), all(t.is_symbol for t in terms), quotient)
+
+
+def _settled(index: Index) -> Index:
+    """Simplified until it stays: one round of MLIR's simplifier may leave work for the next."""
+    for _ in range(8):
+        simpler = index.simplified()
+        if simpler == index:
+            break
+        index = simpler
+    return index
+
+
+def _is_size(value: ir.Value) -> bool:
+    """Sizes (not loop variables or iters) go last in a sum."""
+    owner = value.owner
+    return owner.owner.operation.name == "func.func" if isinstance(owner, ir.Block) else True

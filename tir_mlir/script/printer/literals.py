@@ -1,0 +1,64 @@
+"""Constants, strings and attribute values as TVMScript writes them."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.ir import dtypes
+from tir_mlir.script.printer.precedence import ATOM, UNARY, Text
+
+
+def quote(text: str) -> str:
+    """A string in double quotes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def integer(value: int) -> Text:
+    return Text(str(value), UNARY if value < 0 else ATOM)
+
+
+def constant(attr: ir.Attribute, type_: ir.Type) -> Text:
+    """`0.0 : f32` -> `T.float32(0.0)`; int32 and index values are bare."""
+    dtype = dtypes.to_name(type_)
+    value = attr.value  # type: ignore[attr-defined]
+    if dtypes.is_float(dtype):
+        return Text(f"T.{dtype}({_float(value, dtype)})")
+    if dtype == "bool":
+        return Text(f"T.bool({bool(value)})")
+    return integer(value) if dtype == "int32" else Text(f"T.{dtype}({value})")
+
+
+def _float(value: float, dtype: str) -> str:
+    """The shortest decimal that reads back as the same number of this type."""
+    if not math.isfinite(value):
+        return f'"{value}"'
+    if dtype in ("float32", "float16"):
+        short = float(str(np.dtype(dtype).type(value)))
+        # TVM refuses a literal beyond the type's greatest, even one that would be rounded to it
+        return repr(value if abs(short) > float(np.finfo(dtype).max) else short)
+    return repr(value)
+
+
+def annotation(value: Any) -> str:
+    """A value of `T.func_attr`, `T.block_attr` or `annotations={...}`."""
+    if isinstance(value, bool):
+        return f"T.bool({value})"
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(annotation(v) for v in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quote(k)}: {annotation(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'T.float64("{value}")'
+    return repr(value) if isinstance(value, (int, float)) else quote(str(value))
+
+
+def sequence(items: list[str]) -> str:
+    """A Python tuple: `(a, b)`, `(a,)`, `()`."""
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"

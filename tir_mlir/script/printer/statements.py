@@ -1,0 +1,261 @@
+"""Statements: stores, loops, guards, calls, blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Region, as_written
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, attrs, dtypes, is_block, is_init, is_where, walk
+from tir_mlir.script.printer.buffers import BufferPrinter
+from tir_mlir.script.printer.evaluation_order import is_let, is_statement, late_reads
+from tir_mlir.script.printer.expressions import ValuePrinter
+from tir_mlir.script.printer.literals import annotation, quote, sequence
+from tir_mlir.script.printer.names import Names
+from tir_mlir.script.printer.options import Options
+from tir_mlir.script.printer.precedence import Text, Writer, call
+
+LOOP_CALLS = {"parallel": "T.parallel", "vectorized": "T.vectorized", "unrolled": "T.unroll"}
+AXES = {"S": "spatial", "R": "reduce", "O": "opaque"}
+
+
+class StatementPrinter:
+    """Writes the bodies of functions, loops and blocks."""
+
+    def __init__(self, writer: Writer, names: Names, options: Options):
+        self.writer = writer
+        self.names = names
+        self.options = options
+        self.values = ValuePrinter(names)
+        self.buffers = BufferPrinter(self.values, options.anonymous)
+
+    # --- sequences ------------------------------------------------------------------------------------------------
+
+    def body(self, ops: Sequence[ir.Operation]) -> None:
+        """The statements of a body; one with nothing in it evaluates 0."""
+        before = len(self.writer.lines)
+        late = late_reads(ops)
+        for op in ops:
+            if op in late or is_let(op):
+                self._let(op)
+            elif is_statement(op):
+                self.statement(op)
+        if len(self.writer.lines) == before:
+            self.writer.line("T.evaluate(0)")
+
+    def nested(self, ops: Sequence[ir.Operation]) -> None:
+        """An indented body with names of its own."""
+        with self.writer.indented(), self.names.scope():
+            self.body(ops)
+
+    def statement(self, op: ir.Operation) -> None:
+        name = op.name
+        if name == "affine.for":
+            self._loops(op)
+        elif is_block(op):
+            self._block(Block(op), [])
+        elif name in ("affine.if", "scf.if"):
+            self._if(op)
+        elif name in ("affine.store", "memref.store"):
+            self._store(op)
+        elif name == "func.call":
+            self.writer.line(self.values.call_extern(op).text, self._id(op))
+        elif name == "llvm.intr.assume":
+            self.writer.line(f"T.assume({self.values.text(op.operands[0]).text})", self._id(op))
+        elif name in ("memref.alloc", "memref.alloca"):
+            self.alloc(op)
+        elif name == "memref.subview":
+            self.match_buffer(op)
+        else:
+            raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
+
+    def alloc(self, op: ir.Operation) -> None:
+        buffer = Buffer(op.results[0])
+        name = self.names.bind(buffer.value, buffer.name, "buf")
+        self.writer.line(f"{name} = {self.options.alloc_buffer}({self.buffers.declaration(buffer)})", self._id(op))
+
+    def match_buffer(self, op: ir.Operation) -> None:
+        """A view of a region of another buffer."""
+        buffer = Buffer(op.results[0])
+        source, declaration = self.buffers.source(buffer), self.buffers.declaration(buffer)
+        name = self.names.bind(buffer.value, buffer.name, "buf")
+        self.writer.line(f"{name} = T.match_buffer({source}, {declaration})", self._id(op))
+
+    def _let(self, op: ir.Operation) -> None:
+        value = op.results[0]
+        text = self.values.text(value)
+        name = self.names.bind(value, attrs.get(op, attrs.NAME, "x"))
+        self.writer.line(f"{name}: T.let[T.{dtypes.to_name(value.type)}] = {text.text}")
+
+    def _store(self, op: ir.Operation) -> None:
+        if op.name == "affine.store":
+            target = self.values.affine_access(op)
+        else:
+            target = self.values.access(op.operands[1], list(op.operands)[2:])
+        self.writer.line(f"{target.text} = {self.values.text(op.operands[0]).text}", self._id(op))
+
+    def _if(self, op: ir.Operation) -> None:
+        bodies = [_body_ops(region.blocks[0]) for region in op.regions if len(region.blocks)]
+        if is_where(op) and len(inner := [o for o in bodies[0] if is_statement(o)]) == 1 and is_block(inner[0]):
+            self._block(Block(inner[0]), [op])
+            return
+        self.writer.line(f"if {self.values.condition(op).text}:", self._id(op))
+        self.nested(bodies[0])
+        if len(bodies) > 1:
+            self.writer.line("else:")
+            self.nested(bodies[1])
+
+    # --- loops ----------------------------------------------------------------------------------------------------
+
+    def _loops(self, op: ir.Operation) -> None:
+        """A loop, or a chain of plain ones as one `T.grid`."""
+        chain = self._chain(Loop(op))
+        with self.names.scope():
+            bounds = [self._extent(loop) for loop in chain]
+            names = [self.names.bind(loop.var, loop.name, "i") for loop in chain]
+            if len(chain) == 1:
+                self.writer.line(f"for {names[0]} in {self._range(chain[0])}:", chain[0].id)
+            else:
+                self.writer.line(f"for {', '.join(names)} in T.grid({', '.join(b.text for b in bounds)}):")
+            self.nested(chain[-1].body_ops())
+
+    def _chain(self, loop: Loop) -> list[Loop]:
+        """The loops that one `T.grid` can hold: perfectly nested, plain, extents free of each other's variables."""
+        chain = [loop]
+        while self.options.syntax_sugar and self._is_plain(chain[-1]):
+            inner = [o for o in chain[-1].body_ops() if is_statement(o) or is_let(o)]
+            if len(inner) != 1 or inner[0].name != "affine.for":
+                break
+            candidate = Loop(inner[0])
+            if not self._is_plain(candidate) or any(candidate.upper.uses(outer.var) for outer in chain):
+                break
+            chain.append(candidate)
+        return chain
+
+    def _is_plain(self, loop: Loop) -> bool:
+        return (
+            loop.kind == "serial"
+            and len(loop.lowers) == len(loop.uppers) == 1
+            and loop.lower.as_constant() == 0
+            and not loop.annotations
+            and loop.id not in self.options.mark
+        )
+
+    def _extent(self, loop: Loop) -> Text:
+        return self._bound(loop.uppers, "T.min")
+
+    def _bound(self, bounds: Sequence[Index], function: str) -> Text:
+        result = self.values.index(bounds[0])
+        for bound in bounds[1:]:
+            result = call(function, result, self.values.index(bound))
+        return result
+
+    def _range(self, loop: Loop) -> str:
+        """`range(16)`, `T.serial(2, 66, annotations={...})`, `T.thread_binding(16, thread="threadIdx.x")`."""
+        args = [self._extent(loop).text]
+        if len(loop.lowers) > 1 or loop.lower.as_constant() != 0:
+            args.insert(0, self._bound(loop.lowers, "T.max").text)
+        kind, facts = loop.kind, loop.annotations
+        function = LOOP_CALLS.get(kind, "T.serial" if kind == "serial" else "T.thread_binding")
+        if kind == "serial" and not facts:
+            function = "range"
+        if function == "T.thread_binding":
+            args.append(f"thread={quote(kind)}")
+        if facts:
+            args.append(f"annotations={annotation(facts)}")
+        return f"{function}({', '.join(args)})"
+
+    # --- blocks ---------------------------------------------------------------------------------------------------
+
+    def _block(self, block: Block, guards: Sequence[ir.Operation]) -> None:
+        """A block: iters, where, reads, writes, attributes, buffers, init, body."""
+        name = "" if self.options.anonymous else block.name
+        self.writer.line(f"with {self.options.block}({quote(name)}):", block.id)
+        ops = block.body_ops()
+        owned = [o for o in ops if o.name == "memref.alloc"]
+        views = [o for o in ops if o.name == "memref.subview"]
+        init = block.init
+        with self.writer.indented(), self.names.scope():
+            self._iters(block)
+            for guard in guards:
+                self.writer.line(f"T.where({self.values.condition(guard).text})")
+            reads, writes = as_written(block)
+            self._regions("T.reads", reads)
+            self._regions("T.writes", writes)
+            if facts := self._facts(block):
+                self.writer.line(f"{self.options.block_attr}({annotation(facts)})")
+            for op in owned:
+                self.alloc(op)
+            for op in views:
+                self.match_buffer(op)
+            if init is not None:
+                self.writer.line("with T.init():")
+                self.nested(_body_ops(init.regions[0].blocks[0]))
+            taken = {*owned, *views}
+            self.body([o for o in ops if o not in taken and not is_init(o)])
+
+    def _facts(self, block: Block) -> dict[str, Any]:
+        """The annotations; with names, also that regions are hidden: the text would not be accepted without."""
+        hidden = None if self.options.anonymous else attrs.get(block.op, attrs.HIDDEN)
+        return block.annotations if hidden is None else {**block.annotations, attrs.HIDDEN: hidden}
+
+    def _regions(self, function: str, found: Sequence[Region]) -> None:
+        self.writer.line(f"{function}({', '.join(self.buffers.region(r) for r in found)})")
+
+    def _iters(self, block: Block) -> None:
+        """Neighbouring iters that are plain loop variables over the loop's own range share one `remap`."""
+        run: list[tuple[Iter, str]] = []
+        for it in block.iters:
+            name = self.names.bind(it.var, it.name)
+            if self.options.syntax_sugar and _is_remap(it):
+                run.append((it, name))
+                continue
+            self._flush(run)
+            run = []
+            self._axis(it, name)
+        self._flush(run)
+
+    def _flush(self, run: Sequence[tuple[Iter, str]]) -> None:
+        if len(run) == 1:
+            self._axis(*run[0])
+        elif run:
+            kinds = "".join(it.kind for it, _ in run)
+            loops = ", ".join(self.values.index(it.binding).text for it, _ in run)
+            self.writer.line(f'{", ".join(n for _, n in run)} = T.axis.remap("{kinds}", [{loops}])')
+
+    def _axis(self, it: Iter, name: str) -> None:
+        domain = self.values.index(it.extent).text
+        if it.min.as_constant() != 0:
+            end = (it.min + it.extent).simplified()
+            domain = sequence([self.values.index(bound).text for bound in (it.min, end)])
+        self.writer.line(f"{name} = T.axis.{AXES[it.kind]}({domain}, {self.values.index(it.binding).text})")
+
+    @staticmethod
+    def _id(op: ir.Operation) -> int | None:
+        return attrs.get(op, attrs.ID)
+
+
+def _body_ops(block: ir.Block) -> list[ir.Operation]:
+    return [o.operation for o in block.operations][:-1]
+
+
+def _is_remap(it: Iter) -> bool:
+    """Whether an iter is bound to a loop variable with the very range of the iter."""
+    var = it.binding.is_value()
+    if var is None or it.kind not in "SR" or not isinstance(var.owner, ir.Block):
+        return False
+    parent = var.owner.owner.operation
+    if parent.name != "affine.for":
+        return False
+    loop = Loop(parent)
+    if len(loop.lowers) != 1 or len(loop.uppers) != 1:
+        return False
+    return loop.lower.same(it.min) and loop.extent.same(it.extent)
+
+
+def has_blocks(op: ir.Operation) -> bool:
+    """Whether a block stands at or beneath an op."""
+    return any(is_block(o) for o in walk.ops(op, skip=is_block))

@@ -1,1 +1,0 @@
-"""The pieces of the TVMScript printer: names, literals, index and value expressions, statements, functions."""

@@ -1,0 +1,80 @@
+"""Where the user wrote an expression: every syntax node remembers it, and errors show it."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+from typing import Any, TypeVar
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.script.parser.source import Source
+
+N = TypeVar("N", bound=ast.AST)
+_HERE = str(Path(__file__).parent)
+_SYNTAX = sys.modules["tir_mlir.script.parser.source"].__file__ or ""
+_SCRIPT = str(Path(_SYNTAX).parent)
+
+
+def placed(node: N) -> N:
+    """The node, at the place in the user's program that is running."""
+    frame = user_frame()
+    line, end_line, column, end = _position(frame)
+    made: Any = node
+    made.lineno, made.end_lineno, made.col_offset, made.end_col_offset = line, end_line, column, end
+    made.file = frame.f_code.co_filename
+    return node
+
+
+def user_frame() -> FrameType:
+    """The innermost frame outside this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((_HERE, _SCRIPT)):
+        frame = frame.f_back
+    return frame
+
+
+def _position(frame: FrameType) -> tuple[int, int, int, int]:
+    """Line, last line, column and last column of what a frame evaluates; before Python 3.11 only the line."""
+    code: Any = frame.f_code
+    line = frame.f_lineno or 1
+    if not hasattr(code, "co_positions"):
+        return line, line, 0, 1
+    found: Any = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    if None in found or found[0] != found[1]:
+        return line, line, 0, 1
+    return found
+
+
+def refuse(message: str) -> ScriptError:
+    """The error `message` at the place in the user's program that is running."""
+    node = placed(ast.Pass())
+    return TeSource("").error(node, message)
+
+
+def file_of(node: ast.AST, default: str = "") -> str:
+    """The file that a placed node stands in."""
+    return getattr(node, "file", default)
+
+
+class TeSource(Source):
+    """The texts that the nodes of tensor expressions come from: each node names its file."""
+
+    def __init__(self, default: str):
+        super().__init__(default, linecache.getlines(default))
+
+    def location(self, node: ast.AST) -> ir.Location:
+        return ir.Location.file(
+            file_of(node, self.filename), getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
+        )
+
+    def error(self, node: ast.AST | None, message: str) -> ScriptError:
+        if node is None:
+            return ScriptError(message)
+        name = file_of(node, self.filename)
+        return Source(name, linecache.getlines(name)).error(node, message)
