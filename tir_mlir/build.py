@@ -94,12 +94,12 @@ def build(
         request = _Request(original, source, found, target, paths, timing, wanted)
         if wanted is not None:
             return _for_target(request, wanted, driver)
-        return _in_process(request, cache) if driver == "jit" else _by_tools(request)
+        if driver == "jit" and llvm_c.llvm() is not None:  # another build of MLIR may have its LLVM out of reach
+            return _in_process(request, cache)
+        return _by_tools(request)
 
 
 def _in_process(request: _Request, cached: bool) -> Library:
-    if llvm_c.llvm() is None:
-        raise BuildError('driver="jit" needs the LLVM library of the MLIR bindings, not found; driver="tools" does not')
     timing, again = request.timing, _Lowering(request.source, request.target, request.libs)
     name = ""
     if cached and store.limit():

@@ -326,8 +326,8 @@ def test_without_an_entry_python_serves(monkeypatch):
 
 def test_a_fork_while_the_entry_is_made():
     code = (
-        "import os\nfrom tir_mlir.runtime.call import fast_entry\nnative._lock.acquire()\npid = os.fork()\n"
-        "if not pid: os._exit(0 if native.entry() else 1)\nprint(os.waitpid(pid, 0)[1])"
+        "import os\nfrom tir_mlir.runtime.call import fast_entry\nfast_entry._lock.acquire()\npid = os.fork()\n"
+        "if not pid: os._exit(0 if fast_entry.entry() else 1)\nprint(os.waitpid(pid, 0)[1])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout == "0\n", done.stderr
