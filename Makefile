@@ -53,6 +53,7 @@ wheel: env  ## the built wheel holds every source file
 
 manual: env  ## the pages of passes/manual, from docstrings and runs
 	$(BIN)/python tools/manual
+	$(BIN)/python tools/can_types.py
 
 golden: env  ## the texts of the mistakes of learners (test/golden/learners)
 	$(BIN)/python test/golden/mistakes.py

@@ -15,7 +15,7 @@ from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule import Trace
 from tir_mlir.schedule.arguments import alternatives, bound, typed
-from tir_mlir.schedule.primitives import Methods
+from tir_mlir.schedule.primitives import Primitives
 from tir_mlir.testing import verify_trace_roundtrip
 
 PARAMETERS = [(p.name, k) for p in PRIMITIVES.values() for k in p.signature.parameters]
@@ -51,7 +51,7 @@ def wants_a_block(primitive: str, key: str) -> bool:
 def test_the_root_is_no_block_with_a_computation(primitive, key):
     sch = Schedule(product(8))
     with pytest.raises(ScheduleError) as error:
-        sch._argument(PRIMITIVES[primitive], key, sch.get_block("root"), sch.mod.mlir)
+        sch.executor._argument(PRIMITIVES[primitive], key, sch.get_block("root"), sch.mod.mlir)
     assert error.value.reason == "this is the root block; name a block with a computation"
 
 
@@ -72,7 +72,7 @@ def test_methods_and_primitives_have_the_same_parameters(primitive):
     """Else the printed trace would not run."""
     given = PRIMITIVES[primitive].signature.parameters.values()
     primitive_has = {p.name: p.default for p in given if p.annotation is not Random}
-    method = inspect.signature(getattr(Methods, primitive)).parameters.values()
+    method = inspect.signature(getattr(Primitives, primitive)).parameters.values()
     variadic = inspect.Parameter.VAR_POSITIONAL  # is printed without its name
     primitive_has = {
         k: d for k, d in primitive_has.items() if PRIMITIVES[primitive].signature.parameters[k].kind != variadic
@@ -277,10 +277,10 @@ def test_doors_beside_the_primitives_know_their_types():
 
 def test_a_refused_step_leaves_no_handle_behind():
     sch = Schedule(product(8))
-    known = set(sch._known)
+    known = set(sch.executor._known)
     with pytest.raises(ScheduleError):
         sch.compute_inline("C")
-    assert sch._known == known
+    assert sch.executor._known == known
 
 
 def test_other_arguments_that_make_no_sense():

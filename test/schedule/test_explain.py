@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 from tir_mlir import Schedule
@@ -112,14 +115,14 @@ def test_an_early_read_has_the_element():
 def test_nothing_is_touched():
     sch = Schedule(matmul, seed=7)
     i, j, k = sch.get_loops("C")
-    before, trace, state = sch.mod.script(), str(sch.trace), sch._random.state
+    before, trace, state = sch.mod.script(), str(sch.trace), sch.executor.random.state
     assert sch.can_split(i, [None, 4])
     assert not sch.can_parallel(k)
     assert sch.can_sample_perfect_tile(i, 2)
     assert sch.can_fuse(i, j)
     assert not sch.can_get_block("D")
     assert sch.can_decompose_reduction("C", i)
-    assert (sch.mod.script(), str(sch.trace), sch._random.state) == (before, trace, state)
+    assert (sch.mod.script(), str(sch.trace), sch.executor.random.state) == (before, trace, state)
     assert len(sch.history) == 2
     sch.fuse(i, j)
     assert sch.explain("fuse", i, j).reason.startswith("the loop behind this handle is gone: step 3, fuse(")
@@ -137,3 +140,11 @@ def test_in_a_notebook():
     sch = Schedule(matmul)
     shown = sch.can_parallel(sch.get_loops("C")[2])._repr_html_()
     assert shown.startswith("<pre") and "illegal</span>" in shown
+
+
+def test_the_static_types_of_the_questions_are_up_to_date():
+    root = Path(__file__).resolve()
+    while not (root / "tools" / "can_types.py").exists():
+        root = root.parent
+    made = runpy.run_path(str(root / "tools" / "can_types.py"))
+    assert made["TARGET"].read_text() == made["text"](), "make manual writes it again"

@@ -70,10 +70,10 @@ def test_in_a_notebook():
 
 def test_undo_takes_back_everything():
     sch = scheduled()
-    before, state = sch.history[1].mod.script(), sch._random.state
+    before, state = sch.history[1].mod.script(), sch.executor.random.state
     sch.get_loops("C")
     sch.undo(2)
-    assert sch.mod.script() == before and len(sch.trace) == len(sch.history) == 2 and sch._random.state == state
+    assert sch.mod.script() == before and len(sch.trace) == len(sch.history) == 2 and sch.executor.random.state == state
     i, j, k = sch.get_loops("C")
     sch.reorder(k, i, j)
     verify_trace_roundtrip(sch, matmul)

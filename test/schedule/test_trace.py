@@ -245,7 +245,7 @@ def test_a_trace_that_fails_changes_nothing():
     other = Schedule(product(16), seed=4)
     keep = other.get_loops("D")
     other.parallel(other.get_loops("C")[1])
-    state = other.mod.text(), str(other.trace), other._random.state, dict(other._values)
+    state = other.mod.text(), str(other.trace), other.executor.random.state, dict(other.executor._values)
     bad.append(sch.trace.insts[-1])
     sch.trace.insts.insert(1, sch.trace.insts[-1])
     with pytest.raises(TraceError, match="step 2 of the trace, parallel, uses a loop that no step before it gave"):
@@ -255,7 +255,7 @@ def test_a_trace_that_fails_changes_nothing():
     bad.append(sch.trace.insts[-1])
     with pytest.raises(ValueError, match="the loop behind this handle is gone"):
         bad.apply_to_schedule(other)
-    assert state == (other.mod.text(), str(other.trace), other._random.state, dict(other._values))
+    assert state == (other.mod.text(), str(other.trace), other.executor.random.state, dict(other.executor._values))
     assert other.get(keep[0]).extent == 16
 
 

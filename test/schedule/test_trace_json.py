@@ -188,18 +188,18 @@ def test_mutated_traces_are_refused_whole_or_run():
     rng = random.Random(17)
     good = scheduled().trace.as_json()
     sch = Schedule(product(32), seed=5, error_render_level="none")
-    before = sch.mod.text(), sch._random.state
+    before = sch.mod.text(), sch.executor.random.state
     ran = refused = 0
     for _ in range(400):
         source = mutate(good, rng)
         target = sch.copy()
         target.seed(5)
-        state = target._random.state
+        state = target.executor.random.state
         try:
             Trace.apply_json_to_schedule(source, target)
             ran += 1
         except (TirError, ValueError, IndexError, TypeError) as error:
             assert str(error) and "object at 0x" not in str(error)
-            assert target.mod.text() == before[0] and len(target.trace) == 0 and target._random.state == state
+            assert target.mod.text() == before[0] and len(target.trace) == 0 and target.executor.random.state == state
             refused += 1
     assert ran > 3 and refused > 200 and sch.mod.text() == before[0]

@@ -32,7 +32,7 @@ def test_conditions_in_plain_words(failing, text):
     sch = Schedule(Matmul)
     with entered():
         points = isl.Set(f"[k, m, n] -> {{ [x] : x = n and ({failing}) }}")
-        assert sizes_without(points, funcs(sch._module)[0].op) == text
+        assert sizes_without(points, funcs(sch.executor.module)[0].op) == text
 
 
 def test_split_by_factors_that_need_not_reach(refused):

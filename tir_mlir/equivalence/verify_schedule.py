@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotChecked, shown
+from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.equivalence import inputs
 from tir_mlir.equivalence.compare import compare
-from tir_mlir.equivalence.replay import Replayed, replay
 from tir_mlir.equivalence.result import Result
 from tir_mlir.equivalence.scaling import Scale, scales, skeleton
 from tir_mlir.equivalence.work import work_of
@@ -22,21 +24,31 @@ TRIED_WORK = 1 << 29
 """Up to this many (some seconds), too, where it cannot be scaled."""
 
 
-def verify_schedule(sch: Any, sizes: str, seed: int) -> Result:
-    """See `Schedule.verify`."""
+Change = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""A primitive and its arguments (the decision of one that samples among them) -> those of the step to take instead."""
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """A scheduled module, and the parameters with another layout than in the original: {(function, parameter): map}."""
+
+    module: ir.Module
+    moves: Mapping[tuple[str, str], IndexMap]
+
+
+Replay = Callable[[ir.Module, Change], Scheduled]
+"""Run the changed steps of a schedule on another module."""
+
+
+def verify_schedule(original: ir.Module, scheduled: Scheduled, replay: Replay, sizes: str, seed: int) -> Result:
+    """Compare a scheduled program with its original, at its own sizes or scaled down. See `Schedule.verify`."""
     if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
         raise ValueError(f'sizes is "auto", "full" or "scaled", not {shown(sizes)}')
     with entered():
-        original, scheduled = sch._original, sch.mod.mlir
-        done = replay(sch, original) if _may_move(sch) else Replayed(scheduled, {})
-        work = max(_work(m) for m in (original, scheduled))
+        work = max(_work(m) for m in (original, scheduled.module))
         if sizes == "full" or (sizes == "auto" and work <= FULL_WORK):
-            return compare(original, scheduled, seed, done.moves)
-        return _scaled(sch, seed, work, sizes == "auto")
-
-
-def _may_move(sch: Any) -> bool:
-    return any(step.name == "transform_layout" for step in sch.trace)
+            return compare(original, scheduled.module, seed, scheduled.moves)
+        return _scaled(original, scheduled, replay, seed, work, sizes == "auto")
 
 
 def _work(module: ir.Module) -> int:
@@ -49,11 +61,10 @@ def _work(module: ir.Module) -> int:
     return found
 
 
-def _scaled(sch: Any, seed: int, work: int, or_full: bool) -> Result:
-    original, scheduled = sch._original, sch.mod.mlir
+def _scaled(original: ir.Module, scheduled: Scheduled, replay: Replay, seed: int, work: int, or_full: bool) -> Result:
     reason = "no extent can be made smaller, so that its guards stay of their kinds"
-    for scale in scales(original, scheduled):
-        outcome = _replayed(sch, scale, scheduled)
+    for scale in scales(original, scheduled.module):
+        outcome = _replayed(replay, scale, scheduled.module)
         if isinstance(outcome, str):
             reason = outcome
             continue
@@ -64,17 +75,17 @@ def _scaled(sch: Any, seed: int, work: int, or_full: bool) -> Result:
         result.notes.append(f"sizes scaled: {scale}; evidence for the program's own sizes, not a proof")
         return result
     if or_full and work <= TRIED_WORK:
-        return compare(original, scheduled, seed)
+        return compare(original, scheduled.module, seed, scheduled.moves)
     raise NotChecked(
         f"the program cannot be checked at smaller sizes than its own: {reason}."
         f' verify("full") runs it as it is, about {work:.0e} iterations'
     )
 
 
-def _replayed(sch: Any, scale: Scale, scheduled: ir.Module) -> Replayed | str:
+def _replayed(replay: Replay, scale: Scale, scheduled: ir.Module) -> Scheduled | str:
     """The schedule on the smaller program; or why it is not the same schedule there."""
     try:
-        done = replay(sch, scale.module, scale.change)
+        done = replay(scale.module, scale.change)
     except (ValueError, RuntimeError) as error:  # TraceError, ScheduleError
         return f"a step is refused there ({str(error).splitlines()[0]})"
     if skeleton(done.module) != skeleton(scheduled):

@@ -2,88 +2,49 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal
 
 from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, html
-from tir_mlir.schedule.primitives import Methods
+from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.schedule.primitives import Primitives
 from tir_mlir.script.module import IRModule
 
-P = ParamSpec("P")
+if TYPE_CHECKING:
+    from tir_mlir.schedule.can_types import CanMethods
+else:
+    CanMethods = Primitives
 
 
-def _asked(step: Callable[Concatenate[Any, P], Any]) -> Callable[Concatenate[Any, P], Answer]:
-    """The question about a step."""
+class Questions(CanMethods):
+    """`can_NAME(...)` for each primitive: would `NAME(...)` be legal? Nothing changes: no module, trace, handle or
+    random number.
 
-    def question(self: Questions, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
-        return self._ask(lambda trial: step(trial, *args, **kwargs))
-
-    question.__name__ = question.__qualname__ = f"can_{step.__name__}"
-    question.__doc__ = f"Whether `{step.__name__}` with these arguments would be legal, and if not, why."
-    return question
-
-
-class Questions(Methods):
-    """A question a primitive. Answers change nothing: no module, trace, handle or random number.
-
-    `can_decompose_padding` is a step's own question, answered by a bool; `explain("decompose_padding", ...)` says why.
+    The methods are derived from those of `Primitives`. `can_decompose_padding` is a primitive itself and returns a
+    bool; `explain("decompose_padding", ...)` returns the reason.
     """
 
     def _ask(self, step: Callable[[Any], Any]) -> Answer:
         raise NotImplementedError
 
-    can_get_block = _asked(Methods.get_block)
-    can_get_loops = _asked(Methods.get_loops)
-    can_get_child_blocks = _asked(Methods.get_child_blocks)
-    can_get_producers = _asked(Methods.get_producers)
-    can_get_consumers = _asked(Methods.get_consumers)
-    can_get_output_blocks = _asked(Methods.get_output_blocks)
-    can_sample_categorical = _asked(Methods.sample_categorical)
-    can_sample_perfect_tile = _asked(Methods.sample_perfect_tile)
-    can_sample_partitioned_tile = _asked(Methods.sample_partitioned_tile)
-    can_sample_compute_location = _asked(Methods.sample_compute_location)
-    can_enter_postproc = _asked(Methods.enter_postproc)
-    can_split = _asked(Methods.split)
-    can_fuse = _asked(Methods.fuse)
-    can_merge = _asked(Methods.merge)
-    can_loop_partition = _asked(Methods.loop_partition)
-    can_add_unit_loop = _asked(Methods.add_unit_loop)
-    can_reorder = _asked(Methods.reorder)
-    can_parallel = _asked(Methods.parallel)
-    can_vectorize = _asked(Methods.vectorize)
-    can_unroll = _asked(Methods.unroll)
-    can_bind = _asked(Methods.bind)
-    can_annotate = _asked(Methods.annotate)
-    can_unannotate = _asked(Methods.unannotate)
-    can_blockize = _asked(Methods.blockize)
-    can_decompose_reduction = _asked(Methods.decompose_reduction)
-    can_rfactor = _asked(Methods.rfactor)
-    can_fuse_reduction_epilogue = _asked(Methods.fuse_reduction_epilogue)
-    can_pad_einsum = _asked(Methods.pad_einsum)
-    can_tensorize = _asked(Methods.tensorize)
-    can_cache_read = _asked(Methods.cache_read)
-    can_cache_write = _asked(Methods.cache_write)
-    can_cache_index = _asked(Methods.cache_index)
-    can_cache_inplace = _asked(Methods.cache_inplace)
-    can_reindex = _asked(Methods.reindex)
-    can_reindex_cache_read = _asked(Methods.reindex_cache_read)
-    can_reindex_cache_write = _asked(Methods.reindex_cache_write)
-    can_set_scope = _asked(Methods.set_scope)
-    can_storage_align = _asked(Methods.storage_align)
-    can_unsafe_set_dtype = _asked(Methods.unsafe_set_dtype)
-    can_transform_layout = _asked(Methods.transform_layout)
-    can_rolling_buffer = _asked(Methods.rolling_buffer)
-    can_annotate_buffer_access = _asked(Methods.annotate_buffer_access)
-    can_unsafe_hide_buffer_access = _asked(Methods.unsafe_hide_buffer_access)
-    can_transform_block_layout = _asked(Methods.transform_block_layout)
-    can_reorder_block_iter_var = _asked(Methods.reorder_block_iter_var)
-    can_compute_at = _asked(Methods.compute_at)
-    can_reverse_compute_at = _asked(Methods.reverse_compute_at)
-    can_read_at = _asked(Methods.read_at)
-    can_write_at = _asked(Methods.write_at)
-    can_compute_inline = _asked(Methods.compute_inline)
-    can_reverse_compute_inline = _asked(Methods.reverse_compute_inline)
+
+def _question(step: Callable[..., Any]) -> Callable[..., Answer]:
+    def question(self: Questions, /, *args: Any, **kwargs: Any) -> Answer:
+        return self._ask(lambda trial: step(trial, *args, **kwargs))
+
+    signature = inspect.signature(step)
+    question.__signature__ = signature.replace(return_annotation="Answer")  # pyright: ignore[reportFunctionMemberAccess]
+    question.__name__ = f"can_{step.__name__}"
+    question.__qualname__ = f"Schedule.{question.__name__}"
+    question.__doc__ = f"Whether `{step.__name__}` with these arguments would be legal, and if not, why."
+    return question
+
+
+for _name in PRIMITIVES:
+    if not hasattr(Questions, f"can_{_name}") and not _name.startswith("can_"):
+        setattr(Questions, f"can_{_name}", _question(getattr(Primitives, _name)))
 
 
 Verdict = Literal["legal", "illegal", "not provable"]

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir import ir
 
@@ -20,9 +20,9 @@ from tir_mlir.passes.schedule.placement.location import Mark
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
-from tir_mlir.schedule.arguments import BlockName, alternatives, bound, rank, variadic
+from tir_mlir.schedule.arguments import BlockName, alternatives, bound, variadic
+from tir_mlir.schedule.arguments import rank as rank_of
 from tir_mlir.schedule.call_text import Words
-from tir_mlir.schedule.can import Questions
 from tir_mlir.schedule.dead_handles import Graves, view_of
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
 from tir_mlir.schedule.history import Entry
@@ -30,6 +30,9 @@ from tir_mlir.schedule.refusal import culprit_id, user_frame
 from tir_mlir.schedule.refusal import refusal as refusal_text
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction, handles_in
+
+if TYPE_CHECKING:
+    from tir_mlir.equivalence.result import Result
 
 _owners = itertools.count()
 T = TypeVar("T")
@@ -45,37 +48,49 @@ class Call:
     start: float
 
 
-class Stepper(Questions):
-    """The state of a schedule, and the one way in which it changes."""
+class Executor:
+    """The state of a schedule, and the only code that changes it.
+
+    `check`, where set, compares the program with the original after every step that changed it.
+    """
+
+    check: Callable[[], Result] | None = None
 
     def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
-        self._module = module
+        self.original = module
+        self.module = module
+        self.random = random
+        self.working: str | None = None
+        self.history: list[Entry] = []
+        self.trace = Trace()
         self._owner = next(_owners)
-        self._random = random
         self._detail = detail
         self._debug = debug
-        self._working: str | None = None
-        self._verify_steps = False
         self._graves = Graves()
-        self._known: set[int] = set()  # the serials of the handles that are good here
+        self._known: set[int] = set()  # serials of the handles that are valid here
         self._values: dict[int, int] = {}  # the integers behind ExprHandles
-        self._history: list[Entry] = []
-        self._undone: dict[int, str] = {}  # by serial of a handle: the step that gave it and is no more
-        self.trace = Trace()
+        self._undone: dict[int, str] = {}  # serial of a handle -> the undone step that returned it
+
+    def twin(self) -> Executor:
+        """An executor in the same state, random numbers included, that checks no steps."""
+        other = object.__new__(Executor)
+        other.__dict__ |= self._state()
+        other.check = None
+        return other
 
     def _state(self) -> dict[str, Any]:
         """The state, copied where a step would change it in place."""
         return self.__dict__ | {
-            "_random": Random(self._random.state),
+            "random": Random(self.random.state),
             "_graves": self._graves.copy(),
             "_known": set(self._known),
             "_values": dict(self._values),
-            "_history": list(self._history),
+            "history": list(self.history),
             "_undone": dict(self._undone),
             "trace": self.trace.copy(),
         }
 
-    def _all_or_nothing(self, steps: Callable[[], T]) -> T:
+    def all_or_nothing(self, steps: Callable[[], T]) -> T:
         """What several steps give; an error in one takes back all of them.
 
         No context manager: Ctrl-C between its lines would take them back late, or not at all.
@@ -90,20 +105,23 @@ class Stepper(Questions):
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
-    def _apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run one primitive: on a copy, verified, recorded. Errors leave everything as it was."""
         primitive = PRIMITIVES[name]
-        if not self._verify_steps or primitive.pure:
+        check = self.check
+        if check is None or primitive.pure:
             return self._applied(primitive, args, kwargs)
-        return self._all_or_nothing(lambda: self._checked(primitive, args, kwargs))
+        return self.all_or_nothing(lambda: self._checked(primitive, args, kwargs, check))
 
-    def _checked(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _checked(
+        self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], check: Callable[[], Result]
+    ) -> Any:
         """Run one primitive and compare. Errors: StepError when the program is not equal to the first one."""
-        before = self._module
+        before = self.module
         result = self._applied(primitive, args, kwargs)
-        if self._module is before:
+        if self.module is before:
             return result
-        answer = self.verify()
+        answer = check()
         if answer:
             return result
         step = self.trace.insts[-1]
@@ -114,12 +132,9 @@ class Stepper(Questions):
         error.call = call
         raise error
 
-    def verify(self, sizes: str = "auto", *, seed: int = 0) -> Any:
-        raise NotImplementedError
-
     def _applied(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arguments = bound(primitive, args, kwargs)
-        module, steps, state, first = self._module, len(self.trace), self._random.state, len(self._history)
+        module, steps, state, first = self.module, len(self.trace), self.random.state, len(self.history)
         place = user_frame()
         try:
             with entered(), entered(_location(place)):
@@ -130,18 +145,18 @@ class Stepper(Questions):
                 self.trace.decisions.pop(step, None)
                 self._known -= {h.serial for h in handles_in(step.outputs)}
             del self.trace.insts[steps:]
-            del self._history[first:]
-            self._module, self._random.state = module, state
+            del self.history[first:]
+            self.module, self.random.state = module, state
             self._graves.rise(module)
             raise
 
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:
-        module = self._module if primitive.pure else create.clone_module(self._module)
+        module = self.module if primitive.pure else create.clone_module(self.module)
         try:
             result = self._run(primitive, arguments, module)
             if not primitive.pure:
-                verify(module, before=self._module)
-                check_concurrency(primitive.name, self._module, module)
+                verify(module, before=self.module)
+                check_concurrency(primitive.name, self.module, module)
         except (ScheduleError, VerifyError, NotProvable, NotAffine) as error:
             self._raise(primitive.name, arguments, error)
         if isinstance(result, bool):  # the answer to a question, no step
@@ -156,31 +171,31 @@ class Stepper(Questions):
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
         """Make a step count."""
-        number, before = len(self.trace) + 1, self._module
+        number, before = len(self.trace) + 1, self.module
         words = Words(before, self._values)
         call, lost = words.short(instruction.name, instruction.arguments), ()
         if module is not before:
             lost = self._graves.bury(before, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
-        self._module = module
+        self.module = module
         self.trace.append(instruction, decision)
         spent = 1e3 * (perf_counter() - user.start)
         kept = number, call, user.place, spent, instruction, decision, before, module, user.random, user.first, lost
-        self._history.append(Entry(*kept))
+        self.history.append(Entry(*kept))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
         call = {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
         many = variadic(primitive)
         positional = call.pop(many) if many else ()
         parameters = primitive.signature.parameters.items()
-        call |= {k: self._random for k, p in parameters if p.annotation is Random}
+        call |= {k: self.random for k, p in parameters if p.annotation is Random}
         return primitive.run(*positional, **call)
 
-    def _rank(self, index_map: Any, block: Any, buffer: Any = None) -> int | None:
+    def rank(self, index_map: Any, block: Any, buffer: Any = None) -> int | None:
         with entered():
-            return rank(self._module, index_map, block, buffer)
+            return rank_of(self.module, index_map, block, buffer)
 
     def _raise(self, name: str, arguments: dict[str, Any], error: Exception) -> None:
-        call = Words(self._module, self._values).short(name, arguments)
+        call = Words(self.module, self._values).short(name, arguments)
         provable = not isinstance(error, NotProvable) and getattr(error, "provable", True)
         reason = getattr(error, "reason", None) or getattr(error, "message", None) or str(error)
         if isinstance(error, VerifyError):
@@ -190,7 +205,7 @@ class Stepper(Questions):
             culprit = error.op_id
         culprit = self._shown_culprit(culprit, arguments)
         fix, example = getattr(error, "fix", ""), getattr(error, "counterexample", None)
-        text = refusal_text(call, reason, self._module, culprit, self._detail, provable, fix)
+        text = refusal_text(call, reason, self.module, culprit, self._detail, provable, fix)
         kind = type(error) if isinstance(error, ScheduleError) else ScheduleError
         refusal = kind(reason, None, provable, text, example, fix)
         refusal.call = call
@@ -200,11 +215,11 @@ class Stepper(Questions):
         """What to mark: the culprit, or, if the program before the step has it not, what the step was asked for."""
         number = culprit_id(culprit)
         asked = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
-        return next((n for n in (number, *asked) if n is not None and walk.find(self._module, n) is not None), None)
+        return next((n for n in (number, *asked) if n is not None and walk.find(self.module, n) is not None), None)
 
-    def _take_back(self, count: int) -> None:
+    def take_back(self, count: int) -> None:
         """Undo every step of the history from an entry on."""
-        gone = self._history[count:]
+        gone = self.history[count:]
         steps = {e.instruction for e in gone}
         self.trace.insts[:] = [i for i in self.trace.insts if i not in steps]
         self.trace.decisions = {i: d for i, d in self.trace.decisions.items() if i not in steps}
@@ -214,17 +229,17 @@ class Stepper(Questions):
                 self._known.discard(handle.serial)
                 self._values.pop(handle.serial, None)
                 self._undone[handle.serial] = f"step {entry.number}, {entry.call}, which gave it, was undone"
-        self._module, self._random.state = gone[0].before, gone[0].random
-        del self._history[count:]
+        self.module, self.random.state = gone[0].before, gone[0].random
+        del self.history[count:]
 
     # --- arguments ----------------------------------------------------------------------------------------------------
 
     def _named(self, primitive: Primitive, key: str, value: Any) -> Any:
         """Names of blocks become handles, by a get_block step; the function worked on is written down."""
         if primitive.signature.parameters[key].annotation is Func:
-            return working_function(funcs(self._module), value).name
+            return working_function(funcs(self.module), value).name
         if isinstance(value, BlockName):
-            return self.get_block(str(value))
+            return self.apply("get_block", str(value), self.working)
         if isinstance(value, (list, tuple)):
             return type(value)(self._named(primitive, key, v) for v in value)
         return value
@@ -235,7 +250,7 @@ class Stepper(Questions):
         if annotation is Func:
             return working_function(funcs(module), value)
         if isinstance(value, Handle):
-            view = self._view(value, module)
+            view = self.view(value, module)
             parts = alternatives(annotation)
             if isinstance(view, Func) and Func not in parts:
                 raise ScheduleError("this is the root block; name a block with a computation", None)
@@ -250,35 +265,40 @@ class Stepper(Questions):
 
     def _views(self, value: Any, module: ir.Module) -> Any:
         if isinstance(value, Handle):
-            return self._view(value, module)
+            return self.view(value, module)
         if isinstance(value, (list, tuple)):
             return type(value)(self._views(v, module) for v in value)
         if isinstance(value, dict):
             return {k: self._views(v, module) for k, v in value.items()}
         if isinstance(value, Formula):
-            return value.value(self._integer)
+            return value.value(self.integer)
         return value
 
-    def _view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | Mark | int:
+    def view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | Mark | int:
         """What a handle stands for. Errors: IndexError for a handle not known here, ValueError for a dead one."""
         if isinstance(handle, ExprHandle):
-            return self._integer(handle)
-        self._check_known(handle)
+            return self.integer(handle)
+        self.check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return Mark(handle.id)
         op = walk.find(module, handle.id)
         if op is None:
             story, left = self._graves.story(handle.id), self._graves.left(handle.id)
-            alive = next((n for n in left if walk.find(self._module, n) is not None), None)
+            alive = next((n for n in left if walk.find(self.module, n) is not None), None)
             fix = f"use what it left, or look the {handle.word} up anew" if left else f"look the {handle.word} up anew"
             raise HandleError(f"the {handle.word} behind this handle is gone: {story}", alive, fix=fix)
         return view_of(op)
 
-    def _integer(self, handle: ExprHandle) -> int:
-        self._check_known(handle)
+    def integer(self, handle: ExprHandle) -> int:
+        self.check_known(handle)
         return self._values[handle.id]
 
-    def _check_known(self, handle: Handle) -> None:
+    def forget(self, handle: Handle) -> None:
+        """Invalidate a handle. Errors: IndexError when it is not valid here."""
+        self.check_known(handle)
+        self._known.discard(handle.serial)
+
+    def check_known(self, handle: Handle) -> None:
         if handle.owner != self._owner:
             raise IndexError(
                 f"this {handle.word} handle was given out by another schedule; look the {handle.word} up in this one"

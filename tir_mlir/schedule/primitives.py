@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from tir_mlir.dialect.index_maps import IndexMap, RegionMap
 from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, LoopHandle
 
 BlockLike = BlockHandle | str
@@ -15,46 +16,40 @@ IntLike = int | ExprHandle
 IndexMapLike = IndexMap | Callable[..., Any]
 
 
-class Methods:
-    """One method a primitive. Where a block is expected, its name will do."""
+class Primitives:
+    """One method for each primitive. An argument that is a block may be given by the block's name."""
 
-    _working: str | None
-
-    def _apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    def _rank(self, index_map: IndexMapLike, block: BlockLike, buffer: BufferLike | None = None) -> int | None:
-        """How many indices a map takes that does not say it: the rank of a buffer, or the iters of a block."""
-        raise NotImplementedError
+    def __init__(self, executor: Executor):
+        self._executor = executor
 
     # --- looking ------------------------------------------------------------------------------------------------------
 
     def get_block(self, name: str, func_name: str | None = None) -> BlockHandle:
-        return self._apply("get_block", name, self._working if func_name is None else func_name)
+        return self._executor.apply("get_block", name, self._executor.working if func_name is None else func_name)
 
     get_sblock = get_block
 
     def get_loops(self, block: BlockLike) -> list[LoopHandle]:
-        return self._apply("get_loops", block)
+        return self._executor.apply("get_loops", block)
 
     def get_child_blocks(self, block_or_loop: BlockLike | LoopHandle) -> list[BlockHandle]:
-        return self._apply("get_child_blocks", block_or_loop)
+        return self._executor.apply("get_child_blocks", block_or_loop)
 
     def get_producers(self, block: BlockLike) -> list[BlockHandle]:
-        return self._apply("get_producers", block)
+        return self._executor.apply("get_producers", block)
 
     def get_consumers(self, block: BlockLike) -> list[BlockHandle]:
-        return self._apply("get_consumers", block)
+        return self._executor.apply("get_consumers", block)
 
     def get_output_blocks(self, scope_block: BlockLike) -> list[BlockHandle]:
-        return self._apply("get_output_blocks", scope_block)
+        return self._executor.apply("get_output_blocks", scope_block)
 
     # --- choosing at random -------------------------------------------------------------------------------------------
 
     def sample_categorical(
         self, candidates: Sequence[IntLike], probs: Sequence[float], decision: IntLike | None = None
     ) -> ExprHandle:
-        return self._apply("sample_categorical", candidates, probs, decision)
+        return self._executor.apply("sample_categorical", candidates, probs, decision)
 
     def sample_perfect_tile(
         self,
@@ -63,7 +58,7 @@ class Methods:
         max_innermost_factor: IntLike = 16,
         decision: Sequence[int] | None = None,
     ) -> list[ExprHandle | None]:
-        return self._apply("sample_perfect_tile", loop, n, max_innermost_factor, decision)
+        return self._executor.apply("sample_perfect_tile", loop, n, max_innermost_factor, decision)
 
     def sample_partitioned_tile(
         self,
@@ -73,13 +68,13 @@ class Methods:
         innerpart_factor: IntLike = 1,
         decision: Sequence[int] | None = None,
     ) -> list[ExprHandle | None]:
-        return self._apply("sample_partitioned_tile", loop, n, partition_pos, innerpart_factor, decision)
+        return self._executor.apply("sample_partitioned_tile", loop, n, partition_pos, innerpart_factor, decision)
 
     def sample_compute_location(self, block: BlockLike, decision: IntLike | None = None) -> LoopHandle:
-        return self._apply("sample_compute_location", block, decision)
+        return self._executor.apply("sample_compute_location", block, decision)
 
     def enter_postproc(self) -> None:
-        return self._apply("enter_postproc")
+        return self._executor.apply("enter_postproc")
 
     # --- loops --------------------------------------------------------------------------------------------------------
 
@@ -90,70 +85,70 @@ class Methods:
         preserve_unit_iters: bool = True,
         disable_predication: bool = False,
     ) -> list[LoopHandle]:
-        return self._apply("split", loop, factors, preserve_unit_iters, disable_predication)
+        return self._executor.apply("split", loop, factors, preserve_unit_iters, disable_predication)
 
     def fuse(self, *loops: LoopHandle, preserve_unit_iters: bool = True) -> LoopHandle:
-        return self._apply("fuse", *loops, preserve_unit_iters=preserve_unit_iters)
+        return self._executor.apply("fuse", *loops, preserve_unit_iters=preserve_unit_iters)
 
     def merge(self, *loops: LoopHandle) -> LoopHandle:
-        return self._apply("merge", *loops)
+        return self._executor.apply("merge", *loops)
 
     def loop_partition(
         self, loop: LoopHandle, factors: Sequence[int | None], preserve_unit_iters: bool = True
     ) -> list[LoopHandle]:
-        return self._apply("loop_partition", loop, factors, preserve_unit_iters)
+        return self._executor.apply("loop_partition", loop, factors, preserve_unit_iters)
 
     def add_unit_loop(self, block_or_loop: BlockLike | LoopHandle) -> LoopHandle:
-        return self._apply("add_unit_loop", block_or_loop)
+        return self._executor.apply("add_unit_loop", block_or_loop)
 
     def reorder(self, *ordered_loops: LoopHandle) -> None:
-        return self._apply("reorder", *ordered_loops)
+        return self._executor.apply("reorder", *ordered_loops)
 
     def parallel(self, loop: LoopHandle) -> None:
-        return self._apply("parallel", loop)
+        return self._executor.apply("parallel", loop)
 
     def vectorize(self, loop: LoopHandle) -> None:
-        return self._apply("vectorize", loop)
+        return self._executor.apply("vectorize", loop)
 
     def unroll(self, loop: LoopHandle) -> None:
-        return self._apply("unroll", loop)
+        return self._executor.apply("unroll", loop)
 
     def bind(self, loop: LoopHandle, thread_axis: str) -> None:
-        return self._apply("bind", loop, thread_axis)
+        return self._executor.apply("bind", loop, thread_axis)
 
     def annotate(self, block_or_loop: BlockLike | LoopHandle, ann_key: str, ann_val: Any) -> None:
-        return self._apply("annotate", block_or_loop, ann_key, ann_val)
+        return self._executor.apply("annotate", block_or_loop, ann_key, ann_val)
 
     def unannotate(self, block_or_loop: BlockLike | LoopHandle, ann_key: str) -> None:
-        return self._apply("unannotate", block_or_loop, ann_key)
+        return self._executor.apply("unannotate", block_or_loop, ann_key)
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
     def blockize(self, target: LoopHandle | Sequence[BlockLike], preserve_unit_iters: bool = True) -> BlockHandle:
-        return self._apply("blockize", target, preserve_unit_iters)
+        return self._executor.apply("blockize", target, preserve_unit_iters)
 
     def decompose_reduction(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
-        return self._apply("decompose_reduction", block, loop)
+        return self._executor.apply("decompose_reduction", block, loop)
 
     def rfactor(self, loop: LoopHandle, factor_axis: int) -> BlockHandle:
-        return self._apply("rfactor", loop, factor_axis)
+        return self._executor.apply("rfactor", loop, factor_axis)
 
     def fuse_reduction_epilogue(self, reduction_block: BlockLike, epilogue_block: BlockLike) -> None:
-        return self._apply("fuse_reduction_epilogue", reduction_block, epilogue_block)
+        return self._executor.apply("fuse_reduction_epilogue", reduction_block, epilogue_block)
 
     def decompose_padding(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
-        return self._apply("decompose_padding", block, loop)
+        return self._executor.apply("decompose_padding", block, loop)
 
     def can_decompose_padding(self, block: BlockLike, loop: LoopHandle) -> bool:
-        return self._apply("can_decompose_padding", block, loop)
+        return self._executor.apply("can_decompose_padding", block, loop)
 
     def pad_einsum(self, block: BlockLike, padding: Sequence[int]) -> None:
-        return self._apply("pad_einsum", block, padding)
+        return self._executor.apply("pad_einsum", block, padding)
 
     def tensorize(
         self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str, preserve_unit_iters: bool = True
     ) -> None:
-        return self._apply("tensorize", block_or_loop, tensor_intrin, preserve_unit_iters)
+        return self._executor.apply("tensorize", block_or_loop, tensor_intrin, preserve_unit_iters)
 
     # --- buffers ------------------------------------------------------------------------------------------------------
 
@@ -164,7 +159,7 @@ class Methods:
         storage_scope: str,
         consumer_blocks: Sequence[BlockLike] | None = None,
     ) -> BlockHandle:
-        return self._apply("cache_read", block, _buffer(read_buffer_index), storage_scope, consumer_blocks)
+        return self._executor.apply("cache_read", block, _buffer(read_buffer_index), storage_scope, consumer_blocks)
 
     def cache_write(
         self,
@@ -173,37 +168,37 @@ class Methods:
         storage_scope: str,
         consumer_blocks: Sequence[BlockLike] | None = None,
     ) -> BlockHandle:
-        return self._apply("cache_write", block, _buffer(write_buffer_index), storage_scope, consumer_blocks)
+        return self._executor.apply("cache_write", block, _buffer(write_buffer_index), storage_scope, consumer_blocks)
 
     def cache_index(self, block: BlockLike, storage_scope: str, cse_thresh: int = 0) -> list[BlockHandle]:
-        return self._apply("cache_index", block, storage_scope, cse_thresh)
+        return self._executor.apply("cache_index", block, storage_scope, cse_thresh)
 
     def cache_inplace(self, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str) -> list[BlockHandle]:
-        return self._apply("cache_inplace", block, _buffer(read_buffer_index), storage_scope)
+        return self._executor.apply("cache_inplace", block, _buffer(read_buffer_index), storage_scope)
 
     def reindex(self, block: BlockLike, buffer: BufferLike) -> BlockHandle:
-        return self._apply("reindex", block, _buffer(buffer))
+        return self._executor.apply("reindex", block, _buffer(buffer))
 
     def reindex_cache_read(
         self, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str, index_map: IndexMapLike
     ) -> BlockHandle:
-        map_ = IndexMap.wrap(index_map, self._rank(index_map, block))
-        return self._apply("reindex_cache_read", block, _buffer(read_buffer_index), storage_scope, map_)
+        map_ = IndexMap.wrap(index_map, self._executor.rank(index_map, block))
+        return self._executor.apply("reindex_cache_read", block, _buffer(read_buffer_index), storage_scope, map_)
 
     def reindex_cache_write(
         self, block: BlockLike, write_buffer_index: BufferLike, storage_scope: str, index_map: IndexMapLike
     ) -> BlockHandle:
-        map_ = IndexMap.wrap(index_map, self._rank(index_map, block))
-        return self._apply("reindex_cache_write", block, _buffer(write_buffer_index), storage_scope, map_)
+        map_ = IndexMap.wrap(index_map, self._executor.rank(index_map, block))
+        return self._executor.apply("reindex_cache_write", block, _buffer(write_buffer_index), storage_scope, map_)
 
     def set_scope(self, block: BlockLike, buffer_index: int | str, storage_scope: str) -> None:
-        return self._apply("set_scope", block, buffer_index, storage_scope)
+        return self._executor.apply("set_scope", block, buffer_index, storage_scope)
 
     def storage_align(self, block: BlockLike, buffer_index: int | str, axis: int, factor: int, offset: int) -> None:
-        return self._apply("storage_align", block, buffer_index, axis, factor, offset)
+        return self._executor.apply("storage_align", block, buffer_index, axis, factor, offset)
 
     def unsafe_set_dtype(self, block: BlockLike, buffer_index: int | str, dtype: str) -> None:
-        return self._apply("unsafe_set_dtype", block, buffer_index, dtype)
+        return self._executor.apply("unsafe_set_dtype", block, buffer_index, dtype)
 
     def transform_layout(
         self,
@@ -215,13 +210,13 @@ class Methods:
         assume_injective_transform: bool = False,
     ) -> None:
         which = _buffer(buffer)
-        map_ = IndexMap.wrap(index_map, self._rank(index_map, block, which))
+        map_ = IndexMap.wrap(index_map, self._executor.rank(index_map, block, which))
         pad = IndexMap.wrap(pad_value, len(map_.terms)) if callable(pad_value) else pad_value
         keyword = {"assume_injective_transform": assume_injective_transform}
-        return self._apply("transform_layout", block, which, map_, pad, **keyword)
+        return self._executor.apply("transform_layout", block, which, map_, pad, **keyword)
 
     def rolling_buffer(self, block: BlockLike, write_buffer_index: int | str) -> None:
-        return self._apply("rolling_buffer", block, write_buffer_index)
+        return self._executor.apply("rolling_buffer", block, write_buffer_index)
 
     def annotate_buffer_access(
         self,
@@ -230,46 +225,50 @@ class Methods:
         buf_type: Literal["read", "write"],
         gen_new_ranges: RegionMap | Callable[..., Any] | str,
     ) -> None:
-        return self._apply("annotate_buffer_access", block, buffer_index, buf_type, RegionMap.wrap(gen_new_ranges))
+        return self._executor.apply(
+            "annotate_buffer_access", block, buffer_index, buf_type, RegionMap.wrap(gen_new_ranges)
+        )
 
     def unsafe_hide_buffer_access(
         self, block: BlockLike, buf_type: Literal["read", "write"], buf_index_array: Sequence[int]
     ) -> None:
-        return self._apply("unsafe_hide_buffer_access", block, buf_type, buf_index_array)
+        return self._executor.apply("unsafe_hide_buffer_access", block, buf_type, buf_index_array)
 
     def transform_block_layout(self, block: BlockLike, index_map: IndexMapLike) -> None:
-        return self._apply("transform_block_layout", block, IndexMap.wrap(index_map, self._rank(index_map, block)))
+        return self._executor.apply(
+            "transform_block_layout", block, IndexMap.wrap(index_map, self._executor.rank(index_map, block))
+        )
 
     def reorder_block_iter_var(self, block: BlockLike, new_order: Sequence[int]) -> None:
-        return self._apply("reorder_block_iter_var", block, new_order)
+        return self._executor.apply("reorder_block_iter_var", block, new_order)
 
     # --- where things are computed ------------------------------------------------------------------------------------
 
     def compute_at(
         self, block: BlockLike, loop: LoopHandle, preserve_unit_loops: bool = False, index: int = -1
     ) -> None:
-        return self._apply("compute_at", block, loop, preserve_unit_loops, index)
+        return self._executor.apply("compute_at", block, loop, preserve_unit_loops, index)
 
     def reverse_compute_at(
         self, block: BlockLike, loop: LoopHandle, preserve_unit_loops: bool = False, index: int = -1
     ) -> None:
-        return self._apply("reverse_compute_at", block, loop, preserve_unit_loops, index)
+        return self._executor.apply("reverse_compute_at", block, loop, preserve_unit_loops, index)
 
     def read_at(
         self, loop: LoopHandle, block: BlockLike, read_buffer_index: BufferLike, storage_scope: str
     ) -> BlockHandle:
-        return self._apply("read_at", loop, block, _buffer(read_buffer_index), storage_scope)
+        return self._executor.apply("read_at", loop, block, _buffer(read_buffer_index), storage_scope)
 
     def write_at(
         self, loop: LoopHandle, block: BlockLike, write_buffer_index: BufferLike, storage_scope: str
     ) -> BlockHandle:
-        return self._apply("write_at", loop, block, _buffer(write_buffer_index), storage_scope)
+        return self._executor.apply("write_at", loop, block, _buffer(write_buffer_index), storage_scope)
 
     def compute_inline(self, block: BlockLike) -> None:
-        return self._apply("compute_inline", block)
+        return self._executor.apply("compute_inline", block)
 
     def reverse_compute_inline(self, block: BlockLike) -> None:
-        return self._apply("reverse_compute_inline", block)
+        return self._executor.apply("reverse_compute_inline", block)
 
 
 def _buffer(which: BufferLike) -> Any:
@@ -278,6 +277,6 @@ def _buffer(which: BufferLike) -> Any:
     return name if isinstance(name, str) else which
 
 
-for _name, _method in vars(Methods).items():
+for _name, _method in vars(Primitives).items():
     if _name in PRIMITIVES:
         _method.__doc__ = PRIMITIVES[_name].doc

@@ -18,12 +18,13 @@ from tir_mlir.passes.schedule.placement.location import Mark
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.arguments import value_type
-from tir_mlir.schedule.can import Answer
-from tir_mlir.schedule.executor import Stepper
+from tir_mlir.schedule.can import Answer, Questions
+from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.handles import BlockHandle, Handle, LoopHandle
 from tir_mlir.schedule.history import Diff, History
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, info_of
 from tir_mlir.schedule.primitives import BlockLike
+from tir_mlir.schedule.trace import Trace
 from tir_mlir.script import display
 from tir_mlir.script.module import IRModule, PrimFunc
 
@@ -36,7 +37,7 @@ _NO_TREE = (
 )
 
 
-class Schedule(Stepper):
+class Schedule(Questions):
     """A copy of a module that primitives rewrite, step by step.
 
     Every step works on a copy and is held to the rules of `dialect/verify.py` before it counts: a step that raises
@@ -65,9 +66,10 @@ class Schedule(Stepper):
         if not isinstance(source, ir.Module):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
         with entered():
-            super().__init__(create.clone_module(source), random, error_render_level, debug_mask not in ("none", 0))
-        self._original = self._module
-        self._verify_steps = bool(verify)
+            copy = create.clone_module(source)
+        super().__init__(Executor(copy, random, error_render_level, debug_mask not in ("none", 0)))
+        if verify:
+            self._executor.check = self.verify
         _ = enable_check  # accepted for TVM's sake: our checks are proofs and cannot be switched off
 
     # --- the module ---------------------------------------------------------------------------------------------------
@@ -75,7 +77,7 @@ class Schedule(Stepper):
     @property
     def mod(self) -> IRModule:
         """The module as it stands now. It does not change under you: later steps work on copies."""
-        return IRModule(self._module)
+        return IRModule(self._executor.module)
 
     def verify(self, sizes: str = "auto", *, seed: int = 0) -> Result:
         """Whether the program still computes what it did at first: both run over a prime field and must agree exactly.
@@ -84,24 +86,34 @@ class Schedule(Stepper):
         "auto": full where that is soon done. The answer is true when they are equal; its text says at which sizes they
         ran, or which element differs first and who wrote it. Errors: NotChecked names what has no exact meaning.
         """
-        from tir_mlir.equivalence.verify_schedule import verify_schedule
+        from tir_mlir.schedule.verify import verify  # loads the compiler
 
-        return verify_schedule(self, sizes, seed)
+        return verify(self._executor, sizes, seed)
 
     def show(self, diff: bool = False, **options: Any) -> None:
         """Print the module as TVMScript; with `diff`, what the last step that changed it made of it."""
         if not diff:
             self.mod.show(**options)
             return
-        last = next((e for e in reversed(self._history) if e.before is not e.after), None)
+        last = next((e for e in reversed(self._executor.history) if e.before is not e.after), None)
         display.put(last.diff() if last else Diff("no step has changed the program yet"))
+
+    @property
+    def trace(self) -> Trace:
+        """The steps and decisions so far; prints as Python and replays on other schedules."""
+        return self._executor.trace
+
+    @property
+    def executor(self) -> Executor:
+        """The state behind the schedule, for tools that replay or check steps."""
+        return self._executor
 
     # --- what was done, and what would be -----------------------------------------------------------------------------
 
     @property
     def history(self) -> History:
         """Every step: its call, the user's line, its time, the program after it."""
-        return History(self._history)
+        return History(self._executor.history)
 
     def undo(self, n: int = 1) -> None:
         """Take back the last `n` steps that did more than look or sample, and all that came after the first of them.
@@ -109,11 +121,11 @@ class Schedule(Stepper):
         The module, the trace, the handles and the random numbers are as they were before; handles given out since are
         dead. Errors: ValueError when there are not so many steps.
         """
-        steps = [e for e in self._history if e.changed]
+        steps = [e for e in self._executor.history if e.changed]
         if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= len(steps):
             raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {shown(n)}")
         if n:
-            self._take_back(steps[-n].first)
+            self._executor.take_back(steps[-n].first)
 
     def explain(self, primitive: str, /, *args: Any, **kwargs: Any) -> Answer:
         """Whether a step would be legal, asked by its name: `sch.explain("split", loop, [None, 16])`.
@@ -144,24 +156,23 @@ class Schedule(Stepper):
                 f' str", but gets: "{value_type(handle)}"'
             )
         with entered():
-            view = trial._view(handle, trial._module)
+            view = trial._executor.view(handle, trial._executor.module)
             if not isinstance(view, Block):
                 raise ScheduleError("this is the root block; name a block with a computation")
             return explain_tensorize(view, tensor_intrin)
 
     def _ask(self, step: Callable[[Any], Any]) -> Answer:
         trial = self._twin()
-        trial._verify_steps = False  # a question is about proofs; running the program is for the step itself
         try:
             step(trial)
         except ScheduleError as error:
             return Answer.refused(error.call, error)
-        return Answer(trial._history[-1].call, "legal", mod=trial.mod)
+        return Answer(trial._executor.history[-1].call, "legal", mod=trial.mod)
 
     def _twin(self) -> Schedule:
-        """A schedule in the same state, random numbers included."""
+        """A schedule in the same state, random numbers included; its steps are not compared with the original."""
         other = object.__new__(type(self))
-        other.__dict__ |= self._state()
+        other.__dict__ |= self.__dict__ | {"_executor": self._executor.twin()}
         return other
 
     def copy(self) -> Schedule:
@@ -170,7 +181,9 @@ class Schedule(Stepper):
         The copy makes random choices of its own.
         """
         other = self._twin()
-        other._random = Random(self._random.fork_seed())
+        other._executor.random = Random(self.fork_seed())
+        if self._executor.check is not None:
+            other._executor.check = other.verify
         return other
 
     def work_on(self, func_name: str) -> None:
@@ -179,12 +192,12 @@ class Schedule(Stepper):
             got = value_type(func_name)
             raise TypeError(f'In "Schedule.work_on", "func_name" has wrong type. Expected "str", but gets: "{got}"')
         with entered():
-            working_function(funcs(self._module), func_name)
-        self._working = func_name
+            working_function(funcs(self._executor.module), func_name)
+        self._executor.working = func_name
 
     @property
     def func_working_on(self) -> str | None:
-        return self._working
+        return self._executor.working
 
     # --- handles ------------------------------------------------------------------------------------------------------
 
@@ -193,13 +206,13 @@ class Schedule(Stepper):
         if isinstance(handle, int):
             return handle
         if isinstance(handle, Formula):
-            return handle.value(self._integer)
+            return handle.value(self._executor.integer)
         if not isinstance(handle, Handle):
             raise TypeError(
                 f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{shown(handle)}"'
             )
         with entered():
-            view = self._view(handle, self._module)
+            view = self._executor.view(handle, self._executor.module)
             if isinstance(view, Mark):
                 raise ValueError(f"this handle stands for no loop: sample_compute_location chose {view.name.lower()}")
             return view if isinstance(view, int) else info_of(view)
@@ -218,18 +231,17 @@ class Schedule(Stepper):
         if not isinstance(handle, Handle):
             got = shown(handle)
             raise TypeError(f'In "Schedule.remove_rv", "handle" has wrong type. Expected a handle, but gets: "{got}"')
-        self._check_known(handle)
-        self._known.discard(handle.serial)
+        self._executor.forget(handle)
 
     # --- chance -------------------------------------------------------------------------------------------------------
 
     def seed(self, seed: int | None) -> None:
         """Start the random choices anew: from a seed in [1, 2**31 - 1], or (None) from the system's randomness."""
-        self._random = _random(seed)
+        self._executor.random = _random(seed)
 
     def fork_seed(self) -> int:
         """A seed for another schedule, drawn from this one's random numbers."""
-        return self._random.fork_seed()
+        return self._executor.random.fork_seed()
 
 
 def _is_index(value: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.schedule.trace import json_text, python_text, replay
 from tir_mlir.schedule.trace.instruction import Instruction
-from tir_mlir.schedule.trace.replay import DecisionProvider
+from tir_mlir.schedule.trace.replay import DecisionProvider, HasExecutor, StepRunner
 
 _POSTPROC = "enter_postproc"
 
@@ -81,7 +81,7 @@ class Trace:
     # --- replaying ----------------------------------------------------------------------------------------------------
 
     def apply_to_schedule(
-        self, sch: Any, remove_postproc: bool = False, decision_provider: DecisionProvider | None = None
+        self, sch: HasExecutor, remove_postproc: bool = False, decision_provider: DecisionProvider | None = None
     ) -> None:
         """Run the steps on another schedule, all of them or none.
 
@@ -89,11 +89,15 @@ class Trace:
         decision)` may give others (None: choose anew). Errors: TraceError for a trace that does not fit, and those of
         the steps.
         """
-        replay.run(self._kept(remove_postproc), self.decisions, sch, decision_provider)
+        replay.run(self._kept(remove_postproc), self.decisions, sch.executor, decision_provider)
 
-    def replay(self, sch: Any) -> None:
+    def replay(self, sch: HasExecutor) -> None:
         """Run all steps on another schedule."""
         self.apply_to_schedule(sch)
+
+    def run_on(self, executor: StepRunner) -> None:
+        """Run all steps on the executor of a schedule."""
+        replay.run(self.insts, self.decisions, executor, None)
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
@@ -111,7 +115,7 @@ class Trace:
         return Trace(*json_text.decoded(json_obj))
 
     @staticmethod
-    def apply_json_to_schedule(json_obj: Any, sch: Any) -> None:
+    def apply_json_to_schedule(json_obj: Any, sch: HasExecutor) -> None:
         """Read a trace and run it on a schedule, all of it or nothing."""
         Trace.from_json(json_obj).apply_to_schedule(sch)
 

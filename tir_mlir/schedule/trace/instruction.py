@@ -14,8 +14,8 @@ from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.arguments import handle_types, variadic
 from tir_mlir.schedule.handles import Handle
-
-DECISION = "decision"
+from tir_mlir.schedule.trace import python_text
+from tir_mlir.schedule.trace.python_text import DECISION
 
 # names of kinds that are not the name of the primitive in CamelCase
 _KINDS = {"get_block": "GetSBlock", "rfactor": "RFactor", "reindex": "ReIndex", "unsafe_set_dtype": "UnsafeSetDType"}
@@ -95,9 +95,7 @@ class Instruction:
             yield from handles_in(value)
 
     def __str__(self) -> str:
-        from tir_mlir.schedule.trace.python_text import alone
-
-        return alone(self)
+        return python_text.alone(self)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())

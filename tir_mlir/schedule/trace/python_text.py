@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.schedule.handles import Handle
-from tir_mlir.schedule.trace.instruction import DECISION, Instruction
 
+if TYPE_CHECKING:
+    from tir_mlir.schedule.trace.instruction import Instruction
+
+DECISION = "decision"  # the parameter of sampling primitives that holds the choice
 HEAD = ["from tir_mlir import Schedule", "def apply_trace(sch: Schedule) -> None:"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from tir_mlir.dialect.diagnostics import TraceError
 from tir_mlir.dialect.index_maps import Formula
@@ -11,11 +11,30 @@ from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import Handle
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction
 
+T = TypeVar("T")
 DecisionProvider = Callable[[Instruction, list[Any], list[Any], Any], Any]
 
 
+class StepRunner(Protocol):
+    """What replaying asks of the executor of a schedule."""
+
+    def apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    def all_or_nothing(self, steps: Callable[[], T], /) -> T: ...
+
+
+class HasExecutor(Protocol):
+    """A schedule."""
+
+    @property
+    def executor(self) -> StepRunner: ...
+
+
 def run(
-    steps: Sequence[Instruction], decisions: Mapping[Instruction, Any], sch: Any, provider: DecisionProvider | None
+    steps: Sequence[Instruction],
+    decisions: Mapping[Instruction, Any],
+    target: StepRunner,
+    provider: DecisionProvider | None,
 ) -> None:
     """Run steps on a schedule, all of them or none: an error leaves it as it was."""
     known = Translation()
@@ -29,9 +48,9 @@ def run(
             if PRIMITIVES[step.name].samples:
                 arguments[DECISION] = _decision(step, arguments, decisions.get(step), provider)
             positional = arguments.pop(step.variadic) if step.variadic else ()
-            known.learn(step, sch._apply(step.name, *positional, **arguments), where)
+            known.learn(step, target.apply(step.name, *positional, **arguments), where)
 
-    sch._all_or_nothing(each)
+    target.all_or_nothing(each)
 
 
 def _decision(step: Instruction, arguments: dict[str, Any], made: Any, provider: DecisionProvider | None) -> Any:

@@ -122,14 +122,14 @@ def _call(random: Random, sch: Schedule, things: Things) -> bool:
     else:
         args, kwargs = _arguments(random, name, things)
     shown = f"sch.{name}({_shown(args, kwargs)}) on\n{sch.mod.script()}"
-    before, text, steps = sch._module, sch.mod.text(), len(sch.trace)
-    known, state = set(sch._known), sch._random.state
+    before, text, steps = sch.executor.module, sch.mod.text(), len(sch.trace)
+    known, state = set(sch.executor._known), sch.executor.random.state
     word, got = tried(shown, lambda: getattr(sch, name)(*args, **kwargs))
     after = sch.mod.text()
     if word == "refused":
-        if sch._module is not before or after != text or len(sch.trace) != steps:
+        if sch.executor.module is not before or after != text or len(sch.trace) != steps:
             raise Fault(f"refused, and the schedule has changed: {got}\n{shown}")
-        if sch._known != known or sch._random.state != state:
+        if sch.executor._known != known or sch.executor.random.state != state:
             raise Fault(f"refused, and handles or random numbers have changed: {got}\n{shown}")
     elif str(before) != text and name not in ("undo",):
         raise Fault(f"the step changed the module before it: {shown}")

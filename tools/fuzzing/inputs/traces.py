@@ -99,10 +99,15 @@ def case(random: Random) -> str:
 
 def _applied(random: Random, trace: Trace, sch: Schedule, shown: str) -> str:
     """A trace that could be read runs, or is refused and the schedule is as it was."""
-    before, text, known = sch._module, sch.mod.text(), set(sch._known)
+    before, text, known = sch.executor.module, sch.mod.text(), set(sch.executor._known)
     word, error = tried(shown, lambda: trace.apply_to_schedule(sch, remove_postproc=random.random() < 0.1))
     if word == "refused":
-        if sch._module is not before or sch.mod.text() != text or len(sch.trace) or sch._known != known:
+        if (
+            sch.executor.module is not before
+            or sch.mod.text() != text
+            or len(sch.trace)
+            or sch.executor._known != known
+        ):
             raise Fault(f"refused, and the schedule has changed: {error}\n{shown}")
         if not isinstance(error, (TraceError, ScheduleError, TypeError, ValueError, IndexError)):
             raise Fault(f"a trace does not fit by {described(error)}\n{shown}")

@@ -1,0 +1,80 @@
+"""`Schedule.verify`: a schedule as the equivalence check takes it, a module and the parameters whose layout changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis.regions import regions
+from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.dialect.index_maps import IndexMap
+from tir_mlir.dialect.ir import Block, create, entered, funcs, walk
+from tir_mlir.equivalence.result import Result
+from tir_mlir.equivalence.verify_schedule import Change, Scheduled, verify_schedule
+from tir_mlir.passes.schedule.queries.rng import Random
+from tir_mlir.schedule.executor import Executor
+from tir_mlir.schedule.history import Entry
+from tir_mlir.schedule.trace import Trace
+
+_MOVES = "transform_layout"
+
+
+def verify(executor: Executor, sizes: str, seed: int) -> Result:
+    """Compare the program of a schedule with the original. See `Schedule.verify`."""
+
+    def replayed(module: ir.Module, change: Change) -> Scheduled:
+        fresh = Executor(create.clone_module(module), Random.seeded(None), "detail", False)
+        _changed(executor.trace, change).run_on(fresh)
+        return Scheduled(fresh.module, _moves(fresh.history))
+
+    with entered():
+        scheduled = Scheduled(executor.module, _moves(executor.history))
+    return verify_schedule(executor.original, scheduled, replayed, sizes, seed)
+
+
+def _changed(trace: Trace, change: Change) -> Trace:
+    """A trace with the arguments and decisions of every step changed."""
+    steps, decisions = [], {}
+    for step in trace:
+        arguments = dict(step.arguments)
+        if step in trace.decisions:
+            arguments["decision"] = trace.decisions[step]
+        arguments = change(step.name, arguments)
+        decision = arguments.pop("decision", None)
+        steps.append(replace(step, arguments=arguments))
+        if decision is not None:
+            decisions[steps[-1]] = decision
+    return Trace(steps, decisions)
+
+
+def _moves(history: Iterable[Entry]) -> dict[tuple[str, str], IndexMap]:
+    """The parameters that `transform_layout` gave another layout: {(function, parameter): map}.
+
+    Errors: NotChecked for a parameter whose layout changes twice, or whose name is a parameter of several functions.
+    """
+    moves: dict[tuple[str, str], IndexMap] = {}
+    for entry in history:
+        if entry.instruction.name != _MOVES:
+            continue
+        arguments = entry.instruction.arguments
+        name = _buffer_name(entry.before, arguments)
+        owners = [f.name for f in funcs(entry.before) if any(p.name == name for p in f.params)]
+        if len(owners) > 1:
+            raise NotChecked(f"transform_layout of {name}, which is a parameter of several functions")
+        if owners and (owners[0], name) in moves:
+            raise NotChecked(f"the layout of parameter {name} changes twice")
+        if owners:
+            moves[owners[0], name] = arguments["index_map"]
+    return moves
+
+
+def _buffer_name(module: ir.Module, arguments: dict[str, Any]) -> str:
+    which = arguments["buffer"]
+    if isinstance(which, str):
+        return which
+    side, number = which if isinstance(which, (tuple, list)) else ("read", which)
+    reads, writes = regions(Block(walk.find(module, arguments["block"].id)))
+    return (reads if side == "read" else writes)[number].buffer.name
