@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from docsite.examples import PageError, pattern, run_page
 from docsite.fences import fences
-
 from tir_mlir.dialect import intrinsics
 from tir_mlir.intrin.kernels import _kernels
 from tir_mlir.passes.schedule import PRIMITIVES

@@ -1,7 +1,7 @@
 """Run the code blocks of a page and compare what they print with the output blocks.
 
 `fences.py` has the meaning of the info strings. In an output block `...` on a line matches anything on that line, and a
-line that is just `...` matches any number of lines.
+line that is just `...` matches any number of lines. At the end of a line, spaces before `...` do not count.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def pattern(text: str) -> re.Pattern[str]:
     """An output block as a regular expression."""
     lines = []
     for line in text.strip().splitlines():
-        parts = [re.escape(part) for part in line.rstrip().split("...")]
+        parts = [re.escape(part) for part in re.sub(r" *\.\.\.$", "...", line.rstrip()).split("...")]
         lines.append("(?:.*\n)*?" if line.strip() == "..." else "[^\n]*".join(parts) + "[ ]*\n")
     return re.compile("".join(lines))
 

@@ -1,4 +1,4 @@
-"""Hooks of the site's build (`mkdocs.yml`): folders in the navigation, notebooks beside the tutorials, MLIR in colour."""
+"""Hooks of `mkdocs.yml`: folders in the navigation, notebooks of the tutorials, highlighting of MLIR."""
 
 from __future__ import annotations
 

@@ -62,9 +62,10 @@ def page(name: str) -> str:
 GROUPS = {
     "Loops": "split fuse reorder merge loop_partition add_unit_loop parallel vectorize unroll bind",
     "Blocks": "blockize tensorize transform_block_layout reorder_block_iter_var",
-    "Where a block runs": "compute_at reverse_compute_at compute_inline reverse_compute_inline rolling_buffer",
+    "Placement and inlining": "compute_at reverse_compute_at compute_inline reverse_compute_inline rolling_buffer",
     "Copies of buffers": (
-        "cache_read cache_write cache_inplace cache_index reindex reindex_cache_read reindex_cache_write read_at write_at"
+        "cache_read cache_write cache_inplace cache_index read_at write_at"
+        " reindex reindex_cache_read reindex_cache_write"
     ),
     "Buffers": "transform_layout set_scope storage_align unsafe_set_dtype",
     "Reductions and padding": (

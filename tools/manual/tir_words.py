@@ -67,9 +67,9 @@ def _line(word: Any) -> str:
 def _types(types: dict[str, Any]) -> str:
     named = ", ".join(f"`T.{name}`" for name in types)
     return (
-        f"{named}.\n\nWith `t` for one of them: `x: T.t` declares a scalar parameter, `T.t(x)` converts `x`, `n = T.t()`"
-        " makes a size or stride variable that a buffer's shape or strides bind. Types that [Limits](../limits.md) does"
-        " not list are read only to be refused with a message."
+        f"{named}.\n\nWith `t` for one of them: `x: T.t` declares a scalar parameter, `T.t(x)` converts `x`,"
+        " `n = T.t()` makes a size or stride variable that a buffer's shape or strides bind."
+        " Types that [Limits](../limits.md) does not list are read only to be refused with a message."
     )
 
 
