@@ -7,6 +7,7 @@ import os
 import nbclient
 import nbformat
 import pytest
+
 from docsite import notebooks
 from docsite.fences import OUTPUT, fences
 
