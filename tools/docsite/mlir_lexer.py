@@ -7,6 +7,8 @@ import re
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
+__all__ = ["MlirLexer"]
+
 _KEYWORDS = ("to", "step", "else", "ins", "outs", "attributes", "private", "iter_args", "loc", "strided", "offset")
 
 
@@ -26,14 +28,15 @@ class MlirLexer(RegexLexer):
             (r"\^[\w$.-]+", Name.Label),
             (r"[#!][\w$.-]+", Name.Decorator),
             (r"\btir\.\w+", Name.Attribute),
+            (r"\b[a-z_]\w*\.[\w.]+", Keyword),
             (r"\b(?:memref|vector|tensor|affine_map|affine_set)\b", Keyword.Type),
-            (r"(?<![\w.])(?:index|none|[su]?i\d+|b?f\d+)\b", Keyword.Type),
+            (r"(?:(?<![\w.])|(?<=x))(?:index|none|[su]?i\d+|b?f\d+)\b", Keyword.Type),
             (r"\b\d+(?=x)", Number.Integer),
             (r"\?(?=x)", Number.Integer),
             (r"x(?=[\d?]|[su]?i\d|b?f\d|index|vector)", Punctuation),
             (r"-?\b\d+(?:\.\d*)?(?:[eE][+-]?\d+)?\b", Number),
             (words(_KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
-            (r"\b(?:module|[a-z_]\w*\.[\w.]+)\b", Keyword),
+            (r"\bmodule\b", Keyword),
             (r"->|==|>=|<=|[-+*=<>]", Operator),
             (r"[\w$]+", Text),
             (r"[{}()\[\],:?;|]", Punctuation),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 from tir_mlir.script import tir
@@ -42,8 +43,11 @@ def page() -> str:
 
 
 def _section(name: str, word: Any) -> str:
-    """A heading with the call, and the docstring."""
-    return f"### `T.{name}{_call(word)}`\n\n{inspect.getdoc(word)}"
+    """A heading, the call, and the docstring; its lines `parameter: meaning` become a list."""
+    call = f"```python\nT.{name}{_call(word)}\n```\n\n" if _call(word) else ""
+    doc = re.sub(r"^(\w+): ", r"- `\1`: ", inspect.getdoc(word) or "", flags=re.M)
+    doc = re.sub(r"^(- `.*\n)(?=[A-Z])", r"\1\n", doc, flags=re.M)
+    return f"### T.{name}\n\n{call}{doc}"
 
 
 def _call(word: Any) -> str:
