@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from docsite.mlir_lexer import MlirLexer
 from pygments.token import Keyword, Name, Number, String
 
+from docsite.mlir_lexer import MlirLexer
 from tir_mlir.examples import matmul
 
 
@@ -27,7 +27,7 @@ def tokens(text: str) -> list[tuple[object, str]]:
     ],
 )
 def test_kinds(piece, kind):
-    line = 'func.func @main(%arg0: memref<128x?xf32>) { affine.for %i = 0 to 8 {} {tir.block = "block", m = #map} }'
+    line = 'func.func @main(%arg0: memref<?x128xf32>) { affine.for %i = 0 to 8 {} {tir.block = "block", m = #map} }'
     assert (kind, piece) in tokens(line)
 
 

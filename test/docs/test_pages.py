@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from docsite import picture
+from docsite import picture, update_outputs
 from docsite.examples import PageError, pattern, run_page
 from docsite.fences import fences
 from tir_mlir.dialect import intrinsics
@@ -22,7 +22,6 @@ GENERATED = (
     "docs/reference/lowering-passes.md",
     "docs/reference/tir.md",
 )
-SLOW: set[str] = set()  # pages that take more than ten seconds
 _PATHS = (ROOT / "README.md", ROOT / "dialect" / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 PAGES = [path.relative_to(ROOT).as_posix() for path in _PATHS]
 NEW_LAYOUT = {  # folders that pages name ahead of the move of the sources; empty afterwards
@@ -46,7 +45,7 @@ def registries_restored() -> Iterator[None]:
         table.update(old)
 
 
-@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow if p in SLOW else ()) for p in WRITTEN])
+@pytest.mark.parametrize("page", WRITTEN)
 def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, registries_restored):
     monkeypatch.chdir(tmp_path)
     run_page(ROOT / page, tmp_path)
@@ -102,3 +101,14 @@ def test_output_patterns():
     assert [f.title for f in fences('```text title="output"\nx\n```\n')] == ["output"]
     with pytest.raises(ValueError, match="line 1"):
         fences("```python output\nx\n```\n")
+
+
+def test_outputs_are_written_again(tmp_path, monkeypatch):
+    """Outputs that match keep their ellipses, others become what is printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(update_outputs, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    kept = '```python\nprint("a b")\n```\n\n```text title="output"\na ...\n```\n'
+    page.write_text(kept + kept.replace("a ...", "c\nd"))
+    assert update_outputs.update(page) == 1
+    assert page.read_text() == kept + kept.replace("a ...", "a b")

@@ -29,14 +29,14 @@ class PageError(AssertionError):
 
 def run_page(path: Path, folder: Path) -> None:
     """Run all blocks of a page in `folder`, which must be the current directory. Errors: PageError."""
-    run = _Run(path.relative_to(ROOT).as_posix(), folder)
+    run = PageRun(path.relative_to(ROOT).as_posix(), folder)
     for fence in fences(path.read_text(encoding="utf-8")):
         run.block(fence)
     run.expect_nothing("the end of the page")
 
 
-class _Run:
-    """The state between blocks: the namespace, and what was printed and not yet shown."""
+class PageRun:
+    """The state between the blocks of a page: its namespace, and what was printed and not yet shown."""
 
     def __init__(self, page: str, folder: Path):
         self.page = page

@@ -31,7 +31,7 @@ class MlirLexer(RegexLexer):
             (r"\b[a-z_]\w*\.[\w.]+", Keyword),
             (r"\b(?:memref|vector|tensor|affine_map|affine_set)\b", Keyword.Type),
             (r"(?:(?<![\w.])|(?<=x))(?:index|none|[su]?i\d+|b?f\d+)\b", Keyword.Type),
-            (r"\b\d+(?=x)", Number.Integer),
+            (r"\d+(?=x)", Number.Integer),
             (r"\?(?=x)", Number.Integer),
             (r"x(?=[\d?]|[su]?i\d|b?f\d|index|vector)", Punctuation),
             (r"-?\b\d+(?:\.\d*)?(?:[eE][+-]?\d+)?\b", Number),
