@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help env demo check lint format types lit pytest fuzz targets wheel manual golden entry peers bench ladder clean
+.PHONY: help env demo check lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -51,9 +51,12 @@ targets: env  ## code for other CPUs: its instructions, and its results under QE
 wheel: env  ## the built wheel holds every source file
 	$(BIN)/python tools/check_wheel.py
 
-manual: env  ## the pages of passes/manual, from docstrings and runs
+manual: env  ## the generated pages of docs/reference, from docstrings and runs
 	$(BIN)/python tools/manual
 	$(BIN)/python tools/can_types.py
+
+docs: env  ## the documentation site, in build/site; make docs ARGS=--dirty after small edits
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site $(ARGS)
 
 golden: env  ## the texts of the mistakes of learners (test/golden/learners)
 	$(BIN)/python test/golden/mistakes.py

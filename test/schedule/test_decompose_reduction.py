@@ -90,7 +90,7 @@ def test_a_symbolic_size(n, number, same_result):
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("number", [0, 1])
 def test_an_empty_reduction_gives_its_init(m, split, number):
-    """The policy of the README: as written a reduction over nothing writes nothing, decomposed it writes its init."""
+    """docs/concepts/blocks.md: as written a reduction over nothing writes nothing, decomposed it writes its init."""
 
     @I.ir_module
     class Long:

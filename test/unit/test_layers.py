@@ -47,6 +47,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tir_mlir.interpreter.trial",
     ),
     "tir_mlir.build": ("tir_mlir.dialect", "tir_mlir.passes.lower", "tir_mlir.runtime", "tir_mlir.target"),
+    "tir_mlir.errors": ("tir_mlir.dialect",),
     "tir_mlir.compat": ("tir_mlir",),
     "tir_mlir.optdriver": ("tir_mlir",),
     "tir_mlir.opt": ("tir_mlir",),

@@ -1,4 +1,4 @@
-"""The result as the README shows it: one table, conv2d by its mean only."""
+"""The result as docs/performance.md shows it: one table, conv2d by its mean only."""
 
 from __future__ import annotations
 

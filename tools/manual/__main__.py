@@ -1,4 +1,4 @@
-"""Write the reference manual: `python tools/manual [FOLDER]`, a page a primitive (default: passes/manual)."""
+"""Write the generated pages of the reference: `python tools/manual [FOLDER]` (default: docs/reference)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ import blocks  # noqa: E402, F401  the examples of each group register themselve
 import buffers  # noqa: E402, F401
 import looking  # noqa: E402, F401
 import loops  # noqa: E402, F401
+import lowering_passes  # noqa: E402
 import moving  # noqa: E402, F401
 import sampling  # noqa: E402, F401
+import tir_words  # noqa: E402
 from pages import PAGES, index, page  # noqa: E402
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=HERE.parents[1] / "passes" / "manual")
+    parser.add_argument("folder", nargs="?", type=Path, default=HERE.parents[1] / "docs" / "reference")
     folder = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.md"):
+    primitives = folder / "primitives"
+    primitives.mkdir(parents=True, exist_ok=True)
+    for old in primitives.glob("*.md"):
         if old.stem not in PAGES:
             old.unlink()
     for name in PAGES:
-        (folder / f"{name}.md").write_text(page(name), encoding="utf-8")
-    (folder / "README.md").write_text(index(), encoding="utf-8")
+        (primitives / f"{name}.md").write_text(page(name), encoding="utf-8")
+    (primitives / "index.md").write_text(index(), encoding="utf-8")
+    (folder / "lowering-passes.md").write_text(lowering_passes.page(), encoding="utf-8")
+    (folder / "tir.md").write_text(tir_words.page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,37 @@
+"""The tutorials as notebooks: made from the pages, and run from the first cell to the last."""
+
+from __future__ import annotations
+
+import os
+
+import nbclient
+import nbformat
+import pytest
+
+from docsite import notebooks
+from docsite.fences import OUTPUT, fences
+
+PAGES = notebooks.tutorials()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_notebook_has_the_code_of_the_page(page):
+    shown = [f.text.rstrip() for f in fences(page.read_text()) if f.language == "python" and f.title != OUTPUT]
+    cells = [cell.source for cell in notebooks.notebook(page).cells if cell.cell_type == "code"]
+    assert shown == cells and len(cells) > 5
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_prose_has_no_links_into_the_site(page):
+    prose = [cell.source for cell in notebooks.notebook(page).cells if cell.cell_type == "markdown"]
+    assert not [text for text in prose if ".md)" in text or ".ipynb)" in text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_notebook_runs(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(notebooks.ROOT), os.environ.get("PYTHONPATH", "")]))
+    made = nbformat.reads(notebooks.text(page), as_version=4)
+    nbclient.NotebookClient(made, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    printed = [out for cell in made.cells if cell.cell_type == "code" for out in cell.outputs]
+    assert printed and not [out for out in printed if out.output_type == "error"]

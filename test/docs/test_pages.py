@@ -1,0 +1,107 @@
+"""Every code block of the README and of the site is run, and prints what the page shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docsite import picture, update_outputs
+from docsite.examples import PageError, pattern, run_page
+from docsite.fences import fences
+from tir_mlir.dialect.computation import intrinsics
+from tir_mlir.intrin.kernels.registry import _kernels
+from tir_mlir.passes.lower import LOWERINGS
+from tir_mlir.passes.schedule import PRIMITIVES
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATED = (
+    "docs/reference/primitives/",  # test/unit/test_manual.py makes them again and compares
+    "docs/reference/lowering-passes.md",
+    "docs/reference/tir.md",
+)
+_PATHS = (ROOT / "README.md", ROOT / "dialect" / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+PAGES = [path.relative_to(ROOT).as_posix() for path in _PATHS]
+WRITTEN = [page for page in PAGES if not page.startswith(GENERATED)]
+
+
+@pytest.fixture
+def registries_restored() -> Iterator[None]:
+    """Forget the primitives, passes, kernels and intrinsics that a page registers."""
+    tables = (PRIMITIVES, LOWERINGS, _kernels, intrinsics._known)
+    before = [dict(table) for table in tables]
+    yield
+    for table, old in zip(tables, before, strict=True):
+        table.clear()
+        table.update(old)
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, registries_restored):
+    monkeypatch.chdir(tmp_path)
+    run_page(ROOT / page, tmp_path)
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_named_files_and_primitives_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:dialect|passes|tir_mlir|test|tools|docs)/[\w/.]*)`", text)
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert not missing
+
+
+def test_readme_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 200
+
+
+def test_the_picture_shows_the_ladder_of_the_page():
+    assert picture.PICTURE.read_text() == picture.draw(picture.PAGE.read_text())
+
+
+def test_the_runner_finds_faults(tmp_path, monkeypatch):
+    """A page that prints something else, prints more, raises, or names a command that is not there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("docsite.examples.ROOT", tmp_path)
+    (tmp_path / "Makefile").write_text("check:\n")
+    page = tmp_path / "page.md"
+    right = '```python\nprint("x", 3)\n```\n\n```text title="output"\nx ...\n```\n'
+    page.write_text(right)
+    run_page(page, tmp_path)
+    for wrong in (
+        right.replace("x ...", "y ..."),
+        "```python\nprint(1)\n```\n",
+        "```python\n1 / 0\n```\n",
+        "```sh\nmake nothing\n```\n",
+        "```sh\npip install 'tir-mlir[nothing]'\n```\n",
+        "```mlir\nmodule { nonsense }\n```\n",
+        "```rust\nfn main() {}\n```\n",
+    ):
+        page.write_text(wrong)
+        with pytest.raises((PageError, FileNotFoundError)):
+            run_page(page, tmp_path)
+
+
+def test_output_patterns():
+    assert pattern("a ... c\n...\nz").fullmatch("a b c\n1\n2\nz\n")
+    assert not pattern("a\n...\nz").fullmatch("a\n1\n2\ny\n")
+    assert [f.title for f in fences('```text title="output"\nx\n```\n')] == ["output"]
+    with pytest.raises(ValueError, match="line 1"):
+        fences("```python output\nx\n```\n")
+
+
+def test_outputs_are_written_again(tmp_path, monkeypatch):
+    """Outputs that match keep their ellipses, others become what is printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(update_outputs, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    kept = '```python\nprint("a b")\n```\n\n```text title="output"\na ...\n```\n'
+    page.write_text(kept + kept.replace("a ...", "c\nd"))
+    assert update_outputs.update(page) == 1
+    assert page.read_text() == kept + kept.replace("a ...", "a b")

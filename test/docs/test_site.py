@@ -1,0 +1,21 @@
+"""The site builds without a warning, with the notebooks and the pages of the API in it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+def test_site_builds_strictly(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "notebooks").glob("*.ipynb"))) >= 6
+    assert "decompose_reduction" in (tmp_path / "reference" / "api" / "schedule" / "index.html").read_text()
+    assert "tir-lower-vectorized" in (tmp_path / "reference" / "lowering-passes" / "index.html").read_text()

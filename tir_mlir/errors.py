@@ -1,0 +1,40 @@
+"""The exceptions that users catch, under one public name: `from tir_mlir.errors import ScheduleError`."""
+
+from __future__ import annotations
+
+from tir_mlir.dialect.diagnostics.errors import (
+    ArgumentError,
+    ArithmeticStop,
+    AssumptionError,
+    BufferNameError,
+    BuildError,
+    ForkError,
+    HandleError,
+    IndexMapError,
+    InterpreterError,
+    IntrinError,
+    LinalgError,
+    LoweringError,
+    NotAffine,
+    NotAnAttribute,
+    NotChecked,
+    NotInterpreted,
+    NotProvable,
+    OutOfBoundsError,
+    RaceError,
+    ScheduleError,
+    ScriptError,
+    StepError,
+    TirError,
+    ToolError,
+    TraceError,
+    UnwrittenError,
+    VerifyError,
+)
+
+__all__ = [
+    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "ForkError", "HandleError",
+    "IndexMapError", "InterpreterError", "IntrinError", "LinalgError", "LoweringError", "NotAffine", "NotAnAttribute",
+    "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScriptError",
+    "StepError", "TirError", "ToolError", "TraceError", "UnwrittenError", "VerifyError",
+]  # fmt: skip

@@ -1,0 +1,134 @@
+"""Run the code blocks of a page and compare what they print with the output blocks.
+
+`fences.py` has the meaning of the info strings. In an output block `...` on a line matches anything on that line, and a
+line that is just `...` matches any number of lines. At the end of a line, spaces before `...` do not count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from docsite.fences import OUTPUT, Fence, fences
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOWN = {"", "text", "c", "toml", "json"}
+
+
+class PageError(AssertionError):
+    """A block that fails, or prints something else than the page shows; names the page and the line."""
+
+
+def run_page(path: Path, folder: Path) -> None:
+    """Run all blocks of a page in `folder`, which must be the current directory. Errors: PageError."""
+    run = PageRun(path.relative_to(ROOT).as_posix(), folder)
+    for fence in fences(path.read_text(encoding="utf-8")):
+        run.block(fence)
+    run.expect_nothing("the end of the page")
+
+
+class PageRun:
+    """The state between the blocks of a page: its namespace, and what was printed and not yet shown."""
+
+    def __init__(self, page: str, folder: Path):
+        self.page = page
+        self.folder = folder
+        self.names: dict[str, object] = {"__name__": "__docs__"}
+        self.printed = ""
+
+    def block(self, fence: Fence) -> None:
+        if fence.title == OUTPUT:
+            self.compare(fence)
+        elif fence.title:
+            (self.folder / fence.title).write_text(fence.text, encoding="utf-8")
+        elif fence.language == "python":
+            self.expect_nothing(f"line {fence.line}")
+            self.printed = self.python(fence)
+        elif fence.language == "sh":
+            self.expect_nothing(f"line {fence.line}")
+            self.printed = "".join(self.command(fence, line) for line in _commands(fence))
+        elif fence.language == "mlir":
+            self.parse(fence)
+        elif fence.language not in SHOWN:
+            raise PageError(f"{self.page}:{fence.line}: nobody checks blocks of the language {fence.language!r}")
+
+    def python(self, fence: Fence) -> str:
+        """Run one block; the TVMScript parser finds its text in linecache. Returns what it printed."""
+        filename = f"<{self.page.rsplit('/')[-1]}:{fence.line}>"
+        linecache.cache[filename] = (len(fence.text), None, fence.text.splitlines(keepends=True), filename)
+        return self.captured(fence, lambda: exec(compile(fence.text, filename, "exec", dont_inherit=True), self.names))
+
+    def command(self, fence: Fence, line: str) -> str:
+        """Run one command of a shell block where that has no effect outside the folder; else check that it exists."""
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["tir-opt"]:
+            from tir_mlir.opt.driver import main
+
+            return self.captured(fence, lambda: self.expect(fence, line, main(words[1:]) == 0))
+        if words[:2] == ["python", "-m"]:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+            done = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, env=environment)
+            self.expect(fence, f"{line}: {done.stderr}", done.returncode == 0)
+            return done.stdout
+        self.expect(fence, line, _exists(words))
+        return ""
+
+    def parse(self, fence: Fence) -> None:
+        from tir_mlir.script import IRModule
+
+        self.captured(fence, lambda: IRModule.from_mlir(fence.text))
+
+    def captured(self, fence: Fence, call: Callable[[], object]) -> str:
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out):
+                call()
+        except Exception as error:
+            raise PageError(f"{self.page}:{fence.line}: {type(error).__name__}: {error}") from error
+        return out.getvalue()
+
+    def compare(self, fence: Fence) -> None:
+        if not pattern(fence.text).fullmatch(self.printed.strip() + "\n"):
+            raise PageError(f"{self.page}:{fence.line}: the page shows\n{fence.text}\nbut it prints\n{self.printed}")
+        self.printed = ""
+
+    def expect_nothing(self, where: str) -> None:
+        if self.printed.strip():
+            raise PageError(f"{self.page}: printed before {where}, and not shown on the page:\n{self.printed}")
+
+    def expect(self, fence: Fence, what: str, holds: bool) -> None:
+        if not holds:
+            raise PageError(f"{self.page}:{fence.line}: does not work: {what}")
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """An output block as a regular expression."""
+    lines = []
+    for line in text.strip().splitlines():
+        parts = [re.escape(part) for part in re.sub(r" *\.\.\.$", "...", line.rstrip()).split("...")]
+        lines.append("(?:.*\n)*?" if line.strip() == "..." else "[^\n]*".join(parts) + "[ ]*\n")
+    return re.compile("".join(lines))
+
+
+def _commands(fence: Fence) -> list[str]:
+    lines = fence.text.replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _exists(words: list[str]) -> bool:
+    """Whether a command that is not run names a target of the Makefile, an extra of the package, a known program."""
+    if words[0] == "make":
+        return re.search(rf"^{re.escape(words[1])}:", (ROOT / "Makefile").read_text(), re.M) is not None
+    if words[:2] == ["pip", "install"]:
+        project = (ROOT / "pyproject.toml").read_text()
+        extras = [extra for word in words for extra in re.findall(r"\[([\w,]+)\]", word)]
+        return all(re.search(rf"^{name} = \[", project, re.M) for extra in extras for name in extra.split(","))
+    return words[0] in ("git", "cd", "apt", "gcc", "cc")
