@@ -54,6 +54,7 @@ wheel: env  ## the built wheel holds every source file
 manual: env  ## the generated pages of docs/reference, from docstrings and runs
 	$(BIN)/python tools/manual
 	$(BIN)/python tools/can_types.py
+	$(BIN)/python tools/can_types.py
 
 docs: env  ## the documentation site, in build/site; make docs ARGS=--dirty after small edits
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site $(ARGS)
