@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir import ir
@@ -13,7 +13,7 @@ from tir_mlir.dialect import create
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.dialect.shown import shown
-from tir_mlir.dialect.views import Block, funcs
+from tir_mlir.dialect.views import Block, Loop, funcs
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.explain_tensorize import Fits, explain_tensorize
 from tir_mlir.passes.schedule.lcg import Random
@@ -33,6 +33,7 @@ from .stepping import Stepper
 
 if TYPE_CHECKING:
     from tir_mlir.check.report import Result
+    from tir_mlir.visual.svg import Picture
 
 _NO_TREE = (
     "a schedule here is its module, without a tree beside it: sch.get(handle) tells what a block or loop is now,"
@@ -105,7 +106,56 @@ class Schedule(Stepper):
     @property
     def history(self) -> History:
         """Every step: its call, the user's line, its time, the program after it."""
-        return History(self._history)
+        return History(self._history, self._refused, self._module)
+
+    # --- pictures -----------------------------------------------------------------------------------------------------
+
+    def plot(self, step: int | None = None, *, width: float = 560) -> Picture:
+        """The loop nest of the program as an SVG drawing: loops as nested frames, blocks with iters and regions.
+
+            sch.plot()                       # the program as it is now
+            sch.plot(step=3).save("3.svg")   # before and after step 3 of sch.history, what changed is marked
+
+        Lines are broken at about `width` px. Errors: ValueError when there is no such step.
+        """
+        from tir_mlir.visual.plots import plot_module, plot_step
+
+        if step is None:
+            return plot_module(self._module, width)
+        found = [e for e in self._history if e.number == step and not isinstance(step, bool)]
+        if not found:
+            raise ValueError(f"plot draws a step from 1 to {len(self._history)} here, not {shown(step)}")
+        return plot_step(found[0].before, found[0].after, found[0].call, width)
+
+    def plot_access(
+        self,
+        block: BlockLike,
+        buffer: str | None = None,
+        loop: LoopHandle | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+    ) -> Picture:
+        """What a block reads and writes of a buffer in one iteration of a loop around it, drawn in the buffer's box.
+
+            sch.plot_access("C", "A", sch.get_loops("C")[1])
+
+        Dark is what the first iteration of `loop` touches, light what all of its iterations do; without a loop, what
+        the whole run does. Without `buffer`, each buffer is drawn. Buffers of up to three dimensions are drawn whole,
+        of others the last three. `sizes` gives values to shape variables, which are else chosen.
+
+        Errors: ValueError for a loop that is not around the block, or a buffer that it does not touch.
+        """
+        from tir_mlir.visual.plots import plot_access
+
+        trial = self._twin()  # looking a block up is no step of this schedule
+        with entered():
+            view = trial._view(trial.get_block(block) if isinstance(block, str) else block, trial._module)
+            around = None if loop is None else trial._view(loop, trial._module)
+            if not isinstance(view, Block):
+                raise ScheduleError("this is the root block; name a block with a computation")
+            if around is not None and not isinstance(around, Loop):
+                raise ScheduleError("this handle is not a loop; take one of sch.get_loops(block)")
+            return plot_access(view, buffer, around, sizes)
 
     def undo(self, n: int = 1) -> None:
         """Take back the last `n` steps that did more than look or sample, and all that came after the first of them.

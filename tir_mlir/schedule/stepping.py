@@ -27,7 +27,7 @@ from .arguments import BlockName, alternatives, bound, variadic
 from .formulas import Formula
 from .graves import Graves, Words, view_of
 from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
-from .history import Entry
+from .history import MOST_REFUSALS, Entry, Refusal
 from .instruction import DECISION, Instruction, handles_in
 from .questions import Questions
 from .ranks import rank
@@ -62,6 +62,7 @@ class Stepper(Questions):
         self._known: set[int] = set()  # the serials of the handles that are good here
         self._values: dict[int, int] = {}  # the integers behind ExprHandles
         self._history: list[Entry] = []
+        self._refused: list[Refusal] = []
         self._undone: dict[int, str] = {}  # by serial of a handle: the step that gave it and is no more
         self.trace = Trace()
 
@@ -73,6 +74,7 @@ class Stepper(Questions):
             "_known": set(self._known),
             "_values": dict(self._values),
             "_history": list(self._history),
+            "_refused": list(self._refused),
             "_undone": dict(self._undone),
             "trace": self.trace.copy(),
         }
@@ -95,9 +97,19 @@ class Stepper(Questions):
     def _apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run one primitive: on a copy, verified, recorded. Errors leave everything as it was."""
         primitive = PRIMITIVES[name]
-        if not self._verify_steps or primitive.pure:
-            return self._applied(primitive, args, kwargs)
-        return self._all_or_nothing(lambda: self._checked(primitive, args, kwargs))
+        try:
+            if not self._verify_steps or primitive.pure:
+                return self._applied(primitive, args, kwargs)
+            return self._all_or_nothing(lambda: self._checked(primitive, args, kwargs))
+        except ScheduleError as error:
+            self._note(error)
+            raise
+
+    def _note(self, error: ScheduleError) -> None:
+        """Remember a refusal; one that comes out of the look-up of a name, or again at the same line, once."""
+        refusal = Refusal.of(error, len(self._history), render.user_frame(), self._module)
+        if refusal not in self._refused[-1:]:
+            self._refused = [*self._refused[1 - MOST_REFUSALS :], refusal]
 
     def _checked(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one primitive and compare. Errors: StepError when the program is not equal to the first one."""
@@ -218,6 +230,7 @@ class Stepper(Questions):
                 self._undone[handle.serial] = f"step {entry.number}, {entry.call}, which gave it, was undone"
         self._module, self._random.state = gone[0].before, gone[0].random
         del self._history[count:]
+        self._refused = [r for r in self._refused if r.after <= count]
 
     # --- arguments ----------------------------------------------------------------------------------------------------
 
