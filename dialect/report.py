@@ -91,6 +91,17 @@ def coloured(text: str) -> str:
     return "".join(parts)
 
 
+def user_lines(tb: TracebackType | None) -> list[str]:
+    """The lines of a traceback that are the user's: without those of this package and of the notebook's machinery."""
+    found = []
+    for frame, line in traceback.walk_tb(tb):
+        owner = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if owner not in (__name__.partition(".")[0], "IPython", "ipykernel", "runpy"):
+            summary = traceback.FrameSummary(frame.f_code.co_filename, line, frame.f_code.co_name)
+            found += "".join(traceback.format_list([summary])).splitlines()
+    return found
+
+
 def colour_uncaught(kind: type[BaseException]) -> None:
     """Errors of a kind that nobody catches are written in colour, where Python would write to a terminal by itself."""
     if sys.excepthook is not sys.__excepthook__ or "NO_COLOR" in os.environ or not sys.stderr.isatty():

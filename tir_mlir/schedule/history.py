@@ -157,9 +157,10 @@ class History(tuple[Entry, ...]):
             sch.history.html("steps.html")
 
         For each step that changed the program, drew a number or was refused: the call with its file and line, what
-        was proved, the program with its changes, the loop nest, the tiles that its blocks touch, and the exact number of
-        loads and stores of each buffer. The page needs nothing else, no network either. `sizes` gives values to shape
-        variables; where it does not, counts are formulas, and tiles are drawn at sizes that the page names.
+        was proved, the program with its changes, the loop nest, the tiles that its blocks touch, and the exact
+        number of loads and stores of each buffer. The page needs nothing else, no network either. `sizes` gives
+        values to shape variables; where it does not, counts are formulas, and tiles are drawn at sizes that the page
+        names.
 
         Errors: ValueError for a name that is not a shape variable, and where there is no program.
         """

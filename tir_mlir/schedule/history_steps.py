@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.visual.page_step import PageStep
 
@@ -53,7 +51,7 @@ def described(name: str) -> tuple[str, str, str]:
     summary = " ".join(parts[0].split())
     rewrite = next((p for p in parts[1:] if _is_code(p)), "")
     requires = next((p for p in parts if _REQUIRES in p), "")
-    return summary, _dedented(rewrite), " ".join(requires.partition(_REQUIRES)[2].split())
+    return summary, _dedented(rewrite), " ".join(requires.partition(_REQUIRES)[2].partition("Errors:")[0].split())
 
 
 def _is_code(paragraph: str) -> bool:
@@ -67,5 +65,3 @@ def _dedented(paragraph: str) -> str:
 def _proof(requires: str) -> str:
     held = f"What the step requires was checked and held: {requires}" if requires else "The step needs no proof."
     return f"{held} The program after it was checked against the rules of the encoding."
-
-

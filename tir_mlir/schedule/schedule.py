@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import html as _html
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,6 +15,7 @@ from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.dialect.shown import shown
 from tir_mlir.dialect.views import Block, Loop, funcs
+from tir_mlir.dialect.walk import all_blocks
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.explain_tensorize import Fits, explain_tensorize
 from tir_mlir.passes.schedule.lcg import Random
@@ -25,7 +27,7 @@ from tir_mlir.script.module import IRModule, PrimFunc
 from .answer import Answer
 from .arguments import value_type
 from .formulas import Formula
-from .handles import BlockHandle, Handle, LoopHandle
+from .handles import BlockHandle, Handle, LoopHandle, register
 from .history import Diff, History
 from .infos import BlockInfo, LoopInfo, info_of
 from .methods import BlockLike
@@ -107,6 +109,15 @@ class Schedule(Stepper):
     def history(self) -> History:
         """Every step: its call, the user's line, its time, the program after it."""
         return History(self._history, self._refused, self._module)
+
+    def __repr__(self) -> str:
+        with entered():
+            blocks = [f"{f.name}: {', '.join(b.name for b in all_blocks(f.op)) or 'no'}" for f in funcs(self._module)]
+        steps = sum(e.changed for e in self._history)
+        return f"Schedule({'; '.join(blocks)} blocks; {steps} step{'s' * (steps != 1)} changed the program)"
+
+    def _repr_html_(self) -> str:
+        return f"{highlight.html(self.mod.script())}<p>{_html.escape(repr(self))}</p>"
 
     # --- pictures -----------------------------------------------------------------------------------------------------
 
@@ -225,6 +236,7 @@ class Schedule(Stepper):
         """
         other = self._twin()
         other._random = Random(self._random.fork_seed())
+        register(other._owner, other)
         return other
 
     def work_on(self, func_name: str) -> None:

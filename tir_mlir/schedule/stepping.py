@@ -26,7 +26,8 @@ from . import render
 from .arguments import BlockName, alternatives, bound, variadic
 from .formulas import Formula
 from .graves import Graves, Words, view_of
-from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
+from .handle_text import view_text
+from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial, register
 from .history import MOST_REFUSALS, Entry, Refusal
 from .instruction import DECISION, Instruction, handles_in
 from .questions import Questions
@@ -65,6 +66,21 @@ class Stepper(Questions):
         self._refused: list[Refusal] = []
         self._undone: dict[int, str] = {}  # by serial of a handle: the step that gave it and is no more
         self.trace = Trace()
+        register(self._owner, self)
+
+    def describe(self, handle: Handle) -> str:
+        """What a handle of this schedule stands for now, in a line; a dead one says which step took it."""
+        word = handle.word.capitalize()
+        if isinstance(handle, ExprHandle):
+            dead = f"({self._undone.get(handle.serial, 'not known here')})"
+            return f"{word} {self._values.get(handle.id, dead)}"
+        if handle.serial in self._undone:
+            return f"{word} (dead: {self._undone[handle.serial]})"
+        if isinstance(handle, LoopHandle) and handle.is_mark:
+            return f"{word} (none: sample_compute_location chose {Mark(handle.id).name.lower()})"
+        with entered():
+            op = walk.find(self._module, handle.id)
+            return f"{word} (dead: {self._graves.story(handle.id)})" if op is None else view_text(view_of(op))
 
     def _state(self) -> dict[str, Any]:
         """The state, copied where a step would change it in place."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import islpy as isl
+
 from tir_mlir.dialect.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.index import Index
@@ -14,7 +15,6 @@ from tir_mlir.dialect.sets import Domain, dim_type, question
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop, func_of, is_block, is_loop
 from tir_mlir.dialect.walk import parents
 
-from . import sizes
 from .nest import buffer_names
 
 UNKNOWN = "not counted"
@@ -218,4 +218,3 @@ def _length(points: isl.Set) -> int | str:
 def _is_dense(points: isl.Set) -> bool:
     """Whether a set of one dimension has no gaps."""
     return points.get_basic_sets()[0].dim(dim_type.div) == 0
-

@@ -71,11 +71,11 @@ def _variables() -> str:
 
 
 def _program(module: ir.Module | None) -> list[str]:
-    """The lines of a program, without the imports that every one of them starts with."""
+    """The lines of the functions of a program, without the class around them."""
     assert module is not None
     lines = shortened(script(module)).splitlines()
-    first = next((n for n, line in enumerate(lines) if line and not line.startswith("#")), 0)
-    return lines[first:]
+    first = next((n for n, line in enumerate(lines) if line.startswith("class ")), -1)
+    return [line.removeprefix("    ") for line in lines[first + 1 :]]
 
 
 class _Data:
@@ -174,5 +174,3 @@ def _level(around: Sequence[Loop], focus: Sequence[int]) -> int:
 def _short_place(source: str) -> str:
     """`matmul.py:96` of a long path; a notebook's cell has no better name."""
     return source.replace("\\", "/").rpartition("/")[2]
-
-

@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect import attrs
 from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.memo import only_reads
+from tir_mlir.dialect.memo import only_reads, remembered
 from tir_mlir.dialect.view_regions import as_written
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop, funcs, is_block, is_init, is_size, is_where
 from tir_mlir.dialect.walk import ops
@@ -106,6 +106,7 @@ def nests(module: ir.Module) -> list[FuncNode]:
 
 
 @only_reads
+@remembered
 def buffer_names(func: Func) -> dict[ir.Value, str]:
     """What the printed program calls each buffer of a function, parameters first."""
     reader = _Reader(func)

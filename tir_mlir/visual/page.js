@@ -16,6 +16,14 @@
     return element;
   }
 
+  // text in which `words` between backticks are code
+  function addText(element, text) {
+    text.split("`").forEach((part, n) => {
+      if (part) element.append(n % 2 ? make("code", part) : part);
+    });
+    return element;
+  }
+
   function titled(step, number) {
     const mark = refused(step) ? ` (${step.kind})` : "";
     return `${number}. ${step.kind === "start" ? step.call : step.name}${mark}`;
@@ -70,7 +78,7 @@
 
   function show(step) {
     const last = steps.length - 1;
-    const took = step.kind === "step" ? ` · ${step.ms} ms` : "";
+    const took = step.kind === "step" ? ` · number ${step.number} in the history · ${step.ms} ms` : "";
     at("position").textContent = current ? `Step ${current} of ${last}${took}` : `${last} step${last === 1 ? "" : "s"}`;
     const title = at("call");
     title.replaceChildren();
@@ -81,7 +89,8 @@
     source.title = step.place;
     if (step.source) source.append(`${step.source}  `);
     if (step.line) source.append(make("b", step.line));
-    at("summary").textContent = step.summary;
+    at("summary").replaceChildren();
+    addText(at("summary"), step.summary);
     showProof(step);
     showProgram(step);
     at("nest").innerHTML = data.pictures[step.nest];
@@ -97,14 +106,15 @@
     if (step.kind === "start") return;
     const word = { step: "Legal", choice: "Choice", refused: "Refused", "not provable": "Not provable" }[step.kind];
     const first = make("p");
-    first.append(make("strong", `${word}. `), step.proof);
+    first.append(make("strong", `${word}. `));
+    addText(first, step.proof);
     box.append(first);
-    if (step.example) {
+    if (step.example && !step.proof.includes(step.example)) {
       const shown = make("p", "Shown by ");
       shown.append(make("code", step.example));
       box.append(shown);
     }
-    if (step.fix) box.append(make("p", `What to do instead: ${step.fix}`));
+    if (step.fix) box.append(addText(make("p"), `What to do instead: ${step.fix}`));
     if (step.rewrite) {
       const more = make("details");
       more.append(make("summary", "The rewrite"), make("pre", step.rewrite));
@@ -200,9 +210,8 @@
       const line = make("tr");
       const name = make("th", row.buffer);
       name.scope = "row";
-      name.style.color = "var(--ink)";
-      name.style.fontFamily = "var(--mono)";
-      line.append(name, make("td", row.scope), cell(row.loads, old && old.loads), cell(row.stores, old && old.stores));
+      if (row.scope !== "global") name.append(make("small", row.scope));
+      line.append(name, cell(row.loads, old && old.loads), cell(row.stores, old && old.stores));
       return line;
     });
     at("counts").replaceChildren(...rows);

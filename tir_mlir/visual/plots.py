@@ -53,4 +53,3 @@ def plot_access(
     when = f"one iteration of {loop.name}" if loop is not None else "a whole run"
     pictures = tiles.draw(shown)
     return beside(pictures, f"what {block.name} touches of {buffer or 'each buffer'} in {when}", columns=4)
-

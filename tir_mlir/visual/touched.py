@@ -91,7 +91,7 @@ def _answer(
         at = min((point for _, _, point in found if point is not None), default=None)
         if at is None:
             return None
-        tile, sweep = _joined(group, outer, values, at)
+        tile, sweep = _joined([relation for _, relation, _ in found], at)
         count = tile.count_val().to_python()
         hull = _hull(tile)
         boxes = _boxes(tile, hull, count)
@@ -134,14 +134,11 @@ def _outer(relation: isl.Map, places: Sequence[int], count: int) -> isl.Map:
     return relation
 
 
-def _joined(
-    group: Sequence[Access], outer: Sequence[Loop], values: Mapping[str, int], at: Sequence[int]
-) -> tuple[isl.Set, isl.Set]:
+def _joined(relations: Sequence[isl.Map], at: Sequence[int]) -> tuple[isl.Set, isl.Set]:
     """The elements of one iteration of the innermost outer loop, and those of all its iterations."""
     tile: isl.Set | None = None
     sweep: isl.Set | None = None
-    for access in group:
-        _, relation, _ = _sets(access, outer, values)
+    for relation in relations:
         for place, value in enumerate(at[:-1]):
             relation = relation.fix_val(dim_type.in_, place, isl.Val(value))
         wide = relation.range()
@@ -185,7 +182,11 @@ def _runs(points: Sequence[tuple[int, ...]]) -> list[Box]:
     runs: list[list[tuple[int, int]]] = []
     for point in points:
         last = runs[-1] if runs else None
-        if last and all(p == low for p, (low, _) in zip(point[:-1], last, strict=False)) and last[-1][1] == point[-1] - 1:
+        if (
+            last
+            and all(p == low for p, (low, _) in zip(point[:-1], last, strict=False))
+            and last[-1][1] == point[-1] - 1
+        ):
             last[-1] = (last[-1][0], point[-1])
         else:
             runs.append([(p, p) for p in point])

@@ -91,8 +91,9 @@ class _Axes:
 
     def drawn(self) -> str:
         parts = []
-        (left, bottom), (right, top) = self.at(10.0 ** self.x[0], 10.0 ** self.y[0]), self.at(
-            10.0 ** self.x[1], 10.0 ** self.y[1]
+        (left, bottom), (right, top) = (
+            self.at(10.0 ** self.x[0], 10.0 ** self.y[0]),
+            self.at(10.0 ** self.x[1], 10.0 ** self.y[1]),
         )
         for power in range(int(self.x[0]), int(self.x[1]) + 1):
             x, _ = self.at(10.0**power, 10.0 ** self.y[0])
@@ -120,7 +121,11 @@ def _roofs(axes: _Axes, peaks: Mapping[str, float], bandwidths: Mapping[str, flo
         turn = math.degrees(math.atan2(y2 - y1, x2 - x1))
         words = f"{name} {_short(band)}B/s"
         along = 0.06
-        parts.append(svg.text(x1 + along * (x2 - x1), y1 + along * (y2 - y1) - 6, words, "tir-read tir-small tir-halo", turn=turn))
+        parts.append(
+            svg.text(
+                x1 + along * (x2 - x1), y1 + along * (y2 - y1) - 6, words, "tir-read tir-small tir-halo", turn=turn
+            )
+        )
     for name, peak in peaks.items():
         ends = [axes.at(peak / fast, peak), axes.at(right, peak)]
         parts.append(svg.polyline(ends, "tir-write-line tir-roof"))
