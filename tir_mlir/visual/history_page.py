@@ -14,7 +14,7 @@ from mlir import ir
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.views import Block, Func, Loop, funcs
+from tir_mlir.dialect.views import Block, Func, Loop, funcs, is_init
 from tir_mlir.dialect.walk import all_blocks, parents
 from tir_mlir.script.highlight import shortened
 from tir_mlir.script.printer import script
@@ -152,7 +152,7 @@ class _Data:
 
 def _leaves(func: Func) -> list[Block]:
     """The blocks that hold no other block, without those of inits."""
-    blocks = all_blocks(func.op)
+    blocks = [b for b in all_blocks(func.op) if not any(is_init(p) for p in parents(b.op))]
     return [b for b in blocks if not any(b.op in parents(other.op) for other in blocks)]
 
 

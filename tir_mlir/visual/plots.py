@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.views import Block, Loop, func_of
 from tir_mlir.dialect.walk import parents
+from tir_mlir.script.printing.names import identifier
 
 from . import loop_nest, sizes, tiles
 from .nest import nests
@@ -46,10 +47,10 @@ def plot_access(
             raise ValueError(f"loop {loop.name} is not around block {block.name}; take one of sch.get_loops(block)")
         found = touched(block, loop, given)
     known = list(dict.fromkeys(t.buffer for t in found))
-    if buffer is not None and buffer not in known:
+    if buffer is not None and identifier(buffer) not in known:
         there = f"it touches {', '.join(known)}" if known else "it touches no buffer"
         raise ValueError(f"block {block.name} does not touch a buffer {buffer!r}; {there}")
-    shown = [t for t in found if buffer in (None, t.buffer)]
+    shown = [t for t in found if buffer is None or t.buffer == identifier(buffer)]
     when = f"one iteration of {loop.name}" if loop is not None else "a whole run"
     pictures = tiles.draw(shown)
     return beside(pictures, f"what {block.name} touches of {buffer or 'each buffer'} in {when}", columns=4)
