@@ -63,7 +63,7 @@ class _Frame:
         for frame in self.inner:
             parts.append(frame.drawn(x + PAD, at, width - 2 * PAD))
             at += frame.height + GAP
-        return svg.group("".join(parts), **self.attributes)
+        return svg.group("".join(parts), attributes=self.attributes)
 
 
 def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mapping[int, str] | None = None) -> Picture:
@@ -135,7 +135,7 @@ def _loop(node: LoopNode, room: int) -> _Frame:
     kind = node.kind if node.kind in _KINDS else "thread"
     head = ((node.name, "tir-ink tir-strong"), (f"  {node.span}", "tir-ink"))
     end = () if kind == "serial" else ((node.kind, f"tir-{kind}"),)
-    told = {"data_loop": str(node.id), "class_": "tir-frame"}
+    told = {"data-loop": str(node.id), "class": "tir-frame"}
     notes = _listed("", node.annotations, room)
     return _Frame(head, "tir-loop", end, f"tir-{kind}", lines=notes, attributes=told)
 
@@ -151,7 +151,7 @@ def _block(node: BlockNode, room: int) -> _Frame:
     lines += _listed("alloc  ", map(str, node.allocs), room)
     lines += _listed("calls  ", node.calls, room, "tir-thread") + _listed("", node.annotations, room)
     end: Runs = (("init", "tir-muted"),) if node.has_init else ()
-    told = {"data_block": str(node.id), "class_": "tir-frame"}
+    told = {"data-block": str(node.id), "class": "tir-frame"}
     return _Frame(((node.name or "block", "tir-ink tir-strong"),), "tir-block", end, lines=lines, attributes=told)
 
 

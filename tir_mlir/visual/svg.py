@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from . import palette
@@ -131,8 +131,8 @@ def text(x: float, y: float, content: str, style: str = "tir-ink", anchor: str =
     return f'<text {where} class="{style}">{escaped(content)}</text>'
 
 
-def group(body: str, x: float = 0, y: float = 0, **attributes: str) -> str:
-    """Shapes together, moved; `data_loop="3"` becomes the attribute `data-loop`."""
+def group(body: str, x: float = 0, y: float = 0, attributes: Mapping[str, str] | None = None) -> str:
+    """Shapes together, moved."""
     moved = f' transform="translate({number(x)} {number(y)})"' if x or y else ""
-    named = "".join(f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"' for key, value in attributes.items())
+    named = "".join(f' {key}="{escaped(value)}"' for key, value in (attributes or {}).items())
     return f"<g{moved}{named}>{body}</g>"
