@@ -98,11 +98,11 @@ def test_an_access_that_is_not_affine(parsed):
     from tir_mlir.script import tir as T  # noqa: N812
 
     @T.prim_func
-    def look_up(I: T.Buffer((4,), "int32"), A: T.Buffer((8,), "float32"), B: T.Buffer((4,), "float32")):
+    def look_up(N: T.Buffer((4,), "int32"), A: T.Buffer((8,), "float32"), B: T.Buffer((4,), "float32")):
         for i in range(4):
             with T.block("B"):
                 vi = T.axis.spatial(4, i)
-                B[vi] = A[I[vi]]
+                B[vi] = A[N[vi]]
 
     sch = Schedule(look_up)
     found = answers(sch, "B", "i")["read", "A"]

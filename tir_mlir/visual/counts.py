@@ -15,6 +15,7 @@ from tir_mlir.dialect.sets import Domain, dim_type, question
 from tir_mlir.dialect.views import Block, Buffer, Func, Loop, func_of, is_block, is_loop
 from tir_mlir.dialect.walk import parents
 
+from . import sizes
 from .nest import buffer_names
 
 UNKNOWN = "not counted"
@@ -132,8 +133,7 @@ def _iterations(access: Access) -> tuple[Domain, isl.Set]:
 
 
 def _given(points: isl.Set, given: Mapping[str, int]) -> isl.Set:
-    for place in range(points.dim(dim_type.param)):
-        name = points.get_dim_name(dim_type.param, place)
+    for place, name in enumerate(sizes.names(points)):
         if name in given:
             points = points.fix_val(dim_type.param, place, isl.Val(given[name]))
     return points

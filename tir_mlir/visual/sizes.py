@@ -21,15 +21,15 @@ def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]
     """
     wanted = {name: value for name, value in (given or {}).items() if name in func.symbols}
     points = sizes(func.op).set
-    names = [points.get_dim_name(isl.dim_type.param, i) for i in range(points.dim(isl.dim_type.param))]
-    for place, name in enumerate(names):
+    known = names(points)
+    for place, name in enumerate(known):
         if name in wanted:
             points = points.fix_val(isl.dim_type.param, place, isl.Val(wanted[name]))
     if points.is_empty():
         told = ", ".join(f"{n}={v}" for n, v in wanted.items())
         raise ValueError(f"{func.name} assumes that its sizes are not {told}")
     with question(f"sizes of {func.name}"):
-        for place, name in enumerate(names):
+        for place, name in enumerate(known):
             large = points.lower_bound_val(isl.dim_type.param, place, isl.Val(_LEAST))
             points = points if large.is_empty() else large
             least = _least(points, place)
@@ -38,10 +38,10 @@ def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]
     return wanted
 
 
-def check_names(names: Mapping[str, int] | None, funcs: list[Func]) -> None:
+def check_names(given: Mapping[str, int] | None, funcs: list[Func]) -> None:
     """Errors: ValueError for a name that is a shape variable of no function."""
     known = sorted({name for func in funcs for name in func.symbols})
-    for name, value in (names or {}).items():
+    for name, value in (given or {}).items():
         if name not in known:
             raise ValueError(f"there is no shape variable {name!r}; the program has {', '.join(known) or 'none'}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -61,12 +61,16 @@ def _free(points: isl.Set) -> isl.Set:
     return points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
 
 
-def fixed(points: isl.Set | isl.Map, values: Mapping[str, int]) -> isl.Set | isl.Map:
-    """A set or map with its parameters given values, and no parameters left."""
-    for place in range(points.dim(isl.dim_type.param)):
-        name = points.get_dim_name(isl.dim_type.param, place)
-        points = points.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
-    return points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
+def names(points: isl.Set | isl.Map) -> list[str]:
+    """The names of the parameters of a set or map."""
+    return [str(points.get_dim_name(isl.dim_type.param, n)) for n in range(points.dim(isl.dim_type.param))]
+
+
+def fixed(relation: isl.Map, values: Mapping[str, int]) -> isl.Map:
+    """A map with its parameters given values, and no parameters left."""
+    for place, name in enumerate(names(relation)):
+        relation = relation.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
+    return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
 
 
 def extents(dims: list[Index], func: Func, values: Mapping[str, int]) -> tuple[int, ...]:
