@@ -83,7 +83,20 @@ def test_refused_and_chosen_steps(programs, data):
     assert [s["kind"] for s in steps] == ["start", "refused", "choice", "step", "refused"]
     assert steps[1]["call"] == "parallel(loop=k)" and "two of its iterations depend on each other" in steps[1]["proof"]
     assert "C(i=0, j=0, k=0) and C(i=0, j=0, k=1)" in steps[1]["example"] and "rfactor" in steps[1]["fix"]
-    assert all(sign == " " for sign, _ in steps[1]["program"]) and "[4, 16]" in steps[2]["call"]
+    assert "[4, 16]" in steps[2]["call"] and all(sign == " " for sign, _ in steps[4]["program"])
+
+
+def test_the_culprit_of_a_refused_step_is_marked(programs, data):
+    sch = Schedule(programs["matmul"])
+    k = sch.get_loops("C")[2]
+    with pytest.raises(ScheduleError):
+        sch.parallel(k)
+    page = data(sch)
+    step = page["steps"][1]
+    lines = [re.sub(r"<[^>]*>", "", page["lines"][n]).strip() for sign, n in step["program"] if sign == "!"]
+    assert lines == ["for k in range(64):"] and "^^^" not in program(page, 1)
+    nest = page["pictures"][step["nest"]]
+    assert nest.count("tir-refused ") + nest.count('tir-refused"') == 1 and f'data-loop="{k.id}"' in nest
 
 
 def test_what_a_history_remembers_of_refusals(programs):

@@ -101,7 +101,8 @@ MOST_REFUSALS = 100  # that a schedule remembers, the last ones
 class Refusal:
     """A step that was refused after the first `after` steps of the history. The program stayed as it was.
 
-    `call`, `reason`, `fix` and `provable` are those of the error; `example` is its counterexample in words.
+    `call`, `reason`, `fix` and `provable` are those of the error; `example` is its counterexample in words; `culprit`
+    is the id of the loop or block to blame, where there is one.
     """
 
     call: str
@@ -111,12 +112,14 @@ class Refusal:
     provable: bool
     example: str
     fix: str
+    culprit: int | None
     module: ir.Module = field(repr=False, compare=False)
 
     @staticmethod
     def of(error: ScheduleError, after: int, place: tuple[str, int] | None, module: ir.Module) -> Refusal:
         example = str(error.counterexample) if error.counterexample is not None else ""
-        return Refusal(error.call, after, place, error.reason, error.provable, example, error.fix, module)
+        culprit = error.culprit if isinstance(error.culprit, int) else None
+        return Refusal(error.call, after, place, error.reason, error.provable, example, error.fix, culprit, module)
 
     @property
     def source(self) -> str:

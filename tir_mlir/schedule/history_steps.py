@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.visual.page_step import PageStep
 
@@ -40,8 +42,15 @@ def _refused(refusal: Refusal) -> PageStep:
     verdict = "refused" if refusal.provable else "not provable"
     name = refusal.call.partition("(")[0]
     summary, rewrite, _ = described(name) if name in PRIMITIVES else ("", "", "")
-    facts = {"before": refusal.module, "after": refusal.module, "source": refusal.source, "line": refusal.line}
+    facts: dict[str, Any] = {
+        "before": refusal.module,
+        "after": refusal.module,
+        "source": refusal.source,
+        "line": refusal.line,
+    }
     texts = {"proof": refusal.reason, "example": refusal.example, "fix": refusal.fix}
+    if refusal.culprit is not None:
+        facts["focus"] = (refusal.culprit,)
     return PageStep(verdict, refusal.call, summary=summary, rewrite=rewrite, **texts, **facts)
 
 

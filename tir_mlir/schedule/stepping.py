@@ -222,7 +222,7 @@ class Stepper(Questions):
         fix, example = getattr(error, "fix", ""), getattr(error, "counterexample", None)
         text = render.refusal(call, reason, self._module, culprit, self._detail, provable, fix)
         kind = type(error) if isinstance(error, ScheduleError) else ScheduleError
-        refusal = kind(reason, None, provable, text, example, fix)
+        refusal = kind(reason, culprit, provable, text, example, fix)
         refusal.call = call
         raise refusal from (error if self._debug else None)
 

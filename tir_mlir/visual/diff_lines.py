@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from tir_mlir.dialect.report import tokens
 
-SAME, GONE, NEW = " ", "-", "+"
+SAME, GONE, NEW, HERE = " ", "-", "+", "!"
 _WORD = re.compile(r"\w+|\s+|.")
 _ALIKE = 0.55  # how alike two lines are whose words are compared
 

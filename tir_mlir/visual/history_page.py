@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mlir import ir
 
@@ -20,8 +20,8 @@ from tir_mlir.script.highlight import shortened
 from tir_mlir.script.printer import script
 
 from . import counts, loop_nest, palette, sizes, tiles
-from .diff_lines import diff_lines
-from .nest import nests
+from .diff_lines import HERE, SAME, diff_lines, line_html
+from .nest import FuncNode, nests
 from .page_step import PageStep
 from .svg import Picture
 from .touched import loops_around, touched
@@ -29,6 +29,7 @@ from .touched import loops_around, touched
 _FOLDER = Path(__file__).parent
 NEST_WIDTH = 348.0  # what a phone has room for
 MOST_BLOCKS = 8  # of a step whose tiles are drawn
+T = TypeVar("T")
 
 
 def write(
@@ -70,10 +71,21 @@ def _variables() -> str:
     return f":root {{ color-scheme: light; {light} }}\n:root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
 
 
-def _program(module: ir.Module | None) -> list[str]:
+def _marked(step: PageStep) -> list[tuple[str, str]]:
+    """The program of a refused step, the line of what is to blame marked."""
+    found: list[tuple[str, str]] = []
+    for text in _program(step.after, dict.fromkeys(step.focus, "here")):
+        if text.strip() and not text.strip().removesuffix("# here").strip("^ "):  # underlines the line before
+            found[-1] = (HERE, found[-1][1])
+        else:
+            found.append((SAME, text))
+    return found
+
+
+def _program(module: ir.Module | None, mark: Mapping[int, str] | None = None) -> list[str]:
     """The lines of the functions of a program, without the class around them."""
     assert module is not None
-    lines = shortened(script(module)).splitlines()
+    lines = shortened(script(module, mark=mark)).splitlines()
     first = next((n for n, line in enumerate(lines) if line.startswith("class ")), -1)
     return [line.removeprefix("    ") for line in lines[first + 1 :]]
 
@@ -85,6 +97,7 @@ class _Data:
         self.given = given
         self.lines: dict[str, int] = {}
         self.pictures: dict[str, int] = {}
+        self.known: dict[tuple[str, int], Any] = {}
 
     def of(self, steps: Sequence[PageStep], title: str) -> dict[str, Any]:
         made = [self.step(step) for step in steps]
@@ -94,30 +107,45 @@ class _Data:
     def step(self, step: PageStep) -> dict[str, Any]:
         assert step.before is not None and step.after is not None
         with frozen():
-            before, after = nests(step.before), nests(step.after)
+            before, after = self.nests(step.before), self.nests(step.after)
             _, marks = loop_nest.changes(before, after)
+            marks |= dict.fromkeys(step.focus, loop_nest.REFUSED) if step.is_refused else {}
             nest = loop_nest.draw(after, f"loop nest after {step.call}", NEST_WIDTH, marks)
             facts: dict[str, Any] = {"nest": self.picture(nest), "program": self.program(step)}
             facts["tiles"] = self.tiles(step)
-            facts["counts"] = [row for func in funcs(step.after) for row in self.counts(func)]
+            facts["counts"] = self.once("counts", step.after, self.counts)
         texts = ("kind", "name", "call", "number", "summary", "rewrite", "proof", "example", "fix", "line")
         facts |= {key: getattr(step, key) for key in texts}
         return facts | {"ms": round(step.ms, 1), "source": _short_place(step.source), "place": step.source}
 
+    def once(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:
+        """An answer about a module; most are the program after one step and before the next."""
+        if (what, id(module)) not in self.known:
+            self.known[what, id(module)] = ask(module)
+        return self.known[what, id(module)]
+
+    def nests(self, module: ir.Module) -> list[FuncNode]:
+        return self.once("nests", module, nests)
+
     def program(self, step: PageStep) -> list[list[Any]]:
         """[sign, number of the line's text] each."""
-        pairs = diff_lines(_program(step.before), _program(step.after))
+        assert step.before is not None and step.after is not None
+        if step.is_refused:
+            pairs = [(sign, line_html(text)) for sign, text in _marked(step)]
+        else:
+            pairs = diff_lines(*(self.once("program", m, _program) for m in (step.before, step.after)))
         return [[sign, self.lines.setdefault(text, len(self.lines))] for sign, text in pairs]
 
     def picture(self, picture: Picture) -> int:
         return self.pictures.setdefault(picture.inline, len(self.pictures))
 
-    def counts(self, func: Func) -> list[dict[str, Any]]:
+    def counts(self, module: ir.Module) -> list[dict[str, Any]]:
         rows = []
-        for one in counts.traffic(func, self.given):
-            texts = {"loads": str(one.loads), "stores": str(one.stores)}
-            by_calls = one.loads.by_calls or one.stores.by_calls
-            rows.append({"func": func.name, "buffer": one.buffer, "scope": one.scope, "calls": by_calls} | texts)
+        for func in funcs(module):
+            for one in counts.traffic(func, self.given):
+                texts = {"loads": str(one.loads), "stores": str(one.stores)}
+                by_calls = one.loads.by_calls or one.stores.by_calls
+                rows.append({"func": func.name, "buffer": one.buffer, "scope": one.scope, "calls": by_calls} | texts)
         return rows
 
     # --- tiles ----------------------------------------------------------------------------------------------------

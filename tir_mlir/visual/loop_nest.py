@@ -16,7 +16,7 @@ GAP = 6.0
 HEAD = 24.0
 LINE = 16.0
 BAR = 3.0
-NEW, GONE, CHANGED = "new", "gone", "changed"
+NEW, GONE, CHANGED, REFUSED = "new", "gone", "changed", "refused"
 _LEAST = 20  # characters a line has at least, however deep the nest
 _KINDS = ("serial", "parallel", "vectorized", "unrolled")
 
@@ -70,7 +70,7 @@ def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mappi
     """The nests of a module, one under the other.
 
     Lines are broken where they are longer than about `width` px. `marks` gives, by the id of a loop or block, what
-    became of it: `new`, `gone` or `changed`; the frame has that colour and the word.
+    became of it: `new`, `gone`, `changed` or `refused`; the frame has that colour and the word.
     """
     known = marks or {}
     frames = [_frame(nest, known, int((width - 2 * PAD) / svg.CHARACTER)) for nest in nests]

@@ -26,7 +26,13 @@
 
   function titled(step, number) {
     const mark = refused(step) ? ` (${step.kind})` : "";
-    return `${number}. ${step.kind === "start" ? step.call : step.name}${mark}`;
+    return `${number}. ${step.kind === "start" ? step.call : `${step.name} ${subject(step)}`.trim()}${mark}`;
+  }
+
+  // the first loop, block or name that a call is about
+  function subject(step) {
+    const found = /^\w+\((?:\w+=)?[['"]*([^,'"\])]+)/.exec(step.call);
+    return found ? found[1] : "";
   }
 
   // --- where one is -----------------------------------------------------------------------------------------------
@@ -36,7 +42,9 @@
       const button = make("button", undefined, refused(step) ? "refused" : "");
       button.type = "button";
       button.title = step.call;
-      button.append(make("span", String(number)), make("span", step.kind === "start" ? "as written" : step.name));
+      const name = make("span", step.kind === "start" ? "as written" : step.name);
+      if (step.kind !== "start") name.append(make("small", subject(step)));
+      button.append(make("span", String(number)), name);
       if (refused(step)) button.setAttribute("aria-label", titled(step, number));
       button.addEventListener("click", () => go(number));
       const item = make("li");
@@ -123,7 +131,7 @@
   }
 
   function showProgram(step) {
-    const words = { "+": "new", "-": "gone", " ": "same" };
+    const words = { "+": "new", "-": "gone", " ": "same", "!": "here" };
     const parts = step.program.map(([sign, line]) =>
       `<span class="line ${words[sign]}" data-sign="${sign}">${data.lines[line] || " "}\n</span>`);
     at("program").innerHTML = parts.join("");

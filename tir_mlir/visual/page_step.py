@@ -32,6 +32,11 @@ class PageStep:
     after: ir.Module | None = None
 
     @property
+    def is_refused(self) -> bool:
+        """Whether the program stayed as it was because nothing showed that the step is right."""
+        return self.kind in ("refused", "not provable")
+
+    @property
     def name(self) -> str:
         """The primitive."""
         return self.call.partition("(")[0]

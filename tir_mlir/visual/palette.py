@@ -52,6 +52,8 @@ RULES: dict[str, tuple[tuple[str, str], ...]] = {
     **{f"tir-{kind}": (("fill", kind),) for kind in (*_LOOPS, "read", "write")},
     **{f"tir-{mark}-text": (("fill", mark),) for mark in _MARKS},
     **{f"tir-{mark}": (("stroke", mark),) for mark in _MARKS},
+    "tir-refused": (("stroke", "gone"),),
+    "tir-refused-text": (("fill", "gone"),),
     **{f"tir-{kind}-line": (("stroke", kind),) for kind in ("read", "write")},
 }
 # what has one value in both: the shape of text and lines
