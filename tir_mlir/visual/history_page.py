@@ -200,5 +200,7 @@ def _level(around: Sequence[Loop], focus: Sequence[int]) -> int:
 
 
 def _short_place(source: str) -> str:
-    """`matmul.py:96` of a long path; a notebook's cell has no better name."""
-    return source.replace("\\", "/").rpartition("/")[2]
+    """`matmul.py:96` of a long path, `notebook cell:3` of the file that a notebook's kernel makes of a cell."""
+    *folders, name = source.replace("\\", "/").split("/")
+    of_notebook = bool(folders) and folders[-1].startswith("ipykernel_")
+    return f"notebook cell:{name.rpartition(':')[2]}" if of_notebook else name

@@ -64,7 +64,7 @@ def roofline(
                 raise ValueError(f"the {kind} {name} is a positive number, not {value!r}")
     axes = _Axes.around(runs, peaks, bandwidths)
     parts = [svg.text(LEFT, 20, title, "tir-ink tir-strong"), axes.drawn(), _roofs(axes, peaks, bandwidths)]
-    parts += _points(axes, runs)
+    parts += _points(axes, runs, peaks)
     told = "; ".join(f"{p.name}: {_short(p.rate)}flop/s at {p.intensity:.3g} flop a byte" for p in runs)
     return Picture("".join(parts), WIDTH, HEIGHT, title, told)
 
@@ -129,14 +129,25 @@ def _roofs(axes: _Axes, peaks: Mapping[str, float], bandwidths: Mapping[str, flo
     for name, peak in peaks.items():
         ends = [axes.at(peak / fast, peak), axes.at(right, peak)]
         parts.append(svg.polyline(ends, "tir-write-line tir-roof"))
-        words = f"{name} {_short(peak)}flop/s"
-        parts.append(svg.text(ends[1][0] - 4, ends[1][1] - 6, words, "tir-write tir-small tir-halo", "end"))
+        base, left = _of_peak(axes, name, peak)
+        parts.append(svg.text(left, base, _peak_words(name, peak), "tir-write tir-small tir-halo"))
     return "".join(parts)
 
 
-def _points(axes: _Axes, runs: Sequence[Point]) -> list[str]:
+def _peak_words(name: str, peak: float) -> str:
+    return f"{name} {_short(peak)}flop/s"
+
+
+def _of_peak(axes: _Axes, name: str, peak: float) -> tuple[float, float]:
+    """Where the name of a peak stands, at the right end of its line: its baseline and left end."""
+    right, y = axes.at(10.0 ** axes.x[1], peak)
+    return y - 6, right - 4 - svg.width_of(_peak_words(name, peak), True)
+
+
+def _points(axes: _Axes, runs: Sequence[Point], peaks: Mapping[str, float]) -> list[str]:
     """Dots with their names, a name lower where it would lie on another."""
-    parts, taken = [], []
+    parts: list[str] = []
+    taken = [(*_of_peak(axes, name, peak), WIDTH) for name, peak in peaks.items()]
     for run in sorted(runs, key=lambda r: -r.rate):
         x, y = axes.at(run.intensity, run.rate)
         words = f"{run.name} {_short(run.rate)}flop/s"
