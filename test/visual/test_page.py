@@ -149,5 +149,7 @@ def test_changed_words_are_marked():
     assert "<mark>i</mark>" in found[0][1] and "<mark>64</mark>" not in found[1][1] and found[2][1] == "    x"
     same = diff_lines(["a = b < c"], ["a = b < c"])
     assert same == [(" ", "a = b &lt; c")]
+    moved = diff_lines(["for i in range(4):", "    x = y"], ["for i in range(4):", "        x = y"])
+    assert [sign for sign, _ in moved] == [" ", "-", "+"] and not any("<mark>" in text for _, text in moved)
     added = diff_lines(["one"], ["one", "quite another"])
     assert added == [(" ", "one"), ("+", "quite another")]

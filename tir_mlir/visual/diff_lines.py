@@ -45,12 +45,14 @@ def _marks(old: Sequence[str], new: Sequence[str]) -> tuple[dict[int, Ranges], d
 
 
 def _changed_words(old: str, new: str) -> tuple[Ranges, Ranges]:
-    one, other = _WORD.findall(old), _WORD.findall(new)
+    """Where the words of two lines differ; how far the lines are indented does not count."""
+    one, other = _WORD.findall(old.lstrip()), _WORD.findall(new.lstrip())
+    shifts = len(old) - len(old.lstrip()), len(new) - len(new.lstrip())
     gone, made = [], []
     for tag, i0, i1, j0, j1 in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         if tag != "equal":
-            gone.append((len("".join(one[:i0])), len("".join(one[:i1]))))
-            made.append((len("".join(other[:j0])), len("".join(other[:j1]))))
+            gone.append((shifts[0] + len("".join(one[:i0])), shifts[0] + len("".join(one[:i1]))))
+            made.append((shifts[1] + len("".join(other[:j0])), shifts[1] + len("".join(other[:j1]))))
     return gone, made
 
 

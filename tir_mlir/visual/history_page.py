@@ -14,14 +14,14 @@ from mlir import ir
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import NotProvable
 from tir_mlir.dialect.memo import frozen
-from tir_mlir.dialect.views import Block, Func, Loop, funcs, is_init
+from tir_mlir.dialect.views import Block, Func, Loop, func_of, funcs, is_init
 from tir_mlir.dialect.walk import all_blocks, parents
 from tir_mlir.script.highlight import shortened
 from tir_mlir.script.printer import script
 
 from . import counts, loop_nest, palette, sizes, tiles
 from .diff_lines import HERE, SAME, diff_lines, line_html
-from .nest import FuncNode, nests
+from .nest import FuncNode, buffer_names, nests
 from .page_step import PageStep
 from .svg import Picture
 from .touched import loops_around, touched
@@ -98,6 +98,7 @@ class _Data:
         self.lines: dict[str, int] = {}
         self.pictures: dict[str, int] = {}
         self.known: dict[tuple[str, int], Any] = {}
+        self.drawn: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
 
     def of(self, steps: Sequence[PageStep], title: str) -> dict[str, Any]:
         made = [self.step(step) for step in steps]
@@ -162,7 +163,12 @@ class _Data:
 
     def block(self, block: Block, focus: Sequence[int]) -> dict[str, Any]:
         around = loops_around(block)
-        levels = [self.level(block, loop) for loop in (None, *around)]
+        nest = parents(block.op)[-2] if len(parents(block.op)) > 1 else block.op
+        names = tuple(buffer_names(func_of(block.op)).values())
+        key = block.id, names, str(nest)  # most steps leave most nests as they are
+        if key not in self.drawn:
+            self.drawn[key] = [self.level(block, loop) for loop in (None, *around)]
+        levels = self.drawn[key]
         return {"name": block.name, "id": block.id, "levels": levels, "level": _level(around, focus)}
 
     def level(self, block: Block, loop: Loop | None) -> dict[str, Any]:

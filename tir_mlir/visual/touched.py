@@ -18,7 +18,7 @@ from . import sizes
 from .nest import buffer_names
 
 Box = tuple[tuple[int, int], ...]  # (first, last) a dimension
-MOST_POINTS = 20_000  # of a set that is no box, drawn point by point up to here
+MOST_POINTS = 4096  # of a set that is no box, drawn point by point up to here, else as its hull
 
 
 @dataclass(frozen=True)
