@@ -124,7 +124,7 @@ class Stepper(Questions):
     def _note(self, error: ScheduleError) -> None:
         """Remember a refusal; one that comes out of the look-up of a name, or again at the same line, once."""
         refusal = Refusal.of(error, len(self._history), render.user_frame(), self._module)
-        if refusal not in self._refused[-1:]:
+        if refusal.call and refusal not in self._refused[-1:]:
             self._refused = [*self._refused[1 - MOST_REFUSALS :], refusal]
 
     def _checked(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -86,7 +86,7 @@
 
   function show(step) {
     const last = steps.length - 1;
-    const took = step.kind === "step" ? ` · number ${step.number} in the history · ${step.ms} ms` : "";
+    const took = step.kind === "step" ? ` · no. ${step.number} of the history · ${step.ms} ms` : "";
     at("position").textContent = current ? `Step ${current} of ${last}${took}` : `${last} step${last === 1 ? "" : "s"}`;
     const title = at("call");
     title.replaceChildren();
