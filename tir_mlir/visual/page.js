@@ -135,10 +135,7 @@
     const parts = step.program.map(([sign, line]) =>
       `<span class="line ${words[sign]}" data-sign="${sign}">${data.lines[line] || " "}\n</span>`);
     at("program").innerHTML = parts.join("");
-    const box = at("program").parentElement;
-    const changed = at("program").querySelector(".new, .gone");
-    box.scrollLeft = 0;
-    box.dataset.changed = changed ? "yes" : "no";
+    at("program").parentElement.scrollLeft = 0;
   }
 
   // --- tiles ------------------------------------------------------------------------------------------------------
