@@ -1,7 +1,7 @@
 """What a program reads and writes: accesses, regions, dependences, dataflow, reduction updates."""
 
 from tir_mlir.dialect.analysis.access_relations import Touch, conflicting, same_element, touches, written_groups
-from tir_mlir.dialect.analysis.accesses import Access, access_domain, kept_dims, of_op, pointed
+from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op, pointed
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
@@ -21,6 +21,8 @@ from tir_mlir.dialect.analysis.regions import (
 )
 
 __all__ = [
+    "WRITE",
+    "READ",
     "ASSOCIATIVE",
     "Access",
     "EXPLICIT",

@@ -1,6 +1,6 @@
 """Error classes, counterexamples, and how messages show values and source text."""
 
-from tir_mlir.dialect.diagnostics.colour import colour_uncaught, coloured, html
+from tir_mlir.dialect.diagnostics.colour import colour_uncaught, coloured, html, tokens
 from tir_mlir.dialect.diagnostics.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.diagnostics.errors import (
     ArgumentError,
@@ -34,6 +34,7 @@ from tir_mlir.dialect.diagnostics.errors import (
 from tir_mlir.dialect.diagnostics.short_repr import shown
 
 __all__ = [
+    "tokens",
     "ArgumentError",
     "ArithmeticStop",
     "AssumptionError",

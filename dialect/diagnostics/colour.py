@@ -72,17 +72,34 @@ def _span(style: str, part: str) -> str:
     return f'<span style="{_CSS[style]}">{shown}</span>' if style in _CSS else shown
 
 
+def tokens(text: str) -> list[tuple[str, str]]:
+    """A piece of program cut into (kind, part): `comment`, `string`, `number`, `keyword`, `word`, `decorator` or ""."""
+    found: list[tuple[str, str]] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        found += [("", text[end : match.start()]), (match.lastgroup or "word", match[0])]
+        end = match.end()
+    return [(kind, part) for kind, part in [*found, ("", text[end:])] if part]
+
+
 def coloured(text: str) -> str:
     """A piece of program as HTML."""
     parts: list[str] = []
-    end = 0
-    for match in _TOKEN.finditer(text):
-        parts.append(_html.escape(text[end : match.start()], quote=False))
-        colour = _COLOURS[match.lastgroup or "word"]
-        parts.append(f'<span style="color:{colour}">{_html.escape(match[0], quote=False)}</span>')
-        end = match.end()
-    parts.append(_html.escape(text[end:], quote=False))
+    for kind, part in tokens(text):
+        shown = _html.escape(part, quote=False)
+        parts.append(f'<span style="color:{_COLOURS[kind]}">{shown}</span>' if kind else shown)
     return "".join(parts)
+
+
+def user_lines(tb: TracebackType | None) -> list[str]:
+    """The lines of a traceback that are the user's: without those of this package and of the notebook's machinery."""
+    found = []
+    for frame, line in traceback.walk_tb(tb):
+        owner = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if owner not in (__name__.partition(".")[0], "IPython", "ipykernel", "runpy"):
+            summary = traceback.FrameSummary(frame.f_code.co_filename, line, frame.f_code.co_name)
+            found += "".join(traceback.format_list([summary])).splitlines()
+    return found
 
 
 def colour_uncaught(kind: type[BaseException]) -> None:

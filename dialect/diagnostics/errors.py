@@ -12,6 +12,11 @@ class TirError(Exception):
     def _repr_html_(self) -> str:
         return colour.html(f"{type(self).__name__}: {self}")
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows for an uncaught one: the user's own lines, and the text in colour."""
+        text = colour.terminal(f"{type(self).__name__}: {self}")
+        return [*colour.user_lines(self.__traceback__), *text.splitlines()]
+
 
 class ScriptError(TirError):
     """A TVMScript program that is not well formed; knows its place in the user's file."""
@@ -21,6 +26,10 @@ class ScriptError(TirError):
         self.message = message
         self.filename = filename
         self.lineno = lineno
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows for an uncaught one: the text alone, which has the line of the program."""
+        return colour.terminal(f"{type(self).__name__}: {self}").splitlines()
 
 
 class NotAffine(TirError):

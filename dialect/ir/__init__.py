@@ -52,6 +52,7 @@ from tir_mlir.dialect.ir.walk import (
     common_parent,
     constraints,
     enclosing_block,
+    enclosing_loop_name,
     find,
     home,
     is_inside,
@@ -65,6 +66,7 @@ from tir_mlir.dialect.ir.walk import (
 )
 
 __all__ = [
+    "enclosing_loop_name",
     "AFFINE_ACCESS",
     "AFFINE_OPS",
     "Block",

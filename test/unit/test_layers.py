@@ -23,7 +23,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tir_mlir.passes": ("tir_mlir.dialect",),
     "tir_mlir.script": ("tir_mlir.dialect", "tir_mlir.passes.linalg", "tir_mlir.runtime.toolchain"),
     "tir_mlir.te": ("tir_mlir.dialect", "tir_mlir.script"),
-    "tir_mlir.schedule": ("tir_mlir.dialect", "tir_mlir.passes.schedule", "tir_mlir.script", "tir_mlir.check"),
+    "tir_mlir.visual": ("tir_mlir.dialect", "tir_mlir.script"),
+    "tir_mlir.schedule": (
+        "tir_mlir.dialect",
+        "tir_mlir.passes.schedule",
+        "tir_mlir.script",
+        "tir_mlir.check",
+        "tir_mlir.visual",
+    ),
     "tir_mlir.check": ("tir_mlir.dialect", "tir_mlir.passes.lower", "tir_mlir.runtime", "tir_mlir.build"),
     "tir_mlir.interpreter": (
         "tir_mlir.dialect",

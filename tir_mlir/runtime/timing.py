@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 
 STAGES = {
     "key": "the program's text, what decides its code; the look-up in the cache",
@@ -38,6 +39,24 @@ class Timing(dict[str, float]):
             yield
         finally:
             self[stage] = self.get(stage, 0.0) + time.perf_counter() - start
+
+    def _repr_html_(self) -> str:
+        """A table with a bar a stage."""
+        cell = '<td style="text-align:{}">{}</td>'
+        bar = '<div style="width:{:.0f}px;height:.7em;background:#1d5fd0"></div>'
+        rows = []
+        for stage, took in self.items():
+            drawn = bar.format(160 * took / max(self.total, 1e-9))
+            cells = (
+                ("left", escape(stage)),
+                ("right", f"{1e3 * took:.2f}"),
+                ("left", drawn),
+                ("left", STAGES.get(stage, "")),
+            )
+            rows.append("<tr>" + "".join(cell.format(*each) for each in cells) + "</tr>")
+        head = "<tr><th>stage</th><th>ms</th><th></th><th></th></tr>"
+        title = escape(repr(self).splitlines()[0])
+        return f"<table><caption>{title}</caption>{head}{''.join(rows)}</table>"
 
     def __repr__(self) -> str:
         source = "code from the cache" if self.cached else "compiled"

@@ -24,8 +24,9 @@ from tir_mlir.schedule.arguments import BlockName, alternatives, bound, variadic
 from tir_mlir.schedule.arguments import rank as rank_of
 from tir_mlir.schedule.call_text import Words
 from tir_mlir.schedule.dead_handles import Graves, view_of
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
-from tir_mlir.schedule.history import Entry
+from tir_mlir.schedule.handle_text import view_text
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial, register
+from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
 from tir_mlir.schedule.refusal import culprit_id, user_frame
 from tir_mlir.schedule.refusal import refusal as refusal_text
 from tir_mlir.schedule.trace import Trace
@@ -69,7 +70,9 @@ class Executor:
         self._graves = Graves()
         self._known: set[int] = set()  # serials of the handles that are valid here
         self._values: dict[int, int] = {}  # the integers behind ExprHandles
+        self.refused: list[Refusal] = []
         self._undone: dict[int, str] = {}  # serial of a handle -> the undone step that returned it
+        register(self._owner, self)
 
     def twin(self) -> Executor:
         """An executor in the same state, random numbers included, that checks no steps."""
@@ -77,6 +80,20 @@ class Executor:
         other.__dict__ |= self._state()
         other.check = None
         return other
+
+    def describe(self, handle: Handle) -> str:
+        """What a handle of this schedule stands for now, in a line; a dead one says which step took it."""
+        word = handle.word.capitalize()
+        if isinstance(handle, ExprHandle):
+            dead = f"({self._undone.get(handle.serial, 'not known here')})"
+            return f"{word} {self._values.get(handle.id, dead)}"
+        if handle.serial in self._undone:
+            return f"{word} (dead: {self._undone[handle.serial]})"
+        if isinstance(handle, LoopHandle) and handle.is_mark:
+            return f"{word} (none: sample_compute_location chose {Mark(handle.id).name.lower()})"
+        with entered():
+            op = walk.find(self.module, handle.id)
+            return f"{word} (dead: {self._graves.story(handle.id)})" if op is None else view_text(view_of(op))
 
     def _state(self) -> dict[str, Any]:
         """The state, copied where a step would change it in place."""
@@ -86,6 +103,7 @@ class Executor:
             "_known": set(self._known),
             "_values": dict(self._values),
             "history": list(self.history),
+            "refused": list(self.refused),
             "_undone": dict(self._undone),
             "trace": self.trace.copy(),
         }
@@ -109,9 +127,19 @@ class Executor:
         """Run one primitive: on a copy, verified, recorded. Errors leave everything as it was."""
         primitive = PRIMITIVES[name]
         check = self.check
-        if check is None or primitive.pure:
-            return self._applied(primitive, args, kwargs)
-        return self.all_or_nothing(lambda: self._checked(primitive, args, kwargs, check))
+        try:
+            if check is None or primitive.pure:
+                return self._applied(primitive, args, kwargs)
+            return self.all_or_nothing(lambda: self._checked(primitive, args, kwargs, check))
+        except ScheduleError as error:
+            self._note(error)
+            raise
+
+    def _note(self, error: ScheduleError) -> None:
+        """Remember a refusal; one that comes out of the look-up of a name, or again at the same line, once."""
+        refusal = Refusal.of(error, len(self.history), user_frame(), self.module)
+        if refusal.call and refusal not in self.refused[-1:]:
+            self.refused = [*self.refused[1 - MOST_REFUSALS :], refusal]
 
     def _checked(
         self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], check: Callable[[], Result]
@@ -207,7 +235,7 @@ class Executor:
         fix, example = getattr(error, "fix", ""), getattr(error, "counterexample", None)
         text = refusal_text(call, reason, self.module, culprit, self._detail, provable, fix)
         kind = type(error) if isinstance(error, ScheduleError) else ScheduleError
-        refusal = kind(reason, None, provable, text, example, fix)
+        refusal = kind(reason, culprit, provable, text, example, fix)
         refusal.call = call
         raise refusal from (error if self._debug else None)
 
@@ -231,6 +259,7 @@ class Executor:
                 self._undone[handle.serial] = f"step {entry.number}, {entry.call}, which gave it, was undone"
         self.module, self.random.state = gone[0].before, gone[0].random
         del self.history[count:]
+        self.refused = [r for r in self.refused if r.after <= count]
 
     # --- arguments ----------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
+from typing import Protocol
+from weakref import WeakValueDictionary
 
 from tir_mlir.dialect.index_maps import Operators
 
@@ -17,11 +20,29 @@ def new_serial() -> int:
     return next(_serials)
 
 
-@dataclass(frozen=True)
+class Owner(Protocol):
+    """What gives out handles and knows what each stands for."""
+
+    def describe(self, handle: Handle) -> str: ...
+
+
+_owners: MutableMapping[tuple[int, int], Owner] = WeakValueDictionary()  # by owner and age: copies share the owner
+
+
+def register(number: int, owner: Owner) -> None:
+    """Let handles with this owner ask a schedule, or a copy of it, what they stand for."""
+    _owners[number, new_serial()] = owner
+
+
+@dataclass(frozen=True, repr=False)
 class Handle:
     """The id of a block, loop or integer of one schedule.
 
-    Two handles are equal when they stand for the same thing; `serial` tells apart the steps that gave them out.
+    Two handles are equal when they stand for the same thing; `serial` tells apart the steps that gave them out. Its
+    repr says what it stands for now in that schedule (of copies, in the oldest), or what became of it:
+
+        Loop 'i_0' (0..8, parallel) of main
+        Loop (dead: step 3, split(loop=i, factors=[None, 16]), consumed loop i, which left loop i_0, loop i_1)
     """
 
     id: int
@@ -31,8 +52,15 @@ class Handle:
     word = "handle"
     letter = "h"
 
+    def __repr__(self) -> str:
+        oldest = min((key for key in list(_owners) if key[0] == self.owner), default=None)
+        owner = None if oldest is None else _owners.get(oldest)
+        if owner is None:
+            return f"{self.word.capitalize()} {self.id} (its schedule is gone)"
+        return owner.describe(self)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class BlockHandle(Handle):
     """A block (or the root: the function's own body)."""
 
@@ -40,7 +68,7 @@ class BlockHandle(Handle):
     letter = "b"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LoopHandle(Handle):
     """A loop."""
 
@@ -53,7 +81,7 @@ class LoopHandle(Handle):
         return self.id in (INLINE, ROOT)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExprHandle(Operators, Handle):
     """An integer that a sampling step chose. It goes wherever an integer goes, and so does
     `handle * 4`; `sch.get(handle)` is the integer."""

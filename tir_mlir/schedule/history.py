@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import html as _html
 import linecache
-from collections.abc import Iterable
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule.trace.instruction import Instruction
 from tir_mlir.script.display import shortened
 from tir_mlir.script.module import IRModule
@@ -90,11 +93,83 @@ class Entry:
         return f"<pre>{_html.escape(str(self))}</pre>{self.diff()._repr_html_()}"
 
 
-class History(tuple[Entry, ...]):
-    """All steps in order; printed, a line each, and in a notebook a table whose rows open to what they changed."""
+MOST_REFUSALS = 100  # that a schedule remembers, the last ones
 
-    def __new__(cls, entries: Iterable[Entry] = ()) -> History:
-        return super().__new__(cls, entries)
+
+@dataclass(frozen=True)
+class Refusal:
+    """A step that was refused after the first `after` steps of the history. The program stayed as it was.
+
+    `call`, `reason`, `fix` and `provable` are those of the error; `example` is its counterexample in words; `culprit`
+    is the id of the loop or block to blame, where there is one.
+    """
+
+    call: str
+    after: int
+    place: tuple[str, int] | None
+    reason: str
+    provable: bool
+    example: str
+    fix: str
+    culprit: int | None
+    module: ir.Module = field(repr=False, compare=False)
+
+    @staticmethod
+    def of(error: ScheduleError, after: int, place: tuple[str, int] | None, module: ir.Module) -> Refusal:
+        example = str(error.counterexample) if error.counterexample is not None else ""
+        culprit = error.culprit if isinstance(error.culprit, int) else None
+        return Refusal(error.call, after, place, error.reason, error.provable, example, error.fix, culprit, module)
+
+    @property
+    def source(self) -> str:
+        """The user's `file:line`."""
+        return f"{self.place[0]}:{self.place[1]}" if self.place else ""
+
+    @property
+    def line(self) -> str:
+        """The text of the user's line, where it can be read."""
+        return linecache.getline(*self.place).strip() if self.place else ""
+
+
+class History(tuple[Entry, ...]):
+    """All steps in order; printed, a line each, and in a notebook a table whose rows open to what they changed.
+
+    `refused`: the steps that were refused meanwhile. `start`: the program before the first step.
+    """
+
+    refused: tuple[Refusal, ...]
+    start: ir.Module | None
+
+    def __new__(
+        cls, entries: Iterable[Entry] = (), refused: Iterable[Refusal] = (), start: ir.Module | None = None
+    ) -> History:
+        made = super().__new__(cls, entries)
+        made.refused, made.start = tuple(refused), start
+        return made
+
+    def html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> Path:
+        """Write one HTML page on which a reader goes through the steps, and give its path.
+
+            sch.history.html("steps.html")
+
+        For each step that changed the program, drew a number or was refused: the call with its file and line, what
+        was proved, the program with its changes, the loop nest, the tiles that its blocks touch, and the exact
+        number of loads and stores of each buffer. The page needs nothing else, no network either. `sizes` gives
+        values to shape variables; where it does not, counts are formulas, and tiles are drawn at sizes that the page
+        names.
+
+        Errors: ValueError for a name that is not a shape variable, and where there is no program.
+        """
+        from tir_mlir.schedule.history_steps import page_steps
+        from tir_mlir.visual.history_page import write
+
+        return write(page_steps(self), path, title, sizes)
 
     def __str__(self) -> str:
         return "\n".join(str(e) for e in self) or "no steps yet"

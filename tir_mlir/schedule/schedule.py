@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import html as _html
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError, shown
 from tir_mlir.dialect.index_maps import Formula
-from tir_mlir.dialect.ir import Block, create, entered, funcs
+from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.explain_tensorize import Fits, explain_tensorize
 from tir_mlir.passes.schedule.placement.location import Mark
@@ -20,7 +21,7 @@ from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.arguments import value_type
 from tir_mlir.schedule.can import Answer, Questions
 from tir_mlir.schedule.executor import Executor
-from tir_mlir.schedule.handles import BlockHandle, Handle, LoopHandle
+from tir_mlir.schedule.handles import BlockHandle, Handle, LoopHandle, register
 from tir_mlir.schedule.history import Diff, History
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, info_of
 from tir_mlir.schedule.primitives import BlockLike
@@ -30,6 +31,7 @@ from tir_mlir.script.module import IRModule, PrimFunc
 
 if TYPE_CHECKING:
     from tir_mlir.equivalence.result import Result
+    from tir_mlir.visual.svg import Picture
 
 _NO_TREE = (
     "a schedule here is its module, without a tree beside it: sch.get(handle) tells what a block or loop is now,"
@@ -113,7 +115,70 @@ class Schedule(Questions):
     @property
     def history(self) -> History:
         """Every step: its call, the user's line, its time, the program after it."""
-        return History(self._executor.history)
+        return History(self._executor.history, self._executor.refused, self._executor.module)
+
+    def __repr__(self) -> str:
+        with entered():
+            blocks = [
+                f"{f.name}: {', '.join(b.name for b in walk.all_blocks(f.op)) or 'no'}"
+                for f in funcs(self._executor.module)
+            ]
+        steps = sum(e.changed for e in self._executor.history)
+        return f"Schedule({'; '.join(blocks)} blocks; {steps} step{'s' * (steps != 1)} changed the program)"
+
+    def _repr_html_(self) -> str:
+        return f"{display.html(self.mod.script())}<p>{_html.escape(repr(self))}</p>"
+
+    # --- pictures -----------------------------------------------------------------------------------------------------
+
+    def plot(self, step: int | None = None, *, width: float = 560) -> Picture:
+        """The loop nest of the program as an SVG drawing: loops as nested frames, blocks with iters and regions.
+
+            sch.plot()                       # the program as it is now
+            sch.plot(step=3).save("3.svg")   # before and after step 3 of sch.history, what changed is marked
+
+        Lines are broken at about `width` px. Errors: ValueError when there is no such step.
+        """
+        from tir_mlir.visual.plots import plot_module, plot_step
+
+        if step is None:
+            return plot_module(self._executor.module, width)
+        found = [e for e in self._executor.history if e.number == step and not isinstance(step, bool)]
+        if not found:
+            raise ValueError(f"plot draws a step from 1 to {len(self._executor.history)} here, not {shown(step)}")
+        return plot_step(found[0].before, found[0].after, found[0].call, width)
+
+    def plot_access(
+        self,
+        block: BlockLike,
+        buffer: str | None = None,
+        loop: LoopHandle | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+    ) -> Picture:
+        """What a block reads and writes of a buffer in one iteration of a loop around it, drawn in the buffer's box.
+
+            sch.plot_access("C", "A", sch.get_loops("C")[1])
+
+        Dark is what the first iteration of `loop` touches, light what all of its iterations do; without a loop, what
+        the whole run does. Without `buffer`, each buffer is drawn. Buffers of up to three dimensions are drawn whole,
+        of others the last three. `sizes` gives values to shape variables, which are else chosen.
+
+        Errors: ValueError for a loop that is not around the block, or a buffer that it does not touch.
+        """
+        from tir_mlir.visual.plots import plot_access
+
+        trial = self._twin()  # looking a block up is no step of this schedule
+        with entered():
+            view = trial._executor.view(
+                trial.get_block(block) if isinstance(block, str) else block, trial._executor.module
+            )
+            around = None if loop is None else trial._executor.view(loop, trial._executor.module)
+            if not isinstance(view, Block):
+                raise ScheduleError("this is the root block; name a block with a computation")
+            if around is not None and not isinstance(around, Loop):
+                raise ScheduleError("this handle is not a loop; take one of sch.get_loops(block)")
+            return plot_access(view, buffer, around, sizes)
 
     def undo(self, n: int = 1) -> None:
         """Take back the last `n` steps that did more than look or sample, and all that came after the first of them.
@@ -184,6 +249,7 @@ class Schedule(Questions):
         other._executor.random = Random(self.fork_seed())
         if self._executor.check is not None:
             other._executor.check = other.verify
+        register(other._executor._owner, other._executor)
         return other
 
     def work_on(self, func_name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Any
 
 from mlir import ir
@@ -110,9 +111,12 @@ class IRModule:
         return isinstance(other, IRModule) and equal(self.mlir, other.mlir)
 
     def _repr_html_(self) -> str:
-        from tir_mlir.script.display import html
+        from tir_mlir.script.display import html, shortened
 
-        return html(self.script())
+        try:
+            return html(shortened(self.script()))
+        except TirError:  # a lowered module has no TVMScript form
+            return f"<pre>{escape(shortened(self.text()))}</pre>"
 
     def __repr__(self) -> str:
         return f"IRModule({', '.join(self.functions)})"

@@ -126,6 +126,11 @@ class Trace:
         _ = style, black_format  # TVM's; ours is always in order
         show(self.as_python())
 
+    def _repr_html_(self) -> str:
+        from tir_mlir.script.display import html
+
+        return html(self.as_python())
+
     def __str__(self) -> str:
         return self.as_python()
 

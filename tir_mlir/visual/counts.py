@@ -1,0 +1,217 @@
+"""How many elements a program loads and stores of each buffer: counted by isl, without a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from tir_mlir.dialect.analysis import Access, access_domain
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, func_of, is_block, is_loop, only_reads, parents
+from tir_mlir.dialect.presburger import Domain, dim_type, question
+from tir_mlir.visual import sizes
+from tir_mlir.visual.nest import buffer_names
+
+UNKNOWN = "not counted"
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number of elements: `value` where it is known, and its text, which is a formula while sizes are symbolic.
+
+    `at_most`: a condition on data decides how often. `by_calls`: some of it is what calls of kernels are handed, each
+    element of a region once a call.
+    """
+
+    value: int | None = 0
+    text: str = "0"
+    at_most: bool = False
+    by_calls: bool = False
+
+    def __str__(self) -> str:
+        return f"at most {self.text}" if self.at_most else self.text
+
+    def __add__(self, other: Count) -> Count:
+        known = self.value is not None and other.value is not None
+        value = self.value + other.value if self.value is not None and other.value is not None else None
+        return Count(value, f"{value:,}" if known else _sum(self, other), *self._either(other))
+
+    def _either(self, other: Count) -> tuple[bool, bool]:
+        return self.at_most or other.at_most, self.by_calls or other.by_calls
+
+
+def _sum(one: Count, other: Count) -> str:
+    if UNKNOWN in (one.text, other.text):
+        return UNKNOWN
+    texts = [c.text for c in (one, other) if c.value != 0]
+    if len(texts) == 2 and texts[0] == texts[1]:
+        return f"2 * {texts[0]}"
+    return " + ".join(texts)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a function loads and stores of one buffer."""
+
+    buffer: str
+    scope: str
+    loads: Count
+    stores: Count
+
+
+@only_reads
+def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]:
+    """What one run of a function loads and stores of each buffer, parameters first.
+
+    Exact: the points of the iteration domains are counted, guards and triangular loops included. Shape variables that
+    are not given a value stay symbolic. Each load or store counts as often as the program runs it (a vector as its
+    elements); caches and registers of the machine are not looked at.
+    """
+    names = buffer_names(func)
+    found = {value: [Count(), Count()] for value in names}
+    for access in accesses(func.op):
+        if access.buffer in found:
+            column = found[access.buffer]
+            column[access.is_write] = column[access.is_write] + _count(access, given or {})
+    return [Traffic(names[v], Buffer(v).scope, *columns) for v, columns in found.items()]
+
+
+def _count(access: Access, given: Mapping[str, int]) -> Count:
+    """How many elements one access amounts to in a run."""
+    dom, points = _iterations(access)
+    by_calls = access.op.name not in ("affine.load", "affine.store", "memref.load", "memref.store")
+    each = access.extents if by_calls else ()
+    func = func_of(access.op)
+    known = {value: Index.constant(given[name]) for name, value in func.symbols.items() if name in given}
+    facts = not dom.exact, by_calls and "llvm" in access.op.name
+    points = _given(points, given)
+    try:
+        with question("how often an access runs"):
+            parts = _factors(points)
+    except NotProvable:
+        return Count(None, UNKNOWN, *facts)
+    for extent in each:
+        extent = extent.substitute(known).simplified()
+        number = extent.as_constant()
+        parts.append(number if number is not None else UNKNOWN)
+    return _product(parts, facts)
+
+
+def _product(parts: list[int | str], facts: tuple[bool, bool]) -> Count:
+    number = 1
+    for part in parts:
+        number *= part if isinstance(part, int) else 1
+    words = [part for part in parts if isinstance(part, str)]
+    if number == 0 or not words:
+        return Count(number, f"{number:,}", *facts)
+    if UNKNOWN in words:
+        return Count(None, UNKNOWN, *facts)
+    shown = [w if w.isidentifier() else f"({w})" for w in words]
+    return Count(None, " * ".join([*([f"{number:,}"] if number != 1 else []), *shown]), *facts)
+
+
+def _iterations(access: Access) -> tuple[Domain, isl.Set]:
+    """The iterations of an access: over the iters of its block and the loops in it where these tell them apart.
+
+    A guard of a split couples two loops; their block's iter, bound to both, has a plain range again.
+    """
+    dom = access_domain(access)
+    block = next((Block(p) for p in parents(access.op) if is_block(p)), None)
+    if block is None or not block.iters:
+        return dom, dom.set
+    inside = [Loop(p).var for p in parents(access.op) if is_loop(p) and block.op in parents(p)]
+    outer = [i.var for p in parents(block.op) if is_block(p) for i in Block(p).iters]
+    values = [Index.of(v) for v in (*outer, *(i.var for i in block.iters), *inside)]
+    image = dom.map(values)
+    return (dom, image.range()) if image.is_injective() else (dom, dom.set)
+
+
+def _given(points: isl.Set, given: Mapping[str, int]) -> isl.Set:
+    for place, name in enumerate(sizes.names(points)):
+        if name in given:
+            points = points.fix_val(dim_type.param, place, isl.Val(given[name]))
+    return points
+
+
+def _factors(points: isl.Set) -> list[int | str]:
+    """Numbers and formulas whose product is the number of points."""
+    points = points.coalesce()
+    if points.is_empty():
+        return [0]
+    if points.n_basic_set() > 1:
+        return [_number(points)]
+    basic = points.get_basic_sets()[0].remove_redundancies()
+    found: list[int | str] = []
+    for together in _groups(basic):
+        part = points
+        for d in reversed(range(basic.dim(dim_type.set))):
+            if d not in together:
+                part = part.project_out(dim_type.set, d, 1)
+        found.append(_number(part) if len(together) > 1 or _is_fixed(part) else _length(part))
+    return found
+
+
+def _groups(basic: isl.BasicSet) -> list[list[int]]:
+    """Dimensions that conditions tie together; the set is the product of its shadows on the groups."""
+    count = basic.dim(dim_type.set)
+    group = list(range(count))
+    divs = basic.dim(dim_type.div)
+    tied = [list(range(count))] if divs else []  # a floor is defined over dimensions that constraints do not show
+    for constraint in basic.get_constraints():
+        tied.append([d for d in range(count) if constraint.involves_dims(dim_type.set, d, 1)])
+    for dims in tied:
+        for d in dims[1:]:
+            old, new = group[d], group[dims[0]]
+            group = [new if g == old else g for g in group]
+    return [[d for d in range(count) if group[d] == g] for g in dict.fromkeys(group)]
+
+
+def _is_fixed(points: isl.Set) -> bool:
+    """Whether no parameter decides what is in a set of one dimension."""
+    low, high = points.dim_min_val(0), points.dim_max_val(0)
+    return low.is_int() and high.is_int() and not points.involves_dims(dim_type.param, 0, points.dim(dim_type.param))
+
+
+def _number(points: isl.Set) -> int | str:
+    """How many points there are; no number where parameters decide."""
+    count = points.dim(dim_type.param)
+    if count and points.involves_dims(dim_type.param, 0, count):
+        known = _settled(points)
+        if known is None:
+            return UNKNOWN
+        points = known
+    if count:
+        points = points.project_out(dim_type.param, 0, count)
+    counted = points.count_val()
+    return counted.to_python() if counted.is_int() else UNKNOWN
+
+
+def _settled(points: isl.Set) -> isl.Set | None:
+    """A set whose parameters all have a value; None where one has not."""
+    params = points.params()
+    for place in range(params.dim(dim_type.param)):
+        if params.involves_dims(dim_type.param, place, 1):
+            if not points.plain_get_val_if_fixed(dim_type.param, place).is_int():
+                return None
+    return points
+
+
+def _length(points: isl.Set) -> int | str:
+    """The number of points of an interval whose ends are expressions of the sizes."""
+    if _settled(points) is not None:
+        return _number(points)
+    extent = points.dim_max(0).sub(points.dim_min(0)).coalesce()
+    extent = extent.add(isl.PwAff.val_on_domain(extent.domain(), isl.Val(1))).gist(points.params()).coalesce()
+    if extent.n_piece() != 1 or not _is_dense(points):
+        return UNKNOWN
+    build = isl.AstBuild.from_context(points.params())
+    text = build.expr_from_pw_aff(extent).to_C_str()
+    return int(text) if text.isdigit() else text
+
+
+def _is_dense(points: isl.Set) -> bool:
+    """Whether a set of one dimension has no gaps."""
+    return points.get_basic_sets()[0].dim(dim_type.div) == 0

@@ -1,0 +1,208 @@
+"""One HTML page on which a reader goes through the steps of a schedule. It needs no network and no server."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, entered, frozen, func_of, funcs, is_init, parents
+from tir_mlir.script.display import shortened
+from tir_mlir.script.printer import script
+from tir_mlir.visual import counts, loop_nest, palette, sizes, tiles
+from tir_mlir.visual.diff_lines import HERE, SAME, diff_lines, line_html
+from tir_mlir.visual.nest import FuncNode, buffer_names, nests
+from tir_mlir.visual.page_step import PageStep
+from tir_mlir.visual.svg import Picture
+from tir_mlir.visual.touched import loops_around, touched
+
+_FOLDER = Path(__file__).parent
+NEST_WIDTH = 348.0  # what a phone has room for
+MOST_BLOCKS = 8  # of a step whose tiles are drawn
+T = TypeVar("T")
+
+
+def write(
+    steps: Sequence[PageStep],
+    path: str | os.PathLike[str],
+    title: str | None = None,
+    given: Mapping[str, int] | None = None,
+) -> Path:
+    """Write the page of some steps, and give its path. Errors: ValueError for a wrong name of a size."""
+    target = Path(path)
+    target.write_text(page(steps, title, given), encoding="utf-8")
+    return target
+
+
+def page(steps: Sequence[PageStep], title: str | None = None, given: Mapping[str, int] | None = None) -> str:
+    """The text of the page."""
+    with entered():
+        start = steps[0].after
+        assert start is not None
+        found = funcs(start)
+        sizes.check_names(given, found)
+        shown = title or f"{', '.join(f.name for f in found) or 'a module'}, step by step"
+        data = _Data(given or {}).of(steps, shown)
+    texts = {
+        "title": html.escape(shown),
+        "style": _variables() + palette.in_page() + (_FOLDER / "page.css").read_text(encoding="utf-8"),
+        "script": (_FOLDER / "page.js").read_text(encoding="utf-8"),
+        "data": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "plain": html.escape("\n".join(_program(steps[-1].after))),
+    }
+    text = (_FOLDER / "page.html").read_text(encoding="utf-8")
+    for key, value in texts.items():
+        text = text.replace(f"<!-- {key} -->", value)
+    return text
+
+
+def _variables() -> str:
+    light, dark = palette.variables(palette.LIGHT), palette.variables(palette.DARK)
+    return f":root {{ color-scheme: light; {light} }}\n:root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+
+
+def _marked(step: PageStep) -> list[tuple[str, str]]:
+    """The program of a refused step, the line of what is to blame marked."""
+    found: list[tuple[str, str]] = []
+    for text in _program(step.after, dict.fromkeys(step.focus, "here")):
+        if text.strip() and not text.strip().removesuffix("# here").strip("^ "):  # underlines the line before
+            found[-1] = (HERE, found[-1][1])
+        else:
+            found.append((SAME, text))
+    return found
+
+
+def _program(module: ir.Module | None, mark: Mapping[int, str] | None = None) -> list[str]:
+    """The lines of the functions of a program, without the class around them."""
+    assert module is not None
+    lines = shortened(script(module, mark=mark)).splitlines()
+    first = next((n for n, line in enumerate(lines) if line.startswith("class ")), -1)
+    return [line.removeprefix("    ") for line in lines[first + 1 :]]
+
+
+class _Data:
+    """What the page's script reads. Lines and pictures that steps share are there once."""
+
+    def __init__(self, given: Mapping[str, int]):
+        self.given = given
+        self.lines: dict[str, int] = {}
+        self.pictures: dict[str, int] = {}
+        self.known: dict[tuple[str, int], Any] = {}
+        self.drawn: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+
+    def of(self, steps: Sequence[PageStep], title: str) -> dict[str, Any]:
+        made = [self.step(step) for step in steps]
+        facts = {"title": title, "steps": made, "lines": list(self.lines), "pictures": list(self.pictures)}
+        return facts | {"sizes": dict(self.given)}
+
+    def step(self, step: PageStep) -> dict[str, Any]:
+        assert step.before is not None and step.after is not None
+        with frozen():
+            before, after = self.nests(step.before), self.nests(step.after)
+            _, marks = loop_nest.changes(before, after)
+            marks |= dict.fromkeys(step.focus, loop_nest.REFUSED) if step.is_refused else {}
+            nest = loop_nest.draw(after, f"loop nest after {step.call}", NEST_WIDTH, marks)
+            facts: dict[str, Any] = {"nest": self.picture(nest), "program": self.program(step)}
+            facts["tiles"] = self.tiles(step)
+            facts["counts"] = self.once("counts", step.after, self.counts)
+        texts = ("kind", "name", "call", "number", "summary", "rewrite", "proof", "example", "fix", "line")
+        facts |= {key: getattr(step, key) for key in texts}
+        return facts | {"ms": round(step.ms, 1), "source": _short_place(step.source), "place": step.source}
+
+    def once(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:
+        """An answer about a module; most are the program after one step and before the next."""
+        if (what, id(module)) not in self.known:
+            self.known[what, id(module)] = ask(module)
+        return self.known[what, id(module)]
+
+    def nests(self, module: ir.Module) -> list[FuncNode]:
+        return self.once("nests", module, nests)
+
+    def program(self, step: PageStep) -> list[list[Any]]:
+        """[sign, number of the line's text] each."""
+        assert step.before is not None and step.after is not None
+        if step.is_refused:
+            pairs = [(sign, line_html(text)) for sign, text in _marked(step)]
+        else:
+            pairs = diff_lines(*(self.once("program", m, _program) for m in (step.before, step.after)))
+        return [[sign, self.lines.setdefault(text, len(self.lines))] for sign, text in pairs]
+
+    def picture(self, picture: Picture) -> int:
+        return self.pictures.setdefault(picture.inline, len(self.pictures))
+
+    def counts(self, module: ir.Module) -> list[dict[str, Any]]:
+        rows = []
+        for func in funcs(module):
+            for one in counts.traffic(func, self.given):
+                texts = {"loads": str(one.loads), "stores": str(one.stores)}
+                by_calls = one.loads.by_calls or one.stores.by_calls
+                rows.append({"func": func.name, "buffer": one.buffer, "scope": one.scope, "calls": by_calls} | texts)
+        return rows
+
+    # --- tiles ----------------------------------------------------------------------------------------------------
+
+    def tiles(self, step: PageStep) -> dict[str, Any]:
+        """By block, then by loop around it: the pictures of the buffers that the block touches."""
+        assert step.after is not None
+        found = [b for func in funcs(step.after) for b in _leaves(func)]
+        focus = next((n for number in step.focus for n, b in enumerate(found) if number in _ids(b)), 0)
+        first = max(0, min(focus, len(found) - MOST_BLOCKS))
+        shown = found[first : first + MOST_BLOCKS]
+        facts = {"blocks": [self.block(b, step.focus) for b in shown], "focus": focus - first}
+        return facts | {"more": len(found) - len(shown)}
+
+    def block(self, block: Block, focus: Sequence[int]) -> dict[str, Any]:
+        around = loops_around(block)
+        nest = parents(block.op)[-2] if len(parents(block.op)) > 1 else block.op
+        names = tuple(buffer_names(func_of(block.op)).values())
+        key = block.id, names, str(nest)  # most steps leave most nests as they are
+        if key not in self.drawn:
+            self.drawn[key] = [self.level(block, loop) for loop in (None, *around)]
+        levels = self.drawn[key]
+        return {"name": block.name, "id": block.id, "levels": levels, "level": _level(around, focus)}
+
+    def level(self, block: Block, loop: Loop | None) -> dict[str, Any]:
+        facts = {"loop": "" if loop is None else loop.name, "id": -1 if loop is None else loop.id}
+        try:
+            found = touched(block, loop, self.given)
+        except NotProvable as error:
+            return facts | {"pictures": [], "note": str(error), "at": ""}
+        drawn = [self.picture(p) for p in tiles.draw(found)]
+        at = ", ".join(f"{name} = {value}" for name, value in (found[0].at if found else ()))
+        chosen = found[0].sizes if found else ()
+        note = f"Drawn for {', '.join(f'{n} = {v}' for n, v in chosen)}." if chosen else ""
+        return facts | {"pictures": drawn, "note": note, "at": at}
+
+
+def _leaves(func: Func) -> list[Block]:
+    """The blocks that hold no other block, without those of inits."""
+    blocks = [b for b in all_blocks(func.op) if not any(is_init(p) for p in parents(b.op))]
+    return [b for b in blocks if not any(b.op in parents(other.op) for other in blocks)]
+
+
+def _ids(block: Block) -> list[int]:
+    """The ids of a block and of all blocks and loops around it."""
+    return [block.id, *(Block(p).id for p in parents(block.op) if p.name in ("affine.parallel", "affine.for"))]
+
+
+def _level(around: Sequence[Loop], focus: Sequence[int]) -> int:
+    """Which loop around a block to start with, 0 for none: one that the step is about, else one half-way down."""
+    known = [n for n, loop in enumerate(around, 1) if loop.id in focus]
+    if 0 < len(known) <= 2:
+        return known[0]
+    if known:
+        return known[len(known) // 2 - 1]
+    return (len(around) + 1) // 2
+
+
+def _short_place(source: str) -> str:
+    """`matmul.py:96` of a long path, `notebook cell:3` of the file that a notebook's kernel makes of a cell."""
+    *folders, name = source.replace("\\", "/").split("/")
+    of_notebook = bool(folders) and folders[-1].startswith("ipykernel_")
+    return f"notebook cell:{name.rpartition(':')[2]}" if of_notebook else name

@@ -1,0 +1,205 @@
+"""The loop nest of a program as nested frames."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tir_mlir.visual import svg
+from tir_mlir.visual.nest import BlockNode, BranchNode, FuncNode, LoopNode, Node
+from tir_mlir.visual.svg import Picture
+
+PAD = 8.0
+GAP = 6.0
+HEAD = 24.0
+LINE = 16.0
+BAR = 3.0
+NEW, GONE, CHANGED, REFUSED = "new", "gone", "changed", "refused"
+_LEAST = 20  # characters a line has at least, however deep the nest
+_KINDS = ("serial", "parallel", "vectorized", "unrolled")
+
+Runs = tuple[tuple[str, str], ...]  # pieces of a line: (text, style)
+
+
+@dataclass
+class _Frame:
+    """A frame to be drawn: a head, lines, frames inside; `end` is the text at the right of the head."""
+
+    head: Runs
+    style: str
+    end: Runs = ()
+    bar: str = ""
+    mark: str = ""
+    lines: list[Runs] = field(default_factory=list)
+    inner: list[_Frame] = field(default_factory=list)
+    attributes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def height(self) -> float:
+        body = LINE * len(self.lines) + (4 if self.lines else 0)
+        body += sum(f.height + GAP for f in self.inner)
+        return HEAD + body + (PAD - (GAP if self.inner else 2) if body else 0) + (GAP / 2 if self.inner else 0)
+
+    @property
+    def width(self) -> float:
+        """The least that its texts need."""
+        head = sum(_width(run) for run in self.head) + sum(_width(run) for run in self.end) + 2 * PAD + 16
+        lines = [sum(_width(run) for run in one) + 2 * PAD for one in self.lines]
+        return max([head, *lines, *(f.width + 2 * PAD for f in self.inner)])
+
+    def drawn(self, x: float, y: float, width: float) -> str:
+        parts = [svg.rectangle(x, y, width, self.height, f"{self.style} tir-{self.mark}".removesuffix(" tir-"), 5)]
+        if self.bar:
+            parts.append(svg.rectangle(x + 2, y + 5, BAR, HEAD - 9, self.bar, 1.5))
+        parts.append(_runs(x + PAD + (2 if self.bar else 0), y + 16.5, self.head))
+        parts.append(_runs(x + width - PAD - sum(_width(r) for r in self.end), y + 16.5, self.end))
+        at = y + HEAD
+        for one in self.lines:
+            parts.append(_runs(x + PAD, at + 11, one))
+            at += LINE
+        at += 4 if self.lines else 0
+        for frame in self.inner:
+            parts.append(frame.drawn(x + PAD, at, width - 2 * PAD))
+            at += frame.height + GAP
+        return svg.group("".join(parts), attributes=self.attributes)
+
+
+def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mapping[int, str] | None = None) -> Picture:
+    """The nests of a module, one under the other.
+
+    Lines are broken where they are longer than about `width` px. `marks` gives, by the id of a loop or block, what
+    became of it: `new`, `gone`, `changed` or `refused`; the frame has that colour and the word.
+    """
+    known = marks or {}
+    frames = [_frame(nest, known, int((width - 2 * PAD) / svg.CHARACTER)) for nest in nests]
+    widest = max([f.width for f in frames], default=120.0)
+    parts, y = [], PAD
+    for frame in frames:
+        parts.append(frame.drawn(PAD, y, widest))
+        y += frame.height + PAD
+    return Picture("".join(parts), widest + 2 * PAD, y, title, "\n".join(_told(n) for n in nests))
+
+
+def changes(before: Sequence[FuncNode], after: Sequence[FuncNode]) -> tuple[dict[int, str], dict[int, str]]:
+    """What a step did to loops and blocks, by id: marks for the nest before it (`gone`) and for that after it (`new`,
+    `changed`: another place, bound, kind, binding or region)."""
+    old, new = _facts(before), _facts(after)
+    gone = {number: GONE for number in old if number not in new}
+    made = {number: NEW if number not in old else CHANGED for number in new if old.get(number) != new[number]}
+    return gone, made
+
+
+def _facts(nests: Sequence[FuncNode]) -> dict[int, object]:
+    """By id, what a frame says, and the frame around it."""
+    found: dict[int, object] = {}
+
+    def look(node: Node, above: int) -> None:
+        own = {k: v for k, v in vars(node).items() if k != "children"}
+        if node.id >= 0 and not isinstance(node, FuncNode):
+            found[node.id] = (above, own)
+        for child in node.children:
+            look(child, node.id if node.id >= 0 else above)
+
+    for nest in nests:
+        look(nest, -1)
+    return found
+
+
+# --- frames -----------------------------------------------------------------------------------------------------------
+
+
+def _frame(node: Node, marks: Mapping[int, str], room: int) -> _Frame:
+    frame = _own(node, room)
+    frame.mark = marks.get(node.id, "") if node.id >= 0 else ""
+    if frame.mark:
+        frame.end = ((f"{frame.mark} ", f"tir-{frame.mark}-text tir-small"), *frame.end)
+    frame.inner = [_frame(child, marks, max(_LEAST, room - 2)) for child in node.children]
+    return frame
+
+
+def _own(node: Node, room: int) -> _Frame:
+    if isinstance(node, FuncNode):
+        lines = [*_listed("", map(str, node.params), room), *_listed("alloc ", map(str, node.allocs), room)]
+        return _Frame(((node.name, "tir-ink tir-strong"),), "tir-loop", lines=lines)
+    if isinstance(node, LoopNode):
+        return _loop(node, room)
+    if isinstance(node, BlockNode):
+        return _block(node, room)
+    assert isinstance(node, BranchNode)
+    return _Frame(((node.name, "tir-muted"),), "tir-loop")
+
+
+def _loop(node: LoopNode, room: int) -> _Frame:
+    kind = node.kind if node.kind in _KINDS else "thread"
+    head = ((node.name, "tir-ink tir-strong"), (f"  {node.span}", "tir-ink"))
+    end = () if kind == "serial" else ((node.kind, f"tir-{kind}"),)
+    told = {"data-loop": str(node.id), "class": "tir-frame"}
+    notes = _listed("", node.annotations, room)
+    return _Frame(head, "tir-loop", end, f"tir-{kind}", lines=notes, attributes=told)
+
+
+def _block(node: BlockNode, room: int) -> _Frame:
+    lines: list[Runs] = []
+    wide = max((len(it.name) for it in node.iters), default=0)
+    for it in node.iters:
+        lines += _wrapped(f"{it.name:{wide}} ", f"= {it.binding}", "tir-ink", room, f"  {it.kind} {it.domain}")
+    if node.where:
+        lines += _wrapped("where ", node.where, "tir-ink", room)
+    lines += _listed("reads  ", node.reads, room, "tir-read") + _listed("writes ", node.writes, room, "tir-write")
+    lines += _listed("alloc  ", map(str, node.allocs), room)
+    lines += _listed("calls  ", node.calls, room, "tir-thread") + _listed("", node.annotations, room)
+    end: Runs = (("init", "tir-muted"),) if node.has_init else ()
+    told = {"data-block": str(node.id), "class": "tir-frame"}
+    return _Frame(((node.name or "block", "tir-ink tir-strong"),), "tir-block", end, lines=lines, attributes=told)
+
+
+def _listed(word: str, items, room: int, style: str = "tir-muted") -> list[Runs]:
+    """A line an item, the word before the first one."""
+    lines: list[Runs] = []
+    for place, item in enumerate(items):
+        lines += _wrapped(word if not place else " " * len(word), item, style, room)
+    return lines
+
+
+def _wrapped(word: str, content: str, style: str, room: int, end: str = "") -> list[Runs]:
+    """`word content end`, broken where it is too long; later lines stand under the first."""
+    cut = _cut(content, max(_LEAST - 4, room - len(word)))
+    lines: list[Runs] = [((word if not n else " " * len(word), "tir-muted"), (c, style)) for n, c in enumerate(cut)]
+    if end and len(word) + len(cut[-1]) + len(end) <= room:
+        lines[-1] = (*lines[-1], (end, "tir-muted"))
+    elif end:
+        lines.append(((" " * len(word) + end, "tir-muted"),))
+    return lines
+
+
+def _cut(content: str, room: int) -> list[str]:
+    """Break a text after commas where that is enough, else at any space."""
+    joined = re.sub(r"(?<!,) ", "\N{NO-BREAK SPACE}", content)
+    lines = textwrap.wrap(joined, room, break_long_words=False, break_on_hyphens=False)
+    if any(len(one) > room for one in lines):
+        lines = textwrap.wrap(content, room, break_long_words=False, break_on_hyphens=False)
+    return [one.replace("\N{NO-BREAK SPACE}", " ") for one in lines] or [""]
+
+
+def _width(run: tuple[str, str]) -> float:
+    return svg.width_of(run[0], "tir-small" in run[1])
+
+
+def _runs(x: float, y: float, runs: Runs) -> str:
+    parts = []
+    for content, style in runs:
+        if content.strip():
+            lead = len(content) - len(content.lstrip())
+            parts.append(svg.text(x + svg.width_of(content[:lead]), y, content.strip(), style))
+        x += _width((content, style))
+    return "".join(parts)
+
+
+def _told(node: Node, depth: int = 0) -> str:
+    """The nest in words, for those who do not see it."""
+    word = {FuncNode: "function", LoopNode: "loop", BlockNode: "block"}.get(type(node), "")
+    more = f" {node.span} {node.kind}" if isinstance(node, LoopNode) else ""
+    lines = [f"{'  ' * depth}{word} {node.name}{more}".rstrip(), *(_told(c, depth + 1) for c in node.children)]
+    return "\n".join(lines)

@@ -1,0 +1,236 @@
+"""What a drawing shows of a program: functions, loops, branches and blocks as plain text, in a tree.
+
+Names are those of the printed program, so that a drawing and the text beside it say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import as_written
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    Loop,
+    attrs,
+    entered,
+    funcs,
+    is_block,
+    is_init,
+    is_size,
+    is_where,
+    only_reads,
+    ops,
+    remembered,
+)
+from tir_mlir.script.printer.buffers import BufferPrinter
+from tir_mlir.script.printer.expressions import ValuePrinter
+from tir_mlir.script.printer.names import Names
+
+_BRANCHES = ("affine.if", "scf.if")
+
+
+@dataclass(frozen=True)
+class BufferNode:
+    """A parameter or an allocation: its name, extents, element type and storage scope."""
+
+    name: str
+    shape: tuple[str, ...]
+    dtype: str
+    scope: str
+
+    def __str__(self) -> str:
+        scope = "" if self.scope == "global" else f" in {self.scope}"
+        return f"{self.name} {' × '.join(self.shape) or 'scalar'} {self.dtype}{scope}"
+
+
+@dataclass(frozen=True)
+class IterNode:
+    """An axis of a block, `vi = i_0 * 16 + i_1`, of kind S, R or O over a domain such as `0..128`."""
+
+    name: str
+    kind: str
+    binding: str
+    domain: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """A function, a loop, a branch or a block. `id` is that of the op, -1 for a branch."""
+
+    id: int
+    name: str
+    children: tuple[Node, ...] = field(default=(), kw_only=True)
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all beneath it, pre-order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class LoopNode(Node):
+    """A loop over `span`, such as `0..128`."""
+
+    span: str
+    kind: str
+    annotations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BranchNode(Node):
+    """What runs under a condition; `name` is `if i < 5` or `else`."""
+
+
+@dataclass(frozen=True)
+class BlockNode(Node):
+    """A block; `calls` names the external functions that its own body calls."""
+
+    iters: tuple[IterNode, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    where: str = ""
+    has_init: bool = False
+    annotations: tuple[str, ...] = ()
+    allocs: tuple[BufferNode, ...] = ()
+    calls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FuncNode(Node):
+    """A function: its buffer parameters and what its root block allocates."""
+
+    params: tuple[BufferNode, ...] = ()
+    allocs: tuple[BufferNode, ...] = ()
+
+
+@only_reads
+def nests(module: ir.Module) -> list[FuncNode]:
+    """One tree a function that has a body, in the order of the module."""
+    with entered():
+        return [_Reader(func).tree() for func in funcs(module)]
+
+
+@only_reads
+@remembered
+def buffer_names(func: Func) -> dict[ir.Value, str]:
+    """What the printed program calls each buffer of a function, parameters first."""
+    reader = _Reader(func)
+    reader.tree()
+    return reader.buffers
+
+
+class _Reader:
+    """Walks a function in the order of the printer, so that names come out the same."""
+
+    def __init__(self, func: Func):
+        self.func = func
+        self.names = Names()
+        self.values = ValuePrinter(self.names)
+        self.printer = BufferPrinter(self.values)
+        self.buffers: dict[ir.Value, str] = {}
+
+    def tree(self) -> FuncNode:
+        func = self.func
+        for buffer in func.params:
+            self.buffers[buffer.value] = self.names.bind(buffer.value, buffer.name, "buf")
+            if self.printer.needs_handle(buffer):
+                self.names.fresh(f"var_{buffer.name}")
+        for place, arg in enumerate(func.args):
+            if not isinstance(arg.type, ir.MemRefType):
+                self.names.bind(arg, func.arg_name(place))
+        for op in func.body_ops():
+            if is_size(op):
+                self.names.bind(op.results[0], attrs.get(op, attrs.NAME), "n")
+        for name, value in func.symbols.items():
+            if self.names.get(value) is None:
+                self.names.bind(value, name)
+        params = tuple(map(self._buffer, func.params))
+        allocs, children = self._scope(func.body_ops())
+        return FuncNode(func.id, func.name, params, allocs, children=children)
+
+    def _scope(self, body: Sequence[ir.Operation]) -> tuple[tuple[BufferNode, ...], tuple[Node, ...]]:
+        """What a block or function allocates, and what runs in it."""
+        owned = []
+        for op in body:
+            if op.name in ("memref.alloc", "memref.alloca", "memref.subview"):
+                buffer = Buffer(op.results[0])
+                name = self.names.bind(buffer.value, buffer.name, "buf")
+                if op.name != "memref.subview":
+                    self.buffers[buffer.value] = name
+                    owned.append(self._buffer(buffer))
+        return tuple(owned), self._body(body)
+
+    def _body(self, body: Sequence[ir.Operation]) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for op in body:
+            if op.name == "affine.for":
+                found.append(self._loop(Loop(op)))
+            elif is_block(op):
+                found.append(self._block(Block(op), None))
+            elif op.name in _BRANCHES and not is_init(op):
+                found += self._branches(op)
+        return tuple(found)
+
+    def _branches(self, op: ir.Operation) -> list[Node]:
+        sides = [[o.operation for o in region.blocks[0].operations] for region in op.regions if len(region.blocks)]
+        if is_where(op) and len(inner := [o for o in sides[0] if is_block(o)]) == 1:
+            return [self._block(Block(inner[0]), op)]
+        found: list[Node] = []
+        for side, word in zip(sides, (f"if {self.values.condition(op).text}", "else"), strict=False):
+            with self.names.scope():
+                children = self._body(side)
+            if children:
+                found.append(BranchNode(-1, word, children=children))
+        return found
+
+    def _loop(self, loop: Loop) -> Node:
+        with self.names.scope():
+            low, high = self._bound(loop.lowers, "max"), self._bound(loop.uppers, "min")
+            name = self.names.bind(loop.var, loop.name, "i")
+            notes = _annotations(loop)
+            return LoopNode(loop.id, name, f"{low}..{high}", loop.kind, notes, children=self._body(loop.body_ops()))
+
+    def _bound(self, bounds: Sequence, function: str) -> str:
+        texts = [self.values.index(b).text for b in bounds]
+        return texts[0] if len(texts) == 1 else f"{function}({', '.join(texts)})"
+
+    def _block(self, block: Block, guard: ir.Operation | None) -> Node:
+        with self.names.scope():
+            # bindings are read before the iters get names, as the printer does
+            bound = [(it, self.values.index(it.binding).text) for it in block.iters]
+            where = self.values.condition(guard).text if guard is not None else ""
+            iters = [self._iter(it, binding) for it, binding in bound]
+            reads, writes = (tuple(map(self.printer.region, found)) for found in as_written(block))
+            allocs, children = self._scope(block.body_ops())
+            facts = (tuple(iters), reads, writes, where, block.init is not None)
+            calls = tuple(_calls(block))
+            return BlockNode(block.id, block.name, *facts, _annotations(block), allocs, calls, children=children)
+
+    def _iter(self, it, binding: str) -> IterNode:
+        low, high = self.values.index(it.min).text, self.values.index((it.min + it.extent).simplified()).text
+        return IterNode(self.names.bind(it.var, it.name), it.kind, binding, f"{low}..{high}")
+
+    def _buffer(self, buffer: Buffer) -> BufferNode:
+        shape = tuple(self.values.index(d).text for d in buffer.dims)
+        return BufferNode(self.names.get(buffer.value) or buffer.name, shape, buffer.dtype, buffer.scope)
+
+
+def _annotations(view: Loop | Block) -> tuple[str, ...]:
+    """Annotations as `key = value`, long values cut."""
+    return tuple(f"{key} = {_short(value)}" for key, value in view.annotations.items())
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 32 else f"{text[:29]}..."
+
+
+def _calls(block: Block) -> list[str]:
+    inside = ops(block.op, skip=lambda o: o != block.op and is_block(o))
+    return [ir.FlatSymbolRefAttr(o.attributes["callee"]).value for o in inside if o.name == "func.call"]

@@ -1,0 +1,53 @@
+"""The pictures that a schedule gives: its loop nest, a step before and after, and what a block touches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Loop, entered, func_of, parents
+from tir_mlir.script.printer.names import identifier
+from tir_mlir.visual import loop_nest, sizes, tiles
+from tir_mlir.visual.nest import nests
+from tir_mlir.visual.svg import Picture, beside
+from tir_mlir.visual.touched import touched
+
+
+def plot_module(module: ir.Module, width: float = 560) -> Picture:
+    """The loop nests of a module's functions. Lines are broken at about `width` px."""
+    found = nests(module)
+    return loop_nest.draw(found, f"loop nest of {', '.join(n.name for n in found) or 'an empty module'}", width)
+
+
+def plot_step(before: ir.Module, after: ir.Module, call: str, width: float = 420) -> Picture:
+    """The loop nests before and after a step, side by side; what is gone, new or changed is marked."""
+    old, new = nests(before), nests(after)
+    gone, made = loop_nest.changes(old, new)
+    pictures = [
+        loop_nest.draw(old, f"before {call}", width, gone),
+        loop_nest.draw(new, f"after {call}", width, made),
+    ]
+    return beside(pictures, f"before and after {call}")
+
+
+def plot_access(
+    block: Block, buffer: str | None = None, loop: Loop | None = None, given: Mapping[str, int] | None = None
+) -> Picture:
+    """What a block touches of a buffer (None: of each) in the first iteration of a loop around it (None: in a run).
+
+    Errors: ValueError for a loop that is not around the block, a buffer that it does not touch, and for wrong sizes.
+    """
+    with entered():
+        sizes.check_names(given, [func_of(block.op)])
+        if loop is not None and loop.op not in parents(block.op):
+            raise ValueError(f"loop {loop.name} is not around block {block.name}; take one of sch.get_loops(block)")
+        found = touched(block, loop, given)
+    known = list(dict.fromkeys(t.buffer for t in found))
+    if buffer is not None and identifier(buffer) not in known:
+        there = f"it touches {', '.join(known)}" if known else "it touches no buffer"
+        raise ValueError(f"block {block.name} does not touch a buffer {buffer!r}; {there}")
+    shown = [t for t in found if buffer is None or t.buffer == identifier(buffer)]
+    when = f"one iteration of {loop.name}" if loop is not None else "a whole run"
+    pictures = tiles.draw(shown)
+    return beside(pictures, f"what {block.name} touches of {buffer or 'each buffer'} in {when}", columns=4)

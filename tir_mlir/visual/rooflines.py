@@ -1,0 +1,170 @@
+"""A roofline: what programs reach, under what the machine's arithmetic and memory allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tir_mlir.visual import svg
+from tir_mlir.visual.svg import Picture
+
+WIDTH, HEIGHT = 480.0, 300.0
+LEFT, TOP, RIGHT, BOTTOM = 58.0, 34.0, 24.0, 46.0
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measured run: `flops` operations and `bytes` moved between memory and the core, in `seconds`."""
+
+    name: str
+    flops: float
+    bytes: float
+    seconds: float
+
+    def __post_init__(self) -> None:
+        for key in ("flops", "bytes", "seconds"):
+            value = getattr(self, key)
+            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
+                raise ValueError(f"{self.name}: {key} is a positive number, not {value!r}")
+
+    @property
+    def intensity(self) -> float:
+        """Operations a byte."""
+        return self.flops / self.bytes
+
+    @property
+    def rate(self) -> float:
+        """Operations a second."""
+        return self.flops / self.seconds
+
+
+def roofline(
+    points: Iterable[Point | tuple[str, float, float, float]],
+    peaks: Mapping[str, float],
+    bandwidths: Mapping[str, float],
+    title: str = "Roofline",
+) -> Picture:
+    """Measured runs, drawn under the roofs of a machine; both axes are logarithmic.
+
+    `points`: (name, flops, bytes, seconds) each. `peaks`: operations a second by name; `bandwidths`: bytes a second by
+    name. At least one of each is needed.
+
+        roofline([("matmul", 2 * 1024**3, 12 * 1024**2, 0.02)], peaks={"fma": 177e9}, bandwidths={"DRAM": 20e9})
+
+    Errors: ValueError for numbers that are not positive, and where there is no roof.
+    """
+    runs = [p if isinstance(p, Point) else Point(*p) for p in points]
+    if not peaks or not bandwidths:
+        raise ValueError("a roofline has at least one peak (operations a second) and one bandwidth (bytes a second)")
+    for kind, roofs in (("peak", peaks), ("bandwidth", bandwidths)):
+        for name, value in roofs.items():
+            if not (math.isfinite(value) and value > 0):
+                raise ValueError(f"the {kind} {name} is a positive number, not {value!r}")
+    axes = _Axes.around(runs, peaks, bandwidths)
+    parts = [svg.text(LEFT, 20, title, "tir-ink tir-strong"), axes.drawn(), _roofs(axes, peaks, bandwidths)]
+    parts += _points(axes, runs, peaks)
+    told = "; ".join(f"{p.name}: {_short(p.rate)}flop/s at {p.intensity:.3g} flop a byte" for p in runs)
+    return Picture("".join(parts), WIDTH, HEIGHT, title, told)
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """Both axes in powers of ten: the place of (operations a byte, operations a second)."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    @staticmethod
+    def around(runs: Sequence[Point], peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> _Axes:
+        corners = [peak / band for peak in peaks.values() for band in bandwidths.values()]
+        across = [p.intensity for p in runs] + corners
+        x = math.floor(math.log10(min(across) / 2)), math.ceil(math.log10(max(across) * 2))
+        up = [p.rate for p in runs] + [max(bandwidths.values()) * 10.0 ** x[0], *peaks.values()]
+        return _Axes(x, (math.floor(math.log10(min(up))), math.ceil(math.log10(max(up) * 1.3))))
+
+    def at(self, intensity: float, rate: float) -> tuple[float, float]:
+        across = (math.log10(intensity) - self.x[0]) / (self.x[1] - self.x[0])
+        up = (math.log10(rate) - self.y[0]) / (self.y[1] - self.y[0])
+        return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM)
+
+    def drawn(self) -> str:
+        parts = []
+        (left, bottom), (right, top) = (
+            self.at(10.0 ** self.x[0], 10.0 ** self.y[0]),
+            self.at(10.0 ** self.x[1], 10.0 ** self.y[1]),
+        )
+        for power in range(int(self.x[0]), int(self.x[1]) + 1):
+            x, _ = self.at(10.0**power, 10.0 ** self.y[0])
+            parts.append(svg.line(x, top, x, bottom))
+            parts.append(svg.text(x, bottom + 15, f"{10.0**power:g}", "tir-muted tir-small", "middle"))
+        for power in range(int(self.y[0]), int(self.y[1]) + 1):
+            _, y = self.at(10.0 ** self.x[0], 10.0**power)
+            parts.append(svg.line(left, y, right, y))
+            parts.append(svg.text(left - 6, y + 4, _short(10.0**power), "tir-muted tir-small", "end"))
+        parts.append(svg.text((left + right) / 2, bottom + 34, "flop / byte", "tir-muted tir-small", "middle"))
+        parts.append(svg.text(14, (top + bottom) / 2, "flop / s", "tir-muted tir-small", "middle", turn=-90))
+        return "".join(parts)
+
+
+def _roofs(axes: _Axes, peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> str:
+    """Slopes up to the highest peak, and a level line a peak from the steepest slope on."""
+    parts = []
+    high, fast = max(peaks.values()), max(bandwidths.values())
+    right = 10.0 ** axes.x[1]
+    for name, band in bandwidths.items():
+        start = max(10.0 ** axes.x[0], 10.0 ** axes.y[0] / band)
+        ends = [axes.at(start, band * start), axes.at(high / band, high)]
+        parts.append(svg.polyline(ends, "tir-read-line tir-roof"))
+        (x1, y1), (x2, y2) = ends
+        turn = math.degrees(math.atan2(y2 - y1, x2 - x1))
+        words = f"{name} {_short(band)}B/s"
+        along = 0.06
+        parts.append(
+            svg.text(
+                x1 + along * (x2 - x1), y1 + along * (y2 - y1) - 6, words, "tir-read tir-small tir-halo", turn=turn
+            )
+        )
+    for name, peak in peaks.items():
+        ends = [axes.at(peak / fast, peak), axes.at(right, peak)]
+        parts.append(svg.polyline(ends, "tir-write-line tir-roof"))
+        base, left = _of_peak(axes, name, peak)
+        parts.append(svg.text(left, base, _peak_words(name, peak), "tir-write tir-small tir-halo"))
+    return "".join(parts)
+
+
+def _peak_words(name: str, peak: float) -> str:
+    return f"{name} {_short(peak)}flop/s"
+
+
+def _of_peak(axes: _Axes, name: str, peak: float) -> tuple[float, float]:
+    """Where the name of a peak stands, at the right end of its line: its baseline and left end."""
+    right, y = axes.at(10.0 ** axes.x[1], peak)
+    return y - 6, right - 4 - svg.width_of(_peak_words(name, peak), True)
+
+
+def _points(axes: _Axes, runs: Sequence[Point], peaks: Mapping[str, float]) -> list[str]:
+    """Dots with their names, a name lower where it would lie on another."""
+    parts: list[str] = []
+    taken = [(*_of_peak(axes, name, peak), WIDTH) for name, peak in peaks.items()]
+    for run in sorted(runs, key=lambda r: -r.rate):
+        x, y = axes.at(run.intensity, run.rate)
+        words = f"{run.name} {_short(run.rate)}flop/s"
+        wide = svg.width_of(words, True)
+        left = x + 8 if x + 8 + wide < WIDTH - 4 else x - 8 - wide
+        base = y + 4
+        while any(abs(base - other) < 13 and left < end and start < left + wide for other, start, end in taken):
+            base += 13
+        taken.append((base, left, left + wide))
+        parts.append(svg.circle(x, y, 4, "tir-ink tir-point"))
+        parts.append(svg.text(left, base, words, "tir-ink tir-small tir-halo"))
+    return parts
+
+
+def _short(value: float) -> str:
+    """`177 G`, to be followed by a unit."""
+    for scale, letter in _UNITS:
+        if value >= scale:
+            return f"{value / scale:.3g} {letter}"
+    return f"{value:.3g} "

@@ -1,0 +1,81 @@
+"""Numbers for shape variables: a picture needs them, and a count is one only with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Func, Index
+from tir_mlir.dialect.presburger import question, sizes
+
+_LEAST = 64  # of a size that nobody gave: large enough for tiles to show
+
+
+def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]:
+    """A number for each shape variable of a function: as given, or the least from 64 on that the function allows.
+
+    Errors: ValueError for a name that is not a shape variable of the function, and for sizes that it excludes.
+    """
+    wanted = {name: value for name, value in (given or {}).items() if name in func.symbols}
+    points = sizes(func.op).set
+    known = names(points)
+    for place, name in enumerate(known):
+        if name in wanted:
+            points = points.fix_val(isl.dim_type.param, place, isl.Val(wanted[name]))
+    if points.is_empty():
+        told = ", ".join(f"{n}={v}" for n, v in wanted.items())
+        raise ValueError(f"{func.name} assumes that its sizes are not {told}")
+    with question(f"sizes of {func.name}"):
+        for place, name in enumerate(known):
+            large = points.lower_bound_val(isl.dim_type.param, place, isl.Val(_LEAST))
+            points = points if large.is_empty() else large
+            least = _least(points, place)
+            points = points.fix_val(isl.dim_type.param, place, isl.Val(least))
+            wanted[name] = least
+    return wanted
+
+
+def check_names(given: Mapping[str, int] | None, funcs: list[Func]) -> None:
+    """Errors: ValueError for a name that is a shape variable of no function."""
+    known = sorted({name for func in funcs for name in func.symbols})
+    for name, value in (given or {}).items():
+        if name not in known:
+            raise ValueError(f"there is no shape variable {name!r}; the program has {', '.join(known) or 'none'}")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"the size {name} is an integer from 0 on, not {value!r}")
+
+
+def _least(points: isl.Set, place: int) -> int:
+    """The least value of a parameter."""
+    one = points.params().move_dims(isl.dim_type.set, 0, isl.dim_type.param, place, 1)
+    value = one.dim_min_val(0) if not one.dim(isl.dim_type.param) else _free(one).dim_min_val(0)
+    if not value.is_int():
+        raise NotProvable("the least size is not known")
+    return value.to_python()
+
+
+def _free(points: isl.Set) -> isl.Set:
+    return points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
+
+
+def names(points: isl.Set | isl.Map) -> list[str]:
+    """The names of the parameters of a set or map."""
+    return [str(points.get_dim_name(isl.dim_type.param, n)) for n in range(points.dim(isl.dim_type.param))]
+
+
+def fixed(relation: isl.Map, values: Mapping[str, int]) -> isl.Map:
+    """A map with its parameters given values, and no parameters left."""
+    for place, name in enumerate(names(relation)):
+        relation = relation.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
+    return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
+
+
+def extents(dims: list[Index], func: Func, values: Mapping[str, int]) -> tuple[int, ...]:
+    """The extents of a buffer at given sizes."""
+    known = {value: Index.constant(values[name]) for name, value in func.symbols.items() if name in values}
+    found = [dim.substitute(known).simplified().as_constant() for dim in dims]
+    if any(n is None for n in found):
+        raise NotProvable("an extent that is not an expression of the function's sizes")
+    return tuple(n for n in found if n is not None)

@@ -1,0 +1,156 @@
+"""A tile in its buffer: what an iteration of a loop touches, drawn to scale in the buffer's box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from tir_mlir.visual import svg
+from tir_mlir.visual.svg import Picture
+from tir_mlir.visual.touched import Box, Touched
+
+PAD = 10.0
+LONGEST, SHORTEST = 168.0, 30.0  # sides of a buffer's box, in px
+LEAST = 4.0  # a tile is at least this large, to be seen
+DEPTH = 0.42  # how long the third dimension is drawn
+RANKS = 3  # dimensions that are drawn; of those before them the first index touched is named
+
+
+def draw(found: Sequence[Touched]) -> list[Picture]:
+    """A picture a buffer, with what is read and what is written of it."""
+    ordered = sorted(found, key=lambda t: [u.buffer for u in found].index(t.buffer))
+    return [_buffer(list(group)) for _, group in groupby(ordered, key=lambda t: t.buffer)]
+
+
+def _buffer(group: Sequence[Touched]) -> Picture:
+    first = group[0]
+    rank = len(first.shape)
+    shape = first.shape[-RANKS:] if rank > RANKS else first.shape
+    canvas = _canvas(shape)
+    shapes = [canvas.frame()]
+    for one in group:
+        if one.sweep != one.hull:
+            shapes.append(canvas.box(_cut(one.sweep), f"tir-{one.kind} tir-sweep"))
+    for one in group:
+        shapes += [canvas.box(_cut(box), f"tir-{one.kind} tir-tile") for box in one.tile]
+    lines = _captions(group)
+    top = PAD + 34
+    title = f"{first.buffer} {' × '.join(map(str, first.shape)) or 'scalar'}"
+    parts = [svg.text(PAD, PAD + 10, first.buffer, "tir-ink tir-strong")]
+    sizes = " × ".join(map(str, first.shape)) or "scalar"
+    parts.append(svg.text(PAD, PAD + 25, sizes, "tir-muted tir-small"))
+    parts.append(svg.group("".join(shapes), x=PAD, y=top))
+    bottom = top + canvas.height + 18
+    for place, (words, style) in enumerate(lines):
+        parts.append(svg.text(PAD, bottom + 14 * place, words, style))
+    widths = [svg.width_of(first.buffer), svg.width_of(sizes, True), canvas.width]
+    widths += [svg.width_of(words, True) for words, _ in lines]
+    height = bottom + 14 * (len(lines) - 1) + PAD
+    return Picture("".join(parts), max(widths) + 2 * PAD, height, title, told(group))
+
+
+def _cut(box: Box) -> Box:
+    return box[-RANKS:]
+
+
+def _captions(group: Sequence[Touched]) -> list[tuple[str, str]]:
+    """What the picture shows, in lines: the region and how many elements it has."""
+    lines: list[tuple[str, str]] = []
+    same = len(group) == 2 and group[0].tile == group[1].tile
+    for one in group[:1] if same else group:
+        word = "reads and writes" if same else f"{one.kind}s"
+        style = "tir-write" if same else f"tir-{one.kind}"
+        lines.append((f"{word} {one.region}", f"{style} tir-small"))
+        lines.append((elements(one), "tir-muted tir-small"))
+    if len(group[0].shape) > RANKS:
+        lines.append((f"drawn: the last {RANKS} dimensions", "tir-muted tir-small"))
+    return lines
+
+
+def elements(one: Touched) -> str:
+    """`256 elements`, with what is left out where the tile is no box or not exact."""
+    count = f"{one.count:,} element{'s' if one.count != 1 else ''}"
+    if not one.exact:
+        return f"at most {count}"
+    return count if one.is_box else f"{count} of the box"
+
+
+def told(group: Sequence[Touched]) -> str:
+    """The picture in words."""
+    first = group[0]
+    when = f"in one iteration of {first.loop}" if first.loop else "in the whole run"
+    parts = [f"{one.kind}s {one.region}, {elements(one)}" for one in group]
+    return f"block {first.block}, {when}: {'; '.join(parts)}"
+
+
+# --- the box of a buffer ----------------------------------------------------------------------------------------------
+
+
+class _Flat:
+    """One or two dimensions: a rectangle, rows from top to bottom."""
+
+    def __init__(self, shape: Sequence[int]):
+        self.rows, self.columns = (1, *shape)[-2:] if shape else (1, 1)
+        self.flat = len(shape) < 2
+        self.width, self.height = _sides(self.columns, self.rows)
+        if self.flat:
+            self.width, self.height = LONGEST, 22.0
+
+    def frame(self) -> str:
+        return svg.rectangle(0, 0, self.width, self.height, "tir-block")
+
+    def box(self, box: Box, style: str) -> str:
+        rows, columns = ((0, 0), *box)[-2:] if box else ((0, 0), (0, 0))
+        x, w = _part(columns, self.columns, self.width)
+        y, h = _part(rows, self.rows, self.height)
+        return svg.rectangle(x, y, w, h, style)
+
+
+class _Deep:
+    """Three dimensions: the last to the right, the second down, the first into the page."""
+
+    def __init__(self, shape: Sequence[int]):
+        self.shape = shape
+        self.across, self.down = _sides(shape[2], shape[1])
+        self.deep = max(SHORTEST, min(LONGEST, LONGEST * shape[0] / max(shape))) * DEPTH
+        self.width, self.height = self.across + self.deep, self.down + self.deep
+
+    def frame(self) -> str:
+        return self._faces((0.0, self.deep), (0.0, self.down), (0.0, self.across), "tir-block")
+
+    def box(self, box: Box, style: str) -> str:
+        spans = []
+        for span, extent, side in zip(box, self.shape, (self.deep, self.down, self.across), strict=True):
+            low, length = _part(span, extent, side)
+            spans.append((low, low + length))
+        return self._faces(spans[0], spans[1], spans[2], style)
+
+    def _at(self, deep: float, down: float, across: float) -> tuple[float, float]:
+        return across + deep, down + self.deep - deep
+
+    def _faces(
+        self, deep: tuple[float, float], down: tuple[float, float], across: tuple[float, float], style: str
+    ) -> str:
+        """The front, the top and the right side of a box."""
+        (d0, d1), (y0, y1), (x0, x1) = deep, down, across
+        front = [self._at(d0, y, x) for y, x in ((y0, x0), (y0, x1), (y1, x1), (y1, x0))]
+        top = [self._at(d, y0, x) for d, x in ((d0, x0), (d1, x0), (d1, x1), (d0, x1))]
+        side = [self._at(d, y, x1) for d, y in ((d0, y0), (d1, y0), (d1, y1), (d0, y1))]
+        return "".join(svg.polygon(face, style) for face in (front, top, side))
+
+
+def _canvas(shape: Sequence[int]) -> _Flat | _Deep:
+    return _Deep(shape) if len(shape) == RANKS else _Flat(shape)
+
+
+def _sides(across: int, down: int) -> tuple[float, float]:
+    """The sides of a rectangle in px: true to scale, unless one would be too short."""
+    longest = max(across, down, 1)
+    return tuple(max(SHORTEST, LONGEST * side / longest) for side in (across, down))  # type: ignore[return-value]
+
+
+def _part(span: tuple[int, int], extent: int, side: float) -> tuple[float, float]:
+    """Where a span of indices lies on a side: its start and length in px, moved inwards where it is made larger."""
+    scale = side / max(extent, 1)
+    length = max(LEAST, (span[1] - span[0] + 1) * scale)
+    return min(span[0] * scale, side - length), length
