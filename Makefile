@@ -57,7 +57,7 @@ manual: env  ## the pages of passes/manual, from docstrings and runs
 golden: env  ## the texts of the mistakes of learners (test/golden/learners)
 	$(BIN)/python test/golden/mistakes.py
 
-entry: env  ## entry.ll of tir_mlir/runtime, from entry.c
+entry: env  ## the .ll files of tir_mlir/runtime, from their .c files
 	$(BIN)/python tools/entry.py
 
 peers: env  ## the libraries to measure against (MKL, PyTorch) into .venv

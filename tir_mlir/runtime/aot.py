@@ -20,8 +20,6 @@ from tir_mlir.runtime.caller import PREFIX, Entries, functions
 from tir_mlir.runtime.llvm_flags import NO_SLP
 from tir_mlir.runtime.signature import Signature
 
-_OWN = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")  # what support.c defines
-
 
 class Aot:
     """The object and shared object of one module, in a folder that lives as long as this."""
@@ -34,19 +32,20 @@ class Aot:
         low_precision: bool,
         calls_out: bool,
     ):
+        toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'build(..., driver="tools")')
         self._signatures = list(signatures)
         self._calls_out = calls_out
         self._folder = files.folder()
         weakref.finalize(self, self._folder.cleanup)  # without the warning of a folder that nobody closed
-        missing = [name for name in symbols.undefined(lowered) if name not in _OWN]
-        libs = [*libs, *symbols.support_libraries(missing, False), *symbols.openmp_for(lowered)]
+        missing = [name for name in symbols.undefined(lowered) if name not in symbols.SUPPORT]
+        libs = [*libs, *symbols.openmp_for(lowered)]
         symbols.require(missing, libs)
         self.llvm_ir = to_llvm_ir(str(lowered))
         self._object = self._path("module.o")
         types = thunks.c_types(lowered, [s.name for s in signatures])
         compile_object(f"{self.llvm_ir}\n{thunks.text(types, declare=False)}\n", self._object)
         objects = [self._object]
-        if low_precision or "memrefCopy" in self.llvm_ir:
+        if symbols.needs_support(lowered, low_precision):
             objects.append(self._support())
         self._shared = self._path("module.so")
         link_shared(objects, self._shared, libs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,6 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.runtime import files, header, toolchain
 from tir_mlir.runtime.caller import PREFIX
+from tir_mlir.runtime.llvm_kernels import link_kernels
 from tir_mlir.runtime.machine import Target, compile_module
 from tir_mlir.runtime.signature import Signature
 
@@ -22,14 +24,19 @@ class Cross:
     """
 
     def __init__(
-        self, lowered: ir.Module, signatures: Sequence[Signature], target: Target, clock: Callable[[str], Any]
+        self,
+        lowered: ir.Module,
+        signatures: Sequence[Signature],
+        target: Target,
+        clock: Callable[[str], Any],
+        kernels: Sequence[tuple[str, list[str]]] = (),
     ):
         self._signatures, self._target = list(signatures), target
         for op in lowered.body.operations:
             defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-        self._data = compile_module(lowered, "", clock, target)
+        self._data = compile_module(lowered, "", clock, target, link=partial(link_kernels, kernels=kernels))
 
     def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
         return {s.name: Elsewhere(s, self._target.triple.decode()) for s in signatures}

@@ -22,8 +22,11 @@ _TABLE = "__tir_addresses"
 class Engine:
     """The code of one module. Functions made from it keep it alive."""
 
-    def __init__(self, lowered: ir.Module, names: Sequence[str], libs: Sequence[str]):
+    def __init__(self, lowered: ir.Module, names: Sequence[str], libs: Sequence[str], low_precision: bool):
         module = clone(lowered)
+        missing = symbols.undefined(lowered)
+        libs = [*libs, *symbols.support_libraries(missing, low_precision), *symbols.openmp_for(lowered)]
+        symbols.require(missing, libs)
         _add_table(module, names)
         for lib in libs:
             symbols.load(lib)  # a library that does not load is an exception here, stderr text in the engine

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.runtime import files, machine, memory, symbols, thunks, toolchain
 from tir_mlir.runtime.caller import PREFIX, Entries, functions
+from tir_mlir.runtime.llvm_kernels import link_kernels
 from tir_mlir.runtime.loader import Code
 from tir_mlir.runtime.signature import Signature
 
@@ -50,17 +53,28 @@ def compile_program(
     clock: Callable[[str], Any],
     wanted: machine.Target | None = None,
     passes: bytes = machine.OPTIMISE,
+    low_precision: bool = False,
+    kernels: Sequence[tuple[str, list[str]]] = (),
     **facts: Any,
 ) -> Compiled:
-    """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there."""
+    """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there.
+
+    `low_precision`: the program computes in 16-bit floats. `kernels`: texts of LLVM IR, and what is called in each.
+    """
     extra = thunks.text(thunks.c_types(lowered, names), declare=True)
-    return Compiled(machine.compile_module(lowered, extra, clock, wanted, passes), list(libs), **facts)
+    if symbols.needs_support(lowered, low_precision):
+        extra += "\n" + Path(__file__).with_name("support.ll").read_text()
+    data = machine.compile_module(lowered, extra, clock, wanted, passes, partial(link_kernels, kernels=kernels))
+    return Compiled(data, list(libs), **facts)
 
 
-def needed_libraries(lowered: ir.Module, libs: Sequence[str], low_precision: bool) -> list[str]:
-    """The shared libraries given and those of the wheels that the module calls. BuildError when a symbol is nowhere."""
-    missing = symbols.undefined(lowered)
-    found = [*libs, *symbols.support_libraries(missing, low_precision), *symbols.openmp_for(lowered)]
+def needed_libraries(
+    lowered: ir.Module, libs: Sequence[str], kernels: Sequence[tuple[str, list[str]]] = ()
+) -> list[str]:
+    """The shared libraries given, and the OpenMP runtime where it is called. BuildError when a symbol is nowhere."""
+    provided = {*symbols.SUPPORT, *(name for _, names in kernels for name in names)}
+    missing = [name for name in symbols.undefined(lowered) if name not in provided]
+    found = [*libs, *symbols.openmp_for(lowered)]
     symbols.require(missing, found)
     for lib in found:
         symbols.load(lib)

