@@ -48,7 +48,7 @@ fuzz: env  ## random programs x random schedules, random text; a long run: make 
 targets: env  ## code for other CPUs: its instructions, and its results under QEMU where qemu-user is there
 	$(BIN)/python -m pytest -rs test/targets
 
-wheel: env  ## the built wheel holds every source file
+wheel: env  ## the sdist, the wheel and the editable install hold every file
 	$(BIN)/python tools/check_wheel.py
 
 manual: env  ## the pages of passes/manual, from docstrings and runs
