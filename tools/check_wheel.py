@@ -1,5 +1,4 @@
-"""Check that the sdist, the wheel made of it, and an editable install hold every file of the package, the linked folders
-included.
+"""Check that the sdist, its wheel and an editable install hold every file of the package, the linked folders included.
 
 A file that is in no Python package's data (`[tool.setuptools.package-data]`) is missing here, whatever its kind.
 """

@@ -34,7 +34,8 @@ def main() -> None:
 
 def _run(text: str, pipeline: str, debug_info: bool) -> str | None:
     """The module after the pipeline; None after an error, which has been written to stderr."""
-    with ir.Context() as context, ir.Location.unknown():
+    context = ir.Context()
+    with context, ir.Location.unknown():
         context.emit_error_diagnostics = True  # to the handler; it stays attached as long as the context
         context.attach_diagnostic_handler(_write)
         try:

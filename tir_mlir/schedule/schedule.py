@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from mlir import ir
 
@@ -25,7 +25,7 @@ from tir_mlir.script.module import IRModule, PrimFunc
 from .answer import Answer
 from .arguments import value_type
 from .formulas import Formula
-from .handles import BlockHandle, Handle, LoopHandle
+from .handles import BlockHandle, ExprHandle, Handle, LoopHandle
 from .history import Diff, History
 from .infos import BlockInfo, LoopInfo, info_of
 from .methods import BlockLike
@@ -192,7 +192,19 @@ class Schedule(Stepper):
 
     # --- handles ------------------------------------------------------------------------------------------------------
 
-    def get(self, handle: Handle | Formula | int) -> LoopInfo | BlockInfo | Any:
+    @overload
+    def get(self, handle: LoopHandle) -> LoopInfo: ...
+
+    @overload
+    def get(self, handle: BlockHandle) -> BlockInfo: ...
+
+    @overload
+    def get(self, handle: ExprHandle | Formula | int) -> int: ...
+
+    @overload
+    def get(self, handle: Handle) -> LoopInfo | BlockInfo | int: ...
+
+    def get(self, handle: Handle | Formula | int) -> LoopInfo | BlockInfo | int:
         """The block or loop behind a handle as it is now, or the integer that was sampled."""
         if isinstance(handle, int):
             return handle
