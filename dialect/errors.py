@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from mlir import ir
+
 from tir_mlir.dialect import report
 from tir_mlir.dialect.counterexample import Counterexample
 
@@ -11,6 +15,23 @@ class TirError(Exception):
 
     def _repr_html_(self) -> str:
         return report.html(f"{type(self).__name__}: {self}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (type(self), self.args, {key: _plain(value) for key, value in vars(self).items()})
+
+
+def _unpickled(kind: type[TirError], args: tuple[Any, ...], state: dict[str, Any]) -> TirError:
+    """An error as it was, whatever its class takes to be made."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
+
+def _plain(value: object) -> object:
+    """MLIR's objects belong to one process: a place goes along as text, an op does not."""
+    if not type(value).__module__.startswith(("mlir.", "tir_mlir.dialect.views")):
+        return value
+    return str(value) if isinstance(value, ir.Location) else None
 
 
 class ScriptError(TirError):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tir_mlir.runtime import native
+from tir_mlir.runtime import native, no_pickle
 from tir_mlir.runtime.arrays import Packer
 from tir_mlir.runtime.signature import Signature
 
@@ -38,6 +38,8 @@ class Function:
         self._call(*packed.values)
         if self._plans is not None:
             self._plans.learn(packed)
+
+    __reduce_ex__ = no_pickle.refuse
 
     def __repr__(self) -> str:
         return f"<compiled {self.signature}>"

@@ -12,6 +12,7 @@ from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[rep
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.errors import BuildError
 from tir_mlir.dialect.shown import shown
+from tir_mlir.runtime import no_pickle
 from tir_mlir.runtime.aot import Aot
 from tir_mlir.runtime.cross import Cross
 from tir_mlir.runtime.timing import Timing
@@ -64,6 +65,8 @@ class Library(_Functions):
 
     def __repr__(self) -> str:
         return f"<library: {', '.join(map(repr, self.values()))}>"
+
+    __reduce_ex__ = no_pickle.refuse
 
     @property
     def lowered(self) -> str:

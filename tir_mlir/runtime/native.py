@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.errors import BuildError
-from tir_mlir.runtime import cache, key, llvm_c, loader, machine
+from tir_mlir.runtime import cache, key, llvm_c, loader, machine, no_pickle
 from tir_mlir.runtime.arrays import Packed
 from tir_mlir.runtime.signature import BufferParam, ScalarParam, Signature
 
@@ -171,6 +171,7 @@ def _type(code: loader.Code) -> Any:
     made.__repr__ = lambda self: repr(self._slow)
     made.__doc__ = property(lambda self: self._slow.__doc__)
     made.__copy__ = lambda self: self
+    made.__reduce_ex__ = no_pickle.refuse
     return made
 
 

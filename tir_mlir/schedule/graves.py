@@ -36,6 +36,9 @@ class Graves:
         other._left = dict(self._left)
         return other
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (), {"_stories": self._stories, "_left": self._left}  # what is remembered of a module is not
+
     def story(self, number: int) -> str:
         return self._stories.get(number, "an unknown step removed it")
 

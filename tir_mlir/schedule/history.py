@@ -6,13 +6,13 @@ import difflib
 import html as _html
 import linecache
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.script.highlight import shortened
-from tir_mlir.script.module import IRModule
+from tir_mlir.script.module import IRModule, module_text, parsed_module
 from tir_mlir.script.printer import script
 
 from .instruction import Instruction
@@ -77,6 +77,11 @@ class Entry:
         """The text of the user's line, where it can be read."""
         return linecache.getline(*self.place).strip() if self.place else ""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {key: module_text(kept[key]) for key in ("before", "after")}
+        return _entry, (kept | texts,)
+
     def diff(self) -> Diff:
         """What the step changed in the printed program."""
         return Diff.between(self.before, self.after, (f"before step {self.number}", f"after step {self.number}"))
@@ -89,6 +94,11 @@ class Entry:
 
     def _repr_html_(self) -> str:
         return f"<pre>{_html.escape(str(self))}</pre>{self.diff()._repr_html_()}"
+
+
+def _entry(kept: dict[str, Any]) -> Entry:
+    """An entry that was pickled by itself."""
+    return Entry(**(kept | {key: parsed_module(kept[key]) for key in ("before", "after")}))
 
 
 class History(tuple[Entry, ...]):

@@ -22,6 +22,7 @@ from tir_mlir.passes.schedule.marks import Mark
 from tir_mlir.script import highlight
 from tir_mlir.script.module import IRModule, PrimFunc
 
+from . import pickling
 from .answer import Answer
 from .arguments import value_type
 from .formulas import Formula
@@ -167,6 +168,18 @@ class Schedule(Stepper):
         other = object.__new__(type(self))
         other.__dict__ |= self._state()
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return pickling.dumped(self.__dict__)
+
+    def __setstate__(self, data: dict[str, Any]) -> None:
+        self.__dict__ |= pickling.loaded(data)
+
+    def __copy__(self) -> Schedule:
+        return self._twin()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Schedule:
+        return self._twin()
 
     def copy(self) -> Schedule:
         """A schedule in the same state; the two go separate ways, handles given out so far are good for both.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -26,14 +25,13 @@ from . import render
 from .arguments import BlockName, alternatives, bound, variadic
 from .formulas import Formula
 from .graves import Graves, Words, view_of
-from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
+from .handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial
 from .history import Entry
 from .instruction import DECISION, Instruction, handles_in
 from .questions import Questions
 from .ranks import rank
 from .trace import Trace
 
-_owners = itertools.count()
 T = TypeVar("T")
 
 
@@ -52,7 +50,7 @@ class Stepper(Questions):
 
     def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
         self._module = module
-        self._owner = next(_owners)
+        self._owner = new_owner()
         self._random = random
         self._detail = detail
         self._debug = debug
