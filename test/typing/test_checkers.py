@@ -99,6 +99,13 @@ def test_mypy_accepts_programs(tmp_path):
     assert done.stdout.strip().endswith("no issues found in 2 source files"), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)
+def test_the_programs_run(program, tmp_path):
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+
+
 def test_steps_have_full_signatures():
     """What completion shows: a type for each parameter and result of each public method, its doc where it has one."""
     for name, method in inspect.getmembers(Schedule, inspect.isfunction):

@@ -1,5 +1,7 @@
 """A user's file: a module, an instruction with a kernel in C."""
 
+from typing import no_type_check
+
 from tir_mlir import Schedule, TensorIntrin, build, create_llvm
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
@@ -24,6 +26,15 @@ class Module:
             with T.block("X"):
                 v = T.axis.S(8, i)
                 X[v] = v
+
+
+@T.prim_func(private=True)  # type: ignore[call-arg]
+@no_type_check
+def cleared(X: T.Buffer((8,), "int32")):
+    for i in range(8):
+        with T.block("X"):
+            v = T.axis.spatial(8, i)
+            X[v] = 0
 
 
 @T.prim_func
@@ -59,6 +70,7 @@ def main() -> None:
     print(sch.get_child_blocks(i), sch.history, sch.explain("parallel", i))
     build(sch)
     build(Module)
+    print(cleared.script())
     TensorIntrin.register("dot4", dot_desc, dot_impl)
     text = create_llvm("int dot4(int *c, const signed char *a, const signed char *b) { return 0; }")
     sch.annotate(i, "pragma_import_llvm", text)
