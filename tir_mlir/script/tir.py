@@ -11,7 +11,7 @@ from .syntax import BufferWord, DType, HandleWord, LetWord, construct
 from .words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, ...
 
 if TYPE_CHECKING:
-    from .typing_extensions import no_type_check as prim_func
+    from .checkers import prim_func as prim_func
 else:
 
     def prim_func(
