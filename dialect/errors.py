@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlir import ir
-
 from tir_mlir.dialect import report
 from tir_mlir.dialect.counterexample import Counterexample
 
@@ -31,7 +29,7 @@ def _plain(value: object) -> object:
     """MLIR's objects belong to one process: a place goes along as text, an op does not."""
     if not type(value).__module__.startswith(("mlir.", "tir_mlir.dialect.views")):
         return value
-    return str(value) if isinstance(value, ir.Location) else None
+    return str(value) if type(value).__name__ == "Location" else None  # MLIR is not imported here: it takes long
 
 
 class ScriptError(TirError):
