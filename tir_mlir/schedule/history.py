@@ -98,7 +98,8 @@ class Entry:
 
 def _entry(kept: dict[str, Any]) -> Entry:
     """An entry that was pickled by itself."""
-    return Entry(**(kept | {key: parsed_module(kept[key]) for key in ("before", "after")}))
+    modules: dict[str, Any] = {key: parsed_module(kept[key]) for key in ("before", "after")}
+    return Entry(**(kept | modules))
 
 
 class History(tuple[Entry, ...]):
