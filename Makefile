@@ -48,7 +48,7 @@ fuzz: env  ## random programs x random schedules, random text; a long run: make 
 targets: env  ## code for other CPUs: its instructions, and its results under QEMU where qemu-user is there
 	$(BIN)/python -m pytest -rs test/targets
 
-wheel: env  ## the built wheel holds every source file
+wheel: env  ## the sdist, the wheel and the editable install hold every file
 	$(BIN)/python tools/check_wheel.py
 
 manual: env  ## the generated pages of docs/reference, from docstrings and runs
@@ -62,7 +62,7 @@ docs: env  ## the documentation site, in build/site; make docs ARGS=--dirty afte
 golden: env  ## the texts of the mistakes of learners (test/golden/learners)
 	$(BIN)/python test/golden/mistakes.py
 
-entry: env  ## entry.ll of tir_mlir/runtime/call, from entry.c
+entry: env  ## the .ll files of tir_mlir/runtime, from their .c files
 	$(BIN)/python tools/entry.py
 
 peers: env  ## the libraries to measure against (MKL, PyTorch) into .venv

@@ -54,6 +54,11 @@ class _Request:
     def names(self) -> list[str]:
         return [s.name for s in self.found]
 
+    @property
+    def low_precision(self) -> bool:
+        """Whether the program has 16-bit floats, f16 or bf16."""
+        return "f16" in self.source
+
 
 def build(
     mod: Any,
@@ -116,7 +121,7 @@ def _in_process(request: _Request, cached: bool) -> Library:
     with crash_notes.noted(name, request.source) if name else nullcontext(str) as reached:
         lowered, facts = _lower(request)
         with timing.clock("link"):
-            libs = jit.needed_libraries(lowered, request.libs, "f16" in request.source)
+            libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         reached(crash_notes.COMPILE)
         compiled = jit.compile_program(lowered, request.names, libs, timing.clock, **facts)
     if name:
@@ -151,10 +156,10 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     lowered, facts = _lower(request)
     clock = request.timing.clock
     if wanted.runs_here:
-        libs = jit.needed_libraries(lowered, request.libs, "f16" in request.source)
+        libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
-    return _library(request, Cross(lowered, request.found, code, clock), lambda: lowered)
+    return _library(request, Cross(lowered, request.found, code, clock, facts["kernels"]), lambda: lowered)
 
 
 def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Module]) -> Library | None:
@@ -173,9 +178,8 @@ def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Mo
 def _by_tools(request: _Request) -> Library:
     lowered, facts = _lower(request)
     jit.require(facts["scratch"])
-    low_precision = "f16" in request.source
     with request.timing.clock("compile"):
-        code = Aot(lowered, request.found, request.libs, low_precision, facts["calls_out"])
+        code = Aot(lowered, request.found, request.libs, request.low_precision, facts["calls_out"])
         return _library(request, code, lambda: lowered)
 
 
@@ -184,8 +188,8 @@ def _library(request: _Request, driver: jit.Jit | Aot | Cross, lowered: Callable
 
 
 def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
-    """The program in the llvm dialect, its kernels in it; whether it calls other code, what the lowering said, and the
-    memory that it takes."""
+    """The program in the llvm dialect, its kernels in it; whether it calls other code, what the lowering said, the
+    memory that it takes, and the kernels that LLVM is to link."""
     timing, warned = request.timing, []
     with timing.clock("link"):
         module = clone_module(request.original)
@@ -202,7 +206,8 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
         HEARD.reset(token)
     with timing.clock("link"):
         link_kernels.define(module, kernels)
-    return module, {"calls_out": bool(elsewhere), "warned": warned, "scratch": scratch}
+    facts = {"calls_out": bool(elsewhere), "warned": warned, "scratch": scratch}
+    return module, {**facts, "kernels": link_kernels.in_llvm(kernels), "low_precision": request.low_precision}
 
 
 class _Lowering:

@@ -1,4 +1,7 @@
-"""Build the wheel and check that it holds every Python file of the package, the linked folders included."""
+"""Check that the sdist, its wheel and an editable install hold every file of the package, the linked folders included.
+
+A file that is in no Python package's data (`[tool.setuptools.package-data]`) is missing here, whatever its kind.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +9,83 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+BESIDE = {"LICENSE", "CHANGELOG.md", "README.md", "pyproject.toml"}  # in the sdist, next to the package
+LEFT_BEHIND = ("__pycache__", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints")
+
+# run by the Python of an editable install, away from the checkout
+_EDITABLE = """
+import importlib.metadata, pathlib, sys, tir_mlir
+for name in sys.stdin.read().splitlines():
+    if not pathlib.Path(tir_mlir.__path__[0]).parent.joinpath(name).is_file():
+        print(name)
+importlib.metadata.metadata("tir-mlir")["License-Expression"] or sys.exit("no license in the metadata")
+"""
 
 
 def sources() -> set[str]:
-    """Paths, from the checkout's root, of the files the wheel must hold."""
+    """Paths, from the checkout's root, of the files that must be there."""
     found = set()
-    for folder, _, names in os.walk(ROOT / "tir_mlir", followlinks=True):
-        found |= {
-            (Path(folder) / name).relative_to(ROOT).as_posix()
-            for name in names
-            if name.endswith((".py", ".mlir", ".c", ".ll"))
-        }
+    for folder, folders, names in os.walk(ROOT / "tir_mlir", followlinks=True):
+        folders[:] = [name for name in folders if name not in LEFT_BEHIND]
+        found |= {(Path(folder) / name).relative_to(ROOT).as_posix() for name in names if not name.endswith(".pyc")}
     return found
+
+
+def check(what: str, held: set[str], wanted: set[str], roots: tuple[str, ...]) -> bool:
+    """Whether a distribution holds what it must, and nothing outside of `roots`."""
+    missing = sorted(wanted - held)
+    stray = sorted(name for name in held if not name.startswith(roots))
+    for name in missing:
+        print(f"{what}: {name} is missing", file=sys.stderr)
+    for name in stray:
+        print(f"{what}: {name} does not belong there", file=sys.stderr)
+    print(f"{what}: {len(held)} files, {len(missing)} missing, {len(stray)} stray")
+    return not missing and not stray
+
+
+def built(out: Path) -> bool:
+    """Whether the sdist and the wheel made of it hold every file."""
+    command = [sys.executable, "-m", "build", "--outdir", str(out), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stdout[-2000:] + done.stderr)
+    (sdist,) = out.glob("*.tar.gz")
+    (wheel,) = out.glob("*.whl")
+    with tarfile.open(sdist) as archive:
+        packed = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
+    beside = (*BESIDE, "MANIFEST.in", "PKG-INFO", "setup.cfg", "tir_mlir.egg-info/")
+    whole = check("sdist", packed, sources() | BESIDE, ("tir_mlir/", *beside))
+    names = zipfile.ZipFile(wheel).namelist()
+    (info,) = {name.partition("/")[0] for name in names} - {"tir_mlir"}
+    return check("wheel", set(names), sources() | {f"{info}/licenses/LICENSE"}, ("tir_mlir/", f"{info}/")) and whole
+
+
+def editable(out: Path) -> bool:
+    """Whether an editable install in an environment of its own finds every file."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(out)], check=True)
+    python = out / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-deps", "-e", str(ROOT)], check=True)
+    wanted = sources()
+    asked = subprocess.run(
+        [str(python), "-c", _EDITABLE], input="\n".join(wanted), text=True, capture_output=True, cwd=out, check=False
+    )
+    if asked.returncode:
+        sys.exit(f"editable: {asked.stderr}")
+    return check("editable", wanted - set(asked.stdout.splitlines()), wanted, ("tir_mlir/",))
 
 
 def main() -> int:
     shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools would pack files deleted since
-    with tempfile.TemporaryDirectory() as out:
-        command = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "-w", out]
-        subprocess.run([*command, str(ROOT)], check=True)
-        (wheel,) = Path(out).glob("*.whl")
-        packed = set(zipfile.ZipFile(wheel).namelist())
-    missing = sorted(sources() - packed)
-    stray = sorted(name for name in packed if not name.startswith(("tir_mlir/", "tir_mlir-")))
-    for name in missing:
-        print(f"wheel: {name} is missing", file=sys.stderr)
-    for name in stray:
-        print(f"wheel: {name} does not belong to the package tir_mlir", file=sys.stderr)
-    print(f"wheel: {len(packed)} files, {len(missing)} missing, {len(stray)} stray")
-    return 1 if missing or stray else 0
+    with tempfile.TemporaryDirectory() as folder:
+        results = [built(Path(folder, "dist")), editable(Path(folder, "venv"))]
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`make entry`: entry.ll of tir_mlir/runtime from entry.c, so that no C compiler is needed where the package runs."""
+"""`make entry`: the .ll files of tir_mlir/runtime from their .c files: users need no C compiler."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ sys.path.insert(0, str(ROOT))
 
 from tir_mlir.runtime.drivers.clang import create_llvm  # noqa: E402
 
-SOURCE, TARGET = (ROOT / "tir_mlir" / "runtime" / "call" / name for name in ("entry.c", "entry.ll"))
+FOLDER = ROOT / "tir_mlir" / "runtime"
+FILES = {name: FOLDER / place / name for name, place in (("entry", "call"), ("support", "drivers"))}
 # loops over a few dimensions gain nothing from vectors; a loop that copies words is to stay one, not to call memcpy
 _OPTIONS = "-O2 -march=x86_64 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-builtin -fno-strict-aliasing"
 _OF_ONE_MACHINE = re.compile(r"^(?:; ModuleID|source_filename|target |!llvm\.ident).*\n", re.MULTILINE)
 
 
-def made() -> str:
-    """The text of entry.ll, less what names the machine that it was made on."""
-    return _OF_ONE_MACHINE.sub("", create_llvm(SOURCE.read_text(), options=_OPTIONS))
+def made(name: str = "entry") -> str:
+    """The text of NAME.ll, less what names the machine that it was made on."""
+    return _OF_ONE_MACHINE.sub("", create_llvm(FILES[name].with_suffix(".c").read_text(), options=_OPTIONS))
 
 
 if __name__ == "__main__":
-    TARGET.write_text(made())
+    for name, path in FILES.items():
+        path.with_suffix(".ll").write_text(made(name))

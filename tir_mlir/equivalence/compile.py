@@ -176,7 +176,7 @@ def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int
         jit.require(scratch)
     except BuildError as error:
         raise NotChecked(str(error)) from error
-    libs = jit.needed_libraries(module, [], False)
+    libs = jit.needed_libraries(module, [])
     passes = object_code.AS_IT_IS if quick else object_code.LIGHTLY
     clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731
     return jit.Jit(jit.compile_program(module, names, libs, clock, passes=passes, calls_out=False, warned=[]), names)

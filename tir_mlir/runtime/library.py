@@ -11,6 +11,7 @@ from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[rep
 
 from tir_mlir.dialect.diagnostics import BuildError, shown
 from tir_mlir.dialect.ir import entered
+from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.cross import Cross
 from tir_mlir.runtime.timing import Timing
@@ -63,6 +64,8 @@ class Library(_Functions):
 
     def __repr__(self) -> str:
         return f"<library: {', '.join(map(repr, self.values()))}>"
+
+    __reduce_ex__ = no_pickle.refuse
 
     @property
     def lowered(self) -> str:

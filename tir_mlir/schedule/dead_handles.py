@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from mlir import ir
 
@@ -29,6 +30,9 @@ class Graves:
         other = Graves(self._stories)
         other._left = dict(self._left)
         return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (), {"_stories": self._stories, "_left": self._left}  # what is remembered of a module is not
 
     def story(self, number: int) -> str:
         return self._stories.get(number, "an unknown step removed it")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -20,6 +19,7 @@ from tir_mlir.passes.schedule.placement.location import Mark
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
+from tir_mlir.schedule import pickling
 from tir_mlir.schedule.arguments import BlockName, alternatives, bound, variadic
 from tir_mlir.schedule.arguments import rank as rank_of
 from tir_mlir.schedule.call_text import Words
@@ -34,8 +34,8 @@ from tir_mlir.schedule.trace.instruction import DECISION, Instruction, handles_i
 
 if TYPE_CHECKING:
     from tir_mlir.equivalence.result import Result
+from tir_mlir.schedule.handles import new_owner
 
-_owners = itertools.count()
 T = TypeVar("T")
 
 
@@ -64,7 +64,7 @@ class Executor:
         self.working: str | None = None
         self.history: list[Entry] = []
         self.trace = Trace()
-        self._owner = next(_owners)
+        self._owner = new_owner()
         self._detail = detail
         self._debug = debug
         self._graves = Graves()
@@ -94,6 +94,13 @@ class Executor:
         with entered():
             op = walk.find(self.module, handle.id)
             return f"{word} (dead: {self._graves.story(handle.id)})" if op is None else view_text(view_of(op))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return pickling.dumped(self.__dict__)
+
+    def __setstate__(self, data: dict[str, Any]) -> None:
+        self.__dict__ |= pickling.loaded(data)
+        register(self._owner, self)
 
     def _state(self) -> dict[str, Any]:
         """The state, copied where a step would change it in place."""

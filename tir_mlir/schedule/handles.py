@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import secrets
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,12 +14,31 @@ from tir_mlir.dialect.index_maps import Operators
 
 INLINE, ROOT = -2, -1  # ids of the loop handles that sample_compute_location gives for "inline it", "leave it"
 
-_serials = itertools.count()
+
+def _counter() -> itertools.count[int]:
+    """Numbers that no other process counts: handles are pickled, and must not be mistaken for others there."""
+    return itertools.count(secrets.randbits(44) << 18)
+
+
+_serials, _numbers = _counter(), _counter()
+
+
+def _fork() -> None:
+    global _serials, _numbers
+    _serials, _numbers = _counter(), _counter()
+
+
+os.register_at_fork(after_in_child=_fork)
 
 
 def new_serial() -> int:
-    """A number that no other handle of this process has."""
+    """A number that no other handle has, of this process or another."""
     return next(_serials)
+
+
+def new_owner() -> int:
+    """A number that no other schedule has, of this process or another; its copies share it."""
+    return next(_numbers)
 
 
 class Owner(Protocol):
@@ -46,7 +67,7 @@ class Handle:
     """
 
     id: int
-    owner: int  # which schedule (and its copies) gave it out; -1 in a trace that was read from text
+    owner: int = field(repr=False)  # which schedule (and its copies) gave it out; -1 in a trace read from text
     serial: int = field(default=-1, compare=False, repr=False)
 
     word = "handle"

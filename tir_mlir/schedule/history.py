@@ -7,7 +7,7 @@ import html as _html
 import linecache
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule.trace.instruction import Instruction
 from tir_mlir.script.display import shortened
-from tir_mlir.script.module import IRModule
+from tir_mlir.script.module import IRModule, module_text, parsed_module
 from tir_mlir.script.printer import script
 
 _CSS = {"+": "color:#22863a", "-": "color:#d73a49", "@": "color:#6a737d"}
@@ -79,6 +79,11 @@ class Entry:
         """The text of the user's line, where it can be read."""
         return linecache.getline(*self.place).strip() if self.place else ""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {key: module_text(kept[key]) for key in ("before", "after")}
+        return _entry, (kept | texts,)
+
     def diff(self) -> Diff:
         """What the step changed in the printed program."""
         return Diff.between(self.before, self.after, (f"before step {self.number}", f"after step {self.number}"))
@@ -129,6 +134,12 @@ class Refusal:
     def line(self) -> str:
         """The text of the user's line, where it can be read."""
         return linecache.getline(*self.place).strip() if self.place else ""
+
+
+def _entry(kept: dict[str, Any]) -> Entry:
+    """An entry that was pickled by itself."""
+    modules: dict[str, Any] = {key: parsed_module(kept[key]) for key in ("before", "after")}
+    return Entry(**(kept | modules))
 
 
 class History(tuple[Entry, ...]):

@@ -6,7 +6,7 @@ import difflib
 import html as _html
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from mlir import ir
 
@@ -21,7 +21,7 @@ from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.arguments import value_type
 from tir_mlir.schedule.can import Answer, Questions
 from tir_mlir.schedule.executor import Executor
-from tir_mlir.schedule.handles import BlockHandle, Handle, LoopHandle, register
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, register
 from tir_mlir.schedule.history import Diff, History
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, info_of
 from tir_mlir.schedule.primitives import BlockLike
@@ -240,16 +240,35 @@ class Schedule(Questions):
         other.__dict__ |= self.__dict__ | {"_executor": self._executor.twin()}
         return other
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"executor": self._executor, "checks": self._executor.check is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._executor = state["executor"]
+        if state["checks"]:
+            self._executor.check = self.verify
+
+    def __copy__(self) -> Schedule:
+        return self._duplicate()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Schedule:
+        return self._duplicate()
+
+    def _duplicate(self) -> Schedule:
+        """A twin that checks its steps as this schedule does."""
+        other = self._twin()
+        if self._executor.check is not None:
+            other._executor.check = other.verify
+        register(other._executor._owner, other._executor)
+        return other
+
     def copy(self) -> Schedule:
         """A schedule in the same state; the two go separate ways, handles given out so far are good for both.
 
         The copy makes random choices of its own.
         """
-        other = self._twin()
+        other = self._duplicate()
         other._executor.random = Random(self.fork_seed())
-        if self._executor.check is not None:
-            other._executor.check = other.verify
-        register(other._executor._owner, other._executor)
         return other
 
     def work_on(self, func_name: str) -> None:
@@ -267,7 +286,19 @@ class Schedule(Questions):
 
     # --- handles ------------------------------------------------------------------------------------------------------
 
-    def get(self, handle: Handle | Formula | int) -> LoopInfo | BlockInfo | Any:
+    @overload
+    def get(self, handle: LoopHandle) -> LoopInfo: ...
+
+    @overload
+    def get(self, handle: BlockHandle) -> BlockInfo: ...
+
+    @overload
+    def get(self, handle: ExprHandle | Formula | int) -> int: ...
+
+    @overload
+    def get(self, handle: Handle) -> LoopInfo | BlockInfo | int: ...
+
+    def get(self, handle: Handle | Formula | int) -> LoopInfo | BlockInfo | int:
         """The block or loop behind a handle as it is now, or the integer that was sampled."""
         if isinstance(handle, int):
             return handle

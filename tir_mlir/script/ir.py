@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    from tir_mlir.script.module import IRModule
+
+
+@overload
+def ir_module(cls: type[Any], /) -> IRModule: ...
+
+
+@overload
+def ir_module(*, check_well_formed: bool = True, **_: Any) -> Callable[[type[Any]], IRModule]: ...
 
 
 def ir_module(cls: Any = None, check_well_formed: bool = True, **_: Any) -> Any:

@@ -87,6 +87,15 @@ class IRModule:
                     op.operation.clone()
             return IRModule(copy)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (type(self), module_text(self.mlir))
+
+    def __copy__(self) -> IRModule:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> IRModule:
+        return self.clone()
+
     def text(self) -> str:
         """The module as MLIR text."""
         with entered():
@@ -190,6 +199,22 @@ class PrimFunc:
 
     def __repr__(self) -> str:
         return f"PrimFunc({self.name})"
+
+
+def module_text(module: ir.Module) -> str:
+    """A module as text that `parsed_module` reads, locations included."""
+    with entered():
+        return str(module.operation.get_asm(enable_debug_info=True))
+
+
+def parsed_module(text: str) -> ir.Module:
+    """The module that `module_text` wrote."""
+    with entered():
+        return ir.Module.parse(text)
+
+
+def _unpickled(kind: type[IRModule], text: str) -> IRModule:
+    return kind(parsed_module(text))
 
 
 def _copy_into(module: ir.Module, func: PrimFunc, name: str) -> None:

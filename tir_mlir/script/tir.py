@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import sys
 from builtins import bool as _bool
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.script.language.call_words import *  # noqa: F403
 from tir_mlir.script.language.markers import BufferWord, DType, HandleWord, LetWord, construct
 from tir_mlir.script.language.math_words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, ...
 
+if TYPE_CHECKING:
+    from tir_mlir.script.checkers import prim_func as prim_func
+else:
 
-def prim_func(
-    func: Any = None, private: _bool = False, check_well_formed: _bool = True, s_tir: _bool = True, **_: Any
-) -> Any:
-    """Parse a function as a tensor program.
+    def prim_func(
+        func: Any = None, private: _bool = False, check_well_formed: _bool = True, s_tir: _bool = True, **_: Any
+    ) -> Any:
+        """Parse a function as a tensor program.
 
-        @T.prim_func
-        def main(A: T.Buffer((16,), "float32")): ...
+            @T.prim_func
+            def main(A: T.Buffer((16,), "float32")): ...
 
-    private: the function gets no `global_symbol`: it is not meant to be called from outside.
-    check_well_formed: verify the rules of the program (bounds, domains, iter types); errors are shown at their line.
-    s_tir: accepted for programs that say it.
-    Inside a class decorated with `@I.ir_module` the function becomes a member of that module.
-    """
-    from tir_mlir.script.parser import decorate
+        private: the function gets no `global_symbol`: it is not meant to be called from outside.
+        check_well_formed: verify the rules of the program (bounds, domains, iter types); errors at their line.
+        s_tir: accepted for programs that say it.
+        Inside a class decorated with `@I.ir_module` the function becomes a member of that module.
+        """
+        from tir_mlir.script.parser import decorate
 
-    frame = sys._getframe(1)
-    if func is None:
-        return lambda f: decorate(f, private, check_well_formed, frame)
-    return decorate(func, private, check_well_formed, frame)
+        frame = sys._getframe(1)
+        if func is None:
+            return lambda f: decorate(f, private, check_well_formed, frame)
+        return decorate(func, private, check_well_formed, frame)
 
 
 Buffer = BufferWord()

@@ -23,6 +23,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
+from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.call.arrays import Packed
 from tir_mlir.runtime.call.signature import BufferParam, ScalarParam, Signature
 from tir_mlir.runtime.llvm import llvm_c, loader, object_code
@@ -173,6 +174,7 @@ def _type(code: loader.Code) -> Any:
     made.__repr__ = lambda self: repr(self._slow)
     made.__doc__ = property(lambda self: self._slow.__doc__)
     made.__copy__ = lambda self: self
+    made.__reduce_ex__ = no_pickle.refuse
     return made
 
 
@@ -225,8 +227,8 @@ class Plans:
 
     def learn(self, packed: Packed) -> None:
         """Remember what the arguments of a call were like, unless that is known."""
-        key = (packed.key, *[id(a.dtype) for a in packed.arrays])
-        if key in self._known:
+        program_key = (packed.key, *[id(a.dtype) for a in packed.arrays])
+        if program_key in self._known:
             return
         data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared(packed))
         place, self._next = self._next, (self._next + 1) % PLANS
@@ -234,7 +236,7 @@ class Plans:
             del self._known[old]
         start = 8 * place * self._words
         memoryview(self._ring)[start : start + 8 * self._words] = memoryview(data).cast("B")
-        self._known[key] = (place, [a.dtype for a in packed.arrays])  # the plan has the addresses of the types
+        self._known[program_key] = (place, [a.dtype for a in packed.arrays])  # the plan has the addresses of the types
         self._function[_COUNT] = len(self._known)
         self._function[_LAST] = place
 

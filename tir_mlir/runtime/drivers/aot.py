@@ -22,8 +22,6 @@ from tir_mlir.runtime.drivers import c_header, shared_libraries
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.tools import files, toolchain
 
-_OWN = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")  # what support.c defines
-
 
 class Aot:
     """The object and shared object of one module, in a folder that lives as long as this."""
@@ -36,19 +34,20 @@ class Aot:
         low_precision: bool,
         calls_out: bool,
     ):
+        toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'build(..., driver="tools")')
         self._signatures = list(signatures)
         self._calls_out = calls_out
         self._folder = files.folder()
         weakref.finalize(self, self._folder.cleanup)  # without the warning of a folder that nobody closed
-        missing = [name for name in shared_libraries.undefined(lowered) if name not in _OWN]
-        libs = [*libs, *shared_libraries.support_libraries(missing, False), *shared_libraries.openmp_for(lowered)]
+        missing = [name for name in shared_libraries.undefined(lowered) if name not in shared_libraries.SUPPORT]
+        libs = [*libs, *shared_libraries.openmp_for(lowered)]
         shared_libraries.require(missing, libs)
         self.llvm_ir = to_llvm_ir(str(lowered))
         self._object = self._path("module.o")
         types = function.c_types(lowered, [s.name for s in signatures])
         compile_object(f"{self.llvm_ir}\n{function.text(types, declare=False)}\n", self._object)
         objects = [self._object]
-        if low_precision or "memrefCopy" in self.llvm_ir:
+        if shared_libraries.needs_support(lowered, low_precision):
             objects.append(self._support())
         self._shared = self._path("module.so")
         link_shared(objects, self._shared, libs)

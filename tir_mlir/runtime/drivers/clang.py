@@ -73,7 +73,7 @@ def _read(source: str) -> tuple[str, str]:
 
 def _host() -> str:
     """What the compiler and -march=native stand for, so that a cache shared between machines stays right."""
-    path = toolchain.find("zig").path
+    path = toolchain.find("zig", "create_llvm").path
     stat = os.stat(path)
     return f"{path} {stat.st_size} {stat.st_mtime_ns} {cpu_features()}"
 

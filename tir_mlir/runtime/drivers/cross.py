@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,6 +13,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import Signature
 from tir_mlir.runtime.drivers import c_header
+from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import Target, compile_module
 from tir_mlir.runtime.tools import files, toolchain
 
@@ -23,14 +25,19 @@ class Cross:
     """
 
     def __init__(
-        self, lowered: ir.Module, signatures: Sequence[Signature], target: Target, clock: Callable[[str], Any]
+        self,
+        lowered: ir.Module,
+        signatures: Sequence[Signature],
+        target: Target,
+        clock: Callable[[str], Any],
+        kernels: Sequence[tuple[str, list[str]]] = (),
     ):
         self._signatures, self._target = list(signatures), target
         for op in lowered.body.operations:
             defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-        self._data = compile_module(lowered, "", clock, target)
+        self._data = compile_module(lowered, "", clock, target, link=partial(link_kernels, kernels=kernels))
 
     def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
         return {s.name: Elsewhere(s, self._target.triple.decode()) for s in signatures}

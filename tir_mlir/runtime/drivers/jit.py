@@ -6,6 +6,8 @@ import ctypes
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from mlir import ir
@@ -16,6 +18,7 @@ from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import Signature
 from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.llvm import object_code
+from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.loader import Code
 from tir_mlir.runtime.tools import files, toolchain
 
@@ -55,17 +58,29 @@ def compile_program(
     clock: Callable[[str], Any],
     wanted: object_code.Target | None = None,
     passes: bytes = object_code.OPTIMISE,
+    low_precision: bool = False,
+    kernels: Sequence[tuple[str, list[str]]] = (),
     **facts: Any,
 ) -> Compiled:
-    """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there."""
+    """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there.
+
+
+    `low_precision`: the program computes in 16-bit floats. `kernels`: texts of LLVM IR, and what is called in each.
+    """
     extra = function.text(function.c_types(lowered, names), declare=True)
-    return Compiled(object_code.compile_module(lowered, extra, clock, wanted, passes), list(libs), **facts)
+    if shared_libraries.needs_support(lowered, low_precision):
+        extra += "\n" + Path(__file__).with_name("support.ll").read_text()
+    data = object_code.compile_module(lowered, extra, clock, wanted, passes, partial(link_kernels, kernels=kernels))
+    return Compiled(data, list(libs), **facts)
 
 
-def needed_libraries(lowered: ir.Module, libs: Sequence[str], low_precision: bool) -> list[str]:
-    """The shared libraries given and those of the wheels that the module calls. BuildError when a symbol is nowhere."""
-    missing = shared_libraries.undefined(lowered)
-    found = [*libs, *shared_libraries.support_libraries(missing, low_precision), *shared_libraries.openmp_for(lowered)]
+def needed_libraries(
+    lowered: ir.Module, libs: Sequence[str], kernels: Sequence[tuple[str, list[str]]] = ()
+) -> list[str]:
+    """The shared libraries given, and the OpenMP runtime where it is called. BuildError when a symbol is nowhere."""
+    provided = {*shared_libraries.SUPPORT, *(name for _, names in kernels for name in names)}
+    missing = [name for name in shared_libraries.undefined(lowered) if name not in provided]
+    found = [*libs, *shared_libraries.openmp_for(lowered)]
     shared_libraries.require(missing, found)
     for lib in found:
         shared_libraries.load(lib)

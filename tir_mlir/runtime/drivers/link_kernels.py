@@ -18,6 +18,7 @@ from tir_mlir.intrin.kernels.registry import Builder, find_kernel, known_kernels
 from tir_mlir.runtime.cache.store import cached
 from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.drivers.clang import without_target
+from tir_mlir.runtime.llvm.llvm_kernels import LlvmText
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target.host import features
 
@@ -26,11 +27,20 @@ PRAGMA = "pragma_import_llvm"
 
 @dataclass
 class Kernel:
-    """Code for one symbol: the module that holds its llvm.func, and where that came from, in words."""
+    """Code for one symbol: the module with its llvm.func, or LLVM IR that LLVM links; where that came from."""
 
     symbol: str
-    module: ir.Module
+    module: ir.Module | LlvmText
     origin: str
+
+    @property
+    def type(self) -> str:
+        """The type of the function, as MLIR writes it."""
+        if isinstance(self.module, LlvmText):
+            return self.module.functions[self.symbol]
+        definition = _find(self.module, self.symbol)
+        assert definition is not None
+        return str(ir.TypeAttr(definition.attributes["function_type"]).value)
 
 
 def resolve(
@@ -62,6 +72,8 @@ def resolve(
 def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
     """Put the kernels into a module in the llvm dialect: a declaration becomes an internal, always inlined function."""
     for kernel in kernels.values():
+        if isinstance(kernel.module, LlvmText):
+            continue
         taken = {_name(op): op for op in lowered.body.operations if "sym_name" in op.attributes}
         definition = _find(kernel.module, kernel.symbol)
         if definition is None or kernel.symbol not in taken:
@@ -73,15 +85,29 @@ def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
             _move(op, lowered, taken)
 
 
-def import_llvm(text: str) -> ir.Module:
-    """LLVM IR (text, or the path of a .ll file) -> a module in the llvm dialect. Raises BuildError."""
+def in_llvm(kernels: dict[str, Kernel]) -> list[tuple[str, list[str]]]:
+    """The texts of LLVM IR among the kernels that LLVM is to link, each with the functions that are called in it."""
+    found: dict[str, list[str]] = {}
+    for kernel in kernels.values():
+        if isinstance(kernel.module, LlvmText):
+            found.setdefault(kernel.module.text, []).append(kernel.symbol)
+    return list(found.items())
+
+
+def import_llvm(text: str) -> ir.Module | LlvmText:
+    """LLVM IR (text, or the path of a .ll file) -> a module in the llvm dialect; the LLVM IR itself where there is no
+    mlir-translate. Raises BuildError."""
     if "\n" not in text.strip():
         found = files.text_of(text.strip())
         if found is None:
             raise BuildError(f"{PRAGMA}: {text[:80]!r} is neither LLVM IR text nor a .ll file that exists")
         text = found
     portable = without_target(text)
-    source = cached("ll", [portable, toolchain.find("mlir-translate").path], lambda: _translate(portable))
+    try:
+        tool = toolchain.find("mlir-translate")
+    except toolchain.MissingTool:
+        return LlvmText(portable)
+    source = cached("ll", [portable, tool.path], lambda: _translate(portable))
     return ir.Module.parse(source)
 
 
@@ -123,9 +149,9 @@ def _declarations(module: ir.Module) -> list[ir.OpView]:
     return [op for op in functions if not _has_body(op) and _name(op) in called]
 
 
-def _imported(symbol: str, modules: Sequence[ir.Module]) -> Kernel | None:
+def _imported(symbol: str, modules: Sequence[ir.Module | LlvmText]) -> Kernel | None:
     for module in modules:
-        if _find(module, symbol) is not None:
+        if symbol in (module.functions if isinstance(module, LlvmText) else _defined(module)):
             return Kernel(symbol, module, f"the LLVM IR annotated as {PRAGMA}")
     return None
 
@@ -165,9 +191,7 @@ def _built(builder: Builder, symbol: str) -> ir.Module:
 
 def _check_signature(declaration: ir.OpView, kernel: Kernel) -> None:
     wanted = _function_type(declaration)
-    definition = _find(kernel.module, kernel.symbol)
-    assert definition is not None
-    given = str(ir.TypeAttr(definition.attributes["function_type"]).value)
+    given = kernel.type
     results = [str(t) for t in wanted.results] or ["void"]
     expected = f"!llvm.func<{results[0]} ({', '.join(_llvm_name(t) for t in wanted.inputs)})>"
     if given != expected:
@@ -182,11 +206,11 @@ def _llvm_name(t: ir.Type) -> str:
     return "ptr" if str(t) == "!llvm.ptr" else str(t)
 
 
-def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module]) -> str:
+def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module | LlvmText]) -> str:
     symbol, t = _name(declaration), _function_type(declaration)
     inputs = ", ".join(str(x) for x in t.inputs)
     results = ", ".join(str(x) for x in t.results) or "void"
-    defined = [_name(op) for module in imported for op in module.body.operations if _has_body(op)]
+    defined = [name for one in imported for name in (one.functions if isinstance(one, LlvmText) else _defined(one))]
     lines = [f"no code for the external function {symbol!r}, called as ({inputs}) -> {results}. Give it one of these:"]
     lines += [
         f'  C source:        sch.annotate(loop, "{PRAGMA}", create_llvm(source))'
@@ -253,6 +277,10 @@ def _find(module: ir.Module, symbol: str) -> ir.OpView | None:
         if op.operation.name == "llvm.func" and _name(op) == symbol and _has_body(op):
             return op
     return None
+
+
+def _defined(module: ir.Module) -> list[str]:
+    return [_name(op) for op in module.body.operations if op.operation.name == "llvm.func" and _has_body(op)]
 
 
 def _has_body(op: ir.OpView) -> bool:

