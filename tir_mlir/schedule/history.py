@@ -158,6 +158,12 @@ class History(tuple[Entry, ...]):
         made.refused, made.start = tuple(refused), start
         return made
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        refused = [
+            {f.name: getattr(r, f.name) for f in fields(r)} | {"module": module_text(r.module)} for r in self.refused
+        ]
+        return _history, (tuple(self), refused, module_text(self.start) if self.start is not None else None)
+
     def html(
         self,
         path: str | os.PathLike[str],
@@ -200,3 +206,9 @@ def _row(entry: Entry) -> str:
     line = _html.escape(entry.line or entry.source)
     cells = (str(entry.number), f"{entry.ms:.1f}", call, f'<code title="{_html.escape(entry.source)}">{line}</code>')
     return "<tr>" + "".join(f'<td style="text-align:left">{c}</td>' for c in cells) + "</tr>"
+
+
+def _history(entries: tuple[Entry, ...], refused: list[dict[str, Any]], start: str | None) -> History:
+    """A history that was pickled by itself."""
+    refusals = [Refusal(**(kept | {"module": parsed_module(kept["module"])})) for kept in refused]
+    return History(entries, refusals, parsed_module(start) if start is not None else None)

@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.runtime.call import fast_entry
+from tir_mlir.runtime.call import fast_entry, no_pickle
 from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.signature import Signature
 
@@ -44,6 +44,8 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<compiled {self.signature}>"
+
+    __reduce_ex__ = no_pickle.refuse
 
 
 def functions(
