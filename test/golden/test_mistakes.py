@@ -6,7 +6,7 @@ import html
 import re
 
 import pytest
-from mistakes import FOLDER, error_of, names
+from golden.mistakes import FOLDER, error_of, names
 
 from tir_mlir.dialect import intrinsics, report
 from tir_mlir.dialect.errors import ScheduleError
