@@ -1,9 +1,9 @@
 // Closed and full streams are errors like any other; a reader that goes away is no error to tell of.
-// RUN: not tir-opt %s > /dev/full 2> %t.full
+// RUN: not cold-tir-opt %s > /dev/full 2> %t.full
 // RUN: FileCheck %s --check-prefix=FULL < %t.full
-// RUN: not sh -c "tir-opt %s >&-" 2>&1 | FileCheck %s --check-prefix=CLOSED
-// RUN: not sh -c "tir-opt <&-" 2>&1 | FileCheck %s --check-prefix=INPUT
-// RUN: sh -c "tir-opt %s | true" 2>&1 | FileCheck %s --allow-empty --check-prefix=GONE
+// RUN: not sh -c "cold-tir-opt %s >&-" 2>&1 | FileCheck %s --check-prefix=CLOSED
+// RUN: not sh -c "cold-tir-opt <&-" 2>&1 | FileCheck %s --check-prefix=INPUT
+// RUN: sh -c "cold-tir-opt %s | true" 2>&1 | FileCheck %s --allow-empty --check-prefix=GONE
 
 // FULL: <stdout>:1:1: error: cannot be written: No space left on device
 // FULL-NOT: {{.}}
