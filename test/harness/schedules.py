@@ -15,6 +15,8 @@ from tir_mlir import Schedule, build
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.runtime import jit, machine
 from tir_mlir.runtime.library import Library
+from tir_mlir.script.equal import difference
+from tir_mlir.script.parser import parse
 
 _results: dict[tuple[str, tuple], list[np.ndarray]] = {}
 
@@ -74,6 +76,13 @@ def refused(sch: Schedule, match: str, step: Callable[[], object], error: type[E
     assert re.search(match, reason) or re.search(match, told), f"{match!r} is not in: {told}"
     assert sch.mod.script() == before
     assert len(sch.trace) >= steps  # looking a block up by name may have been a step of its own
+
+
+def reads_back(sch: Schedule) -> str:
+    """The printed program, which is the same program when it is read."""
+    text = sch.mod.script()
+    assert difference(parse(text).mlir, sch.mod.mlir) is None
+    return text
 
 
 def block_order(sch: Schedule) -> list[str]:

@@ -1,5 +1,7 @@
 # ruff: noqa: F821  lit puts `config` there
-"""The FileCheck tests: `make lit`; one: `lit -v test/lit/passes/schedule/loops/split.mlir`. A file runs `tir-opt` on itself.
+"""The FileCheck tests: `make lit`; one: `lit -v test/lit/passes/schedule/loops/split.mlir`.
+
+A file runs `tir-opt` on itself.
 
 `tir-opt` and `python FILE` are forks of one warm process (warm/server.py), where nearly all the time of a run, its
 start, is spent once. TIR_LIT_COLD=1 starts a process for each run, as a user does; `cold-tir-opt` always does.
@@ -11,8 +13,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 import tempfile
+import time
 from pathlib import Path
 
 import lit.formats
@@ -36,7 +38,6 @@ config.environment["TMPDIR"] = config.test_exec_root  # reproducers of failing p
 for name in ("HOME", "TIR_CACHE_DIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
-
 
 
 def warm_socket() -> str:

@@ -119,3 +119,19 @@ class Cropped:
             with T.block("C"):
                 vi = T.axis.spatial(8, i)
                 C[vi] = B[vi + 2] * 2.0
+
+
+FILLED = """
+@T.prim_func
+def main(A: T.Buffer((3,), "float32"), C: T.Buffer((3,), "float32")):
+    B = T.alloc_buffer((3,), "float32")
+    for i in range(3):
+        with T.block("B"):
+            vi = T.axis.spatial(3, i)
+            B[vi] = 2.0
+    for i in range(3):
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            C[vi] = A[vi] * (B[vi] + 1.0)
+"""
+"""A block that fills B with one number, and one that uses it."""

@@ -1,18 +1,13 @@
-"""What a step leaves reads back as text: programs that did not, found by tools/fuzz.py."""
+"""What a step leaves prints as text that parses to the same module: guards, constants, gathers, declared regions."""
 
 from __future__ import annotations
 
 import pytest
+from harness.schedules import reads_back
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.errors import ScriptError
-from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
-
-
-def reads_back(sch):
-    return difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
-
 
 GUARDED = """
 @T.prim_func
@@ -31,7 +26,7 @@ def test_a_guard_prints_as_an_or_only_where_it_reads_back():
     sch = Schedule(parse(GUARDED))
     sch.fuse(*sch.get_loops("B")[:3])
     assert "T.where(s_i_0_i_1_fused < 7)" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
 
 
 DECIDED = """
@@ -51,7 +46,7 @@ def test_a_choice_that_other_iters_decide_is_taken():
     sch = Schedule(parse(DECIDED))
     sch.transform_block_layout("B", lambda i: i * 2)
     assert "if " not in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
 
 
 LOWEST = """
@@ -73,7 +68,7 @@ def test_a_constant_beyond_the_type_that_it_is_converted_to():
     sch = Schedule(parse(LOWEST))
     sch.unsafe_set_dtype("C", 0, "int8")
     assert 'T.Cast("int8", T.int32(-2147483648))' in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
 
 
 OWN_INDEX = """
@@ -93,7 +88,7 @@ def test_an_index_from_a_wide_table_keeps_the_type_of_the_value():
     sch = Schedule(parse(OWN_INDEX))
     sch.cache_index("C", "global", 1)
     assert '"int64"' in sch.mod.script() and 'T.Cast("int32", index_var_0[vi])' in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
     assert sch.verify()
 
 
@@ -116,7 +111,7 @@ def test_an_index_that_became_constant_is_a_constant():
     sch = Schedule(parse(INDEX_OF_ONE))
     sch.reverse_compute_inline("C")
     assert "T.float32(1.0)" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
 
 
 LEAST = """
@@ -140,7 +135,7 @@ def test_a_constant_that_is_converted_by_way_of_another_type():
     sch = Schedule(parse(LEAST))
     sch.unsafe_set_dtype("C", 0, "bfloat16")
     assert "C[vi] = T.bfloat16(-65536.0)" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
 
 
 SIZED = """
@@ -184,18 +179,18 @@ def test_an_affine_index_beside_a_loaded_one():
     sch = Schedule(parse(GATHERED))
     sch.compute_inline("B")
     assert "A[I_[vi], vj - 1]" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
     sch = Schedule(parse(GATHERED))
     sch.transform_layout("B", ("write", 0), lambda i, j: (i, 6 - j))
     assert "B[I_[vi], 6 - vj]" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
 
 
 def test_a_number_added_to_a_loaded_index():
     sch = Schedule(parse(GATHERED))
     sch.transform_layout("B", ("write", 0), lambda i, j: (i + 1, j), pad_value=0)
     assert "B[I_[vi] + 1, vj]" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
 
 
 GUARDED_ROW = """
@@ -214,7 +209,7 @@ def test_a_condition_that_alone_is_decided_goes():
     sch = Schedule(parse(GUARDED_ROW.replace(" and j >= 1", "")))
     sch.loop_partition(sch.get_loops("C")[0], [1], preserve_unit_iters=False)
     assert sch.mod.script().count("T.where") == 1  # where it never holds
-    assert reads_back(sch)
+    reads_back(sch)
     assert sch.verify()
 
 
@@ -223,7 +218,7 @@ def test_conditions_that_a_loop_of_one_iteration_decides():
     sch = Schedule(parse(GUARDED_ROW))
     sch.loop_partition(sch.get_loops("C")[0], [1], preserve_unit_iters=False)
     assert "T.where(i0 == 1 and j >= 1)" in sch.mod.script() and "T.where(j >= 1)" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
     assert sch.verify()
 
 
@@ -246,7 +241,7 @@ def test_a_scatter_through_a_copied_table(copies):
     if copies == 2:
         sch.cache_read("B", 0, "local")
     assert "B[index_var_0" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
     assert sch.verify()
 
 
@@ -257,7 +252,7 @@ def test_a_scatter_through_a_table_that_is_filled_in_tiles(factor):
     sch.blockize(sch.split(sch.get_loops("index_0")[0], [None, factor])[1])
     sch.cache_write("index_0", 0, "local")
     assert "index_0_o" in sch.mod.script() and "B[index_var_0" in sch.mod.script()
-    assert reads_back(sch)
+    reads_back(sch)
     assert sch.verify()
 
 
@@ -351,5 +346,5 @@ def test_segments_of_copies_that_a_condition_in_them_cuts_off():
     i_0, i_1, j = sch.get_loops("B")
     sch.write_at(j, "B", 0, "global.x")
     sch.loop_partition(sch.fuse(i_0, i_1), [1, None, 1])
-    assert reads_back(sch)
+    reads_back(sch)
     assert sch.verify()

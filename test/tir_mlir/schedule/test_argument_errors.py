@@ -1,4 +1,4 @@
-"""Arguments of no sensible kind, found by tools/fuzz.py: an error names them, and nothing else happens."""
+"""Arguments of no sensible kind: an error names them, and nothing else happens."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from harness.schedules import reads_back
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -122,3 +123,47 @@ def test_refuses_numbers_and_ranges(refused):
             lambda: sch.annotate_buffer_access("C", 0, "read", lambda vi, vj: (vi * vj, vj)))  # fmt: skip
     sch.unsafe_hide_buffer_access("C", "write", [0])
     refused(sch, "no write region number 0; it has none", lambda: sch.unsafe_hide_buffer_access("C", "write", [0]))
+
+
+def test_a_declared_region_over_a_size_that_the_iters_do_not_have():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,))
+    C = T.match_buffer(c, (n,))
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = A[vi] + 1.0
+""")
+    )
+    outer = sch.blockize(sch.get_loops("C")[0], preserve_unit_iters=False)
+    sch.annotate_buffer_access(outer, 0, "read", "lambda v: [(0, 1)]")
+    assert "T.reads(A[0])" in reads_back(sch)
+    sch.annotate_buffer_access(outer, 0, "write", "lambda v: [(0, 2)]")
+    assert "T.writes(C[0:2])" in reads_back(sch)
+
+
+def test_a_declared_region_keeps_other_regions_over_sizes():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,))
+    B = T.match_buffer(b, (n,))
+    C = T.match_buffer(c, (n,))
+    with T.block("o"):
+        T.reads(A[0:n], B[0:n])
+        T.writes(C[0:n])
+        for i in range(n):
+            with T.block("C"):
+                vi = T.axis.spatial(n, i)
+                C[vi] = A[vi] + B[vi]
+""")
+    )
+    sch.annotate_buffer_access("o", 0, "read", "lambda: [(0, 1)]")
+    text = reads_back(sch)
+    assert "T.reads(A[0], B[0:n])" in text and "T.writes(C[0:n])" in text

@@ -9,6 +9,7 @@ from programs.reduction import RepeatedRowSums, SymbolicRowSums
 from programs.sizes import matmul_nt_sizes, square
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.equal import difference
@@ -293,3 +294,78 @@ def test_a_domain_that_no_loop_reaches_the_end_of():
     assert "vk_o = T.axis.reduce(1, 0)" in sch.mod.script()
     assert difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
     assert sch.verify()
+
+
+NEVER = """
+@T.prim_func
+def main(A: T.Buffer((1, 1), "int8"), B: T.Buffer((1, 1), "int8")):
+    for i in range(1):
+        for j in range(1):
+            with T.block("low"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+    for i in range(1):
+        for j in range(1 - 1 - i):
+            with T.block("high"):
+                vi = T.axis.spatial(1, i)
+                vj = T.axis.spatial(1, i + 1 + j)
+                B[vi, vj] = T.int8(2)
+"""
+
+
+@pytest.mark.parametrize("what", ["blocks", "loop"])
+def test_a_loop_that_never_runs_has_no_tile(what):
+    sch = Schedule(parse(NEVER))
+    low, high = sch.get_block("low"), sch.get_block("high")
+    with pytest.raises(ScheduleError, match="a loop around block high never runs: iter v[ij] takes no value there"):
+        sch.blockize([low, high] if what == "blocks" else sch.get_loops(high)[0])
+
+
+NESTED = """
+@T.prim_func
+def main(A: T.Buffer((4, 7), "int32"), B: T.Buffer((4, 7), "int32")):
+    for i in range(4):
+        with T.block("B_o"):
+            vo = T.axis.spatial(4, i)
+            for j in range(7):
+                with T.block("B"):
+                    vi = T.axis.spatial(1, 0)
+                    vj = T.axis.spatial(7, j)
+                    B[vo + vi, vj] = A[vo + vi, vj] + T.int32(1)
+"""
+
+
+@pytest.mark.parametrize("which", ["inner", "outer", "iters"])
+def test_a_block_around_others_leaves_what_they_declare(which):
+    """Declared regions are maps of the iters around: a new block among these, or other iters, must not shift them."""
+    sch = Schedule(parse(NESTED))
+    piece, _ = sch.loop_partition(sch.get_loops("B")[0], [2, None])  # their blocks declare regions
+    if which == "outer":
+        sch.blockize(sch.split(sch.get_loops("B_o")[0], [None, 2])[1])
+        assert sch.mod.script().count("T.reads(A[vo_o * 2 + vo_i + vi, vj])") == 2
+    elif which == "inner":
+        sch.blockize(piece)
+        assert "T.reads(A[vo + vi_o, vj_i])" in sch.mod.script()
+    else:
+        sch.transform_block_layout("B_o", lambda i: (i // 2, i % 2))
+        assert sch.mod.script().count("T.reads(A[v0 * 2 + v1 + vi, vj])") == 2
+    assert sch.verify()
+
+
+WINDOW = """
+@T.prim_func
+def main(A: T.Buffer((7, 4), "float32"), W: T.Buffer((2, 1), "float32"), C: T.Buffer((3, 2), "float32")):
+    for i, j, s, r in T.grid(3, 2, 1, 2):
+        with T.block("C"):
+            vi, vj, vr, vs = T.axis.remap("SSRR", [i, j, r, s])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi * 2 + vr, vj * 2 + vs] * W[vr, vs]
+"""
+
+
+def test_a_declared_region_may_speak_of_other_iters_than_the_accesses():
+    sch = Schedule(parse(WINDOW))
+    sch.annotate_buffer_access("C", 1, "read", lambda vi, vj, vr, vs: [(vi, vi + 2), (vi - 1, vi + 2)])
+    with pytest.raises(ScheduleError, match="T.reads of W is smaller than what the block touches"):
+        sch.blockize(sch.get_loops("C")[3], preserve_unit_iters=False)

@@ -11,6 +11,7 @@ from programs.symbolic import Twice
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 # --- cache_read -----------------------------------------------------------------------------------------------------
 
@@ -238,3 +239,25 @@ def test_handle_of_the_reader_stays():
     block = sch.get_block("C")
     sch.cache_read(block, 0, "shared")
     assert sch.get(block).name == "C"
+
+
+GROUPED = """
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 9), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    C = T.match_buffer(c, (n, 9), "float32")
+    for i, j in T.grid(n, 9):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj] + B[vi]
+"""
+
+
+def test_a_block_that_declares_its_regions_names_the_sizes_in_them():
+    """Its iters do not: the order of what it reads, kept after a copy was put in front, brought the size in."""
+    sch = Schedule(parse(GROUPED))
+    sch.blockize(sch.get_loops("C")[0])
+    sch.cache_read("C", 1, "global")
+    assert "T.reads(A[0:n, 0:9], B[0:n])" in sch.mod.script()

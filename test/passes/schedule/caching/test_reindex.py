@@ -12,6 +12,7 @@ from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.equal import difference
+from tir_mlir.script.parser import parse
 
 
 @I.ir_module
@@ -291,3 +292,25 @@ def test_blocks_inside(refused):
     sch.blockize(sch.get_loops("C")[1])
     refused(sch, '"C_o" holds block "C_init"', lambda: sch.reindex("C_o", ("read", 0)))
     refused(sch, '"C_init" stands in an init region', lambda: sch.reindex("C_init", ("write", 0)))
+
+
+UPDATED = """
+@T.prim_func
+def main(A: T.Buffer((2, 1), "int32"), B: T.Buffer((3, 2), "int32"), C: T.Buffer((3, 1), "int32")):
+    for i, j, k in T.grid(1, 3, 2):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vj, vi] = T.int32(0)
+            C[vj, vi] = C[vj, vi] + A[vk, vi] * B[vj, vk]
+"""
+
+
+def test_the_order_of_regions_that_use_loops_is_not_kept():
+    """A block around pieces of a loop has no iters, so its regions speak of loops, which it cannot declare."""
+    sch = Schedule(parse(UPDATED))
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    sch.loop_partition(sch.get_loops("C_update")[1], [None, 2], preserve_unit_iters=False)
+    sch.blockize(sch.get_child_blocks(sch.get_block("C_update_j_common")))
+    sch.reindex("C_update_j0", ("read", 1))
+    assert sch.verify()

@@ -8,10 +8,11 @@ from programs.sizes import matmul_sizes
 from programs.stages import HALVES, Diagonals, Halves
 from programs.symbolic import Turned
 
-from tir_mlir import Schedule
+from tir_mlir import IndexMap, Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.equal import difference
+from tir_mlir.script.parser import parse
 
 
 @I.ir_module
@@ -198,3 +199,25 @@ def test_several_writers(refused):
         "C is written by several blocks",
         lambda: sch.reindex_cache_write("C_update", 0, "local", lambda i, j, k: (j, i)),
     )
+
+
+def test_what_a_view_stands_for_is_not_turned(refused):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+    with T.block("o"):
+        T.reads(A[0:4])
+        T.writes(C[0:4])
+        X = T.match_buffer(A[0:4], (4,))
+        Y = T.match_buffer(C[0:4], (4,))
+        for i in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = X[vi] + 1.0
+""")
+    )
+    over = IndexMap.from_text("lambda i: i")
+    refused(sch, "A is reached through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
+    refused(sch, "C is reached through the view Y", lambda: sch.reindex_cache_write("C", 0, "local", over))
+    refused(sch, "A is reached through the view X", lambda: sch.reindex("C", ("read", 0)))

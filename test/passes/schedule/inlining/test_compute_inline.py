@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from harness.schedules import reads_back
 from programs.inlining import (
     F32,
+    FILLED,
     GATHER,
     MIRRORED,
     PACKED,
@@ -22,6 +24,7 @@ from programs.symbolic import Twice
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 # --- compute_inline -------------------------------------------------------------------------------------------------
 
@@ -199,3 +202,9 @@ def test_producer_moved_into_the_consumers_loop(same_result):
     sch.compute_at("B", sch.get_loops(sch.get_block("C"))[0])
     sch.compute_inline("B")
     same_result(sch, Straight, *STRAIGHT)
+
+
+def test_an_inlined_constant_is_computed():
+    sch = Schedule(parse(FILLED))
+    sch.compute_inline("B")
+    assert "C[vi] = A[vi] * T.float32(3.0)" in reads_back(sch)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness.schedules import reads_back
+from programs.inlining import FILLED
 
 from tir_mlir import Schedule, build
+from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.script import parse
 from tir_mlir.script.equal import difference
 
@@ -187,3 +190,38 @@ def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
     sch = Schedule(program)
     refused(sch, "Y is also used by memref.subview, which cannot be converted",
             lambda: sch.unsafe_set_dtype("Y", 0, "float16"))  # fmt: skip
+
+
+def test_a_constant_in_another_type_is_one():
+    sch = Schedule(parse(FILLED))
+    sch.unsafe_set_dtype("B", 0, "int8")
+    assert "B[vi] = T.int8(2)" in reads_back(sch)
+
+
+def test_a_constant_that_another_type_cannot_hold_is_converted_where_it_runs():
+    sch = Schedule(parse(FILLED.replace("= 2.0", '= T.min_value("float32")')))
+    sch.unsafe_set_dtype("B", 0, "int32")
+    assert 'B[vi] = T.Cast("int32", T.float32(' in reads_back(sch)
+
+
+def test_an_alignment_that_lost_its_buffer_is_left_out():
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 1), "float32"), C: T.Buffer((4, 1), "float32")):
+    B = T.alloc_buffer((4, 1), "float32")
+    for i, j in T.grid(4, 1):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + 2.0
+    for i, j in T.grid(4, 1):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] * 2.0
+""")
+    sch = Schedule(program)
+    sch.storage_align("B", 0, 0, 16, 1)
+    sch.reverse_compute_inline("C")
+    a, c = np.ones((4, 1), np.float32), np.zeros((4, 1), np.float32)
+    with pytest.warns(LoweringWarning, match=r"buffer_dim_align \[0, 0, 16, 1\] of block \"B\" is left out"):
+        build(sch)(a, c)
+    assert (c == 6).all()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness.schedules import reads_back
 from programs.matmul import matmul
 from programs.sizes import matmul_sizes
 
 from tir_mlir import Schedule
 from tir_mlir.script import tir as T
 from tir_mlir.script.equal import difference
+from tir_mlir.script.parser import parse
 
 MAPS = {
     "order": lambda i, j, k: (k, j, i),
@@ -171,3 +173,18 @@ def test_declared_regions_follow_the_iters():
     sch = Schedule(main)
     sch.transform_block_layout("outer", lambda i, j: i * 6 + j)
     assert sch.mod.script().count("T.reads(A[v0 // 6, 0:6])") == 2
+
+
+def test_a_position_that_is_one_number_reads_back():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((1,), "int8"), B: T.Buffer((1,), "int8")):
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            B[vi] = A[vi] + T.Cast("int8", vi * 2 + 1)
+""")
+    )
+    sch.transform_block_layout("B", lambda i: (i % 2, i // 2))
+    assert "A[0] + T.int8(1)" in reads_back(sch)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness.schedules import reads_back
 
 from tir_mlir import IndexMap, Schedule, build
 from tir_mlir.compat.constants import const
 from tir_mlir.script import tir as T
 from tir_mlir.script.equal import difference
+from tir_mlir.script.parser import parse
 
 SIZES = [1, 15, 16, 17, 127]
 
@@ -267,3 +269,22 @@ def test_padding_fits_the_type(refused):
         lambda: sch.transform_layout("B", "B", rows, const(0, "int32")),
     )
     sch.transform_layout("B", "B", rows, const(0, "int8"))
+
+
+def test_an_index_that_is_one_number_at_a_gathered_element():
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((5,), "float32"), P: T.Buffer((3,), "int32"), C: T.Buffer((3,), "float32")):
+    B = T.alloc_buffer((5,), "float32")
+    for i in range(5):
+        with T.block("B"):
+            vi = T.axis.spatial(5, i)
+            B[vi] = A[vi]
+    for i in range(3):
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            C[vi] = B[P[vi]]
+""")
+    sch = Schedule(program)
+    sch.transform_layout("B", ("write", 0), IndexMap.from_text("lambda i: (0, i)"))
+    assert "C[vi] = B[0, P[vi]]" in reads_back(sch)

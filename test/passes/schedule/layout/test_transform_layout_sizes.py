@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from tir_mlir import IndexMap, Schedule, build
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 SIZES = [1, 15, 16, 17, 127]
 
@@ -129,3 +131,27 @@ def test_a_size_must_stay_known(refused, first):
     other, block = ("C", "C") if first == "A" else ("A", "B")
     message = f"n is known from the extent of {other} alone, and its new extents do not tell it"
     refused(sch, message, lambda: sch.transform_layout(block, other, TILED, pad_value=0))
+
+
+SPREAD = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "int8")
+    B = T.match_buffer(b, (n,), "int8")
+    {promise}
+    for i in range(n):
+        with T.block("B"):
+            vi = T.axis.spatial(n, i)
+            B[vi] = A[vi]
+"""
+
+
+def test_no_extent_is_negative_without_elements():
+    """The last of n elements goes to 2 * (n - 1): with n = 0 the buffer would have -1."""
+    sch = Schedule(parse(SPREAD.format(promise="")))
+    with pytest.raises(ScheduleError, match=r"negative extent at n = 0[\s\S]*T.assume"):
+        sch.transform_layout("B", ("write", 0), lambda i: i * 2, pad_value=0)
+    sch = Schedule(parse(SPREAD.format(promise="T.assume(n >= 1)")))
+    sch.transform_layout("B", ("write", 0), lambda i: i * 2, pad_value=0)
+    assert "B = T.match_buffer(b, (n * 2 - 1,)" in sch.mod.script().replace("var_B", "b").replace("2 * n", "n * 2")

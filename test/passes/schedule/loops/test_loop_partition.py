@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from harness.schedules import reads_back
+from programs.inlining import FILLED
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
@@ -197,3 +200,26 @@ def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
     )
     text = "A is accessed in loop i outside any block of it"
     refused(sch, text, lambda: sch.loop_partition(sch.get_loops("B")[0], [1]))
+
+
+def test_a_partition_of_blocks_that_only_write_or_only_read_reads_back():
+    sch = Schedule(parse(FILLED))
+    sch.loop_partition(sch.get_loops("B")[0], [1])
+    assert "B_i_common" in reads_back(sch)
+
+
+SCATTER = """
+@T.prim_func
+def main(A: T.Buffer((5,), "int8"), I: T.Buffer((5,), "int32"), B: T.Buffer((3,), "int8")):
+    for i in range(5):
+        with T.block("B"):
+            vi = T.axis.opaque(5, i)
+            B[I[vi]] = B[I[vi]] + A[vi]
+"""
+
+
+def test_pieces_of_a_scatter_are_not_known_to_write_all():
+    sch = Schedule(parse(SCATTER))
+    outer, _ = sch.split(sch.get_loops("B")[0], [5, None])
+    with pytest.raises(ScheduleError, match="do not cover its domain"):
+        sch.loop_partition(outer, [1])

@@ -1,4 +1,4 @@
-"""Tiles that do not divide, in the corners where random schedules found mistakes."""
+"""Tiles that do not divide an extent: guards, reversed accesses, tiles of tiles, and what is moved under them."""
 
 from __future__ import annotations
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from programs.elementwise import chain
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 # --- what it refuses --------------------------------------------------------------------------------------------------
 
@@ -260,3 +262,31 @@ def test_refuses_to_leave_a_shared_halo_behind(refused):
     sch = Schedule(Lanes)
     message = r"iterations of the vectorized loop i would depend on each other: P\(i=0, j=1\) and P\(i=1, j=0\)"
     refused(sch, message, lambda: sch.compute_at("C", sch.get_loops("D")[0]))
+
+
+PREFIXES = """
+@T.prim_func
+def main(A: T.Buffer((4, 6), "float32"), C: T.Buffer((4,), "float32")):
+    P = T.alloc_buffer((4,), "float32")
+    for i in range(4):
+        for k in range({extent}):
+            with T.block("P"):
+                vi = T.axis.spatial(4, i)
+                vk = T.axis.reduce(6, k)
+                {guard}
+                with T.init():
+                    P[vi] = 0.0
+                P[vi] = P[vi] + A[vi, vk]
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = P[vi] + 1.0
+"""
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_sum_that_runs_in_part_is_not_moved(guarded, refused):
+    facts = ("6", "T.where(k <= i)") if guarded else ("i + 1", "")
+    sch = Schedule(parse(PREFIXES.format(extent=facts[0], guard=facts[1])))
+    loop = sch.get_loops("C")[0]
+    refused(sch, "part of its reduce iters only: nothing runs vi = 0, vk = 1", lambda: sch.compute_at("P", loop))

@@ -8,8 +8,10 @@ from programs.reduction import scaled_row_sums
 from programs.stencil import blur
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 # --- what it refuses --------------------------------------------------------------------------------------------------
 
@@ -243,3 +245,117 @@ def test_names_an_iteration_that_no_producer_brings(refused):
     text = r'under loop i some iterations of block "C" would not run at all, as C\(vi=8\)'
     refused(sch, text, lambda: sch.reverse_compute_at("C", i))
     assert sch.explain("reverse_compute_at", "C", i).counterexample.iterations[0].at == {"vi": 8}
+
+
+def test_a_consumer_that_sums_in_part_is_not_moved(refused):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4,), "float32")):
+    P = T.alloc_buffer((4, 4), "float32")
+    for i, j in T.grid(4, 4):
+        with T.block("P"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            P[vi, vj] = A[vi, vj] + 1.0
+    for i, k in T.grid(4, 4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            vk = T.axis.reduce(4, k)
+            T.where(k <= i)
+            with T.init():
+                C[vi] = 0.0
+            C[vi] = C[vi] + P[vi, vk]
+""")
+    )
+    loop = sch.get_loops("P")[0]
+    refused(sch, "part of its reduce iters only", lambda: sch.reverse_compute_at("C", loop))
+
+
+SHARED = """
+@T.prim_func
+def main(A: T.Buffer((16, 5), "int32"), W: T.Buffer((2, 2), "int32"), C: T.Buffer((8, 2), "int32")):
+    B = T.alloc_buffer((16, 5), "int32")
+    for i in range(16):
+        with T.block("B_o"):
+            vo = T.axis.spatial(16, i)
+            for j in range(5):
+                with T.block("B"):
+                    vi = T.axis.spatial(1, 0)
+                    vj = T.axis.spatial(5, j)
+                    B[vo + vi, vj] = A[vo + vi, vj] + 1
+    for i, j, r, s in T.grid(8, 2, 2, 2):
+        with T.block("C"):
+            vi, vj, vr, vs = T.axis.remap("SSRR", [i, j, r, s])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + B[vi * 2 + vr, vj * 2 + vs] * W[vr, vs]
+"""
+
+
+def test_parts_of_a_sum_do_not_run_again_in_loops_that_run_it_already():
+    sch = Schedule(parse(SHARED))
+    sch.loop_partition(sch.get_loops("B")[0], [None, 2], preserve_unit_iters=False)
+    sch.compute_at("B_o", sch.get_loops("C")[3], preserve_unit_loops=True)
+    with pytest.raises(ScheduleError, match='iterations of block "C" would run where they did not before'):
+        sch.reverse_compute_at("C", sch.get_loops("B_o")[4])
+    assert sch.verify()
+
+
+ONE_OF_TWO = """
+@T.prim_func
+def main(A: T.Buffer((2,), "float32"), D: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((2,), "float32")
+    C = T.alloc_buffer((2,), "float32")
+    for i in range(2):
+        with T.block("B"):
+            vi = T.axis.spatial(2, i)
+            B[vi] = A[vi]
+    for i in range(2):
+        with T.block("C"):
+            vi = T.axis.spatial(2, i)
+            C[vi] = B[vi] + A[vi]
+    for i in range(1):
+        with T.block("D"):
+            vi = T.axis.spatial(1, i)
+            D[vi] = C[vi * 2 + {at}]
+"""
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_guard_that_leaves_iterations_out_is_not_lost(at):
+    """reverse_compute_inline made it; under another loop both iterations would write D[0], and the last would win."""
+    sch = Schedule(parse(ONE_OF_TWO.format(at=at)))
+    sch.reverse_compute_inline("D")
+    assert f"T.where(i == {at})" in sch.mod.script()
+    with pytest.raises(ScheduleError, match=f"iterations of its domain out; .* they would run, as .*vi *= *{1 - at}"):
+        sch.reverse_compute_at("C", sch.get_loops("B")[0])
+    assert sch.verify()
+
+
+LEAVES_OUT = """
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * 2.0
+    for i in range({loop}):
+        with T.block("C"):
+            vi = T.axis.spatial(8, {at})
+            T.where({guard})
+            C[vi] = B[vi] + 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "at", "guard", "first"),
+    [(4, "i * 2", "i < 4", 1), (4, "i * 2", "i < 3", 1), (8, "i", "i < 3", 3), (3, "i * 3 + 1", "i < 3", 0)],
+)
+def test_what_steps_or_guards_leave_out_of_a_parameter_stays_out(loop, at, guard, first):
+    """What is not written of C is the caller's; under a loop of B the block would run over its whole domain."""
+    sch = Schedule(parse(LEAVES_OUT.format(loop=loop, at=at, guard=guard)))
+    with pytest.raises(ScheduleError, match=f"iterations of its domain out; .* they would run, as .*vi *= *{first}"):
+        sch.reverse_compute_at("C", sch.get_loops("B")[0])
+    sch.compute_at("B", sch.get_loops("C")[0])
+    assert sch.verify()

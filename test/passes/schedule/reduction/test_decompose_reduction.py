@@ -9,8 +9,10 @@ from programs.reduction import RepeatedRowSums, SymbolicRowSums
 from programs.sizes import matmul_nt_sizes
 
 from tir_mlir import Schedule, build
+from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 # --- what it does -----------------------------------------------------------------------------------------------------
 
@@ -328,3 +330,47 @@ def test_what_the_init_reads_is_there_before_the_loop(refused):
     a, b, c = np.ones((5, 4), "float32"), np.arange(5, dtype="float32"), np.zeros(5, "float32")
     build(sch)["main"](a, b, c)
     np.testing.assert_array_equal(c, b + 4)
+
+
+SUMMED = """
+@T.prim_func
+def main(A: T.Buffer((9, 9), "int32"), C: T.Buffer((9,), "int32")):
+    for k, i in T.grid(9, 9):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def test_an_init_is_not_moved_into_a_sum_around_a_group():
+    """The pieces of a loop stand in blocks without iters, and use the loops around these."""
+    sch = Schedule(parse(SUMMED))
+    _, piece = sch.loop_partition(sch.get_loops("C")[1], [3])
+    with pytest.raises(ScheduleError, match="reduce iter vk uses loop k, which is outside loop i1: the init would run"):
+        sch.decompose_reduction("C_i1", piece)
+    assert sch.verify()
+
+
+TILED_SUM = """
+@T.prim_func
+def main(A: T.Buffer((3, 3), "int32"), C: T.Buffer((3,), "int32")):
+    for i, k_0, k_1 in T.grid(3, 2, 2):
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            vk = T.axis.reduce(3, k_0 * 2 + k_1)
+            T.where(k_0 * 2 + k_1 < 3)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def test_a_piece_of_a_sum_that_began_before_gets_no_init():
+    sch = Schedule(parse(TILED_SUM))
+    first, second = sch.loop_partition(sch.get_loops("C")[1], [1])
+    with pytest.raises(ScheduleError, match='beneath loop k_01 the sum of block "C_k_01" does not begin everywhere'):
+        sch.decompose_reduction("C_k_01", second)
+    sch.decompose_reduction("C_k_00", first)
+    assert sch.verify()

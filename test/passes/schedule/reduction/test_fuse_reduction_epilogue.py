@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from harness.schedules import reads_back
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -317,3 +318,25 @@ def test_refuses_the_middle_of_a_reduction(refused):
 
     sch = Schedule(Running)
     refused(sch, "in the middle of the reduction over vk", lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def test_constants_that_meet_are_computed():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((3, 4), "float32"), D: T.Buffer((3,), "float32")):
+    C = T.alloc_buffer((3,), "float32")
+    for i, k in T.grid(3, 4):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = -1.0
+            C[vi] = T.max(C[vi], A[vi, vk])
+    for i in range(3):
+        with T.block("D"):
+            vi = T.axis.spatial(3, i)
+            D[vi] = T.max(C[vi], 0.0)
+""")
+    )
+    sch.fuse_reduction_epilogue("C", "D")
+    assert "D[vi] = T.float32(0.0)\n" in reads_back(sch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness.schedules import reads_back
 
 from tir_mlir import Schedule, build
 from tir_mlir.script import ir as I
@@ -280,3 +281,24 @@ def main(A: T.Buffer((3, 6), "float32"), C: T.Buffer((3, 2), "float32"), D: T.Bu
 """)
     sch = Schedule(program)
     refused(sch, match, lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+
+
+def test_a_tuple_of_a_position_and_a_value_reads_back():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((3, 4), "int32"), P: T.Buffer((3,), "int32"), V: T.Buffer((3,), "int32")):
+    for i, k in T.grid(3, 4):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                P[vi] = -1
+                V[vi] = T.min_value("int32")
+            p = T.Select(V[vi] >= A[vi, vk], P[vi], vk)
+            v = T.Select(V[vi] >= A[vi, vk], V[vi], A[vi, vk])
+            P[vi] = p
+            V[vi] = v
+""")
+    )
+    sch.rfactor(sch.get_loops("C")[1], 0)
+    assert "P_rf[vk, vi] = vk\n" in reads_back(sch)
