@@ -2,84 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
+from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from mlir import ir
 
+from fuzzing.inputs import simplify
 from tir_mlir.dialect.context import entered
 from tir_mlir.dialect.folding import fold
-from tir_mlir.dialect.index import cost
-
-RANGES = st.tuples(*[st.integers(1, 20)] * 3)
 
 
-def expressions():
-    leaf = st.one_of(st.integers(0, 2).map(lambda d: ("d", d)), st.integers(-7, 20).map(lambda c: ("c", c)))
-    sizes = st.sampled_from([2, 3, 4, 6, 8, 12, 16, 18])
-
-    def grow(inner):
-        return st.one_of(
-            st.tuples(st.just("+"), inner, inner),
-            st.tuples(st.just("*"), inner, st.sampled_from([-2, 2, 3, 4, 8, 16])),
-            st.tuples(st.sampled_from(["//", "%", "ceil"]), inner, sizes),
-        )
-
-    return st.recursive(leaf, grow, max_leaves=8)
+def test_same_values_and_no_longer():
+    for number in range(300):
+        simplify.in_ranges(Random(number))
 
 
-def build(tree) -> ir.AffineExpr:
-    head = tree[0]
-    if head == "d":
-        return ir.AffineExpr.get_dim(tree[1])
-    if head == "c":
-        return ir.AffineExpr.get_constant(tree[1])
-    left = build(tree[1])
-    if head == "+":
-        return left + build(tree[2])
-    if head == "*":
-        return left * tree[2]
-    make = {"//": ir.AffineExpr.get_floor_div, "%": ir.AffineExpr.get_mod, "ceil": ir.AffineExpr.get_ceil_div}[head]
-    return make(left, tree[2])
-
-
-def value(expr: ir.AffineExpr, point) -> int:
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineDimExpr):
-        return point[expr.position]
-    if isinstance(expr, ir.AffineConstantExpr):
-        return expr.value
-    left, right = value(expr.lhs, point), value(expr.rhs, point)
-    if isinstance(expr, ir.AffineAddExpr):
-        return left + right
-    if isinstance(expr, ir.AffineMulExpr):
-        return left * right
-    if isinstance(expr, ir.AffineModExpr):
-        return left % right
-    return left // right if isinstance(expr, ir.AffineFloorDivExpr) else -(-left // right)
-
-
-@settings(max_examples=300, deadline=None)
-@given(expressions(), RANGES)
-def test_same_values_and_no_longer(tree, extents):
-    with entered():
-        expr = build(tree)
-        folded = fold(expr, tuple((0, e - 1) for e in extents))
-        assert cost(folded) <= cost(expr)
-        for point in itertools.product(*[sorted({0, 1, e // 2, e - 1} & set(range(e))) for e in extents]):
-            assert value(folded, point) == value(expr, point), f"{expr} -> {folded} at {point}"
-
-
-@settings(max_examples=200, deadline=None)
-@given(expressions())
-def test_same_values_where_nothing_is_known(tree):
-    with entered():
-        expr = build(tree)
-        folded = fold(expr, ((None, None), (0, None), (None, 5)))
-        for point in itertools.product((-37, -1, 0, 50), (0, 3, 1000), (-9, 0, 5)):
-            assert value(folded, point) == value(expr, point), f"{expr} -> {folded} at {point}"
+def test_same_values_where_nothing_is_known():
+    for number in range(200):
+        simplify.anywhere(Random(number))
 
 
 @pytest.mark.parametrize(

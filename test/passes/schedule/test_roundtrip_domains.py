@@ -1,4 +1,4 @@
-"""What a step leaves prints as text that parses to the same module: padded sums and their epilogues, indices that are int64 numbers."""
+"""What a step leaves prints as text that parses to the same module: padded sums, their epilogues, int64 indices."""
 
 from __future__ import annotations
 

@@ -1,34 +1,21 @@
-"""Random schedules with sampled integers and places: their traces say all that was done, as Python and as JSON.
-
-`make check` runs a few; `TIR_FUZZ=1000` runs that many other ones.
-"""
+"""Random schedules with sampled integers and places: their traces say all that was done, as Python and as JSON."""
 
 from __future__ import annotations
 
-import os
 from random import Random
 
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
-
+from fuzzing.inputs.judging import Fault, described
 from fuzzing.pairs.steps_taken import REFUSALS
 from fuzzing.programs import program
 from fuzzing.steps import step
 from fuzzing.steps.choice import Choice, NothingThere
+from fuzzing.tape import parts
 from tir_mlir import Schedule
 from tir_mlir.schedule import Trace
 from tir_mlir.script.parser import parse
 from tir_mlir.testing import verify_trace_roundtrip
 
-SETTINGS = settings(
-    max_examples=int(os.environ.get("TIR_FUZZ", "20")),
-    deadline=None,
-    database=None,
-    print_blob=True,
-    derandomize="TIR_FUZZ" not in os.environ,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.generate,),
-)
+STEPS = 7
 
 
 def sampled(sch: Schedule, random: Random) -> None:
@@ -52,41 +39,54 @@ def sampled(sch: Schedule, random: Random) -> None:
 
 
 def scheduled(random: Random) -> tuple[Schedule, str]:
+    """A schedule of random steps, and the text of its program."""
     text = program(random).text
     sch = Schedule(parse(text), seed=random.randrange(1, 1 << 30), error_render_level="none")
-    for _ in range(7):
+    for _ in parts(random, "step", STEPS):
         try:
             if random.random() < 0.5:
                 sampled(sch, random)
             else:
                 name, (args, kwargs) = step(sch, random)
                 getattr(sch, name)(*args, **kwargs)
-        except (*REFUSALS, ValueError, IndexError, NothingThere):  # `tell` sees to it that these are no faults
+        except (*REFUSALS, ValueError, IndexError, NothingThere):  # pairs see to it that these are no faults
             pass
     return sch, text
 
 
-@SETTINGS
-@given(st.randoms(use_true_random=False))
-def test_traces_round_trip(random):
-    sch, text = scheduled(random)
+def round_trips(sch: Schedule, text: str) -> None:
+    """The trace, and the trace without what nobody uses, make the same program again. Errors: AssertionError."""
     verify_trace_roundtrip(sch, parse(text))
     simple = Schedule(parse(text))
     sch.trace.simplified().apply_to_schedule(simple)
-    assert simple.mod.script() == sch.mod.script()
+    if simple.mod.script() != sch.mod.script():
+        raise Fault("the simplified trace makes another program")
     again = Trace.from_json(sch.trace.as_json())
-    assert str(again) == str(sch.trace) and again.as_json() == sch.trace.as_json()
+    if str(again) != str(sch.trace) or again.as_json() != sch.trace.as_json():
+        raise Fault("the trace reads back from JSON as another one")
 
 
-@SETTINGS
-@given(st.randoms(use_true_random=False))
-def test_other_decisions_are_taken_whole_or_not_at_all(random):
-    sch, text = scheduled(random)
-    other = Schedule(parse(text), seed=random.randrange(1, 1 << 30), error_render_level="none")
+def decides_anew(sch: Schedule, text: str, seed: int) -> bool:
+    """Other decisions are taken whole, or not at all; which. Errors: AssertionError."""
+    other = Schedule(parse(text), seed=seed, error_render_level="none")
     before = other.mod.text()
     try:
         sch.trace.apply_to_schedule(other, False, lambda inst, inputs, attrs, decision: None)
     except (*REFUSALS, ValueError):
-        assert other.mod.text() == before and len(other.trace) == 0
-    else:
-        verify_trace_roundtrip(other, parse(text))
+        if other.mod.text() != before or len(other.trace):
+            raise Fault("a trace is refused, and the schedule has changed") from None
+        return False
+    verify_trace_roundtrip(other, parse(text))
+    return True
+
+
+def case(random: Random) -> str:
+    """A schedule whose trace is applied again, as it is and with other decisions."""
+    seed = random.randrange(1, 1 << 30)
+    sch, text = scheduled(random)
+    try:
+        round_trips(sch, text)
+        return "accepted" if decides_anew(sch, text, seed) else "refused"
+    except Exception as error:
+        told = str(error) if isinstance(error, AssertionError) else described(error)
+        raise Fault(f"{told}\n{text}\n{sch.trace}") from error
