@@ -7,8 +7,37 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from harness.tiers import TIERS, chosen
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a checkout's package, installed or not
+HERE = Path(__file__).resolve().parent
+SLOW = (
+    *("bench", "course", "fuzz", "golden", "project", "targets", "tir_mlir/compat", "tir_mlir/schedules"),
+    *("tir_mlir/equivalence/test_faults.py", "tir_mlir/equivalence/test_harm.py", "tir_mlir/opt"),
+    *("tir_mlir/runtime/test_code_cache.py", "tir_mlir/runtime/test_jit_slp.py", "tir_mlir/runtime/test_survival.py"),
+    *("tir_mlir/schedule/test_interrupted.py", "passes/lower/test_random_programs.py", "passes/lower/test_chapter.py"),
+)
+"""Folders and files whose tests are marked slow: they span everything, start processes or draw at random."""
+sys.path.insert(0, str(HERE.parent))  # a checkout's package, installed or not
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "what runs, see test/harness/tiers.py: quick, check (the default), all"
+    parser.addoption("--tier", choices=TIERS, default="check", help=about)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if f"{item.path.relative_to(HERE)}/".startswith(tuple(f"{place}/" for place in SLOW)):
+            item.add_marker(pytest.mark.slow)
+    kept, others = chosen(items, config.getoption("--tier"))
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
+
+
+@pytest.fixture(scope="session")
+def tier(request: pytest.FixtureRequest) -> str:
+    """Which tests run: quick, check or all."""
+    return request.config.getoption("--tier")
 
 
 @pytest.fixture

@@ -83,13 +83,13 @@ def tiled(sch):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in a generator that is closed
 @pytest.mark.parametrize("checked", [None, "each step"], ids=["plain", "verified"])
-def test_an_interrupt_at_any_call_or_return(checked):
+def test_an_interrupt_at_any_call_or_return(checked, tier):
     """The steps made count, and everything goes on: at once, while the interrupt is handled, and later."""
     program = chapter.matmul(8, 8, 8)
     whole = tiled(Schedule(program, verify=checked)).mod.script()
     moments = 10**9 - interrupted(lambda: tiled(Schedule(program, verify=checked)), 10**9)
-    hit = 0
-    for number in Random(7).sample(range(1, moments), 50):
+    hit, count = 0, moments - 1 if tier == "all" else 50
+    for number in Random(7).sample(range(1, moments), count):
         sch = Schedule(program, verify=checked)
         try:
             interrupted(lambda: tiled(sch), number)  # noqa: B023
@@ -101,7 +101,7 @@ def test_an_interrupt_at_any_call_or_return(checked):
             assert tiled(Schedule(program)).mod.script() == whole
         assert tiled(Schedule(program)).mod.script() == whole
         assert sch.verify()
-    assert hit > 30
+    assert hit > count * 3 // 5
     assert memo.answers() is None and ir.Context.current is None
 
 
