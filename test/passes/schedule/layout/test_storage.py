@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness.schedules import reads_back
+from harness.schedules import quick_build, reads_back
 from programs.inlining import FILLED
 
-from tir_mlir import Schedule, build
+from tir_mlir import Schedule
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.script import parse
 from tir_mlir.script.equal import difference
@@ -88,7 +88,7 @@ def test_values_are_rounded():
     sch.unsafe_set_dtype("Y", "Y", "float16")
     a = np.random.default_rng(3).standard_normal((4, 4)).astype("float32")
     b = np.empty_like(a)
-    build(sch)(a, b)
+    quick_build(sch)(a, b)
     np.testing.assert_array_equal(b, a.astype("float16").astype("float32"))
     assert (a != b).any()
 
@@ -127,7 +127,7 @@ def main(A: T.Buffer((16,), "{kept}"), B: T.Buffer((16,), "{wide}"), C: T.Buffer
     bits = np.arange(-8, 8).astype(kept) if kept != "bfloat16" else np.arange(16).astype("uint16")
     outs = [[np.zeros(16, wide), np.zeros_like(bits)] for _ in range(2)]
     for mod, (b, c) in zip((sch, Schedule(parse(program))), outs, strict=True):
-        build(mod)(bits, b, c)
+        quick_build(mod)(bits, b, c)
     np.testing.assert_array_equal(*[b for b, _ in outs])
     np.testing.assert_array_equal(*[c for _, c in outs])
 
@@ -223,5 +223,5 @@ def main(A: T.Buffer((4, 1), "float32"), C: T.Buffer((4, 1), "float32")):
     sch.reverse_compute_inline("C")
     a, c = np.ones((4, 1), np.float32), np.zeros((4, 1), np.float32)
     with pytest.warns(LoweringWarning, match=r"buffer_dim_align \[0, 0, 16, 1\] of block \"B\" is left out"):
-        build(sch)(a, c)
+        quick_build(sch)(a, c)
     assert (c == 6).all()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness.schedules import quick_build
 
-from tir_mlir import IndexMap, Schedule, build
+from tir_mlir import IndexMap, Schedule
 from tir_mlir.dialect.errors import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
@@ -34,7 +35,7 @@ TILED = IndexMap.from_func(lambda i, j: (i // 16, j, i % 16))
 
 
 def check_rows(sch: Schedule, tiled_input: bool) -> None:
-    lib = build(sch.mod)
+    lib = quick_build(sch.mod)
     for n in SIZES:
         a, c = np.random.default_rng(n).random((n, 8), dtype=np.float32), np.empty((n, 8), np.float32)
         lib(TILED.map_ndarray(a, shape=(-(-n // 16), 8, 16)) if tiled_input else a, c)
@@ -98,7 +99,7 @@ def test_what_the_function_assumes_is_used(refused):
     sch.transform_layout("B", "B", lambda i: (i // 16, i % 16))
     assert "T.alloc_buffer((n // 16, 16))" in sch.mod.script()
     a, c = np.arange(48, dtype=np.float32), np.empty(48, np.float32)
-    build(sch.mod)(a, c)
+    quick_build(sch.mod)(a, c)
     np.testing.assert_array_equal(c, 2 * a + 1)
 
 
@@ -120,7 +121,7 @@ def test_a_size_is_read_from_where_it_stands_now(refused):
     sch.transform_layout("C", "A", lambda i: (i // 16, i % 16))
     assert "A = T.match_buffer(var_A, (n, 16))" in sch.mod.script()
     a, c = np.random.default_rng(0).random(48, dtype=np.float32), np.empty(48, np.float32)
-    build(sch.mod)(a.reshape(3, 16), c)
+    quick_build(sch.mod)(a.reshape(3, 16), c)
     np.testing.assert_array_equal(c, 2 * a)
 
 

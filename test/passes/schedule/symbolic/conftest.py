@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from harness.schedules import quick_build
 
-from tir_mlir import Schedule, build
+from tir_mlir import Schedule
 
 SIZES = (1, 15, 16, 17, 127)
 
@@ -18,7 +19,7 @@ def right_at() -> Callable[..., None]:
     the inputs and, last, of the output. Small integers in floats make sums exact."""
 
     def check(sch: Schedule, shapes: Callable, expected: Callable, sizes: Sequence[int] = SIZES) -> None:
-        library = build(sch)
+        library = quick_build(sch)
         for n in sizes:
             rng = np.random.default_rng(n)
             *inputs, last = shapes(n)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness.schedules import quick_build
 
-from tir_mlir import Schedule, build
+from tir_mlir import Schedule
 from tir_mlir.dialect.errors import ArgumentError, ScriptError, VerifyError
 from tir_mlir.script import ir as I
 from tir_mlir.script import parse
@@ -68,7 +69,7 @@ def test_facts_print_and_parse_again(program):
 
 
 def test_calls_are_held_to_promises():
-    library = build(Promised)
+    library = quick_build(Promised)
     good = np.ones((16, 16), "float32")
     library(good, good.copy())
     for shape, match in (
@@ -81,7 +82,7 @@ def test_calls_are_held_to_promises():
 
 
 def test_calls_are_held_to_shapes():
-    library = build(Multiple)
+    library = quick_build(Multiple)
     with pytest.raises(ArgumentError, match=r"extent 17 in dimension 0; \(n \* 16\) is needed, for some n >= 0"):
         library(np.ones((17, 8), "float32"), np.ones((17, 5), "float32"))
     with pytest.raises(ArgumentError, match=r"\(m \+ 3\) = 3 is needed"):
