@@ -44,6 +44,7 @@ def value(expr: ir.AffineExpr, point: Sequence[int]) -> int:
         return point[expr.position]
     if isinstance(expr, ir.AffineConstantExpr):
         return expr.value
+    assert isinstance(expr, ir.AffineBinaryExpr)
     left, right = value(expr.lhs, point), value(expr.rhs, point)
     if isinstance(expr, ir.AffineAddExpr):
         return left + right
