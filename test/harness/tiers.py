@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 TIERS = ("quick", "check", "all")
-SIZES = frozenset({"n", "m", "k", "p", "rows", "columns", "size", "sizes", "shape", "shapes", "extent", "extents"})
+SIZES = frozenset(
+    {"n", "m", "k", "p", "rows", "columns", "size", "sizes", "shape", "shapes", "extent", "extents", "length", "count"}
+)
 MOST = {"quick": 1, "check": 3}
 """How many sizes a test runs at."""
 LEFT_OUT = {"quick": ("slow", "nightly"), "check": ("nightly",), "all": ()}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from harness.schedules import quick_build
 from harness.stock_linalg import ints
 
-from tir_mlir import Schedule, build, from_linalg
+from tir_mlir import Schedule, from_linalg
 from tir_mlir.script import IRModule
 from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
@@ -14,7 +15,7 @@ EACH = "affine_map<(i, j) -> (i, j)>"
 
 
 def run(text: str, *arrays) -> None:
-    build(from_linalg(text))["main"](*arrays)
+    quick_build(from_linalg(text))["main"](*arrays)
 
 
 def generic(maps: list[str], kinds: str, operands: str, body: str) -> str:
@@ -164,7 +165,7 @@ func.func @main(%A: memref<8x?xf32>, %B: memref<?xf32>) {
     expected = b + a.sum(0), -a
     module = from_linalg(text)
     assert 'T.axis.remap("RS", [i, i0])' in module.script() and 'T.axis.remap("SS", [i, i0])' in module.script()
-    build(module)["main"](a, b)
+    quick_build(module)["main"](a, b)
     np.testing.assert_array_equal(b, expected[0])
     np.testing.assert_array_equal(a, expected[1])
 
@@ -191,7 +192,7 @@ def test_tensors_become_buffers_and_results_parameters():
     out = np.empty((5, 7), np.float32)
     module = from_linalg(TENSORS)
     assert module["main"].script().count("T.handle") == 3
-    build(module)["main"](a, b, out)
+    quick_build(module)["main"](a, b, out)
     np.testing.assert_allclose(out, np.exp(a @ b), rtol=1e-5)
 
 
@@ -233,7 +234,7 @@ def test_unknown_strides_are_stride_variables():
     module = from_linalg(text)
     assert 'strides=("s_A0", "s_A1")' in module.script()
     a, b = ints(8, 10)[::2, 1::3], np.zeros((4, 3), np.float32)
-    build(module)["main"](a, b)
+    quick_build(module)["main"](a, b)
     np.testing.assert_array_equal(b, a)
 
 
@@ -290,5 +291,5 @@ def test_it_schedules():
     for n in (1, 15, 17):
         a, b, c = ints(n, 64), ints(64, 32), ints(n, 32)
         expected = c + a @ b
-        build(sch)["main"](a, b, c)
+        quick_build(sch)["main"](a, b, c)
         np.testing.assert_array_equal(c, expected)

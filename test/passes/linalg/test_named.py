@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness.schedules import quick_build
 from harness.stock_linalg import ints
 
-from tir_mlir import build, from_linalg
+from tir_mlir import from_linalg
 from tir_mlir.script.equal import difference
 from tir_mlir.script.parser import parse
 
@@ -14,7 +15,7 @@ SIZES = [1, 15, 16, 17, 127]
 
 
 def run(text: str, *arrays: np.ndarray) -> None:
-    build(from_linalg(text))["main"](*arrays)
+    quick_build(from_linalg(text))["main"](*arrays)
 
 
 def one(op: str, params: str) -> str:

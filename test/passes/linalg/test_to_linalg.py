@@ -6,11 +6,12 @@ from random import Random
 
 import numpy as np
 import pytest
+from harness.schedules import quick_build
 from harness.stock_linalg import generics, ints, stock
 
 from fuzzing.pairs.arrays import same
 from fuzzing.programs import program
-from tir_mlir import Schedule, build, from_linalg, to_linalg
+from tir_mlir import Schedule, from_linalg, to_linalg
 from tir_mlir.dialect.errors import ScriptError
 from tir_mlir.interpreter import exactly
 from tir_mlir.script.equal import difference
@@ -144,7 +145,7 @@ def test_what_stays_is_told():
     assert "another index than it is written" in raised.stayed[1].reason
     assert raised.text().count("linalg.generic") == 1
     a, b, c = ints(10), ints(10), ints(10)
-    build(from_linalg(raised))["main"](a, b, c)
+    quick_build(from_linalg(raised))["main"](a, b, c)
     np.testing.assert_array_equal(c, np.cumsum(2 * a + 1))
     with pytest.raises(ScriptError, match='block "tail" of main stays: a block in it is guarded by T.where'):
         to_linalg(parse(STAYS), strict=True)
@@ -169,7 +170,7 @@ def main(A: T.Buffer((8, 9), "float32"), B: T.Buffer((8,), "float32")):
 """
     raised = to_linalg(parse(source))
     assert raised.stayed == () and "memref.subview" in raised.text()
-    for run in (lambda *a: stock(raised.text(), *a), lambda *a: build(from_linalg(raised))["main"](*a)):
+    for run in (lambda *a: stock(raised.text(), *a), lambda *a: quick_build(from_linalg(raised))["main"](*a)):
         a, b = ints(8, 9), ints(8)
         run(a, b)
         np.testing.assert_array_equal(b, 2 * a.sum(1))
@@ -196,7 +197,7 @@ def main(A: T.Buffer((8, 9), "float32"), B: T.Buffer((8,), "float32"), C: T.Buff
     assert [s.block for s in raised.stayed] == ["B"]
     assert "only in some iterations" in raised.stayed[0].reason
     a, b, c = ints(8, 9), ints(8), ints(8, 9)
-    build(from_linalg(raised))["main"](a, b, c)
+    quick_build(from_linalg(raised))["main"](a, b, c)
     np.testing.assert_array_equal(b, a.sum(1))
 
 
@@ -223,7 +224,7 @@ def main(A: T.Buffer((4, 6), "float32"), x: T.float32):
     assert raised.stayed == () and raised.text().count("linalg.index") == 2
     assert difference(from_linalg(raised).mlir, made.mlir, names=False) is None
     a = ints(4, 6)
-    build(from_linalg(raised))["main"](a, 7.0)
+    quick_build(from_linalg(raised))["main"](a, 7.0)
     np.testing.assert_array_equal(a, np.where(np.tri(4, 6, dtype=bool), 7, np.arange(24).reshape(4, 6)))
 
 
