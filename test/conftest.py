@@ -12,7 +12,7 @@ from harness.tiers import TIERS, chosen
 HERE = Path(__file__).resolve().parent
 SLOW = (
     *("bench", "course", "fuzz", "golden", "project", "targets", "tir_mlir/compat", "tir_mlir/schedules"),
-    *("tir_mlir/equivalence/test_faults.py", "tir_mlir/equivalence/test_harm.py", "tir_mlir/opt"),
+    *("tir_mlir/equivalence", "tir_mlir/opt", "passes/schedule/fixes"),
     *("tir_mlir/runtime/test_code_cache.py", "tir_mlir/runtime/test_jit_slp.py", "tir_mlir/runtime/test_survival.py"),
     *("passes/linalg/test_to_linalg.py", "passes/lower/loops/test_peel_tails.py"),
     *("tir_mlir/schedule/test_interrupted.py", "passes/lower/test_random_programs.py", "passes/lower/test_chapter.py"),

@@ -8,6 +8,7 @@ import math
 import random
 
 import pytest
+from programs.elementwise import scale
 from programs.matmul import matmul_add
 
 from tir_mlir import Schedule
@@ -203,3 +204,11 @@ def test_mutated_traces_are_refused_whole_or_run():
             assert target.mod.text() == before[0] and len(target.trace) == 0 and target._random.state == state
             refused += 1
     assert ran > 3 and refused > 200 and sch.mod.text() == before[0]
+
+
+def test_a_padding_that_is_a_map_comes_back_as_one():
+    sch = Schedule(scale(6, 4))
+    sch.transform_layout("B", ("write", 0), lambda i, j: (i // 4, i % 4, j), pad_value=lambda a, b, c: a * 2 + c)
+    again = Trace.from_json(sch.trace.as_json())
+    assert "pad_value=lambda a, b, c: a * 2 + c" in str(again)
+    assert str(again) == str(sch.trace) and again.as_json() == sch.trace.as_json()
