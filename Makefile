@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist loadfile
 
-.PHONY: help env demo check lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder clean
+.PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c "import sys; v = sys.version_info; sys.exit(None if v >= (3, 10) else f'Python >= 3.10 is needed, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=...')"
@@ -23,7 +24,16 @@ env: $(STAMP)  ## make the environment (.venv) once
 demo: env  ## run the hardware-specialization chapter
 	$(BIN)/python tools/demo.py
 
-check: lint types lit wheel fuzz pytest  ## everything that guards the project
+# test/harness/tiers.py says what each tier runs
+quick: lint lit  ## before every commit: rules, FileCheck tests, each Python test at one size; under two minutes
+	$(PYTEST) --tier quick
+
+check: lint types lit wheel fuzz pytest  ## everything that guards the project; at most seven minutes on two cores
+
+check-all: lint types wheel targets  ## at night: every size, long random runs, lit with a process a run
+	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
+	$(PYTEST) --tier all
+	$(BIN)/python tools/fuzz.py --pairs 2000 --inputs 6000 --thorough --seed $$(date +%j)
 
 lint: env  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -40,10 +50,10 @@ lit: env  ## FileCheck tests
 	$(BIN)/lit -s test/lit
 
 pytest: env  ## Python tests, on all cores
-	$(BIN)/python -X faulthandler -m pytest -n auto --dist loadfile
+	$(PYTEST)
 
 fuzz: env  ## random programs x random schedules, random text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
-	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --inputs 400 --seed 0)
+	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --inputs 400 --thorough --seed 0)
 
 targets: env  ## code for other CPUs: its instructions, and its results under QEMU where qemu-user is there
 	$(BIN)/python -m pytest -rs test/targets
@@ -53,7 +63,6 @@ wheel: env  ## the sdist, the wheel and the editable install hold every file
 
 manual: env  ## the generated pages of docs/reference, from docstrings and runs
 	$(BIN)/python tools/manual
-	$(BIN)/python tools/can_types.py
 	$(BIN)/python tools/can_types.py
 
 docs: env  ## the documentation site, in build/site; make docs ARGS=--dirty after small edits

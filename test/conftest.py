@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from harness.tiers import TIERS, chosen
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a checkout's package, installed or not
+HERE = Path(__file__).resolve().parent
+SLOW = (
+    *("bench", "course", "fuzz", "golden", "project", "targets", "tir_mlir/compat", "tir_mlir/schedules"),
+    *("tir_mlir/equivalence", "tir_mlir/opt", "passes/schedule/fixes"),
+    *("tir_mlir/runtime/test_code_cache.py", "tir_mlir/runtime/test_jit_slp.py", "tir_mlir/runtime/test_survival.py"),
+    *("passes/linalg/test_to_linalg.py", "passes/lower/loops/test_peel_tails.py"),
+    *("tir_mlir/schedule/test_interrupted.py", "passes/lower/test_random_programs.py", "passes/lower/test_chapter.py"),
+)
+"""Folders and files whose tests are marked slow: they span everything, start processes or draw at random."""
+sys.path.insert(0, str(HERE.parent))  # a checkout's package, installed or not
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "what runs, see test/harness/tiers.py: quick, check (the default), all"
+    parser.addoption("--tier", choices=TIERS, default="check", help=about)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if f"{item.path.relative_to(HERE)}/".startswith(tuple(f"{place}/" for place in SLOW)):
+            item.add_marker(pytest.mark.slow)
+    kept, others = chosen(items, config.getoption("--tier"))
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
+
+
+@pytest.fixture(scope="session")
+def tier(request: pytest.FixtureRequest) -> str:
+    """Which tests run: quick, check or all."""
+    return request.config.getoption("--tier")
 
 
 @pytest.fixture
@@ -22,3 +53,45 @@ def parse():
             return ir.Module.parse(text)
 
     return parse
+
+
+@pytest.fixture
+def same_result() -> Callable[..., None]:
+    """Assert that a schedule computes what its program computes: `same_result(sch, original, (shape, dtype), ...)`."""
+    from harness.schedules import same_result
+
+    return same_result
+
+
+@pytest.fixture
+def refused() -> Callable[..., None]:
+    """Assert that a step is refused with a message and changes nothing: `refused(sch, match, step)`."""
+    from harness.schedules import refused
+
+    return refused
+
+
+@pytest.fixture(scope="module")
+def mm16() -> str:
+    """The name of an intrinsic: a product of 16 x 16 x 16."""
+    from tir_mlir.intrin.outer_products import outer_product
+
+    return outer_product(16, 16, 16)
+
+
+@pytest.fixture
+def intrinsic() -> Iterator[Callable[..., str]]:
+    """Register intrinsics for one test."""
+    from tir_mlir import TensorIntrin
+    from tir_mlir.dialect.computation import intrinsics
+
+    names: list[str] = []
+
+    def register(name: str, desc, impl) -> str:
+        TensorIntrin.register(name, desc, impl, override=True)
+        names.append(name)
+        return name
+
+    yield register
+    for name in names:
+        intrinsics._known.pop(name, None)

@@ -1,11 +1,8 @@
 """The course's documents, and tir_mlir's tvm while a test here runs."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 SEEDS = Path(__file__).resolve().parents[3] / "shared" / "seeds"
 

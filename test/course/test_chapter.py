@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from harness import ROOT
 
 from tir_mlir import Schedule, build, create_llvm
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -161,6 +161,6 @@ def test_the_demo_reports_a_wrong_result(briefly, monkeypatch, capsys):
 
 
 def test_the_demo_script_of_the_checkout():
-    script = Path(__file__).resolve().parents[2] / "tools" / "demo.py"
+    script = ROOT / "tools" / "demo.py"
     done = subprocess.run([sys.executable, str(script), "--size", "16", "--quiet"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -4,18 +4,15 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-import extract
 import numpy as np
 import pytest
-from notebook import Notebook
+from harness import ROOT, extract
+from harness.notebook import Notebook
 
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script import IRModule, parse
 from tir_mlir.script.structural_equal import difference
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

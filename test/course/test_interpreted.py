@@ -2,10 +2,10 @@
 
 import re
 
-import extract
 import numpy as np
 import pytest
-from notebook import Notebook
+from harness import extract
+from harness.notebook import Notebook
 
 from tir_mlir import interpret
 from tir_mlir.script import IRModule

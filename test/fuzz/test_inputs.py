@@ -7,14 +7,15 @@ from random import Random
 
 import pytest
 
-from fuzzing.inputs import KINDS, cached, judging, script, steps
+from fuzzing.inputs import KINDS, cached, judging, replays, script, simplify, steps
 from fuzzing.kinds import Fault
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.runtime.cache import store
+from tir_mlir.schedule import Trace
 from tir_mlir.script import parser
 
-COUNTS = {"linalg": 3, "kernels": 4, "descriptions": 8, "steps": 8, "cached": 30}
+COUNTS = {"linalg": 3, "replays": 3, "kernels": 4, "descriptions": 8, "steps": 8, "cached": 30}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -69,3 +70,18 @@ def test_a_cache_that_checks_nothing_is_a_fault(monkeypatch):
     with pytest.raises(Fault, match="is loaded for"):
         for number in range(200):
             cached._loaded(Random(number))
+
+
+def test_a_simplification_that_changes_a_value_is_a_fault(monkeypatch):
+    monkeypatch.setattr(simplify, "fold", lambda expr, ranges: expr + 1 if ranges[0][0] is None else expr)
+    with pytest.raises(Fault, match="another value"):
+        for number in range(3):
+            simplify.case(Random(number))
+
+
+def test_a_trace_that_loses_a_step_is_a_fault(monkeypatch):
+    whole = Trace.as_json
+    monkeypatch.setattr(Trace, "as_json", lambda self: [whole(self)[0][:-1], whole(self)[1]])
+    with pytest.raises(Fault, match="makes another program|reads back from JSON as another"):
+        for number in range(5):
+            replays.case(Random(number))

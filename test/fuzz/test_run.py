@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-import planted
 import pytest
+from harness import planted
 
 from fuzzing.items import item
 from fuzzing.kinds import Kind

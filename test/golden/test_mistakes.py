@@ -6,7 +6,7 @@ import html
 import re
 
 import pytest
-from mistakes import FOLDER, error_of, names
+from golden.mistakes import FOLDER, error_of, names
 
 from tir_mlir.dialect.computation import intrinsics
 from tir_mlir.dialect.diagnostics import ScheduleError, colour

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from products import product, widened
+from programs.products import product, widened
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import BuildError

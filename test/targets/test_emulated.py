@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from emulate import EMULATOR, run
-from products import product, widened
+from harness.emulate import EMULATOR, run
+from programs.products import product, widened
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.script.parser import parse

@@ -1,8 +1,22 @@
-"""Random and mutated text for everything that reads text, by kind."""
+"""Random and mutated inputs for everything that reads text or values, by kind."""
 
 from __future__ import annotations
 
-from fuzzing.inputs import arrays, cached, descriptions, kernels, linalg, maps, mlir, script, steps, tensors, traces
+from fuzzing.inputs import (
+    arrays,
+    cached,
+    descriptions,
+    kernels,
+    linalg,
+    maps,
+    mlir,
+    replays,
+    script,
+    simplify,
+    steps,
+    tensors,
+    traces,
+)
 from fuzzing.kinds import Kind
 
 KINDS: dict[str, Kind] = {
@@ -10,6 +24,8 @@ KINDS: dict[str, Kind] = {
     "mlir": Kind(mlir.case, 5),
     "steps": Kind(steps.case, 4),
     "traces": Kind(traces.case, 4),
+    "replays": Kind(replays.case, 2),
+    "simplify": Kind(simplify.case, 1),
     "arrays": Kind(arrays.case, 3),
     "maps": Kind(maps.case, 2),
     "tensors": Kind(tensors.case, 2),

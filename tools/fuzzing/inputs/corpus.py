@@ -79,9 +79,9 @@ class Module:
 
 @cache
 def small() -> list[str]:
-    """The programs of `test/script/corpus.txt`, each whole."""
+    """The programs of `test/tir_mlir/script/corpus.txt`, each whole."""
     made = []
-    for part in _PARTS.split((ROOT / "test/script/corpus.txt").read_text())[1:]:
+    for part in _PARTS.split((ROOT / "test/tir_mlir/script/corpus.txt").read_text())[1:]:
         params, _, body = part.partition("\n")
         indented = "".join(f"    {line}\n" for line in body.splitlines())
         made.append(f"@T.prim_func\ndef main({params}):\n{indented}")

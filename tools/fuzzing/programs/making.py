@@ -39,7 +39,7 @@ class Made:
 
 @dataclass
 class Making:
-    """Builds one program; every choice comes from `random`, so that hypothesis can make them smaller."""
+    """Builds one program; every choice comes from `random`, so that a tape can make them smaller."""
 
     random: Random
     dtype: str = "float32"

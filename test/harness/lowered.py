@@ -1,0 +1,49 @@
+"""Lowering and running a module on NumPy arrays, without the package's own runtime."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from pathlib import Path
+
+import numpy as np
+from mlir import ir
+from mlir.execution_engine import ExecutionEngine
+from mlir.runtime import get_ranked_memref_descriptor
+
+from tir_mlir.dialect.ir import entered
+from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm
+
+OPENMP = Path(sys.prefix) / "lib" / "libiomp5.so"
+
+
+def passed(source: str, *names: str) -> str:
+    """The text of a module after some of our passes."""
+    with entered():
+        module = ir.Module.parse(source)
+        for name in names:
+            LOWERINGS[name].run(module)
+        assert module.operation.verify()
+        return module.operation.get_asm(use_local_scope=True)
+
+
+def run(source: str, *arrays: np.ndarray, name: str = "main", libs: tuple[str, ...] = (), kernel: str = "") -> None:
+    """Parse, lower, compile, call: results are in the arrays."""
+    with entered():
+        module = ir.Module.parse(source)
+        if kernel:
+            _define(module, kernel)
+        lower_to_llvm(module)
+        engine = ExecutionEngine(module, opt_level=2, shared_libs=list(libs))
+        pointers = [ctypes.pointer(ctypes.pointer(get_ranked_memref_descriptor(a))) for a in arrays]
+        engine.invoke(name, *pointers)
+
+
+def _define(module: ir.Module, kernel: str) -> None:
+    """Replace the declaration of a kernel by its definition."""
+    made = ir.Module.parse(kernel)
+    name = ir.StringAttr(made.body.operations[0].attributes["sym_name"]).value
+    for op in list(module.body.operations):
+        if ir.StringAttr(op.attributes["sym_name"]).value == name:
+            op.operation.erase()
+    made.body.operations[0].operation.move_before(module.body.operations[0])

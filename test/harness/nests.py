@@ -1,0 +1,53 @@
+"""The loops and blocks of a small program by name: what unit tests of the analyses ask questions about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, entered, funcs, is_block, is_loop, ops
+from tir_mlir.script.parser import parse
+
+
+@dataclass
+class Nest:
+    """A program's function, its loops and blocks by name (the last of each name), and its buffers by name."""
+
+    func: Func
+    loops: dict[str, Loop] = field(default_factory=dict)
+    blocks: dict[str, Block] = field(default_factory=dict)
+    buffers: dict[str, ir.Value] = field(default_factory=dict)
+
+    def inside(self, loop: str) -> ir.Operation:
+        """The first op of a loop's body."""
+        return self.loops[loop].op.regions[0].blocks[0].operations[0].operation
+
+    def index(self, name: str) -> Index:
+        """A loop variable or iter as an index expression."""
+        if name in self.loops:
+            return Index.of(self.loops[name].var)
+        return next(Index.of(i.var) for b in self.blocks.values() for i in b.iters if i.name == name)
+
+
+@contextmanager
+def nest(params: str, body: str) -> Iterator[Nest]:
+    """The program `def main(params): body`, in MLIR's context."""
+    lines = "\n".join("    " + line for line in body.strip("\n").splitlines())
+    module = parse(f"@T.prim_func\ndef main({params}):\n{lines}\n").mlir
+    with entered():
+        found = Nest(funcs(module)[0])
+        for op in ops(module.operation):
+            if is_loop(op):
+                found.loops[Loop(op).name] = Loop(op)
+            elif is_block(op):
+                found.blocks[Block(op).name or "root"] = Block(op)
+            for result in op.results:
+                if isinstance(result.type, ir.MemRefType):
+                    found.buffers[Buffer(result).name] = result
+        for argument in found.func.body.arguments:
+            if isinstance(argument.type, ir.MemRefType):
+                found.buffers[Buffer(argument).name] = argument
+        yield found

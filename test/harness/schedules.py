@@ -1,0 +1,91 @@
+"""What tests of schedules assert: the result is the unscheduled program's; a refused step changes nothing."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.runtime.drivers import jit
+from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.llvm import object_code
+from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
+
+_results: dict[tuple[str, tuple], list[np.ndarray]] = {}
+
+
+@contextmanager
+def unoptimised() -> Iterator[None]:
+    """Programs built in here go through every lowering pass of ours, but not through LLVM's optimisation (-O0).
+
+    What -O3 makes of a program is the business of test/passes/lower and test/tir_mlir/runtime.
+    """
+    compile_program = jit.compile_program
+    jit.compile_program = functools.partial(compile_program, passes=object_code.AS_IT_IS)
+    try:
+        yield
+    finally:
+        jit.compile_program = compile_program
+
+
+def quick_build(mod: Any) -> Library:
+    """`build` without LLVM's optimisation, and without the user's cache."""
+    with unoptimised():
+        return build(mod, cache=False)
+
+
+def _arrays(sizes: tuple) -> list[np.ndarray]:
+    rng = np.random.default_rng(7)
+    return [rng.integers(-4, 5, size).astype(dtype) for size, dtype in sizes]
+
+
+def _result(mod: Any, sizes: tuple) -> list[np.ndarray]:
+    arrays = _arrays(sizes)
+    quick_build(mod)["main"](*arrays)
+    return arrays
+
+
+def same_result(sch: Schedule, original: Any, *sizes: tuple[tuple[int, ...], str]) -> None:
+    """Assert that a schedule computes what its program computes: `same_result(sch, original, (shape, dtype), ...)`.
+
+    Small integers in floats make sums exact, so the order of a reduction does not matter and equality is bit for bit.
+    The result of the original is kept for the session: it is computed once for all the schedules of a program.
+    """
+    key = original.script(), tuple((tuple(shape), dtype) for shape, dtype in sizes)
+    if key not in _results:
+        _results[key] = _result(original, sizes)
+    for expected, got in zip(_results[key], _result(sch.mod, sizes), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def refused(sch: Schedule, match: str, step: Callable[[], object], error: type[Exception] = ScheduleError) -> None:
+    """Assert that a step is refused with a message, and leaves module, trace and handles as they were."""
+    before, steps = sch.mod.script(), len(sch.trace)
+    with pytest.raises(error) as raised:
+        step()
+    # the whole text also shows the line of the test, which may hold the words looked for
+    reason = getattr(raised.value, "reason", None) or str(raised.value)
+    told = "\n".join(filter(None, (reason, getattr(raised.value, "fix", ""))))
+    assert re.search(match, reason) or re.search(match, told), f"{match!r} is not in: {told}"
+    assert sch.mod.script() == before
+    assert len(sch.trace) >= steps  # looking a block up by name may have been a step of its own
+
+
+def reads_back(sch: Schedule) -> str:
+    """The printed program, which is the same program when it is read."""
+    text = sch.mod.script()
+    assert difference(parse(text).mlir, sch.mod.mlir) is None
+    return text
+
+
+def block_order(sch: Schedule) -> list[str]:
+    """The names of the blocks in the order of the printed program."""
+    return re.findall(r'T\.block\("([\w.]+)"\)', "\n".join(x for x in sch.mod.script().split("\n") if "#" not in x))

@@ -1,0 +1,61 @@
+"""Tiers: `--tier quick` (before every commit), `check` (what a submission passes), `all` (at night).
+
+quick leaves out what is marked `slow` and runs a parametrized test at one of its sizes; check leaves out what is marked
+`nightly` and runs a test at most at three of its sizes; all runs everything. A size is a parameter by one of the names
+SIZES that is a number or a tuple of numbers; for quick, any parameter that is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+TIERS = ("quick", "check", "all")
+SIZES = frozenset(
+    {"n", "m", "k", "p", "rows", "columns", "size", "sizes", "shape", "shapes", "extent", "extents", "length", "count"}
+)
+MOST = {"quick": 1, "check": 3}
+"""How many sizes a test runs at."""
+LEFT_OUT = {"quick": ("slow", "nightly"), "check": ("nightly",), "all": ()}
+"""The markers of tests that a tier leaves out."""
+
+
+def chosen(items: Iterable[Any], tier: str) -> tuple[list[Any], list[Any]]:
+    """The tests of a tier in their order, and the others."""
+    left_out = LEFT_OUT[tier]
+    items = list(items)
+    kept = [item for item in items if not any(item.get_closest_marker(name) for name in left_out)]
+    if tier in MOST:
+        groups: dict[tuple, list[Any]] = {}
+        for item in kept:
+            groups.setdefault(_group(item, tier), []).append(item)
+        kept_ids = {id(item) for group in groups.values() for item in spread(group, MOST[tier])}
+    else:
+        kept_ids = {id(item) for item in kept}
+    return [i for i in items if id(i) in kept_ids], [i for i in items if id(i) not in kept_ids]
+
+
+def spread(group: Sequence[Any], most: int) -> list[Any]:
+    """`most` of a row of tests: of one the middle, else the first, the last and what lies evenly between them."""
+    if len(group) <= most:
+        return list(group)
+    if most == 1:
+        return [group[len(group) // 2]]
+    return [group[round(n * (len(group) - 1) / (most - 1))] for n in range(most)]
+
+
+def _group(item: Any, tier: str) -> tuple:
+    """What tests that differ in sizes alone have in common."""
+    given = getattr(getattr(item, "callspec", None), "params", {})
+    others = [(name, repr(value)) for name, value in given.items() if not _is_size(name, value, tier)]
+    return (item.nodeid.partition("[")[0], *others) if len(others) < len(given) else (item.nodeid,)
+
+
+def _is_size(name: str, value: Any, tier: str) -> bool:
+    return _is_number(value) and (tier == "quick" or name in SIZES)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return bool(value) and all(_is_number(v) for v in value)
+    return isinstance(value, int) and not isinstance(value, bool)

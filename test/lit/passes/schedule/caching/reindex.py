@@ -1,0 +1,104 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reindex{block=B buffer=B}' | FileCheck %s
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex{block=B buffer=Q}' 2>&1 | FileCheck %s --check-prefix=NAME
+# RUN: not tir-opt %s --split-input-file -p 'tir-reindex{block=B buffer=A}' 2>&1 | FileCheck %s --check-prefix=PLACES
+# RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-reindex{block=#4 buffer=Y}' 2>&1 | FileCheck %s --check-prefix=INIT
+# RUN: not tir-opt %S/../Inputs/declared_only.py -p 'tir-reindex{block=B buffer=X}' 2>&1 | FileCheck %s --check-prefix=DECLARED
+
+
+# DECLARED: error: {{.*}}block "B" declares X, but does not access it
+# INIT: error: {{.*}}block "Y" stands in an init region; name the block around it
+# What is written goes to a copy in the order of the iters, and back behind the loops.
+# NAME: error: {{.*}}block "B" neither reads nor writes a buffer 'Q'; it accesses A, B
+# PLACES: error: {{.*}}block "B" accesses A at different places; one place is needed
+# CHECK-LABEL: def turned(
+@T.prim_func
+def turned(A: T.Buffer((4, 9), "float32"), B: T.Buffer((8, 4), "float32")):
+    # CHECK: B_reindex = T.alloc_buffer((4, 8))
+    # CHECK: with T.block("B"):
+    # CHECK: B_reindex[vi, vj] = A[vi, vj] + A[vi, vj + 1]
+    # CHECK: for ax0, ax1 in T.grid(4, 8):
+    # CHECK-NEXT: with T.block("B_reindex"):
+    # CHECK: B[7 - v1, v0] = B_reindex[v0, v1]
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[7 - vj, vi] = A[vi, vj] + A[vi, vj + 1]
+
+
+# -----
+
+
+# What the block reads and writes held something before.
+@T.prim_func
+def before(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{block "B" also writes B, which a copy made before would not show; reindex what it writes: ("write", number)}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = B[vi] + A[vi]
+
+
+# -----
+
+
+@T.prim_func
+def overlap(A: T.Buffer((4, 3), "float32"), B: T.Buffer((6,), "float32")):
+    for i, j in T.grid(4, 3):
+        # expected-error @below {{B(vi=0, vj=1) and B(vi=1, vj=0) both access B[1], but would have two cells}}
+        with T.block("B"):
+            vi = T.axis.opaque(4, i)
+            vj = T.axis.opaque(3, j)
+            B[vi + vj] = A[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def two_in_a_loop(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    # expected-error @below {{loop i holds more than block "B"; the copy stands around all its loops, which must hold nothing else}}
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[vi]
+
+
+# -----
+
+
+@T.prim_func
+def inner_loop(B: T.Buffer((8, 4), "float32")):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            # expected-error @below {{the index of B uses a loop inside the block; it must use iters of the block only}}
+            for k in range(4):
+                B[vi, k] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def scattered(P: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{B is reached by memref.store, at indices that are not affine or through a pointer or view; only plain accesses at affine indices can be turned to another place}}
+        with T.block("B"):
+            vi = T.axis.reduce(8, i)
+            B[T.max(T.min(P[vi], 7), 0)] = T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def blocks_inside(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    # expected-error @below {{block "B" holds block "inner"; only a block without blocks inside will do}}
+    with T.block("B"):
+        for i in range(8):
+            with T.block("inner"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi]

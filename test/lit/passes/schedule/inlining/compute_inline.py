@@ -1,0 +1,269 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-compute-inline{block=Y}' | FileCheck %s
+# RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-compute-inline{block=#4}' 2>&1 | FileCheck %s --check-prefix=INIT
+
+
+# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can be inlined
+# CHECK-LABEL: def shifted(
+@T.prim_func
+def shifted(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
+    # CHECK-NOT: T.alloc_buffer
+    # CHECK-NOT: T.block("Y")
+    # CHECK: B[vi] = A[vi] * T.float32(2.0) + A[vi + 1] * T.float32(2.0)
+    Y = T.alloc_buffer((9,), "float32")
+    for i in range(9):
+        with T.block("Y"):
+            vi = T.axis.spatial(9, i)
+            Y[vi] = A[vi] * T.float32(2)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + Y[vi + 1]
+
+
+# -----
+
+
+@T.prim_func
+def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{block "Y" computes Y, which is not allocated in its scope: others see it, so it must be computed}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def reduction(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i, k in T.grid(8, 4):
+        # expected-error @below {{block "Y" has an init: a reduction cannot be inlined}}
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[vi, vk]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+# What the block reads changes before its value is used.
+@T.prim_func
+def overwritten(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{A is written between block "Y", which reads it, and block "B": computed there, Y would differ}}
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            A[vi] = T.float32(0)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
+    Y = T.alloc_buffer((8,), "float32")
+    if n > 3:
+        for i in range(8):
+            with T.block("Y"):
+                vi = T.axis.spatial(8, i)
+                Y[vi] = A[vi]
+    else:
+        for i in range(8):
+            # expected-error @below {{block "B" does not run after block "Y" in each iteration of the loops around both}}
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def other_iterations(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+        # expected-error @below {{block "B" reads Y[0], which block "Y" has not computed in the same iteration of the loops around both}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[0]
+
+
+# -----
+
+
+@T.prim_func
+def gathered(A: T.Buffer((9,), "float32"), X: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((9,), "float32")
+    for i in range(9):
+        with T.block("Y"):
+            vi = T.axis.spatial(9, i)
+            Y[8 - vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{block "B" reads Y at an index that is not affine, which cannot be solved for the iters of block "Y"}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[X[vi]]
+
+
+# -----
+
+
+@T.prim_func
+def a_view(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(2):
+        # expected-error @below {{Y is used as a whole by memref.subview, not loaded element by element; it must stay a buffer}}
+        with T.block("B"):
+            vi = T.axis.spatial(2, i)
+            V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,))
+            B[vi * 4] = V[0]
+
+
+# -----
+
+
+@T.prim_func
+def two_stores(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{the body of block "Y" is not a single store at an affine index, which inlining needs}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+            Y[vi] = A[vi] + T.float32(1)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def a_call(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{block "Y" holds func.call, which inlining would move or repeat; its body must be one store of a pure value}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            T.evaluate(T.call_extern("int32", "log", 3))
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def through_a_view(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{block "Y" stores through a view, which inlining does not follow}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            V = T.match_buffer(Y[vi:vi + 1], (1,), offset_factor=1)
+            V[0] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def the_only_one(A: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{block "Y" is the only one in its scope; without it nothing is left}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+
+
+# -----
+
+
+@T.prim_func
+def a_value(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        x = X[i]
+        # expected-error @below {{block "Y" uses a value of affine.load that is not known where it would be inlined; compute it inside the block}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi] * x
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def a_condition_by_a_gather(A: T.Buffer((9,), "float32"), X: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((9,), "float32")
+    for i in range(9):
+        with T.block("Y"):
+            vi = T.axis.spatial(9, i)
+            Y[vi] = T.if_then_else(vi > 2, A[vi], T.float32(0))
+    for i in range(8):
+        # expected-error @below {{a condition in the inlined block (affine.if) would depend on an index that is not affine}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[X[vi]]
+
+
+# -----
+
+
+@T.prim_func
+def mixed(A: T.Buffer((2, 8), "float32"), B: T.Buffer((2, 8), "float32")):
+    for o in range(2):
+        with T.block("outer"):
+            vo = T.axis.spatial(2, o)
+            Y = T.alloc_buffer((16,), "float32")
+            for i in range(8):
+                # expected-error @below {{the index of block "Y" mixes its iters with those of a block around it in a way that cannot be solved}}
+                with T.block("Y"):
+                    vi = T.axis.spatial(8, i)
+                    Y[(vi + vo * 8 + 4) % 16] = A[vo, vi]
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vo, vi] = Y[(vo * 8 + vi + 4) % 16]

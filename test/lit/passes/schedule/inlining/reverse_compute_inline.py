@@ -1,0 +1,301 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reverse-compute-inline{block=B}' | FileCheck %s
+# RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-reverse-compute-inline{block=#4}' 2>&1 | FileCheck %s --check-prefix=INIT
+# RUN: not tir-opt %S/../Inputs/alloc_between_copies.mlir -p 'tir-reverse-compute-inline{block=B}' 2>&1 | FileCheck %s --check-prefix=ALLOC
+
+
+# ALLOC: error: {{.*}}B is allocated after block "Y"
+# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can be merged
+# CHECK-LABEL: def transposed(
+@T.prim_func
+def transposed(A: T.Buffer((4, 8), "float32"), B: T.Buffer((8, 4), "float32")):
+    # CHECK-NOT: T.alloc_buffer
+    # CHECK: with T.block("Y"):
+    # CHECK-NOT: T.block("B")
+    # CHECK: B[vj, vi] = A[vi, vj] + T.float32(1.0)
+    Y = T.alloc_buffer((4, 8), "float32")
+    for i, j in T.grid(4, 8):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = A[vi, vj]
+    for i, j in T.grid(8, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = Y[vj, vi] + T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def several(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((9,), "float32")
+    for i in range(9):
+        with T.block("Y"):
+            vi = T.axis.spatial(9, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{block "B" reads Y at several indices; merging needs a single one}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + Y[vi + 1]
+
+
+# -----
+
+
+@T.prim_func
+def also_elsewhere(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+    for i in range(8):
+        # expected-error @below {{Y is also read outside block "B", so it must stay}}
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def several_writers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("P"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(4):
+        with T.block("Q"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = T.float32(0)
+    for i in range(8):
+        # expected-error @below {{Y is written by 2 blocks of the scope; merging needs a single producer}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{block "Y" computes Y, which is not allocated in its scope: others see it, so it must be stored}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def two_inputs(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    Z = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("Z"):
+            vi = T.axis.spatial(8, i)
+            Z[vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{block "B" must read exactly one buffer that the scope computes; it reads Y, Z}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + Z[vi]
+
+
+# -----
+
+
+@T.prim_func
+def guard(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(9):
+        # expected-error @below {{block "B" has a guard (T.where); the merged block would lose it: split so that it divides}}
+        with T.block("B"):
+            T.where(i < 8)
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def gathered(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{Y is used by memref.load; merging needs loads at affine indices only}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[X[vi]]
+
+
+# -----
+
+
+@T.prim_func
+def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
+    Y = T.alloc_buffer((8,), "float32")
+    if n > 3:
+        for i in range(8):
+            with T.block("Y"):
+                vi = T.axis.spatial(8, i)
+                Y[vi] = A[vi]
+    else:
+        for i in range(8):
+            # expected-error @below {{block "B" does not run after block "Y" in each iteration of the loops around both}}
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def result_used(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{B, which block "B" writes, is used between block "Y" and it; written earlier, it would not be the same}}
+        with T.block("X"):
+            vi = T.axis.spatial(8, i)
+            X[vi] = B[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def shared(A: T.Buffer((8,), "float32"), B: T.Buffer((8, 8), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i, j in T.grid(8, 8):
+        # expected-error @below {{two iterations of block "B" touch the same element: its index cannot be solved for its iters}}
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def condition(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), X: T.Buffer((1,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    if X[0] > T.float32(0):
+        for i in range(8):
+            # expected-error @below {{a condition around the blocks is beyond what can be decided}}
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def no_simple_guard(A: T.Buffer((16,), "float32"), B: T.Buffer((5,), "float32")):
+    Y = T.alloc_buffer((16,), "float32")
+    for i in range(16):
+        with T.block("Y"):
+            vi = T.axis.spatial(16, i)
+            Y[vi] = A[vi]
+    for i in range(5):
+        # expected-error @below {{the part that is used has no simple guard on the producer's iters}}
+        with T.block("B"):
+            vi = T.axis.spatial(5, i)
+            B[vi] = Y[vi * 3 + vi // 2 - vi // 3]
+
+
+# -----
+
+
+@T.prim_func
+def other_iterations(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+        # expected-error @below {{block "B" needs Y[7], which block "Y" has not computed in the same iteration of the loops around both}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[7 - vi]
+
+
+# -----
+
+
+@T.prim_func
+def overwritten_input(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    # expected-error @below {{X, which block "B" reads, is written between block "Y" and it}}
+    for i in range(8):
+        X[i] = T.float32(0)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + X[vi]
+
+
+# -----
+
+
+@T.prim_func
+def extra(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
+    Y = T.alloc_buffer((8, 4), "float32")
+    for o in range(2):
+        for i, j in T.grid(8, 4):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = A[vi, vj]
+        for i, j in T.grid(4, 4):
+            # expected-error @below {{block "Y" also computes Y[4, 0], which block "B" does not read in the same iteration of the loops around both; no guard on its iters tells them apart}}
+            with T.block("B"):
+                vi = T.axis.spatial(8, o * 4 + i)
+                vj = T.axis.spatial(4, j)
+                B[vi, vj] = Y[vi, vj]

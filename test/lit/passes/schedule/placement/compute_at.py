@@ -1,0 +1,302 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-compute-at{block=Y loop=B:i}' | FileCheck %s
+# RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-compute-at{block=#4 loop=#5}' 2>&1 | FileCheck %s --check-prefix=INIT
+
+
+# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can move
+# Just what the consumer needs in one iteration.
+# CHECK-LABEL: def stencil(
+@T.prim_func
+def stencil(A: T.Buffer((66,), "float32"), B: T.Buffer((4, 16), "float32")):
+    Y = T.alloc_buffer((66,), "float32")
+    for i in range(66):
+        with T.block("Y"):
+            vi = T.axis.spatial(66, i)
+            Y[vi] = A[vi]
+    # CHECK: for i in range(4):
+    # CHECK-NEXT: for ax0 in range(18):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK-NEXT: vi = T.axis.spatial(66, i * 16 + ax0)
+    # CHECK: for j in range(16):
+    # CHECK-NEXT: with T.block("B"):
+    for i, j in T.grid(4, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = Y[vi * 16 + vj] + Y[vi * 16 + vj + 2]
+
+
+# -----
+
+
+@T.prim_func
+def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for k in range(8):
+        # expected-error @below {{block "Y" writes Y, which lives outside its scope}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, k)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def other_consumer(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for k in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, k)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+    for j in range(8):
+        # expected-error @below {{the consumer "C" of block "Y" is not beneath loop i, so it would read values that are not computed yet}}
+        with T.block("C"):
+            vi = T.axis.spatial(8, j)
+            C[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def already(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
+    Y = T.alloc_buffer((8, 8), "float32")
+    # expected-error @below {{loop i is already around block "Y"}}
+    for i in range(8):
+        for j in range(8):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = A[vi, vj]
+        for j in range(8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = Y[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{block "Y" writes Y, which lives outside its scope; only blocks that write allocated buffers can be moved to a consumer}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def reads_itself(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{block "Y" reads Y, which it also writes}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+            Y[vi] = Y[vi] + T.float32(1)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def two_writers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("X"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = T.float32(0)
+    for i in range(8):
+        # expected-error @below {{Y is written by several blocks ("X", "Y"); it must have a single writer}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def opaque(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i, k in T.grid(8, 4):
+        # expected-error @below {{block "Y" has the opaque iter vi; a reduction has spatial and reduce iters}}
+        with T.block("Y"):
+            vi = T.axis.opaque(8, i)
+            vk = T.axis.reduce(4, k)
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[vi, vk]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def no_iters(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{block "Y" has no iters and uses loop i itself; bind the loop to an iter}}
+        with T.block("Y"):
+            Y[i] = A[i]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def another_scope(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    with T.block("outer"):
+        # expected-error @below {{loop i is not in the scope of block "Y"; both must stand under the same block}}
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def input_written_twice(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{X, which the block reads, is written by 2 blocks; it must not change between the two places}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = X[vi]
+    for i in range(8):
+        with T.block("P"):
+            vi = T.axis.spatial(8, i)
+            X[vi] = T.float32(0)
+    for i in range(8):
+        with T.block("Q"):
+            vi = T.axis.spatial(8, i)
+            X[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def input_written_outside(X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{X, which the block reads, is also written outside any block of its scope; whether it still holds the same values there is not known}}
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = X[vi]
+    for i in range(8):
+        X[i] = T.float32(0)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def input_written_later(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = X[vi]
+    for i in range(8):
+        # expected-error @below {{block "P" writes X after block "Y" has read it; moved, the block could see the new values}}
+        with T.block("P"):
+            vi = T.axis.spatial(8, i)
+            X[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def half_a_sum(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 8), "float32")):
+    X = T.alloc_buffer((8,), "float32")
+    Y = T.alloc_buffer((4, 8), "float32")
+    for k in range(4):
+        for i in range(8):
+            # expected-error @below {{block "Y" reads X in the middle of the sum of block "X", which loop k runs; elsewhere it would see another value}}
+            with T.block("X"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    X[vi] = T.float32(0)
+                X[vi] = X[vi] + A[vi, vk]
+        for i in range(8):
+            with T.block("Y"):
+                vk, vi = T.axis.remap("SS", [k, i])
+                Y[vk, vi] = X[vi]
+    for k in range(4):
+        for i in range(8):
+            with T.block("B"):
+                vk, vi = T.axis.remap("SS", [k, i])
+                B[vk, vi] = Y[vk, vi]
+
+
+# -----
+
+
+@T.prim_func
+def what_was_there(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((2, 4), "float32")):
+    Y = T.alloc_buffer((2, 4), "float32")
+    for o in range(2):
+        for i in range(4):
+            with T.block("P"):
+                vi = T.axis.spatial(8, o * 4 + i)
+                X[vi] = A[vi]
+        for i in range(4):
+            # expected-error @below {{at Y(o=0, i=0) the block reads what X held before block "P" wrote it}}
+            with T.block("Y"):
+                vo, vi = T.axis.remap("SS", [o, i])
+                Y[vo, vi] = X[7 - vi]
+    for o in range(2):
+        for i in range(4):
+            with T.block("B"):
+                vo, vi = T.axis.remap("SS", [o, i])
+                B[vo, vi] = Y[vo, vi]

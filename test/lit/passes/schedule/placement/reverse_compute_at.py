@@ -1,0 +1,158 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' | FileCheck %s
+# RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-reverse-compute-at{block=#4 loop=#5}' 2>&1 | FileCheck %s --check-prefix=INIT
+
+
+# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can move
+# CHECK-LABEL: def rows(
+@T.prim_func
+def rows(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
+    Y = T.alloc_buffer((4, 16), "float32")
+    # CHECK: for i in range(4):
+    # CHECK-NEXT: for j in range(16):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK: for ax0 in range(16):
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i, ax0])
+    for i, j in T.grid(4, 16):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = A[vi, vj]
+    for k, l in T.grid(4, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [k, l])
+            B[vi, vj] = Y[vi, vj]
+
+
+# -----
+
+
+# The sum over i is finished only after the loop.
+@T.prim_func
+def unfinished(A: T.Buffer((4, 16), "float32"), B: T.Buffer((16,), "float32")):
+    Y = T.alloc_buffer((16,), "float32")
+    # expected-error @below {{under loop i the sum of block "Y" is not finished: it runs over iter vi; choose a loop outside i}}
+    for i, j in T.grid(4, 16):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("RS", [i, j])
+            with T.init():
+                Y[vj] = T.float32(0)
+            Y[vj] = Y[vj] + A[vi, vj]
+    for k in range(16):
+        with T.block("B"):
+            vk = T.axis.spatial(16, k)
+            B[vk] = Y[vk]
+
+
+# -----
+
+
+@T.prim_func
+def no_producer(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[vi]
+    for k in range(8):
+        # expected-error @below {{block "B" has no producer in its scope; there is nothing to compute it at}}
+        with T.block("B"):
+            vk = T.axis.spatial(8, k)
+            B[vk] = A[vk]
+
+
+# -----
+
+
+@T.prim_func
+def no_producer(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{block "B" has no producer in its scope; there is nothing to compute it at}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+
+
+# -----
+
+
+@T.prim_func
+def elsewhere(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    Z = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{the producer "Z" of block "B" is not beneath loop i; choose a loop around all producers}}
+        with T.block("Z"):
+            vi = T.axis.spatial(8, i)
+            Z[vi] = A[vi]
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + Z[vi]
+
+
+# -----
+
+
+@T.prim_func
+def used_before(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{B is also used by block "X", which would see that block "B" has moved}}
+        with T.block("X"):
+            vi = T.axis.spatial(8, i)
+            X[vi] = B[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def not_ready(A: T.Buffer((8,), "float32"), B: T.Buffer((7,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    Z = T.alloc_buffer((8,), "float32")
+    # expected-error @below {{block "B" reads Y[1], which is not written yet at i = 0; choose a loop further out}}
+    for i in range(8):
+        with T.block("Z"):
+            vi = T.axis.spatial(8, i)
+            Z[7 - vi] = A[vi]
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(7):
+        with T.block("B"):
+            vi = T.axis.spatial(7, i)
+            B[vi] = Y[vi] + Z[vi]
+
+
+# -----
+
+
+@T.prim_func
+def a_falling_order(A: T.Buffer((8,), "float32"), C: T.Buffer((1,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    # expected-error @below {{under loop i the sum of block "B" would not run over vi in rising order: its init would not come first; choose a loop further out}}
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[7 - vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.reduce(8, i)
+            with T.init():
+                C[0] = T.float32(0)
+            C[0] = C[0] + Y[vi]

@@ -1,0 +1,329 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-rfactor{loop=k_1 factor_axis=-1}' | FileCheck %s
+# RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-rfactor{loop=#3 factor_axis=0}' 2>&1 | FileCheck %s --check-prefix=INIT
+# RUN: not tir-opt %s --split-input-file -p 'tir-rfactor{loop=k_1 factor_axis=2}' 2>&1 | FileCheck %s --check-prefix=AXIS
+# RUN: tir-opt %S/../Inputs/rfactor_refused.py --split-input-file --verify-diagnostics -p 'tir-rfactor{loop=k_1 factor_axis=-1}'
+
+
+# AXIS: error: {{.*}}factor_axis is 2; B has 1 dimensions, so the parts have 2: choose one of -2 to 1
+# INIT: error: {{.*}}block "Y" stands in an init region; only the blocks of a body have loops that can be factored
+# CHECK-LABEL: def total(
+@T.prim_func
+def total(A: T.Buffer((8, 12), "float32"), B: T.Buffer((8,), "float32")):
+    # CHECK: B_rf = T.alloc_buffer((8, 4))
+    # CHECK: for i, k_0, k_1 in T.grid(8, 3, 4):
+    # CHECK-NEXT: with T.block("B_rf"):
+    # CHECK-NEXT: vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
+    # CHECK: B_rf[vi, vk_1] = T.float32(0.0)
+    # CHECK: B_rf[vi, vk_1] = B_rf[vi, vk_1] + A[vi, vk_0 * 4 + vk_1]
+    # CHECK: for i, k_1 in T.grid(8, 4):
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK-NEXT: vk_1, vi = T.axis.remap("RS", [k_1, i])
+    # CHECK: B[vi] = B[vi] + B_rf[vi, vk_1]
+    for i, k_0, k_1 in T.grid(8, 3, 4):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            vk = T.axis.reduce(12, k_0 * 4 + k_1)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def spatial(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    # expected-error @below {{loop k_1 drives no reduce iter of block "B"; rfactor takes a loop of the reduction apart}}
+    for k_1, k in T.grid(8, 4):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [k_1, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def start(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the init of B is 1, which is not the identity of sum (0): every part of the reduction would start from it, and it would count several times}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                B[vi] = T.float32(1)
+            B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def unknown(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the update of B in block "B" is no known reduction; known are sum, product, T.max and T.min}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] - A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def turned_round(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the update of block "B" has the old value of B on the right; write it as B[...] = B[...] + new value}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = A[vi, vk] + B[vi]
+
+
+# -----
+
+
+@T.prim_func
+def at_once(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{loop k_1 is unrolled; rfactor needs a serial loop: rfactor first}}
+        for k_1 in T.unroll(4):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k_1])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def repeated(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{loop t repeats block "B" beneath the reduce loop k_1 without being bound to an iter}}
+        for t in range(2):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k_1])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def two(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    # expected-error @below {{rfactor needs a loop with exactly one block beneath it; loop k_1 has "B", "C"}}
+    for k_1 in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, k_1)
+            B[vi] = A[vi, 0]
+        with T.block("C"):
+            vi = T.axis.spatial(8, k_1)
+            C[vi] = A[vi, 1]
+
+
+# -----
+
+
+@T.prim_func
+def condition(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
+    for i in range(8):
+        for k_1 in range(4):
+            if n > 3:
+                # expected-error @below {{block "B" stands under an if; its loops are no plain nest}}
+                with T.block("B"):
+                    vi, vk = T.axis.remap("SR", [i, k_1])
+                    with T.init():
+                        B[vi] = T.float32(0)
+                    B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def more(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{the body of the reduce loop k_1 holds more than the nest of block "B"}}
+        for k_1 in range(4):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k_1])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+            C[i] = T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def bounds(A: T.Buffer((8, 4, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        for k_1 in range(4):
+            # expected-error @below {{the bounds of loop t use the reduce loop k_1}}
+            for t in range(k_1 + 1):
+                with T.block("B"):
+                    vi, vk, vt = T.axis.remap("SRR", [i, k_1, t])
+                    with T.init():
+                        B[vi] = T.float32(0)
+                    B[vi] = B[vi] + A[vi, vk, vt]
+
+
+# -----
+
+
+@T.prim_func
+def changing(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        # expected-error @below {{the reduce loop k_1 runs from and to values that change; it must have a fixed extent}}
+        for k_1 in range(i + 1):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k_1])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def several_stores(A: T.Buffer((8, 4), "float32"), P: T.Buffer((8,), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the update of block "B" is not one store for each of its results}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                P[vi] = T.float32(0)
+                V[vi] = T.float32(0)
+            P[vi] = P[vi] + A[vi, vk]
+            P[vi] = P[vi] + A[vi, vk]
+            V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def a_condition_inside(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the update of block "B" holds affine.store; it must be one store a result, at affine indices}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi] = T.float32(0)
+            if A[vi, vk] > V[vi]:
+                V[vi] = A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def other_index(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8, 2), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{block "B" reads V at another index than it stores}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi, 0] = T.float32(0)
+            V[vi, 0] = V[vi, 1] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def other_places(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8, 2), "float32"), W: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{block "B" stores its results at different indices; a reduction over several buffers has one}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi, 0] = T.float32(0)
+                W[vi] = T.float32(0)
+            V[vi, 0] = V[vi, 0] + A[vi, vk]
+            W[vi] = W[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def depends_on_itself(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{what block "B" combines into its results depends on V itself; parts of such a reduction cannot be computed for themselves}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi] = T.float32(0)
+            V[vi] = V[vi] + A[vi, vk] * V[vi]
+
+
+# -----
+
+
+@T.prim_func
+def no_constant(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{the init of block "B" is not one constant for each of V, where the update is}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                V[vi] = A[vi, 0]
+            V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def no_start(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # expected-error @below {{block "B" has no init, so it is not a reduction block}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def no_iteration(a: T.handle, V: T.Buffer((8,), "float32")):
+    n = T.int32()
+    A = T.match_buffer(a, (8, n), "float32")
+    for i in range(8):
+        # expected-error @below {{the reduce loop k may run no iteration at all; it holds only where n >= 1: no part would be computed}}
+        for k in range(n):
+            for k_1 in range(1):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    vk = T.axis.reduce(n, k + k_1)
+                    with T.init():
+                        V[vi] = T.float32(0)
+                    V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+@T.prim_func
+def twice(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
+    for i in range(8):
+        for k_0, k_1 in T.grid(2, 3):
+            # expected-error @below {{beneath loop k_0 two iterations of block "B" are the same point; their parts would be combined twice}}
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                vk = T.axis.reduce(4, k_0 + k_1)
+                with T.init():
+                    V[vi] = T.float32(0)
+                V[vi] = V[vi] + A[vi, vk]

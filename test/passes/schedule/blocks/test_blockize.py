@@ -1,0 +1,371 @@
+"""blockize: a tile becomes a block around a block, or the step is refused."""
+
+from __future__ import annotations
+
+import pytest
+from programs.elementwise import scale
+from programs.matmul import matmul_nt
+from programs.reduction import RepeatedRowSums, SymbolicRowSums
+from programs.sizes import matmul_nt_sizes, square
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
+
+
+def tiled(module, sizes: list[int]) -> tuple[Schedule, list]:
+    """A schedule of a matmul with all outer loops outside all inner ones, and its inner loops."""
+    sch = Schedule(module)
+    pairs = [sch.split(loop, [None, size]) for loop, size in zip(sch.get_loops("C"), sizes, strict=True)]
+    sch.reorder(*[p[0] for p in pairs], *[p[1] for p in pairs])
+    return sch, [p[1] for p in pairs]
+
+
+# --- what it does -----------------------------------------------------------------------------------------------------
+
+
+def test_a_tile():
+    sch = Schedule(scale(64, 32))
+    i, _ = sch.get_loops("B")
+    i_0, i_1 = sch.split(i, [4, 16])
+    inner = sch.get_block("B")
+    outer = sch.blockize(i_1)
+    assert sch.get(outer).name == "B_o" and sch.get(inner).name == "B"
+    assert sch.get_loops(outer) == [i_0] and sch.get_loops(inner)[0] == i_1
+    text = sch.mod.script()
+    assert "vi_o = T.axis.spatial(4, i_0)" in text and "vj_o = T.axis.spatial(1, 0)" in text
+    assert 'vi_i, vj_i = T.axis.remap("SS", [i_1, j])' in text
+    assert "T.writes(B[vi_o * 16:vi_o * 16 + 16, 0:32])" in text
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (17, 1), (16, 127)])
+def test_every_loop(n, m, number, keep, same_result):
+    sch = Schedule(scale(n, m))
+    sch.blockize(sch.get_loops("B")[number], preserve_unit_iters=keep)
+    same_result(sch, scale(n, m), *square(n, m))
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_units(keep):
+    sch = Schedule(scale(8, 1))
+    sch.blockize(sch.get_loops("B")[1], preserve_unit_iters=keep)
+    assert ("B[vi_o, vj_o]" if keep else "B[vi_o, 0]") in sch.mod.script()
+
+
+def test_again_and_again(same_result):
+    sch = Schedule(scale(12, 8))
+    for _ in range(3):
+        sch.blockize(sch.get_loops("B")[-1])
+    sch.blockize(sch.get_loops(sch.get_child_blocks("root")[0])[0])
+    same_result(sch, scale(12, 8), *square(12, 8))
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(16, 16, 16), (15, 17, 9), (1, 5, 1), (17, 4, 16)])
+def test_a_reduction_with_guards(n, m, k, same_result):
+    sch, inner = tiled(matmul_nt(n, m, k), [4, 8, 4])
+    sch.blockize(inner[0])
+    text = sch.mod.script()
+    assert "T.axis.reduce(" in text or 'T.axis.remap("SSR", [i_0, j_0, kk_0])' in text
+    assert 'with T.block("C_init"):' in text
+    same_result(sch, matmul_nt(n, m, k), *matmul_nt_sizes(n, m, k))
+
+
+def test_the_init_in_the_outer_block():
+    sch, inner = tiled(matmul_nt(16, 16, 16), [4, 4, 4])
+    sch.blockize(inner[0])
+    lines = [line.strip() for line in sch.mod.script().splitlines()]
+    start = lines.index("with T.init():")
+    assert lines[start + 1 : start + 4] == [
+        "for i_1, j_1 in T.grid(4, 4):",
+        'with T.block("C_init"):',
+        'vi_i_init, vj_i_init = T.axis.remap("SS", [i_1, j_1])',
+    ]
+    assert "T.reads(C[vi_o * 4 + vi_i, vj_o * 4 + vj_i], A[vi_o * 4 + vi_i" in sch.mod.script()
+
+
+def test_the_reduction_stays_outside(same_result):
+    sch = Schedule(matmul_nt(8, 8, 6))
+    i, j, k = sch.get_loops("C")
+    sch.reorder(k, i, j)
+    sch.blockize(i)
+    same_result(sch, matmul_nt(8, 8, 6), *matmul_nt_sizes(8, 8, 6))
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 33])
+def test_a_symbolic_size(n, same_result):
+    sch = Schedule(SymbolicRowSums)
+    _, i_1 = sch.split(sch.get_loops("C")[0], [None, 16])
+    sch.blockize(i_1)
+    assert "T.where(" in sch.mod.script() and "vi_o = T.axis.spatial((n + 15) // 16, i_0)" in sch.mod.script()
+    same_result(sch, SymbolicRowSums, ((n, 8), "float32"), ((n,), "float32"))
+
+
+def test_kinds_and_annotations(same_result):
+    sch = Schedule(scale(8, 16))
+    i, j = sch.get_loops("B")
+    sch.vectorize(j)
+    sch.annotate("B", "key", 1)
+    outer = sch.blockize(j)
+    sch.parallel(i)
+    assert sch.get(j).kind == "vectorized"
+    assert sch.get("B" if False else sch.get_block("B")).annotations == {"key": 1}
+    assert sch.get(outer).annotations == {}
+    same_result(sch, scale(8, 16), *square(8, 16))
+
+
+@I.ir_module
+class Part:
+    """The sums start anew only where the guard holds: the rest of C is of another block."""
+
+    @T.prim_func
+    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
+        C = T.alloc_buffer((4,), "float32")
+        for i in range(4):
+            with T.block("other"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = 5.0
+        for i, k in T.grid(4, 4):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                T.where(i < 2)
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+        for i in range(4):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                D[vi] = C[vi]
+
+
+@I.ir_module
+class Triangle:
+    @T.prim_func
+    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
+        C = T.alloc_buffer((4,), "float32")
+        for i in range(4):
+            with T.block("other"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = 5.0
+        for i, k in T.grid(4, 4):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                T.where(k < i)
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+        for i in range(4):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                D[vi] = C[vi]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_init_keeps_the_guard(number, same_result):
+    sch = Schedule(Part)
+    sch.blockize(sch.get_loops("C")[number])
+    same_result(sch, Part, ((4, 4), "float32"), ((4,), "float32"))
+
+
+def test_refuses_a_guard_between_loops_that_an_init_would_need(refused):
+    sch = Schedule(Triangle)
+    for loop in sch.get_loops("C"):
+        refused(sch, "mixes loops in a way that is no condition", lambda loop=loop: sch.blockize(loop))
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+
+def test_refuses_a_repeated_reduction(refused, same_result):
+
+    sch = Schedule(RepeatedRowSums)
+    i, t, k = sch.get_loops("C")
+    refused(sch, 'loop t repeats block "C"', lambda: sch.blockize(i))
+    refused(sch, 'loop t repeats block "C"', lambda: sch.blockize(t))
+    sch.blockize(k)
+    same_result(sch, RepeatedRowSums, ((8, 4), "float32"), ((8,), "float32"))
+
+
+def test_refuses_several_blocks(refused):
+    @I.ir_module
+    class Two:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = A[vi]
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = A[vi]
+
+    sch = Schedule(Two)
+    message = r'exactly one block beneath it; loop i has 2 \("B", "C"\)'
+    refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[0]))
+
+
+def test_refuses_tiles_that_are_no_tiles(refused):
+    sch = Schedule(scale(12, 20))
+    fused = sch.fuse(*sch.get_loops("B"))
+    _, inner = sch.split(fused, [None, 16])
+    refused(sch, "mixes outer and inner loops in one division or remainder", lambda: sch.blockize(inner))
+
+
+def test_refuses_an_inner_part_with_holes(refused):
+    @I.ir_module
+    class Even:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), D: T.Buffer((4,), "float32")):
+            B = T.alloc_buffer((8,), "float32")
+            for i, j in T.grid(2, 2):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i * 4 + j * 2)
+                    B[vi] = A[vi]
+            for i in range(4):
+                with T.block("D"):
+                    vi = T.axis.spatial(4, i)
+                    D[vi] = B[vi * 2]
+
+    sch = Schedule(Even)
+    refused(sch, r"do not take iter vi through all of \[0, 3\)", lambda: sch.blockize(sch.get_loops("B")[1]))
+
+
+def test_refuses_loops_out_of_order(refused, same_result):
+    sch = Schedule(scale(12, 4))
+    i, j = sch.get_loops("B")
+    i_0, i_1 = sch.split(i, [None, 4])
+    sch.reorder(i_1, i_0)
+    refused(sch, "outer part of iter vi is not a multiple|do not take iter vi", lambda: sch.blockize(i_0))
+
+
+def test_refuses_bounds_from_outside(refused):
+    @I.ir_module
+    class Triangle:
+        @T.prim_func
+        def main(A: T.Buffer((8, 8), "float32"), D: T.Buffer((8,), "float32")):
+            S = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                for j in range(i + 1):
+                    with T.block("S"):
+                        vi = T.axis.spatial(8, i)
+                        vj = T.axis.reduce(8, j)
+                        with T.init():
+                            S[vi] = 0.0
+                        S[vi] += A[vi, vj]
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = S[vi]
+
+    sch = Schedule(Triangle)
+    refused(sch, "bounds of loop j use loop i, which is outside", lambda: sch.blockize(sch.get_loops("S")[1]))
+
+
+def test_refuses_wrong_handles(refused):
+    sch = Schedule(scale(8, 8))
+    refused(sch, "wrong type", lambda: sch.blockize(sch.get_block("B")), TypeError)
+    refused(sch, "wrong type", lambda: sch.blockize(3), TypeError)
+
+
+@I.ir_module
+class Started:
+    """Rows of which only the start is summed."""
+
+    @T.prim_func
+    def main(A: T.Buffer((5, 9), "float32"), B: T.Buffer((5,), "float32")):
+        for i in range(5):
+            for k in range(i + 1):
+                with T.block("B"):
+                    vi = T.axis.spatial(5, i)
+                    vk = T.axis.reduce(9, k)
+                    with T.init():
+                        B[vi] = 0.0
+                    B[vi] += A[vi, vk]
+
+
+def test_a_domain_that_no_loop_reaches_the_end_of():
+    """There is one tile, however far the domain goes."""
+    sch = Schedule(Started)
+    sch.blockize(sch.get_loops("B")[0])
+    assert "vk_o = T.axis.reduce(1, 0)" in sch.mod.script()
+    assert difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
+    assert sch.verify()
+
+
+NEVER = """
+@T.prim_func
+def main(A: T.Buffer((1, 1), "int8"), B: T.Buffer((1, 1), "int8")):
+    for i in range(1):
+        for j in range(1):
+            with T.block("low"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+    for i in range(1):
+        for j in range(1 - 1 - i):
+            with T.block("high"):
+                vi = T.axis.spatial(1, i)
+                vj = T.axis.spatial(1, i + 1 + j)
+                B[vi, vj] = T.int8(2)
+"""
+
+
+@pytest.mark.parametrize("what", ["blocks", "loop"])
+def test_a_loop_that_never_runs_has_no_tile(what):
+    sch = Schedule(parse(NEVER))
+    low, high = sch.get_block("low"), sch.get_block("high")
+    with pytest.raises(ScheduleError, match="a loop around block high never runs: iter v[ij] takes no value there"):
+        sch.blockize([low, high] if what == "blocks" else sch.get_loops(high)[0])
+
+
+NESTED = """
+@T.prim_func
+def main(A: T.Buffer((4, 7), "int32"), B: T.Buffer((4, 7), "int32")):
+    for i in range(4):
+        with T.block("B_o"):
+            vo = T.axis.spatial(4, i)
+            for j in range(7):
+                with T.block("B"):
+                    vi = T.axis.spatial(1, 0)
+                    vj = T.axis.spatial(7, j)
+                    B[vo + vi, vj] = A[vo + vi, vj] + T.int32(1)
+"""
+
+
+@pytest.mark.parametrize("which", ["inner", "outer", "iters"])
+def test_a_block_around_others_leaves_what_they_declare(which):
+    """Declared regions are maps of the iters around: a new block among these, or other iters, must not shift them."""
+    sch = Schedule(parse(NESTED))
+    piece, _ = sch.loop_partition(sch.get_loops("B")[0], [2, None])  # their blocks declare regions
+    if which == "outer":
+        sch.blockize(sch.split(sch.get_loops("B_o")[0], [None, 2])[1])
+        assert sch.mod.script().count("T.reads(A[vo_o * 2 + vo_i + vi, vj])") == 2
+    elif which == "inner":
+        sch.blockize(piece)
+        assert "T.reads(A[vo + vi_o, vj_i])" in sch.mod.script()
+    else:
+        sch.transform_block_layout("B_o", lambda i: (i // 2, i % 2))
+        assert sch.mod.script().count("T.reads(A[v0 * 2 + v1 + vi, vj])") == 2
+    assert sch.verify()
+
+
+WINDOW = """
+@T.prim_func
+def main(A: T.Buffer((7, 4), "float32"), W: T.Buffer((2, 1), "float32"), C: T.Buffer((3, 2), "float32")):
+    for i, j, s, r in T.grid(3, 2, 1, 2):
+        with T.block("C"):
+            vi, vj, vr, vs = T.axis.remap("SSRR", [i, j, r, s])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi * 2 + vr, vj * 2 + vs] * W[vr, vs]
+"""
+
+
+def test_a_declared_region_may_speak_of_other_iters_than_the_accesses():
+    sch = Schedule(parse(WINDOW))
+    sch.annotate_buffer_access("C", 1, "read", lambda vi, vj, vr, vs: [(vi, vi + 2), (vi - 1, vi + 2)])
+    with pytest.raises(ScheduleError, match="T.reads of W is smaller than what the block touches"):
+        sch.blockize(sch.get_loops("C")[3], preserve_unit_iters=False)

@@ -1,0 +1,199 @@
+"""cache_inplace: copies around a block that reads and writes a buffer."""
+
+from __future__ import annotations
+
+import pytest
+from programs.matmul import matmul
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
+
+
+@I.ir_module
+class Opaque:
+    """A block without iters that changes part of a buffer."""
+
+    @T.prim_func
+    def main(A: T.Buffer((64,), "int32")):
+        for i in range(1):
+            with T.block("A"):
+                T.reads(A[0:64])
+                T.writes(A[0:64])
+                for k in range(64):
+                    A[k] = A[k] + 1
+
+
+def scaled(n: int, m: int):
+    @I.ir_module
+    class Scaled:
+        """B from A, A changed in place, D from A."""
+
+        @T.prim_func
+        def main(A: T.Buffer((n, m), "float32"), B: T.Buffer((n, m), "float32"), D: T.Buffer((n, m), "float32")):
+            for i in range(n):
+                for j in range(m):
+                    with T.block("B"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        B[vi, vj] = D[vi, vj] * 3.0
+                for j in range(m):
+                    with T.block("A"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        A[vi, vj] = A[vi, vj] * 2.0 + B[vi, vj]
+            for i, j in T.grid(n, m):
+                with T.block("D"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    D[vi, vj] = A[vi, vj] + 1.0
+
+    return Scaled
+
+
+def test_around_a_block_without_iters(same_result):
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((64,), "int32")):
+            A_local = T.alloc_buffer((64,), "int32", scope="local")
+            for i in range(1):
+                for ax0 in range(64):
+                    with T.block("A_local"):
+                        v0 = T.axis.spatial(64, ax0)
+                        A_local[v0] = A[v0]
+                with T.block("A"):
+                    T.reads(A_local[0:64])
+                    T.writes(A_local[0:64])
+                    for k in range(64):
+                        A_local[k] = A_local[k] + 1
+                for ax0 in range(64):
+                    with T.block("A_local"):
+                        v0 = T.axis.spatial(64, ax0)
+                        A[v0] = A_local[v0]
+
+    sch = Schedule(Opaque)
+    first, second = sch.cache_inplace("A", 0, "local")
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    assert (sch.get(first).reads, sch.get(second).reads) == (["A"], ["A_local"])
+    same_result(sch, Opaque, ((64,), "int32"))
+
+
+def test_in_the_loops_of_the_block():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
+            A_local = T.alloc_buffer((8, 8), scope="local")
+            for i, j in T.grid(8, 8):
+                for ax0, ax1 in T.grid(1, 1):
+                    with T.block("A_local"):
+                        v0 = T.axis.spatial(8, i + ax0)
+                        v1 = T.axis.spatial(8, j + ax1)
+                        A_local[v0, v1] = A[v0, v1]
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    A_local[vi, vj] = A_local[vi, vj] + B[vi, vj]
+                for ax0, ax1 in T.grid(1, 1):
+                    with T.block("A_local"):
+                        v0 = T.axis.spatial(8, i + ax0)
+                        v1 = T.axis.spatial(8, j + ax1)
+                        A[v0, v1] = A_local[v0, v1]
+
+    @I.ir_module
+    class Add:
+        @T.prim_func
+        def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
+            for i, j in T.grid(8, 8):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    A[vi, vj] = A[vi, vj] + B[vi, vj]
+
+    sch = Schedule(Add)
+    sch.cache_inplace("A", "A", "local")
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+
+
+@pytest.mark.parametrize("n, m", [(1, 1), (15, 16), (17, 3), (2, 127)])
+def test_ragged_tiles(n, m, same_result):
+    sch = Schedule(scaled(n, m))
+    sch.split(sch.get_loops("A")[1], [None, 5])
+    sch.cache_inplace("A", 0, "local")
+    same_result(sch, scaled(n, m), *[((n, m), "float32")] * 3)
+
+
+def test_an_update_and_its_tile(same_result):
+    sch = Schedule(matmul(16, 16, 16))
+    i, j, k = sch.get_loops("C")
+    j_0, j_1 = sch.split(j, [None, 4])
+    sch.reorder(i, j_0, k, j_1)
+    sch.decompose_reduction("C", k)
+    outer = sch.blockize(j_1)
+    sch.cache_inplace(outer, "C", "shared")
+    assert "T.grid(1, 4)" in sch.mod.script()
+    same_result(sch, matmul(16, 16, 16), *[((16, 16), "float32")] * 3)
+
+
+def test_part_of_a_buffer(same_result):
+    @I.ir_module
+    class Part:
+        @T.prim_func
+        def main(A: T.Buffer((16, 20), "float32")):
+            for i, j in T.grid(16, 8):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    A[vi, vj + 4] = A[vi, vj + 4] * 2.0
+
+    sch = Schedule(Part)
+    sch.cache_inplace("A", 0, "local")
+    same_result(sch, Part, ((16, 20), "float32"))
+
+
+def test_symbolic(same_result):
+    @I.ir_module
+    class Symbolic:
+        @T.prim_func
+        def main(a: T.handle, b: T.handle):
+            n = T.int32()
+            A = T.match_buffer(a, (n, 8), "float32")
+            B = T.match_buffer(b, (n, 8), "float32")
+            for i, j in T.grid(n, 8):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    A[vi, vj] = A[vi, vj] + B[vi, vj]
+
+    sch = Schedule(Symbolic)
+    sch.split(sch.get_loops("A")[0], [None, 4])
+    sch.cache_inplace("A", 0, "local")
+    for n in (1, 16, 17):
+        same_result(sch, Symbolic, ((n, 8), "float32"), ((n, 8), "float32"))
+
+
+def test_refusals(refused):
+    sch = Schedule(scaled(4, 4))
+    refused(sch, '"B" reads D but does not write it', lambda: sch.cache_inplace("B", 0, "local"))
+    refused(sch, "'fast' is not a storage scope", lambda: sch.cache_inplace("A", 0, "fast"))
+    refused(sch, "has no number 2", lambda: sch.cache_inplace("A", 2, "local"))
+    sch = Schedule(matmul(4, 4, 4))
+    refused(sch, "reads no buffers named 'C'", lambda: sch.cache_inplace("C", "C", "local"))
+
+
+DIAGONALS = """
+@T.prim_func
+def main(A: T.Buffer((4, 3), "float32"), B: T.Buffer((6, 3), "float32")):
+    for i, j in T.grid(4, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi + vj, vj] = B[vi + vj, vj] + A[vi, vj]
+"""
+
+
+def test_a_box_that_is_not_filled_is_refused():
+    """An iter of the copies would run over a whole side of it."""
+    sch = Schedule(parse(DIAGONALS))
+    with pytest.raises(ScheduleError, match=r"only some elements of the box of B .* not v0 = 0, v1 = 1"):
+        sch.cache_inplace("B", 0, "shared")
+    sch = Schedule(parse(DIAGONALS.replace("vi + vj", "vi * 2").replace("(6,", "(7,")))
+    sch.cache_inplace("B", 0, "shared")
+    assert difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
+    assert sch.verify()

@@ -1,0 +1,263 @@
+"""cache_read: where the copy stands and who uses it."""
+
+from __future__ import annotations
+
+from harness.schedules import block_order
+from programs.matmul import matmul
+from programs.sizes import matmul_sizes
+from programs.stages import FORK, HALVES, Fork, Halves
+from programs.symbolic import Twice
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+
+# --- cache_read -----------------------------------------------------------------------------------------------------
+
+
+def test_input_copies_go_to_the_front_latest_first(same_result):
+    sch = Schedule(matmul(20, 24, 18))
+    block = sch.get_block("C")
+    sch.cache_read(block, 0, "global.A_reg")
+    made = sch.cache_read(block, 1, "shared")
+    assert block_order(sch) == ["B_shared", "A_global.A_reg", "C"]
+    assert sch.get(made).name == "B_shared"
+    text = sch.mod.script()
+    assert 'A_global_A_reg = T.alloc_buffer((20, 18), scope="global.A_reg")' in text
+    assert "C[vi, vj] + A_global_A_reg[vi, vk] * B_shared[vk, vj]" in text
+    assert "T.reads(A_global_A_reg[vi, vk], B_shared[vk, vj])" in text
+    same_result(sch, matmul(20, 24, 18), *matmul_sizes(20, 24, 18))
+
+
+def test_loops_and_iters_of_the_copy():
+    sch = Schedule(matmul(20, 24, 18))
+    sch.cache_read(sch.get_block("C"), "A", "local")
+    expected = """\
+        for ax0, ax1 in T.grid(20, 18):
+            with T.block("A_local"):
+                v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(A[v0, v1])
+                T.writes(A_local[v0, v1])
+                A_local[v0, v1] = A[v0, v1]
+"""
+    assert expected in sch.mod.script()
+
+
+def test_every_reader_is_redirected(same_result):
+    sch = Schedule(Fork)
+    sch.cache_read(sch.get_block("D"), 0, "shared")
+    assert block_order(sch) == ["A_shared", "B", "D", "C"]
+    assert "B[vi, vj] + A_shared[7 - vi, vj]" in sch.mod.script()
+    assert sch.mod.script().count("A[") == 2  # the copy's own read, declared and done
+    same_result(sch, Fork, *FORK)
+
+
+def test_only_listed_consumers(same_result):
+    sch = Schedule(Fork)
+    block = sch.get_block("D")
+    sch.cache_read(block, 0, "shared", consumer_blocks=[block])
+    text = sch.mod.script()
+    assert "A_shared[vi, vj] + " in text and "A[7 - vi, vj]" in text
+    same_result(sch, Fork, *FORK)
+
+
+def test_computed_buffer_is_copied_before_its_first_reader(same_result):
+    sch = Schedule(Fork)
+    sch.cache_read(sch.get_block("C"), 0, "shared")
+    assert block_order(sch) == ["B", "D", "B_shared", "C"]
+    same_result(sch, Fork, *FORK)
+
+
+def test_names_compose():
+    sch = Schedule(matmul(20, 24, 18))
+    sch.cache_read(sch.get_block("C"), 0, "shared")
+    sch.cache_read(sch.get_block("C"), 0, "local")
+    assert block_order(sch) == ["A_shared", "A_shared_local", "C"] or block_order(sch) == [
+        "A_shared_local",
+        "A_shared",
+        "C",
+    ]
+    assert "C[vi, vj] + A_shared_local[vi, vk]" in sch.mod.script()
+
+
+def test_same_scope_twice_gives_two_buffers(same_result):
+    sch = Schedule(Fork)
+    d, c = sch.get_block("D"), sch.get_block("C")
+    sch.cache_read(d, 0, "shared", consumer_blocks=[d])
+    sch.cache_read(c, "A", "shared", consumer_blocks=[c])
+    assert block_order(sch).count("A_shared") == 2
+    assert "A_shared_1" in sch.mod.script()
+    same_result(sch, Fork, *FORK)
+
+
+def test_symbolic_shape(same_result):
+    sch = Schedule(Twice)
+    sch.cache_read(sch.get_block("C"), 0, "shared")
+    sch.cache_read(sch.get_block("B"), 0, "local")
+    sch.cache_write(sch.get_block("C"), 0, "global.acc")
+    text = sch.mod.script()
+    assert 'B_shared = T.alloc_buffer((n, 8), scope="shared")' in text
+    assert "v0, v1 = T.axis.remap" in text
+    same_result(sch, Twice, ((5, 8), "float32"), ((5, 8), "float32"))
+    same_result(sch, Twice, ((1, 8), "float32"), ((1, 8), "float32"))
+
+
+def test_copy_inside_a_shared_loop_and_a_reader_outside(same_result):
+    sch = Schedule(Halves)
+    sch.cache_read(sch.get_block("C"), 0, "shared")
+    assert block_order(sch) == ["B", "B_shared", "C", "D"]
+    text = sch.mod.script()
+    assert "v0 = T.axis.spatial(4, i + ax0)" in text
+    assert "B_shared[vi, 7 - vj]" in text and "B_shared[vi, vj] * T.float32(3.0)" in text
+    same_result(sch, Halves, *HALVES)
+
+
+def test_copy_in_a_ragged_tile_is_guarded(same_result):
+    sch = Schedule(Halves)
+    for name in ("B",):
+        loop = sch.get_loops(sch.get_block(name))[1]
+        sch.split(loop, [None, 3])
+    i = sch.get_loops(sch.get_block("B"))[0]
+    sch.split(i, [None, 3])
+    sch.cache_read(sch.get_block("D"), 0, "shared")
+    sch.cache_read(sch.get_block("C"), "B_shared", "local")
+    same_result(sch, Halves, *HALVES)
+
+
+def test_blockized_scope_caches_inside_the_block(same_result):
+    sch = Schedule(matmul(20, 24, 18))
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    i0, i1 = sch.split(i, [None, 4])
+    j0, j1 = sch.split(j, [None, 4])
+    k0, k1 = sch.split(k, [None, 6])
+    sch.reorder(i0, j0, k0, i1, j1, k1)
+    sch.blockize(i1)
+    inner = sch.get_block("C")
+    sch.cache_read(inner, "A", "local")
+    text = sch.mod.script()
+    assert "A_local = T.alloc_buffer((4, 6)" in text  # in the scope itself, so just the tile
+    assert "A_local[v0, v1] = A[vi_o * 4 + v0, vk_o * 6 + v1]" in text
+    assert "A_local[vi_i, vk_i]" in text
+    same_result(sch, matmul(20, 24, 18), *matmul_sizes(20, 24, 18))
+
+
+def test_cache_read_of_blockized_block_reaches_nested_blocks_and_init(same_result):
+    sch = Schedule(matmul(20, 24, 18))
+    i, j, k = sch.get_loops(sch.get_block("C"))
+    i0, i1 = sch.split(i, [None, 4])
+    sch.reorder(i0, j, k, i1)
+    outer = sch.blockize(i1)
+    sch.cache_read(outer, 0, "shared")
+    write = sch.cache_write(outer, 0, "local")
+    sch.reverse_compute_at(write, j)
+    assert sch.mod.script().count("C[") == 2
+    same_result(sch, matmul(20, 24, 18), *matmul_sizes(20, 24, 18))
+
+
+def test_gather_reads_the_copy(same_result):
+    @I.ir_module
+    class Gather:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), P: T.Buffer((8,), "int32"), C: T.Buffer((8,), "float32")):
+            B = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = A[vi] + 1.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = B[T.max(T.min(P[vi], 7), 0)]
+
+    sch = Schedule(Gather)
+    sch.cache_read(sch.get_block("C"), "B", "shared")
+    assert "B_shared[T.max(" in sch.mod.script()
+    same_result(sch, Gather, ((8,), "float32"), ((8,), "int32"), ((8,), "float32"))
+
+
+def test_declared_regions_follow(same_result):
+    @I.ir_module
+    class Declared:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    T.reads(A[0:8])
+                    T.writes(C[vi])
+                    C[vi] = A[vi]
+
+    sch = Schedule(Declared)
+    sch.cache_read(sch.get_block("C"), 0, "shared")
+    assert "T.reads(A_shared[0:8])" in sch.mod.script()
+    same_result(sch, Declared, ((8,), "float32"), ((8,), "float32"))
+
+
+def test_strided_input_through_match_buffer():
+    @I.ir_module
+    class Strided:
+        @T.prim_func
+        def main(a: T.handle, C: T.Buffer((8, 8), "float32")):
+            s = T.int32()
+            A = T.match_buffer(a, (8, 8), "float32", strides=[s, 1], offset_factor=1)
+            for i in range(2):
+                with T.block("outer"):
+                    vi = T.axis.spatial(2, i)
+                    W = T.match_buffer(A[vi * 4 : vi * 4 + 4, 0:8], (4, 8), strides=["t", 1], offset_factor=1)
+                    for j, k in T.grid(4, 8):
+                        with T.block("C"):
+                            vj, vk = T.axis.remap("SS", [j, k])
+                            C[vi * 4 + vj, vk] = W[vj, vk]
+
+    sch = Schedule(Strided)
+    sch.cache_read(sch.get_block("outer"), 0, "shared")
+    assert "T.match_buffer(A_shared[" in sch.mod.script()
+
+
+def test_scalar_buffer(same_result):
+    @I.ir_module
+    class Scalar:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            s = T.alloc_buffer((), "float32")
+            with T.block("s"):
+                s[()] = A[0] * 2.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = A[vi] + s[()]
+
+    sch = Schedule(Scalar)
+    sch.cache_read(sch.get_block("C"), "s", "local")
+    same_result(sch, Scalar, ((8,), "float32"), ((8,), "float32"))
+
+
+def test_handle_of_the_reader_stays():
+    sch = Schedule(matmul(20, 24, 18))
+    block = sch.get_block("C")
+    sch.cache_read(block, 0, "shared")
+    assert sch.get(block).name == "C"
+
+
+GROUPED = """
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 9), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    C = T.match_buffer(c, (n, 9), "float32")
+    for i, j in T.grid(n, 9):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj] + B[vi]
+"""
+
+
+def test_a_block_that_declares_its_regions_names_the_sizes_in_them():
+    """Its iters do not: the order of what it reads, kept after a copy was put in front, brought the size in."""
+    sch = Schedule(parse(GROUPED))
+    sch.blockize(sch.get_loops("C")[0])
+    sch.cache_read("C", 1, "global")
+    assert "T.reads(A[0:n, 0:9], B[0:n])" in sch.mod.script()

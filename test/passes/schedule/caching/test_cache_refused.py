@@ -1,0 +1,174 @@
+"""What cache_read, cache_write and set_scope refuse."""
+
+from __future__ import annotations
+
+import pytest
+from harness.schedules import block_order
+from programs.matmul import matmul
+from programs.stages import Fork, Running
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+def test_refuses_unknown_scope(refused):
+    sch = Schedule(matmul(20, 24, 18))
+    for step in (sch.cache_read, sch.cache_write):
+        refused(sch, "'registers' is not a storage scope", lambda step=step: step("C", 0, "registers"))
+    refused(sch, "is not a storage scope", lambda: sch.cache_read("C", 0, "shared.A"))
+    refused(sch, "is not a storage scope", lambda: Schedule.set_scope(sch, "C", 0, "globalx"))
+
+
+@pytest.mark.parametrize("which, text", [(2, "no number 2"), (-1, "no number -1"), ("C", "no buffers named 'C'")])
+def test_refuses_buffers_that_are_not_read(refused, which, text):
+    sch = Schedule(matmul(20, 24, 18))
+    refused(sch, text, lambda: sch.cache_read("C", which, "shared"))
+
+
+def test_refuses_several_writers(refused):
+    sch = Schedule(matmul(20, 24, 18))
+    block = sch.get_block("C")
+    sch.decompose_reduction(block, sch.get_loops(block)[0])
+    refused(sch, "written by several blocks", lambda: sch.cache_write(block, 0, "shared"))
+    refused(sch, "written by several blocks", lambda: sch.cache_read(block, "C", "shared"))
+
+
+def test_refuses_cache_read_of_own_writes(refused):
+    @I.ir_module
+    class InPlace:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32")):
+            for i in range(8):
+                with T.block("A"):
+                    vi = T.axis.spatial(8, i)
+                    A[vi] = A[vi] + 1.0
+
+    sch = Schedule(InPlace)
+    refused(sch, "must see its own writes", lambda: sch.cache_read("A", 0, "shared"))
+    refused(sch, "held before it wrote there", lambda: sch.cache_write("A", 0, "shared"))
+
+
+def test_refuses_values_from_another_iteration(refused):
+    sch = Schedule(Running)
+    refused(
+        sch,
+        r"reads B\[0, 0\], which block .B. "
+        r"has not written in the same iteration",
+        lambda: sch.cache_read("C", 0, "shared"),
+    )
+
+
+def test_cache_write_of_values_from_another_iteration(same_result):
+    sch = Schedule(Running)
+    sch.cache_write("B", 0, "shared")
+    same_result(sch, Running, ((9, 8), "float32"), ((9, 8), "float32"))
+
+
+def test_refuses_a_reader_before_the_writer(refused):
+    @I.ir_module
+    class Overwritten:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = A[vi]
+            for i in range(8):
+                with T.block("A"):
+                    vi = T.axis.spatial(8, i)
+                    A[vi] = 0.0
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = A[vi]
+
+    sch = Schedule(Overwritten)
+    refused(sch, 'reads A before block "A" writes it', lambda: sch.cache_read("C", 0, "shared"))
+    sch.cache_read("D", 0, "shared", consumer_blocks=[sch.get_block("D")])
+    assert block_order(sch) == ["C", "A", "A_shared", "D"]
+
+
+def test_refuses_a_reader_ahead_in_the_same_loop(refused):
+    @I.ir_module
+    class Ahead:
+        @T.prim_func
+        def main(A: T.Buffer((9,), "float32"), B: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = B[vi]
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi + 1] = A[vi]
+
+    sch = Schedule(Ahead)
+    refused(sch, "would miss what the last iteration wrote", lambda: sch.cache_write("B", 0, "shared"))
+
+
+def test_refuses_holes(refused):
+    @I.ir_module
+    class Holes:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), Y: T.Buffer((16,), "float32")):
+            for i in range(8):
+                with T.block("Y"):
+                    vi = T.axis.spatial(8, i)
+                    Y[vi * 2] = A[vi]
+
+    sch = Schedule(Holes)
+    refused(
+        sch,
+        r"does not fill a box: the copy "
+        r"would also take Y_shared\[1\]",
+        lambda: sch.cache_write("Y", 0, "shared"),
+    )
+
+
+def test_refuses_scattered_writes(refused):
+    @I.ir_module
+    class Scatter:
+        @T.prim_func
+        def main(P: T.Buffer((8,), "int32"), A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            B = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.opaque(8, i)
+                    B[P[vi]] = A[vi]
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = B[vi]
+
+    sch = Schedule(Scatter)
+    refused(sch, r"reads B\[0\], which block .B. has not written", lambda: sch.cache_read("C", 0, "shared"))
+    refused(sch, "does not fill a box", lambda: sch.cache_write("B", "B", "shared"))
+    refused(sch, "not a single store at an affine index", lambda: sch.compute_inline("B"))
+
+
+def test_refuses_blocks_in_an_init(refused):
+    sch = Schedule(matmul(20, 24, 18))
+    i, j, k = sch.get_loops(sch.get_block("C"))
+    i0, i1 = sch.split(i, [None, 4])
+    sch.reorder(i0, j, k, i1)
+    sch.blockize(i1)
+    refused(sch, "several blocks|outside any block|held before|init", lambda: sch.cache_write("C", 0, "shared"))
+
+
+def test_refuses_no_reader_among_listed(refused):
+    sch = Schedule(Fork)
+    b = sch.get_block("D")
+    refused(sch, "is no reader of B", lambda: sch.cache_read("C", "B", "shared", consumer_blocks=[b]))
+
+
+def test_refuses_the_root(refused):
+    sch = Schedule(matmul(20, 24, 18))
+    root = sch.get_block("root")
+    refused(sch, "root block", lambda: sch.cache_read(root, 0, "shared"))
+
+
+def test_set_scope_refuses_parameters(refused):
+    sch = Schedule(Fork)
+    refused(sch, "C is a parameter", lambda: sch.set_scope("C", 0, "shared"))

@@ -1,0 +1,227 @@
+"""read_at and write_at: one block copies what a loop touches of a buffer."""
+
+from __future__ import annotations
+
+import pytest
+from programs.matmul import matmul
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.structural_equal import difference
+
+
+def tiled(n: int, m: int, p: int):
+    sch = Schedule(matmul(n, m, p))
+    i, j, k = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [None, 4])
+    j_0, j_1 = sch.split(j, [None, 4])
+    k_0, k_1 = sch.split(k, [None, 6])
+    sch.reorder(i_0, j_0, k_0, i_1, j_1, k_1)
+    return sch, sch.get_block("C"), j_0, k_0
+
+
+@I.ir_module
+class Rows:
+    @T.prim_func
+    def main(A: T.Buffer((8, 12), "float32"), C: T.Buffer((8, 12), "float32"), D: T.Buffer((8, 12), "float32")):
+        B = T.alloc_buffer((8, 12), "float32")
+        for i in range(8):
+            for j in range(12):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj] * 2.0
+            for j in range(12):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vi, vj] + A[7 - vi, vj]
+        for i, j in T.grid(8, 12):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = C[vi, vj] + 1.0
+
+
+ROWS = [((8, 12), "float32")] * 3
+
+
+def test_tiles_in_and_out(same_result):
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((20, 18), "float32"), B: T.Buffer((18, 24), "float32"), C: T.Buffer((20, 24), "float32")):
+            A_shared = T.alloc_buffer((20, 18), scope="shared")
+            C_local = T.alloc_buffer((20, 24), scope="local")
+            for i_0, j_0 in T.grid(5, 6):
+                for k_0 in range(3):
+                    with T.block("A_shared"):
+                        v0, v1 = T.axis.remap("SS", [i_0, k_0])
+                        T.reads(A[v0 * 4 : v0 * 4 + 4, v1 * 6 : v1 * 6 + 6])
+                        T.writes(A_shared[v0 * 4 : v0 * 4 + 4, v1 * 6 : v1 * 6 + 6])
+                        T.block_attr({"auto_copy": True})
+                        for ax0, ax1 in T.grid(4, 6):
+                            A_shared[v0 * 4 + ax0, v1 * 6 + ax1] = A[v0 * 4 + ax0, v1 * 6 + ax1]
+                    for i_1, j_1, k_1 in T.grid(4, 4, 6):
+                        with T.block("C"):
+                            vi = T.axis.spatial(20, i_0 * 4 + i_1)
+                            vj = T.axis.spatial(24, j_0 * 4 + j_1)
+                            vk = T.axis.reduce(18, k_0 * 6 + k_1)
+                            with T.init():
+                                C_local[vi, vj] = 0.0
+                            C_local[vi, vj] += A_shared[vi, vk] * B[vk, vj]
+                with T.block("C_local"):
+                    v0, v1 = T.axis.remap("SS", [i_0, j_0])
+                    T.reads(C_local[v0 * 4 : v0 * 4 + 4, v1 * 4 : v1 * 4 + 4])
+                    T.writes(C[v0 * 4 : v0 * 4 + 4, v1 * 4 : v1 * 4 + 4])
+                    T.block_attr({"auto_copy": True})
+                    for ax0, ax1 in T.grid(4, 4):
+                        C[v0 * 4 + ax0, v1 * 4 + ax1] = C_local[v0 * 4 + ax0, v1 * 4 + ax1]
+
+    sch, block, j_0, k_0 = tiled(20, 24, 18)
+    made = sch.read_at(k_0, block, 0, "shared")
+    sch.write_at(j_0, block, 0, "local")
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    assert sch.get(made).annotations == {"auto_copy": True}
+    same_result(sch, matmul(20, 24, 18), ((20, 18), "float32"), ((18, 24), "float32"), ((20, 24), "float32"))
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (15, 16, 17), (9, 2, 127)])
+def test_ragged_tiles(sizes, same_result):
+    n, m, p = sizes
+    sch, block, j_0, k_0 = tiled(n, m, p)
+    sch.read_at(k_0, block, 0, "shared")
+    sch.read_at(j_0, block, "B", "shared")
+    sch.write_at(j_0, block, "C", "local")
+    same_result(sch, matmul(n, m, p), ((n, p), "float32"), ((p, m), "float32"), ((n, m), "float32"))
+
+
+def test_all_readers_of_the_loop_share_the_copy(same_result):
+    sch = Schedule(Rows)
+    sch.read_at(sch.get_loops("C")[0], "C", "A", "shared")
+    text = sch.mod.script()
+    assert "A_shared[vi, vj] * T.float32(2.0)" in text and "A_shared[7 - vi, vj]" in text
+    same_result(sch, Rows, *ROWS)
+
+
+def test_behind_the_writer_in_the_same_loop(same_result):
+    sch = Schedule(Rows)
+    sch.read_at(sch.get_loops("C")[0], "C", "B", "local")
+    text = sch.mod.script()
+    assert text.index('T.block("B")') < text.index('T.block("B_local")') < text.index('T.block("C")')
+    same_result(sch, Rows, *ROWS)
+
+
+def test_a_write_at_the_innermost_loop(same_result):
+    sch = Schedule(Rows)
+    sch.write_at(sch.get_loops("C")[1], "C", 0, "local")
+    same_result(sch, Rows, *ROWS)
+
+
+def test_symbolic(same_result):
+    @I.ir_module
+    class Symbolic:
+        @T.prim_func
+        def main(a: T.handle, b: T.handle):
+            n = T.int32()
+            A = T.match_buffer(a, (n, 8), "float32")
+            B = T.match_buffer(b, (n, 8), "float32")
+            for i, j in T.grid(n, 8):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, 7 - vj] + 1.0
+
+    sch = Schedule(Symbolic)
+    i_0, _ = sch.split(sch.get_loops("B")[0], [None, 4])
+    sch.read_at(i_0, "B", 0, "shared")
+    sch.write_at(i_0, "B", 0, "local")
+    for n in (1, 16, 17):
+        same_result(sch, Symbolic, ((n, 8), "float32"), ((n, 8), "float32"))
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_reads_and_writes_out_of_order(refused):
+    sch = Schedule(Rows)
+    i = sch.get_loops("B")[0]
+    refused(sch, "B is read here after the last write in loop i", lambda: sch.write_at(i, "B", 0, "local"))
+
+    @I.ir_module
+    class Later:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = A[vi]
+                with T.block("A"):
+                    vi = T.axis.spatial(8, i)
+                    A[vi] = 0.0
+
+    sch = Schedule(Later)
+    i = sch.get_loops("B")[0]
+    refused(sch, "A is written here after it was read in loop i", lambda: sch.read_at(i, "B", 0, "local"))
+
+
+def test_a_value_from_elsewhere(refused):
+    sch, block, j_0, k_0 = tiled(8, 8, 12)
+    init = sch.decompose_reduction(block, k_0)
+    assert sch.get(init).name == "C_init"
+    refused(sch, "C is written here and read beneath loop k_0", lambda: sch.write_at(k_0, block, 0, "local"))
+    sch.write_at(j_0, block, 0, "local")
+
+
+def test_what_was_there_before(refused):
+    @I.ir_module
+    class Own:
+        @T.prim_func
+        def main(A: T.Buffer((8, 8), "float32")):
+            for i, j in T.grid(8, 8):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    A[vi, vj] = A[vi, vj] + 1.0
+
+    sch = Schedule(Own)
+    i = sch.get_loops("A")[0]
+    refused(sch, "reads what the buffer held before", lambda: sch.write_at(i, "A", 0, "local"))
+    refused(sch, "A is written here after it was read in loop i", lambda: sch.read_at(i, "A", 0, "local"))
+
+
+def test_holes_in_what_is_written(refused):
+    @I.ir_module
+    class Holes:
+        @T.prim_func
+        def main(A: T.Buffer((8, 16), "float32")):
+            for i, j in T.grid(8, 8):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    A[vi, vj * 2] = 1.0
+
+    sch = Schedule(Holes)
+    i = sch.get_loops("A")[0]
+    refused(sch, r"is no box: A_local\[0, 1\] is left out", lambda: sch.write_at(i, "A", 0, "local"))
+
+
+def test_places(refused):
+    sch = Schedule(Rows)
+    d = sch.get_loops("D")[0]
+    refused(sch, 'loop i is not around block "C"', lambda: sch.read_at(d, "C", 0, "local"))
+    refused(sch, "'fast' is not a storage scope", lambda: sch.read_at(d, "D", 0, "fast"))
+    refused(sch, "has no number 1", lambda: sch.write_at(d, "D", 1, "local"))
+
+
+def test_ranges_that_depend_on_loops(refused):
+    @I.ir_module
+    class Triangle:
+        @T.prim_func
+        def main(A: T.Buffer((8, 8), "float32")):
+            B = T.alloc_buffer((8, 8))
+            for i in range(8):
+                for j in range(i + 1):
+                    with T.block("B"):
+                        vi = T.axis.spatial(8, i)
+                        vj = T.axis.spatial(8, j)
+                        B[vi, vj] = A[vi, vj]
+
+    sch = Schedule(Triangle)
+    j = sch.get_loops("B")[1]
+    refused(sch, "the range of loop j depends on other loops", lambda: sch.read_at(j, "B", 0, "local"))

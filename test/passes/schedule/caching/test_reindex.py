@@ -1,0 +1,316 @@
+"""reindex: the copy, its place and order, what it relies on, every refusal."""
+
+from __future__ import annotations
+
+import pytest
+from programs.matmul import matmul
+from programs.sizes import matmul_sizes
+from programs.stages import Diagonals
+from programs.symbolic import Turned
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
+
+
+@I.ir_module
+class Flipped:
+    """Domains that do not start at 0, indices that run backwards, an offset."""
+
+    @T.prim_func
+    def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 20), "float32")):
+        for i, j in T.grid(12, 16):
+            with T.block("A"):
+                vi = T.axis.spatial((4, 16), i + 4)
+                vj = T.axis.spatial(16, j)
+                A[15 - vi, vj] = B[vj, vi + 2]
+
+
+FLIPPED = [((16, 16), "float32"), ((16, 20), "float32")]
+
+
+@I.ir_module
+class Conv:
+    @T.prim_func
+    def main(A: T.Buffer((1, 18), "float32"), W: T.Buffer((3,), "float32"), Y: T.Buffer((1, 16), "float32")):
+        for n, h, r in T.grid(1, 16, 3):
+            with T.block("Y"):
+                vn, vh, vr = T.axis.remap("SSR", [n, h, r])
+                with T.init():
+                    Y[vn, vh] = 0.0
+                Y[vn, vh] += A[vn, vh + vr] * W[vr]
+
+
+CONV = [((1, 18), "float32"), ((3,), "float32"), ((1, 16), "float32")]
+
+
+def assert_same(sch: Schedule, expected) -> None:
+    assert difference(sch.mod.mlir, expected.mlir, names=False) is None
+
+
+# --- what it makes ----------------------------------------------------------------------------------------------------
+
+
+def test_a_read_follows_the_iters():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((20, 18), "float32"), B: T.Buffer((18, 24), "float32"), C: T.Buffer((20, 24), "float32")):
+            B_reindex = T.alloc_buffer((24, 18))
+            for ax0, ax1 in T.grid(24, 18):
+                with T.block("B_reindex_reindex"):
+                    v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                    T.reads(B[v1, v0])
+                    T.writes(B_reindex[v0, v1])
+                    B_reindex[v0, v1] = B[v1, v0]
+            for i, j, k in T.grid(20, 24, 18):
+                with T.block("C"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                    T.reads(A[vi, vk], B_reindex[vj, vk])
+                    T.writes(C[vi, vj])
+                    with T.init():
+                        C[vi, vj] = 0.0
+                    C[vi, vj] += A[vi, vk] * B_reindex[vj, vk]
+
+    sch = Schedule(matmul(20, 24, 18))
+    made = sch.reindex("C", ("read", 1))
+    assert_same(sch, Expected)
+    assert sch.get(made).name == "B_reindex_reindex"
+
+
+def test_a_write_is_copied_back_behind_the_loops():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 20), "float32")):
+            A_reindex = T.alloc_buffer((16, 16))
+            for i, j in T.grid(12, 16):
+                with T.block("A"):
+                    vi = T.axis.spatial((4, 16), i + 4)
+                    vj = T.axis.spatial(16, j)
+                    T.reads(B[vj, vi + 2])
+                    T.writes(A_reindex[vi, vj])
+                    A_reindex[vi, vj] = B[vj, vi + 2]
+            for ax0 in range(4, 16):
+                for ax1 in range(16):
+                    with T.block("A_reindex"):
+                        v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                        T.reads(A_reindex[v0, v1])
+                        T.writes(A[15 - v0, v1])
+                        A[15 - v0, v1] = A_reindex[v0, v1]
+
+    sch = Schedule(Flipped)
+    made = sch.reindex("A", ("write", 0))
+    assert_same(sch, Expected)
+    assert sch.get(made).name == "A_reindex"
+
+
+@pytest.mark.parametrize("which", [("read", 0), ("read", 1), ("write", 0), ["read", 0], "A", "B", "C"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (15, 16, 17), (127, 2, 3)])
+def test_products_of_any_size(which, sizes, same_result):
+    sch = Schedule(matmul(*sizes))
+    sch.reindex("C", which)
+    same_result(sch, matmul(*sizes), *matmul_sizes(*sizes))
+
+
+def test_a_name_and_an_object_with_a_name_mean_the_buffer():
+    class Named:
+        name = "B"
+
+    one, other = Schedule(matmul(4, 4, 4)), Schedule(matmul(4, 4, 4))
+    one.reindex("C", ("read", 1))
+    other.reindex("C", Named())
+    assert one.mod.script() == other.mod.script()
+
+
+@pytest.mark.parametrize("which", [("read", 0), ("write", 0)])
+def test_domains_that_start_elsewhere(which, same_result):
+    sch = Schedule(Flipped)
+    sch.reindex("A", which)
+    same_result(sch, Flipped, *FLIPPED)
+
+
+def test_a_window_is_unfolded(same_result):
+    sch = Schedule(Conv)
+    sch.reindex("Y", ("read", 0))
+    text = sch.mod.script()
+    assert "A_reindex = T.alloc_buffer((1, 16, 3))" in text
+    assert "A_reindex[v0, v1, v2] = A[v0, v1 + v2]" in text
+    sch.reindex("Y", ("write", 0))
+    same_result(sch, Conv, *CONV)
+
+
+def test_guarded_tiles(same_result):
+    sch = Schedule(matmul(20, 24, 18))
+    i = sch.get_loops("C")[0]
+    sch.split(i, [None, 7])
+    sch.reindex("C", ("read", 0))
+    sch.reindex("C", ("write", 0))
+    same_result(sch, matmul(20, 24, 18), *matmul_sizes(20, 24, 18))
+
+
+def test_inside_a_block_the_iters_around_stay(same_result):
+    sch = Schedule(matmul(20, 24, 18))
+    i, j, k = sch.get_loops("C")
+    _, i_1 = sch.split(i, [None, 4])
+    sch.reorder(j, k, i_1)
+    sch.blockize(i_1)
+    sch.reindex("C", ("read", 1))
+    assert "A_reindex[v0] = A[vi_o * 4 + v0, vk_o]" in sch.mod.script()
+    same_result(sch, matmul(20, 24, 18), *matmul_sizes(20, 24, 18))
+
+
+def test_symbolic_sizes(same_result):
+
+    sch = Schedule(Turned)
+    sch.reindex("B", ("read", 0))
+    sch.reindex("B", ("write", 0))
+    assert "A_reindex = T.alloc_buffer((n, 8))" in sch.mod.script()
+    for n in (1, 16, 17):
+        same_result(sch, Turned, ((8, n), "float32"), ((n, 8), "float32"))
+
+
+def test_a_declared_region_follows(same_result):
+    @I.ir_module
+    class Declared:
+        @T.prim_func
+        def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
+            for i, j in T.grid(8, 8):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    T.reads(A[0:8, vi])
+                    T.writes(B[vi, vj])
+                    B[vi, vj] = A[vj, vi]
+
+    sch = Schedule(Declared)
+    sch.reindex("B", ("read", 0))
+    assert "T.reads(A_reindex[vi, vj])" in sch.mod.script()
+    same_result(sch, Declared, ((8, 8), "float32"), ((8, 8), "float32"))
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_two_places_one_element_or_none(refused):
+    @I.ir_module
+    class Bad:
+        @T.prim_func
+        def main(A: T.Buffer((17,), "float32"), P: T.Buffer((16,), "int32"), B: T.Buffer((16, 4), "float32")):
+            for i, j in T.grid(16, 4):
+                with T.block("two"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi] + A[vi + 1]
+            for i, j in T.grid(16, 4):
+                with T.block("gather"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[T.max(T.min(P[vi], 15), 0)]
+            for i, j in T.grid(16, 4):
+                with T.block("again"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = B[vi, vj] * 2.0
+            for i in range(16):
+                with T.block("inside"):
+                    vi = T.axis.spatial(16, i)
+                    for k in range(4):
+                        B[vi, k] = 0.0
+
+    sch = Schedule(Bad)
+    refused(sch, r'"two" accesses A at different places', lambda: sch.reindex("two", ("read", 0)))
+    refused(sch, "memref.load, at indices that are not affine", lambda: sch.reindex("gather", "A"))
+    refused(sch, '"again" also writes B, which a copy', lambda: sch.reindex("again", ("read", 0)))
+    refused(sch, "reads what the buffer held before", lambda: sch.reindex("again", ("write", 0)))
+    refused(sch, "uses a loop inside the block", lambda: sch.reindex("inside", ("write", 0)))
+    refused(sch, "neither reads nor writes a buffer 'Q'", lambda: sch.reindex("two", "Q"))
+    refused(sch, "has no number 3", lambda: sch.reindex("two", ("read", 3)))
+    refused(sch, '"buffer" has wrong type', lambda: sch.reindex("two", ("both", 0)), TypeError)
+
+
+def test_an_element_with_two_instances(refused):
+
+    sch = Schedule(Diagonals)
+    message = r"B\(vi=0, vj=1\) and B\(vi=1, vj=0\) both access B\[1\]"
+    refused(sch, message, lambda: sch.reindex("B", ("write", 0)))
+    sch.reindex("B", ("read", 0))
+
+
+def test_loops_with_other_work(refused):
+    @I.ir_module
+    class Two:
+        @T.prim_func
+        def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
+            for i in range(4):
+                for j in range(8):
+                    with T.block("B"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        B[vi, vj] = A[vi, vj]
+                for j in range(8):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = A[vi, vj]
+
+    sch = Schedule(Two)
+    refused(sch, r'loop i holds more than block "B"', lambda: sch.reindex("B", ("read", 0)))
+
+
+def test_instances_that_do_not_run(refused):
+    @I.ir_module
+    class Half:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            B = T.alloc_buffer((8,))
+            for i in range(4):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = A[vi]
+            for i in range(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(4, i)
+                    C[vi] = B[vi]
+
+    sch = Schedule(Half)
+    refused(sch, r"the copy would also take B_reindex\[4\]", lambda: sch.reindex("B", ("write", 0)))
+
+
+def test_a_copy_that_would_leave_the_buffer(refused):
+    @I.ir_module
+    class Padded:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), B: T.Buffer((10,), "float32")):
+            for i in range(10):
+                with T.block("B"):
+                    vi = T.axis.spatial(10, i)
+                    B[vi] = T.if_then_else(vi >= 1 and vi < 9, A[vi - 1], T.float32(0))
+
+    sch = Schedule(Padded)
+    refused(sch, "A is read at index -1", lambda: sch.reindex("B", ("read", 0)))
+
+
+def test_blocks_inside(refused):
+    sch = Schedule(matmul(8, 8, 8))
+    sch.blockize(sch.get_loops("C")[1])
+    refused(sch, '"C_o" holds block "C_init"', lambda: sch.reindex("C_o", ("read", 0)))
+    refused(sch, '"C_init" stands in an init region', lambda: sch.reindex("C_init", ("write", 0)))
+
+
+UPDATED = """
+@T.prim_func
+def main(A: T.Buffer((2, 1), "int32"), B: T.Buffer((3, 2), "int32"), C: T.Buffer((3, 1), "int32")):
+    for i, j, k in T.grid(1, 3, 2):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vj, vi] = T.int32(0)
+            C[vj, vi] = C[vj, vi] + A[vk, vi] * B[vj, vk]
+"""
+
+
+def test_the_order_of_regions_that_use_loops_is_not_kept():
+    """A block around pieces of a loop has no iters, so its regions speak of loops, which it cannot declare."""
+    sch = Schedule(parse(UPDATED))
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    sch.loop_partition(sch.get_loops("C_update")[1], [None, 2], preserve_unit_iters=False)
+    sch.blockize(sch.get_child_blocks(sch.get_block("C_update_j_common")))
+    sch.reindex("C_update_j0", ("read", 1))
+    assert sch.verify()

@@ -1,0 +1,223 @@
+"""reindex_cache_read and reindex_cache_write: layouts, places, every refusal."""
+
+from __future__ import annotations
+
+import pytest
+from programs.matmul import matmul
+from programs.sizes import matmul_sizes
+from programs.stages import HALVES, Diagonals, Halves
+from programs.symbolic import Turned
+
+from tir_mlir import IndexMap, Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
+
+
+@I.ir_module
+class Pool:
+    """A producer and sums of three of its elements."""
+
+    @T.prim_func
+    def main(A: T.Buffer((18, 4), "float32"), D: T.Buffer((4, 16), "float32")):
+        B = T.alloc_buffer((18, 4), "float32")
+        for i, j in T.grid(18, 4):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * 2.0
+        for i, j, r in T.grid(16, 4, 3):
+            with T.block("D"):
+                vi, vj, vr = T.axis.remap("SSR", [i, j, r])
+                with T.init():
+                    D[vj, vi] = 0.0
+                D[vj, vi] += B[vi + vr, vj]
+
+
+POOL = [((18, 4), "float32"), ((4, 16), "float32")]
+
+
+def assert_same(sch: Schedule, expected) -> None:
+    assert difference(sch.mod.mlir, expected.mlir, names=False) is None
+
+
+# --- what they make ---------------------------------------------------------------------------------------------------
+
+
+def test_a_packed_operand():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((20, 18), "float32"), B: T.Buffer((18, 24), "float32"), C: T.Buffer((20, 24), "float32")):
+            A_shared = T.alloc_buffer((5, 18, 4), scope="shared")
+            for i, k in T.grid(20, 18):
+                with T.block("A_shared"):
+                    vi, vk = T.axis.remap("SS", [i, k])
+                    T.reads(A[vi, vk])
+                    T.writes(A_shared[vi // 4, vk, vi % 4])
+                    A_shared[vi // 4, vk, vi % 4] = A[vi, vk]
+            for i, j, k in T.grid(20, 24, 18):
+                with T.block("C"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                    T.reads(A_shared[vi // 4, vk, vi % 4], B[vk, vj])
+                    T.writes(C[vi, vj])
+                    with T.init():
+                        C[vi, vj] = 0.0
+                    C[vi, vj] += A_shared[vi // 4, vk, vi % 4] * B[vk, vj]
+
+    sch = Schedule(matmul(20, 24, 18))
+    made = sch.reindex_cache_read("C", 0, "shared", lambda i, j, k: (i // 4, k, i % 4))
+    assert_same(sch, Expected)
+    assert sch.get(made).name == "A_shared"
+
+
+def test_a_result_written_across():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((20, 18), "float32"), B: T.Buffer((18, 24), "float32"), C: T.Buffer((20, 24), "float32")):
+            C_local = T.alloc_buffer((24, 20), scope="local")
+            for i_0, i_1, j, k in T.grid(3, 7, 24, 18):
+                with T.block("C"):
+                    vi = T.axis.spatial(20, i_0 * 7 + i_1)
+                    vj, vk = T.axis.remap("SR", [j, k])
+                    T.where(i_0 * 7 + i_1 < 20)
+                    T.reads(A[vi, vk], B[vk, vj])
+                    T.writes(C_local[vj, vi])
+                    with T.init():
+                        C_local[vj, vi] = 0.0
+                    C_local[vj, vi] += A[vi, vk] * B[vk, vj]
+            for i_0, i_1, j in T.grid(3, 7, 24):
+                with T.block("C_local"):
+                    vi = T.axis.spatial(20, i_0 * 7 + i_1)
+                    vj = T.axis.spatial(24, j)
+                    T.where(i_0 * 7 + i_1 < 20)
+                    T.reads(C_local[vj, vi])
+                    T.writes(C[vi, vj])
+                    C[vi, vj] = C_local[vj, vi]
+
+    sch = Schedule(matmul(20, 24, 18))
+    sch.split(sch.get_loops("C")[0], [None, 7])
+    sch.reindex_cache_write("C", 0, "local", lambda i, j, k: (j, i))
+    assert_same(sch, Expected)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (15, 16, 17), (127, 2, 3)])
+def test_products_of_any_size(sizes, same_result):
+    sch = Schedule(matmul(*sizes))
+    sch.reindex_cache_read("C", "A", "shared", lambda i, j, k: (k // 4, i, k % 4))
+    sch.reindex_cache_read("C", 1, "local", lambda i, j, k: (k * sizes[1] + j,))
+    sch.reindex_cache_write("C", 0, "global.acc", lambda *v: (v[1] // 8, v[0], v[1] % 8))
+    same_result(sch, matmul(*sizes), *matmul_sizes(*sizes))
+
+
+def test_a_computed_buffer_is_copied_behind_its_writer(same_result):
+    sch = Schedule(Pool)
+    sch.reindex_cache_read("D", 0, "shared", lambda i, j, r: (j, i + r))
+    text = sch.mod.script()
+    assert "B_shared = T.alloc_buffer((4, 18)" in text and "B_shared[vj, vi + vr] = B[vi + vr, vj]" in text
+    sch.reindex_cache_write("B", 0, "local", lambda i, j: (j, i))
+    same_result(sch, Pool, *POOL)
+
+
+def test_a_window_unfolded(same_result):
+    sch = Schedule(Pool)
+    sch.reindex_cache_read("D", 0, "shared", lambda i, j, r: (j, i, r))
+    same_result(sch, Pool, *POOL)
+
+
+def test_in_a_loop_around_writer_and_reader(same_result):
+    sch = Schedule(Halves)
+    sch.reindex_cache_read("C", 0, "shared", lambda i, j: (j, i))
+    sch.reindex_cache_write("B", 0, "local", lambda i, j: (j * 4 + i,))
+    assert sch.mod.script().count("for j in range(8):") == 4
+    same_result(sch, Halves, *HALVES)
+
+
+def test_symbolic_sizes(same_result):
+
+    sch = Schedule(Turned)
+    sch.reindex_cache_read("B", 0, "shared", lambda i, j: (i, j))
+    sch.reindex_cache_write("B", 0, "local", lambda i, j: (j, i))
+    assert "A_shared = T.alloc_buffer((n, 8)" in sch.mod.script()
+    for n in (1, 16, 17):
+        same_result(sch, Turned, ((8, n), "float32"), ((n, 8), "float32"))
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_maps_that_do_not_fit(refused):
+    sch = Schedule(matmul(20, 24, 18))
+
+    def read(index_map):
+        return lambda: sch.reindex_cache_read("C", 0, "shared", index_map)
+
+    refused(sch, r"uses the iters \(vi, vk\), the map .* uses \(vi, vj\)", read(lambda i, j, k: (i, j)))
+    refused(sch, r"would share a cell, but are at A\[0, 0\] and A\[1, 0\]", read(lambda i, j, k: (i // 2, k)))
+    refused(sch, "an index is not below 0", read(lambda i, j, k: (i - 1, k)))
+    refused(sch, "takes 2 indices; there are 3", read(lambda i, j: (i, j)))
+    refused(
+        sch, "'fast' is not a storage scope", lambda: sch.reindex_cache_read("C", 0, "fast", lambda i, j, k: (i, k))
+    )
+
+
+def test_an_element_with_two_cells(refused):
+
+    sch = Schedule(Diagonals)
+    message = r"B\(vi=0, vj=1\) and B\(vi=1, vj=0\) both access B\[1\], but would have two cells"
+    refused(sch, message, lambda: sch.reindex_cache_write("B", 0, "local", lambda i, j: (i, j)))
+    sch.reindex_cache_write("B", 0, "local", lambda i, j: (i + j,))
+
+
+def test_what_was_there_before(refused):
+    @I.ir_module
+    class Own:
+        @T.prim_func
+        def main(A: T.Buffer((4, 4), "float32"), B: T.Buffer((4, 4), "float32")):
+            for i, j in T.grid(4, 4):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    A[vi, vj] = A[vi, vj] + B[vj, vi]
+            for i, j in T.grid(4, 4):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = 0.0
+
+    sch = Schedule(Own)
+    turned = lambda i, j: (j, i)  # noqa: E731
+    refused(sch, '"A" writes A itself', lambda: sch.reindex_cache_read("A", 0, "local", turned))
+    refused(sch, "reads what the buffer held before", lambda: sch.reindex_cache_write("A", 0, "local", turned))
+    refused(sch, '"A" reads B before block "B" writes it', lambda: sch.reindex_cache_read("A", "B", "local", turned))
+
+
+def test_several_writers(refused):
+    sch = Schedule(matmul(8, 8, 8))
+    sch.decompose_reduction("C", sch.get_loops("C")[2])
+    refused(
+        sch,
+        "C is written by several blocks",
+        lambda: sch.reindex_cache_write("C_update", 0, "local", lambda i, j, k: (j, i)),
+    )
+
+
+def test_what_a_view_stands_for_is_not_turned(refused):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+    with T.block("o"):
+        T.reads(A[0:4])
+        T.writes(C[0:4])
+        X = T.match_buffer(A[0:4], (4,))
+        Y = T.match_buffer(C[0:4], (4,))
+        for i in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = X[vi] + 1.0
+""")
+    )
+    over = IndexMap.from_text("lambda i: i")
+    refused(sch, "A is reached through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
+    refused(sch, "C is reached through the view Y", lambda: sch.reindex_cache_write("C", 0, "local", over))
+    refused(sch, "A is reached through the view X", lambda: sch.reindex("C", ("read", 0)))

@@ -1,0 +1,205 @@
+"""The ways out of refusals of blockize: each is followed."""
+
+from __future__ import annotations
+
+from harness.fix_rows import Row, each_of, loop
+from programs.short import CUT_SQUARE, ONE, PAIR, TRIANGLE, block, each, followed, main, nest, under
+
+ROWS = [
+    Row(
+        "blockize: a loop around two blocks",
+        main("A:8 C:8 b:8", nest("i:8", block("B", "vi:8=i", "b[vi] = A[vi]"), block("C", "vi:8=i", "C[vi] = b[vi]"))),
+        lambda s: s.blockize(loop(s, "B")),
+        "give blockize the list of them",
+        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
+    ),
+    Row(
+        "blockize: an init and an opaque iter",
+        main(
+            "A:8x4 c:8 D:8",
+            nest("i:8 k:4", block("C", "vi:8O=i vk:4R=k", "c[vi] = c[vi] + A[vi, vk]", init="c[vi] = 0.0")),
+            each("D", "D[vi] = c[vi]"),
+        ),
+        lambda s: s.blockize(loop(s, "C", 1)),
+        "declare it spatial",
+        lambda s: s.blockize(loop(s, "C", 1)),
+        instead=followed("D[vi] = c[vi]"),
+    ),
+    Row(
+        "blockize: something between the blocks of a list",
+        main("A:8 C:8 D:8 b:8 c:8", each("B", "b[vi] = A[vi]"), each("c", "c[vi] = b[vi]"), each("D", "D[vi] = c[vi]")),
+        lambda s: s.blockize([s.get_block("B"), s.get_block("D")]),
+        "list what stands between",
+        lambda s: s.blockize([s.get_block("B"), s.get_block("c"), s.get_block("D")]),
+    ),
+    Row(
+        "blockize: moving away what is between",
+        main("A:8 C:8 D:8 b:8 c:8", each("B", "b[vi] = A[vi]"), each("c", "c[vi] = b[vi]"), each("D", "D[vi] = c[vi]")),
+        lambda s: s.blockize([s.get_block("B"), s.get_block("D")]),
+        "compute_inline",
+        lambda s: (s.compute_inline("c"), s.blockize([s.get_block("B"), s.get_block("D")])),
+    ),
+    Row(
+        "blockize: a block listed twice",
+        PAIR,
+        lambda s: s.blockize([s.get_block("B"), s.get_block("B")]),
+        "list each block once",
+        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
+    ),
+    Row(
+        "blockize: a list in a condition",
+        main("A:8 C:8 D:8", nest("i:2", under("if i > 0:", each("C", "C[vi] = A[vi]"), each("D", "D[vi] = A[vi]")))),
+        lambda s: s.blockize([s.get_block("C"), s.get_block("D")]),
+        "by a loop of its own",
+        lambda s: (s.blockize(loop(s, "C", 1)), s.blockize(loop(s, "D", 1))),
+    ),
+    Row(
+        "blockize: a list of blocks of two scopes",
+        main(
+            "A:8 C:8 b:8",
+            each("B", "b[vi] = A[vi]"),
+            nest("i:4", block("o", "vo:4=i", nest("j:2", block("C", "vj:2=j", "C[vo * 2 + vj] = b[vo * 2 + vj]")))),
+        ),
+        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
+        "those that stand under one block",
+        lambda s: s.blockize([s.get_block("B"), s.get_block("o")]),
+    ),
+    Row(
+        "blockize: a list with guards that differ",
+        main(
+            "A:7 C:8 D:8",
+            nest(
+                "i:8",
+                nest("j:1", block("C", "vi:7=i", "C[vi] = A[vi]", where="i < 7")),
+                nest("j:1", block("D", "vi:7=i", "D[vi] = A[vi]", where="i < 6")),
+            ),
+        ),
+        lambda s: s.blockize([s.get_block("C"), s.get_block("D")]),
+        "split by factors that divide",
+        lambda s: s.blockize([s.get_block("C"), s.get_block("D")]),
+        instead=main(
+            "A:7 C:8 D:8",
+            nest(
+                "i:7",
+                nest("j:1", block("C", "vi:7=i", "C[vi] = A[vi]")),
+                nest("j:1", block("D", "vi:7=i", "D[vi] = A[vi]")),
+            ),
+        ),
+    ),
+    Row(
+        "blockize: a list whose iters are not in one order",
+        main(
+            "A:4x4 B:4x4 C:4x4",
+            nest(
+                "i:4 j:4",
+                block("B", "vi:4=i vj:4=j", "B[vi, vj] = A[vi, vj]"),
+                block("C", "vj:4=j vi:4=i", "C[vi, vj] = A[vi, vj]"),
+            ),
+        ),
+        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
+        "reorder_block_iter_var",
+        lambda s: (s.reorder_block_iter_var("C", [1, 0]), s.blockize([s.get_block("B"), s.get_block("C")])),
+    ),
+    Row(
+        "blockize: a list with an iter missing",
+        main(
+            "A:4x4 B:4 C:4x4",
+            nest(
+                "i:4",
+                block("B", "vi:4=i", "B[vi] = A[vi, 0]"),
+                nest("j:4", block("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]")),
+            ),
+        ),
+        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
+        "T.axis.spatial(1, 0)",
+        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
+        instead=main(
+            "A:4x4 B:4 C:4x4",
+            nest(
+                "i:4",
+                block("B", "vi:4=i vj:1=0", "B[vi] = A[vi, 0]"),
+                nest("j:4", block("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]")),
+            ),
+        ),
+    ),
+    Row(
+        "blockize: statements beside the nest",
+        main("A:8 C:8 D:8", nest("i:2", "D[i] = 1.0", nest("j:4", block("C", "vi:8=i * 4 + j", "C[vi] = A[vi]")))),
+        lambda s: s.blockize(loop(s, "C")),
+        "name a loop further in",
+        lambda s: s.blockize(loop(s, "C", 1)),
+    ),
+    Row(
+        "blockize: bounds that use a loop outside",
+        TRIANGLE,
+        lambda s: s.blockize(loop(s, "C", 1)),
+        "give j its longest range",
+        lambda s: s.blockize(loop(s, "C")),
+        instead=CUT_SQUARE,
+    ),
+    Row(
+        "blockize: steps that the tile does not divide",
+        main("A:34 C:32 b:34", each("B:34", "b[vi] = A[vi]"), each("C:32", "C[vi] = b[vi] + b[vi + 2]")),
+        lambda s: s.blockize(loop(s, "B", 1)),
+        "split the inner loop by a factor that divides the steps",
+        lambda s: s.blockize(s.split(loop(s, "B", 1), [None, 2])[1]),
+        before=lambda s: (s.split(loop(s, "C"), [None, 16]), s.compute_at("B", loop(s, "C"))),
+    ),
+    Row(
+        "blockize: a fused loop cut across",
+        main("A:12x20 C:12x20", each("C:12x20", "C[vi, vj] = A[vi, vj]")),
+        lambda s: s.blockize(loop(s, "C", 1)),
+        "by factors of the old extents",
+        lambda s: (s.fuse(*s.get_loops("C")), s.blockize(s.split(loop(s, "C"), [None, 10])[1])),
+        before=lambda s: s.split(s.fuse(*s.get_loops("C")), [None, 16]),
+        again=True,
+    ),
+    Row(
+        "blockize: the small steps outside",
+        ONE,
+        lambda s: s.blockize(loop(s, "C", 1)),
+        "reorder the loops",
+        lambda s: (s.reorder(loop(s, "C", 1), loop(s, "C", 0)), s.blockize(loop(s, "C", 1))),
+        before=lambda s: (s.split(loop(s, "C"), [None, 4]), s.reorder(loop(s, "C", 1), loop(s, "C", 0))),
+    ),
+    Row(
+        "blockize: an iter that steps over points",
+        main("A:8 C:8", nest("i:2 j:2", block("C", "vi:8=i * 4 + j * 2", "C[vi] = A[vi]"))),
+        lambda s: s.blockize(loop(s, "C", 1)),
+        "let the iter count the points",
+        lambda s: s.blockize(loop(s, "C", 1)),
+        instead=main("A:8 C:8", nest("i:2 j:2", block("C", "vi:4=i * 2 + j", "C[vi * 2] = A[vi * 2]"))),
+    ),
+    Row(
+        "blockize: a guard over two loops",
+        main("A:4x4 C:4x4", nest("i:4 j:4", block("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]", where="i + j < 6"))),
+        lambda s: s.blockize(loop(s, "C", 1)),
+        "take a loop around all that it uses",
+        lambda s: s.blockize(loop(s, "C")),
+    ),
+    Row(
+        "blockize: a guard over two loops of a sum",
+        main(
+            "A:4x4 C:4",
+            nest(
+                "i:4 j:4",
+                block("C", "vi:4=i vj:4R=j", "C[vi] = C[vi] + A[vi, vj]", init="C[vi] = 0.0", where="i + j < 6"),
+            ),
+        ),
+        lambda s: s.blockize(loop(s, "C")),
+        "decompose_reduction first",
+        lambda s: (s.decompose_reduction("C", loop(s, "C")), s.blockize(loop(s, "C_update"))),
+    ),
+    Row(
+        "blockize: a remainder of inner and outer loops",
+        main("A:4x4 C:4x4", nest("i:4 j:4", block("C", "vi:4=j vj:4=(i + j) % 4", "C[vi, vj] = A[vi, vj]"))),
+        lambda s: s.blockize(loop(s, "C", 1)),
+        "take a loop around all that it uses",
+        lambda s: s.blockize(loop(s, "C")),
+    ),
+]
+
+
+@each_of(ROWS)
+def test_the_way_out(row):
+    row.follow()

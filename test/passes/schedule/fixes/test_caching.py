@@ -1,0 +1,187 @@
+"""The ways out of refusals of cache_read, cache_write, cache_index, read_at and write_at: each is followed."""
+
+from __future__ import annotations
+
+from harness.fix_rows import Row, each_of, loop
+from programs.short import CUT_SQUARE, HALVES, PAIR, TRIANGLE, block, each, main, nest, total, under
+
+COND = "if A[0] > 0.0:"
+BRANCHES = main(
+    "A:8 B:8 C:8",
+    nest(
+        "i:8",
+        under(COND, block("B", "vi:8=i", "B[vi] = A[vi]")),
+        under("else:", block("C", "vi:8=i", "C[vi] = B[vi]")),
+    ),
+)
+
+ROWS = [
+    Row(
+        "cache_read: several writers",
+        HALVES,
+        lambda s: s.cache_read("C", 0, "local"),
+        "blockize the writers into one block first",
+        lambda s: (s.blockize([s.get_block("L"), s.get_block("H")]), s.cache_read("C", 0, "local")),
+    ),
+    Row(
+        "cache_read: written outside any block",
+        main("A:8 C:8 b:8", nest("i:8", "b[i] = A[i]"), each("C", "C[vi] = b[vi]")),
+        lambda s: s.cache_read("C", 0, "local"),
+        "put that statement into a block",
+        lambda s: s.cache_read("C", 0, "local"),
+        instead=PAIR,
+    ),
+    Row(
+        "cache_read: values of another iteration",
+        main(
+            "A:9 C:9 b:9",
+            nest(
+                "i:9",
+                block("B", "vi:9=i", "b[vi] = A[vi]"),
+                block("C", "vi:9=i", "C[vi] = T.if_then_else(vi > 0, b[vi - 1], T.float32(0))"),
+            ),
+        ),
+        lambda s: s.cache_read("C", 0, "local"),
+        "read_at copies what is there",
+        lambda s: s.read_at(loop(s, "C"), "C", 0, "local"),
+    ),
+    Row(
+        "cache_read: a parameter of which a half is written",
+        main("A:8 B:8 C:8", each("B:4", "B[vi] = A[vi]"), each("C", "C[vi] = B[vi]")),
+        lambda s: s.cache_read("C", 0, "local"),
+        "read_at copies what is there",
+        lambda s: s.read_at(loop(s, "C"), "C", 0, "local"),
+    ),
+    Row(
+        "cache_read: a writer that may not run",
+        main(
+            "A:8 B:8 C:8",
+            nest("i:8", under(COND, block("B", "vi:8=i", "B[vi] = A[vi]")), block("C", "vi:8=i", "C[vi] = B[vi]")),
+        ),
+        lambda s: s.cache_read("C", 0, "local"),
+        "read_at copies what is there",
+        lambda s: s.read_at(loop(s, "C"), "C", 0, "local"),
+    ),
+    Row(
+        "cache_read: writer and reader in two branches",
+        BRANCHES,
+        lambda s: s.cache_read("C", 0, "local"),
+        "read_at copies what is there",
+        lambda s: s.read_at(s.add_unit_loop("C"), "C", 0, "local"),
+    ),
+    Row(
+        "cache_read: a second reader in the other branch",
+        main(
+            "A:8 B:8 C:8 D:8",
+            nest(
+                "i:8",
+                under(COND, block("B", "vi:8=i", "B[vi] = A[vi]"), block("D", "vi:8=i", "D[vi] = B[vi]")),
+                under("else:", block("C", "vi:8=i", "C[vi] = B[vi]")),
+            ),
+        ),
+        lambda s: s.cache_read("C", 0, "local"),
+        "leave this reader out (consumer_blocks)",
+        lambda s: s.cache_read("C", 0, "local", [s.get_block("D")]),
+    ),
+    Row(
+        "cache_write: a listed reader of what nobody wrote",
+        main("A:8 B:8 C:8", each("B:4", "B[vi] = A[vi]"), each("C", "C[vi] = B[vi]")),
+        lambda s: s.cache_write("B", 0, "local", [s.get_block("C")]),
+        "leave this reader out (consumer_blocks)",
+        lambda s: s.cache_write("B", 0, "local"),
+    ),
+    Row(
+        "cache_write: read outside any block",
+        main("A:8 C:8 b:8", each("B", "b[vi] = A[vi]"), nest("i:8", "C[i] = b[i]")),
+        lambda s: s.cache_write("B", 0, "local"),
+        "put that statement into a block",
+        lambda s: s.cache_write("B", 0, "local"),
+        instead=PAIR,
+    ),
+    Row(
+        "cache_write: no box",
+        main("A:8 C:16", each("C", "C[vi * 2] = A[vi]")),
+        lambda s: s.cache_write("C", 0, "local"),
+        "write_at a loop",
+        lambda s: s.write_at(loop(s, "C"), "C", 0, "local"),
+    ),
+    Row(
+        "cache_write: an init outside",
+        main("A:8x4 C:8", total()),
+        lambda s: s.cache_write("C", 0, "local"),
+        'name block "C_o"',
+        lambda s: s.cache_write("C_o", 0, "local"),
+        before=lambda s: s.blockize(loop(s, "C", 1)),
+    ),
+    Row(
+        "cache_write: writer and reader in two branches",
+        BRANCHES,
+        lambda s: s.cache_write("B", 0, "local"),
+        "write_at a loop around the writer alone",
+        lambda s: s.write_at(s.add_unit_loop("B"), "B", 0, "local"),
+    ),
+    Row(
+        "cache_write: a reader ahead in the loop",
+        main(
+            "A:9 B:9 C:9", nest("i:8", block("C", "vi:8=i", "C[vi] = B[vi]"), block("B", "vi:8=i", "B[vi + 1] = A[vi]"))
+        ),
+        lambda s: s.cache_write("B", 0, "local"),
+        "write_at a loop around the writer alone",
+        lambda s: s.write_at(s.add_unit_loop("B"), "B", 0, "local"),
+    ),
+    Row(
+        "cache_index: a threshold too high",
+        main("A:8 C:8", each("C", "C[vi] = A[vi // 2]")),
+        lambda s: s.cache_index("C", "global", 5),
+        "a lower cse_thresh",
+        lambda s: s.cache_index("C", "global", 1),
+    ),
+    Row(
+        "read_at: written after it was read",
+        main("A:8 B:8", nest("i:8", block("B", "vi:8=i", "B[vi] = A[vi]"), block("A", "vi:8=i", "A[vi] = 0.0"))),
+        lambda s: s.read_at(loop(s, "B"), "B", 0, "local"),
+        "name a loop further in",
+        lambda s: s.read_at(s.add_unit_loop("B"), "B", 0, "local"),
+    ),
+    Row(
+        "read_at: a block that reads and writes",
+        main("A:8", each("A", "A[vi] = A[vi] + 1.0")),
+        lambda s: s.read_at(loop(s, "A"), "A", 0, "local"),
+        "cache_inplace copies around a single block",
+        lambda s: s.cache_inplace("A", 0, "local"),
+    ),
+    Row(
+        "read_at: a loop elsewhere",
+        PAIR,
+        lambda s: s.read_at(loop(s, "B"), "C", 0, "local"),
+        "name one of its own loops",
+        lambda s: s.read_at(loop(s, "C"), "C", 0, "local"),
+    ),
+    Row(
+        "read_at: a range that depends on a loop",
+        TRIANGLE,
+        lambda s: s.read_at(loop(s, "C", 1), "C", 0, "local"),
+        "give j its longest range",
+        lambda s: s.read_at(loop(s, "C", 1), "C", 0, "local"),
+        instead=CUT_SQUARE,
+    ),
+    Row(
+        "write_at: no box",
+        main("A:4x8 C:4x16", each("C:4x8", "C[vi, vj * 2] = A[vi, vj]")),
+        lambda s: s.write_at(loop(s, "C"), "C", 0, "local"),
+        "name a loop further in",
+        lambda s: s.write_at(loop(s, "C", 1), "C", 0, "local"),
+    ),
+    Row(
+        "write_at: what the buffer held before",
+        main("A:8", each("A", "A[vi] = A[vi] + 1.0")),
+        lambda s: s.write_at(loop(s, "A"), "A", 0, "local"),
+        "cache_inplace copies in",
+        lambda s: s.cache_inplace("A", 0, "local"),
+    ),
+]
+
+
+@each_of(ROWS)
+def test_the_way_out(row):
+    row.follow()

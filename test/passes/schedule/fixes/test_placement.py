@@ -1,0 +1,244 @@
+"""The ways out of refusals of compute_at, reverse_compute_at and rolling_buffer: each is followed."""
+
+from __future__ import annotations
+
+from harness.fix_rows import Row, each_of, loop
+from programs.short import (
+    EARLIER_READER,
+    HALVES,
+    KEPT_PAIR,
+    PAIR,
+    PAIR_2D,
+    SUMS,
+    SUMS_OF_A_TRIANGLE,
+    SUMS_OF_WHOLE_ROWS,
+    block,
+    each,
+    main,
+    nest,
+    under,
+)
+
+OVERWRITTEN = main("A:8 C:8 b:8", each("B", "b[vi] = A[vi]"), each("reset", "A[vi] = 1.0"), each("C", "C[vi] = b[vi]"))
+FROM_B = "\n".join([block("D", "vi:8=i", "d[vi] = b[vi]"), nest("j:1", block("C", "vi:8=i", "C[vi] = d[vi]"))])
+FIRST_COLUMN = nest("j:1", block("w", "vi:8=i vj:1=j", "B[vi, vj] = A[vi, vj]"))
+
+
+def columns(value: str) -> str:
+    """Two columns of b, and their sum."""
+    both = nest("j:1", block("C", "vi:8=i", "C[vi] = b[vi, 0] + b[vi, 1]"))
+    return "\n".join([nest("j:2", block("b", "vi:8=i vj:2=j", f"b[vi, vj] = {value}")), both])
+
+
+ROWS = [
+    Row(
+        "compute_at: nothing reads it, computed at its input",
+        main("A:8 B:8 C:8 b:8 d:8", each("B", "b[vi] = A[vi]"), each("d", "d[vi] = b[vi]"), each("C", "C[vi] = b[vi]")),
+        lambda s: s.compute_at("d", loop(s, "C")),
+        "reverse_compute_at takes it to what it reads",
+        lambda s: s.reverse_compute_at("d", loop(s, "B")),
+    ),
+    Row(
+        "compute_at: nothing reads it, dropped",
+        main("A:8 B:8 C:8 b:8 d:8", each("B", "b[vi] = A[vi]"), each("d", "d[vi] = b[vi]"), each("C", "C[vi] = b[vi]")),
+        lambda s: s.compute_at("d", loop(s, "C")),
+        "compute_inline drops it",
+        lambda s: s.compute_inline("d"),
+    ),
+    Row(
+        "compute_at: an output",
+        KEPT_PAIR,
+        lambda s: s.compute_at("B", loop(s, "C")),
+        'cache_write of block "B" first',
+        lambda s: (s.cache_write("B", 0, "local"), s.compute_at("B", loop(s, "B_local"))),
+    ),
+    Row(
+        "compute_at: it would take from a vectorized loop what kept its lanes apart",
+        main(
+            "A:10 D:8 p:10 c:8",
+            under(
+                "for i in T.vectorized(8):",
+                nest("j:3", block("P", "vi:10=i + j", "p[vi] = A[vi]")),
+                block("C", "vi:8=i", "c[vi] = p[vi] + p[vi + 2]"),
+            ),
+            each("D", "D[vi] = c[vi]"),
+        ),
+        lambda s: s.compute_at("C", loop(s, "D")),
+        "unroll it",
+        lambda s: (s.unroll(loop(s, "P")), s.compute_at("C", loop(s, "D"))),
+    ),
+    Row(
+        "compute_at: an input of several writers",
+        main(
+            "A:8x8 C:8x8 b:8x8 d:8x8",
+            nest(
+                "i:8",
+                nest("j:4", block("L", "vo:8=i vi:4=j", "b[vo, vi] = A[vo, vi]")),
+                nest("j:4", block("H", "vo:8=i vi:4=j", "b[vo, vi + 4] = A[vo, vi + 4]")),
+                nest("j:8", block("D", "vi:8=i vj:8=j", "d[vi, vj] = b[vi, vj]")),
+                nest("j:8", block("C", "vi:8=i vj:8=j", "C[vi, vj] = d[vi, vj]")),
+            ),
+        ),
+        lambda s: s.compute_at("D", loop(s, "C", 1)),
+        "blockize the writers into one block first",
+        lambda s: (s.blockize([s.get_block("L"), s.get_block("H")]), s.compute_at("D", loop(s, "C", 1))),
+    ),
+    Row(
+        "compute_at: an input written outside any block",
+        main("A:8 C:8 b:8 d:8", nest("i:8", "b[i] = A[i]", FROM_B)),
+        lambda s: s.compute_at("D", loop(s, "C", 1)),
+        "put that statement into a block",
+        lambda s: s.compute_at("D", loop(s, "C", 1)),
+        instead=main("A:8 C:8 b:8 d:8", nest("i:8", block("B", "vi:8=i", "b[vi] = A[vi]"), FROM_B)),
+    ),
+    Row(
+        "compute_at: an input overwritten",
+        OVERWRITTEN,
+        lambda s: s.compute_at("B", loop(s, "C")),
+        "read a copy that a block makes first",
+        lambda s: s.compute_at("B", loop(s, "C")),
+        instead=main(
+            "A:8 C:8 a:8 b:8",
+            each("a", "a[vi] = A[vi]"),
+            each("B", "b[vi] = a[vi]"),
+            each("reset", "A[vi] = 1.0"),
+            each("C", "C[vi] = b[vi]"),
+        ),
+    ),
+    Row(
+        "compute_at: an input of which a part was there before",
+        main("A:8x2 B:8x2 C:8 b:8x2", nest("i:8", FIRST_COLUMN, columns("B[vi, vj]"))),
+        lambda s: s.compute_at("b", loop(s, "C", 1)),
+        "from a copy that a block makes first",
+        lambda s: s.compute_at("b", loop(s, "C", 1)),
+        instead=main(
+            "A:8x2 B:8x2 C:8 b:8x2 o:8",
+            each("o", "o[vi] = B[vi, 1]"),
+            nest("i:8", FIRST_COLUMN, columns("T.if_then_else(vj < 1, B[vi, vj], o[vi])")),
+        ),
+    ),
+    Row(
+        "compute_at: an input overwritten, the reader brought instead",
+        OVERWRITTEN,
+        lambda s: s.compute_at("B", loop(s, "C")),
+        'reverse_compute_at brings what reads block "B" to it',
+        lambda s: s.reverse_compute_at("C", loop(s, "B")),
+    ),
+    Row(
+        "compute_at: a sum read half way",
+        main(
+            "A:8 C:8 p:8 t:1",
+            nest(
+                "k:8",
+                block("S", "vo:1=0 vk:8R=k", "t[vo] = t[vo] + A[vk]", init="t[vo] = 0.0"),
+                block("P", "vk:8=k", "p[vk] = t[0]"),
+            ),
+            each("C", "C[vi] = p[vi]"),
+        ),
+        lambda s: s.compute_at("P", loop(s, "C")),
+        'reverse_compute_at brings what reads block "P" to it',
+        lambda s: s.reverse_compute_at("C", loop(s, "P")),
+    ),
+    Row(
+        "compute_at: a loop of its own",
+        PAIR,
+        lambda s: s.compute_at("B", loop(s, "B")),
+        "a loop around a block that reads its result",
+        lambda s: s.compute_at("B", loop(s, "C")),
+    ),
+    Row(
+        "compute_at: a loop in another scope",
+        PAIR_2D,
+        lambda s: s.compute_at("B", loop(s, "C")),
+        'a loop around block "C_o"',
+        lambda s: s.compute_at("B", loop(s, "C_o")),
+        before=lambda s: s.blockize(loop(s, "C", 1)),
+    ),
+    Row(
+        "compute_at: a part of a sum",
+        SUMS_OF_A_TRIANGLE,
+        lambda s: s.compute_at("C", loop(s, "D")),
+        "T.if_then_else choosing the identity",
+        lambda s: s.compute_at("C", loop(s, "D")),
+        instead=SUMS_OF_WHOLE_ROWS,
+    ),
+    Row(
+        "compute_at: an update alone",
+        SUMS,
+        lambda s: s.compute_at("C_update", loop(s, "D")),
+        "before decompose_reduction takes the init out",
+        lambda s: s.compute_at("C", loop(s, "D")),
+        before=lambda s: s.decompose_reduction("C", loop(s, "C")),
+        again=True,
+    ),
+    Row(
+        "compute_at: writers of halves",
+        HALVES,
+        lambda s: s.compute_at("L", loop(s, "C")),
+        "blockize the writers into one block",
+        lambda s: s.compute_at(s.blockize([s.get_block("L"), s.get_block("H")]), loop(s, "C")),
+    ),
+    Row(
+        "compute_at: an opaque iter",
+        main("A:8 C:8 b:8", nest("i:8", block("B", "vi:8O=i", "b[vi] = A[vi]")), each("C", "C[vi] = b[vi]")),
+        lambda s: s.compute_at("B", loop(s, "C")),
+        "declare it spatial",
+        lambda s: s.compute_at("B", loop(s, "C")),
+        instead=PAIR,
+    ),
+    Row(
+        "reverse_compute_at: a result that is read before",
+        EARLIER_READER,
+        lambda s: s.reverse_compute_at("C", loop(s, "B")),
+        'cache_write of block "C"',
+        lambda s: (s.cache_write("C", "C", "local"), s.reverse_compute_at("C", loop(s, "B"))),
+    ),
+    Row(
+        "reverse_compute_at: a producer",
+        PAIR,
+        lambda s: s.reverse_compute_at("B", loop(s, "C")),
+        "compute_at puts a block under",
+        lambda s: s.compute_at("B", loop(s, "C")),
+    ),
+    Row(
+        "reverse_compute_at: an order that counts",
+        main(
+            "A:4x2x4 C:4 b:4x2x4",
+            each("B:4x2x4", "b[vi, vj, vk] = A[vi, vj, vk] * 2.0"),
+            nest(
+                "i:4 l:4 k:2",
+                block("C", "vi:4=i vk:2R=k vl:4R=l", "C[vi] = C[vi] * 0.5 + b[vi, vk, vl]", init="C[vi] = 0.0"),
+            ),
+        ),
+        lambda s: s.reverse_compute_at("C", loop(s, "B")),
+        "reorder_block_iter_var",
+        lambda s: (s.reorder_block_iter_var("C", [0, 2, 1]), s.reverse_compute_at("C", loop(s, "B"))),
+    ),
+    Row(
+        "reverse_compute_at: iterations without a producer",
+        main(
+            "A:4 C:8 b:4 d:4",
+            each("B:4", "b[vi] = A[vi] * 2.0", "d[vi] = A[vi] + 1.0"),
+            each("C", "C[vi] = T.if_then_else(vi < 4, b[vi] + d[vi], 0.0)"),
+        ),
+        lambda s: s.reverse_compute_at("C", loop(s, "B")),
+        'compute_at of what it reads, at a loop of block "C"',
+        lambda s: s.compute_at("B", loop(s, "C")),
+    ),
+    Row(
+        "rolling_buffer: a result that is no copy",
+        main("A:10 B:10 C:8", each("B:10", "B[vi] = A[vi] * 2.0"), each("C", "C[vi] = B[vi] + B[vi + 2]")),
+        lambda s: s.rolling_buffer("B", 0),
+        "cache_read of B for its reader",
+        lambda s: (
+            s.cache_read("C", "B", "local"),
+            s.compute_at("B_local", loop(s, "C")),
+            s.rolling_buffer("B_local", 0),
+        ),
+    ),
+]
+
+
+@each_of(ROWS)
+def test_the_way_out(row):
+    row.follow()

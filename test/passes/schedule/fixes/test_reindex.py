@@ -1,0 +1,116 @@
+"""The ways out of refusals of reindex and reindex_cache_read: each is followed."""
+
+from __future__ import annotations
+
+from harness.fix_rows import Row, each_of, loop
+from programs.short import GATHER, PRODUCED, STENCIL, VIEWS, block, each, main, nest, shorter
+
+ROWS_INSIDE = main("A:8x4 C:8x4", each("C", nest("j:4", "C[vi, j] = A[vi, j] + 1.0")))
+PRODUCT = main(
+    "A:8x4 B:4x8 C:8x8",
+    nest(
+        "i:8 j:8 k:4",
+        block("C", "vi:8=i vj:8=j vk:4R=k", "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"),
+    ),
+)
+
+ROWS = [
+    Row(
+        "reindex: a part of what is written",
+        shorter(9),
+        lambda s: s.reindex("C", ("write", 0)),
+        'let block "C" write the rest, too',
+        lambda s: s.reindex("C", ("write", 0)),
+        instead=shorter(5),
+    ),
+    Row(
+        "reindex: a block inside",
+        main(
+            "A:4x4 C:4x4",
+            nest("i:4", block("O", "vo:4=i", nest("j:4", block("I", "vj:4=j", "C[vo, vj] = A[vj, vo] + 1.0")))),
+        ),
+        lambda s: s.reindex("O", "A"),
+        'name block "I"',
+        lambda s: s.reindex("I", "A"),
+    ),
+    Row(
+        "reindex: two places",
+        STENCIL,
+        lambda s: s.reindex("C", "b"),
+        "cache_read or cache_write copies b",
+        lambda s: s.cache_read("C", "b", "local"),
+    ),
+    Row(
+        "reindex: a loop inside, read",
+        ROWS_INSIDE,
+        lambda s: s.reindex("C", "A"),
+        "cache_read",
+        lambda s: s.cache_read("C", "A", "local"),
+    ),
+    Row(
+        "reindex: a loop inside, written",
+        ROWS_INSIDE,
+        lambda s: s.reindex("C", "C"),
+        "cache_write",
+        lambda s: s.cache_write("C", "C", "local"),
+    ),
+    Row(
+        "reindex: an index from memory",
+        GATHER,
+        lambda s: s.reindex("C", "b"),
+        "cache_read",
+        lambda s: s.cache_read("C", "b", "local"),
+    ),
+    Row(
+        "reindex: a view", VIEWS, lambda s: s.reindex("C", "A"), "cache_read", lambda s: s.cache_read("C", "A", "local")
+    ),
+    Row(
+        "reindex: an element with two cells",
+        main("A:4x4 C:7", nest("i:4 j:4", block("C", "vi:4O=i vj:4O=j", "C[vi + vj] = A[vi, vj]"))),
+        lambda s: s.reindex("C", "C"),
+        "cache_read or cache_write copies C",
+        lambda s: s.cache_write("C", "C", "local"),
+    ),
+    Row(
+        "reindex: other blocks beneath, read",
+        PRODUCED,
+        lambda s: s.reindex("C", "a"),
+        "reindex_cache_read puts the copy",
+        lambda s: s.reindex_cache_read("C", "a", "local", lambda vi, vk: (vk, vi)),
+        before=lambda s: s.compute_at("A", loop(s, "C")),
+    ),
+    Row(
+        "reindex: other blocks beneath, written",
+        PRODUCED,
+        lambda s: s.reindex("A", "a"),
+        "reindex_cache_write puts the copy",
+        lambda s: s.reindex_cache_write("A", "a", "local", lambda vi, vk: (vk, vi)),
+        before=lambda s: s.compute_at("A", loop(s, "C")),
+    ),
+    Row(
+        "reindex_cache_read: what the block writes itself",
+        main("A:8x4", each("C:8x4", "A[vi, vj] = A[vi, vj] * 2.0")),
+        lambda s: s.reindex_cache_read("C", "A", "local", lambda i, j: (j, i)),
+        "cache_inplace copies A",
+        lambda s: s.cache_inplace("C", "A", "local"),
+    ),
+    Row(
+        "reindex_cache_read: elements that share a cell",
+        PRODUCT,
+        lambda s: s.reindex_cache_read("C", "A", "local", lambda i, j, k: (i // 2, k)),
+        "lambda vi, vj, vk: (vi, vk) is a map that fits",
+        lambda s: s.reindex_cache_read("C", "A", "local", lambda vi, vj, vk: (vi, vk)),
+    ),
+    Row(
+        "reindex_cache_read: other iters",
+        PRODUCT,
+        lambda s: s.reindex_cache_read("C", "A", "local", lambda i, j, k: (i, j)),
+        "lambda vi, vj, vk: (vi, vk) is a map that fits",
+        lambda s: s.reindex_cache_read("C", "A", "local", lambda vi, vj, vk: (vi, vk)),
+    ),
+]
+
+
+@each_of(ROWS)
+def test_the_way_out(row):
+    row.follow()

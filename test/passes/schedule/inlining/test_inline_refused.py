@@ -1,0 +1,126 @@
+"""What compute_inline and reverse_compute_inline refuse."""
+
+from __future__ import annotations
+
+from programs.inlining import F32, Padded, Straight
+from programs.stages import ViewedInTiles
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+def test_refuses_outputs_and_reductions(refused):
+    sch = Schedule(Padded)
+    refused(sch, "has an init", lambda: sch.compute_inline("C"))
+    refused(sch, "has an init", lambda: sch.reverse_compute_inline("C"))
+    sch = Schedule(Straight)
+    refused(sch, "C, which is not allocated in its scope", lambda: sch.compute_inline("C"))
+    refused(sch, "exactly one buffer that the scope computes; it reads none", lambda: sch.reverse_compute_inline("B"))
+
+
+@I.ir_module
+class Overwritten:
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+        B = T.alloc_buffer((8,), "float32")
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] + 1.0
+        for i in range(8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                A[vi] = 0.0
+        for i in range(8):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = B[vi] * 2.0
+
+
+def test_refuses_inputs_written_in_between(refused, same_result):
+    sch = Schedule(Overwritten)
+    refused(sch, 'A is written between block "B", which reads it, and block "C"', lambda: sch.compute_inline("B"))
+    sch.reverse_compute_inline("C")
+    same_result(sch, Overwritten, ((8,), F32), ((8,), F32))
+
+
+def test_refuses_values_from_another_iteration(refused):
+    @I.ir_module
+    class Running:
+        @T.prim_func
+        def main(A: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
+            B = T.alloc_buffer((9,), "float32")
+            for i in range(9):
+                with T.block("B"):
+                    vi = T.axis.spatial(9, i)
+                    B[vi] = A[vi] + 1.0
+                with T.block("C"):
+                    vi = T.axis.spatial(9, i)
+                    C[vi] = T.if_then_else(vi > 0, B[vi - 1], T.float32(0))
+
+    sch = Schedule(Running)
+    refused(
+        sch,
+        r"reads B\[0\], which block .B. has "
+        r"not computed in the same iteration",
+        lambda: sch.compute_inline("B"),
+    )
+    refused(sch, r"needs B\[-1\], which block .B. has not computed", lambda: sch.reverse_compute_inline("C"))
+
+
+def test_refuses_elements_nobody_computed(refused):
+    @I.ir_module
+    class Half:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            B = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    T.where(i < 8)
+                    B[vi] = A[vi] + 1.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = B[vi // 2] + B[vi]
+
+    sch = Schedule(Half)
+    refused(sch, "at several indices", lambda: sch.reverse_compute_inline("C"))
+    sch.compute_inline("B")
+
+
+def test_refuses_bodies_that_are_not_one_store(refused):
+    sch = Schedule(Straight)
+    sch.blockize(sch.get_loops(sch.get_block("B"))[1])
+    refused(sch, "not a single store", lambda: sch.compute_inline("B_o"))
+
+
+def test_refuses_the_only_block(refused):
+    @I.ir_module
+    class Only:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32")):
+            B = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = A[vi]
+
+    sch = Schedule(Only)
+    refused(sch, "the only one in its scope", lambda: sch.compute_inline("B"))
+
+
+def test_refuses_whole_uses(refused):
+
+    sch = Schedule(ViewedInTiles)
+    refused(sch, "B is used as a whole by memref.subview", lambda: sch.compute_inline("B"))
+
+
+def test_refuses_the_root(refused):
+    sch = Schedule(Straight)
+    root = sch.get_block("root")
+    for step in (sch.compute_inline, sch.reverse_compute_inline):
+        refused(sch, "root block", lambda step=step: step(root))

@@ -1,0 +1,227 @@
+"""storage_align and unsafe_set_dtype: how an allocated buffer is kept in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.schedules import quick_build, reads_back
+from programs.inlining import FILLED
+
+from tir_mlir import Schedule
+from tir_mlir.passes.lower import LoweringWarning
+from tir_mlir.script import parse
+from tir_mlir.script.structural_equal import difference
+
+
+def stages(n: int = 16, m: int = 10, dtype: str = "float32", cached: str = "float32", facts: str = ""):
+    there = "A[vi, vj]" if cached == dtype else f'T.Cast("{cached}", A[vi, vj])'
+    back = "Y[vi, vj]" if cached == dtype else f'T.Cast("{dtype}", Y[vi, vj])'
+    return parse(
+        f"""
+@T.prim_func
+def main(A: T.Buffer(({n}, {m}), "{dtype}"), B: T.Buffer(({n}, {m}), "{dtype}")):
+    Y = T.alloc_buffer(({n}, {m}), "{cached}")
+    for i, j in T.grid({n}, {m}):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(A[vi, vj])
+            T.writes(Y[vi, vj])
+            {facts or "pass"}
+            Y[vi, vj] = {there}
+    for i, j in T.grid({n}, {m}):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(Y[vi, vj])
+            T.writes(B[vi, vj])
+            B[vi, vj] = {back}
+""".replace("            pass\n", "")
+    )
+
+
+# --- storage_align ----------------------------------------------------------------------------------------------------
+
+
+def test_a_wish_is_an_annotation():
+    sch = Schedule(stages())
+    sch.storage_align("Y", 0, -2, 32, 8)
+    expected = stages(facts='T.block_attr({"buffer_dim_align": [[0, 0, 32, 8]]})')
+    assert difference(sch.mod.mlir, expected.mlir, names=False) is None
+    sch.storage_align("Y", "Y", 1, 4, 0)
+    sch.storage_align("Y", 0, 0, 16, 3)
+    assert sch.get(sch.get_block("Y")).annotations == {"buffer_dim_align": [[0, 0, 16, 3], [0, 1, 4, 0]]}
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
+@pytest.mark.parametrize(("factor", "offset"), [(32, 8), (1, 0), (7, 15), (4, -1)])
+def test_every_element_stays_what_it_is(n, factor, offset, same_result):
+    sch = Schedule(stages(n))
+    sch.storage_align("Y", 0, 0, factor, offset)
+    same_result(sch, stages(n), ((n, 10), "float32"), ((n, 10), "float32"))
+
+
+def test_refuses_to_align(refused):
+    sch = Schedule(stages())
+    refused(sch, "B is a parameter of the function, its strides are given", lambda: sch.storage_align("B", 0, 0, 4, 0))
+    refused(sch, r"axis 2 of Y does not lie in \[-2, 2\)", lambda: sch.storage_align("Y", 0, 2, 4, 0))
+    refused(sch, "axis -3 of Y", lambda: sch.storage_align("Y", 0, -3, 4, 0))
+    refused(sch, "the factor 0 is not positive", lambda: sch.storage_align("Y", 0, 0, 0, 1))
+    refused(sch, "has no number 1 among what it writes", lambda: sch.storage_align("Y", 1, 0, 4, 0))
+    sch.annotate("Y", "buffer_dim_align", 3)
+    refused(sch, "which is no list of", lambda: sch.storage_align("Y", 0, 0, 4, 0))
+
+
+# --- unsafe_set_dtype -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
+@pytest.mark.parametrize("cached", ["float16", "float64", "int32", "int8"])
+def test_values_are_converted(n, cached, same_result):
+    """Small integers are the same in all of these types."""
+    sch = Schedule(stages(n))
+    sch.unsafe_set_dtype("Y", 0, cached)
+    assert difference(sch.mod.mlir, stages(n, cached=cached).mlir, names=False) is None
+    same_result(sch, stages(n), ((n, 10), "float32"), ((n, 10), "float32"))
+
+
+def test_values_are_rounded():
+    sch = Schedule(stages(4, 4))
+    sch.unsafe_set_dtype("Y", "Y", "float16")
+    a = np.random.default_rng(3).standard_normal((4, 4)).astype("float32")
+    b = np.empty_like(a)
+    quick_build(sch)(a, b)
+    np.testing.assert_array_equal(b, a.astype("float16").astype("float32"))
+    assert (a != b).any()
+
+
+WIDENED = [
+    ("int8", "int16", "int32"),
+    ("int8", "int32", "int32"),
+    ("int8", "int32", "int16"),
+    ("float16", "float32", "float64"),
+    ("bfloat16", "float32", "float32"),
+]
+
+
+@pytest.mark.parametrize(("kept", "cached", "wide"), WIDENED)
+def test_what_widens_a_value_takes_it_from_a_wider_type(kept, cached, wide):
+    program = f"""
+@T.prim_func
+def main(A: T.Buffer((16,), "{kept}"), B: T.Buffer((16,), "{wide}"), C: T.Buffer((16,), "{kept}")):
+    Y = T.alloc_buffer((16,), "{kept}")
+    for i in range(16):
+        with T.block("Y"):
+            vi = T.axis.spatial(16, i)
+            Y[vi] = A[vi]
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = T.Cast("{wide}", Y[vi])
+            C[vi] = Y[vi]
+"""
+    sch = Schedule(parse(program))
+    sch.unsafe_set_dtype("Y", 0, cached)
+    text = sch.mod.script()
+    value = "Y[vi]" if cached == wide else f'T.Cast("{wide}", Y[vi])'
+    assert f"B[vi] = {value}\n" in text
+    assert f'C[vi] = T.Cast("{kept}", Y[vi])' in text
+    bits = np.arange(-8, 8).astype(kept) if kept != "bfloat16" else np.arange(16).astype("uint16")
+    outs = [[np.zeros(16, wide), np.zeros_like(bits)] for _ in range(2)]
+    for mod, (b, c) in zip((sch, Schedule(parse(program))), outs, strict=True):
+        quick_build(mod)(bits, b, c)
+    np.testing.assert_array_equal(*[b for b, _ in outs])
+    np.testing.assert_array_equal(*[c for _, c in outs])
+
+
+def test_a_sum_keeps_its_order_once_it_is_rounded():
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4,), "float32")):
+    Y = T.alloc_buffer((4,), "float32")
+    for i, k in T.grid(4, 16):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[vi, vk]
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = Y[vi]
+""")
+    sch = Schedule(program)
+    sch.unsafe_set_dtype("Y", 0, "float16")
+    with pytest.raises(RuntimeError):
+        sch.rfactor(sch.get_loops("Y")[1], 0)
+
+
+def test_the_same_type_changes_nothing():
+    sch = Schedule(stages())
+    before = sch.mod.script()
+    sch.unsafe_set_dtype("Y", 0, "float32")
+    assert sch.mod.script() == before
+
+
+def test_refuses_types(refused):
+    sch = Schedule(stages())
+    refused(sch, "B is a parameter of the function, its type is the caller's",
+            lambda: sch.unsafe_set_dtype("B", 0, "float16"))  # fmt: skip
+    refused(sch, 'dtype "float8" is not supported', lambda: sch.unsafe_set_dtype("Y", 0, "float8"))
+    refused(sch, "has no number 2 among what it writes", lambda: sch.unsafe_set_dtype("Y", 2, "float16"))
+
+
+def test_refuses_buffers_with_views(refused):
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    Y = T.alloc_buffer((16,), "float32")
+    for i in range(16):
+        with T.block("Y"):
+            vi = T.axis.spatial(16, i)
+            Y[vi] = A[vi]
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,))
+            for j in range(4):
+                with T.block("inner"):
+                    vj = T.axis.spatial(4, j)
+                    B[vi * 4 + vj] = V[vj]
+""")
+    sch = Schedule(program)
+    refused(sch, "Y is also used by memref.subview, which cannot be converted",
+            lambda: sch.unsafe_set_dtype("Y", 0, "float16"))  # fmt: skip
+
+
+def test_a_constant_in_another_type_is_one():
+    sch = Schedule(parse(FILLED))
+    sch.unsafe_set_dtype("B", 0, "int8")
+    assert "B[vi] = T.int8(2)" in reads_back(sch)
+
+
+def test_a_constant_that_another_type_cannot_hold_is_converted_where_it_runs():
+    sch = Schedule(parse(FILLED.replace("= 2.0", '= T.min_value("float32")')))
+    sch.unsafe_set_dtype("B", 0, "int32")
+    assert 'B[vi] = T.Cast("int32", T.float32(' in reads_back(sch)
+
+
+def test_an_alignment_that_lost_its_buffer_is_left_out():
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 1), "float32"), C: T.Buffer((4, 1), "float32")):
+    B = T.alloc_buffer((4, 1), "float32")
+    for i, j in T.grid(4, 1):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + 2.0
+    for i, j in T.grid(4, 1):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] * 2.0
+""")
+    sch = Schedule(program)
+    sch.storage_align("B", 0, 0, 16, 1)
+    sch.reverse_compute_inline("C")
+    a, c = np.ones((4, 1), np.float32), np.zeros((4, 1), np.float32)
+    with pytest.warns(LoweringWarning, match=r"buffer_dim_align \[0, 0, 16, 1\] of block \"B\" is left out"):
+        quick_build(sch)(a, c)
+    assert (c == 6).all()

@@ -1,0 +1,190 @@
+"""transform_block_layout, reorder_block_iter_var: other iters, the same result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.schedules import reads_back
+from programs.matmul import matmul
+from programs.sizes import matmul_sizes
+
+from tir_mlir import Schedule
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
+
+MAPS = {
+    "order": lambda i, j, k: (k, j, i),
+    "any number": lambda *iters: iters[::-1],
+    "fused": lambda i, j, k: (i * 16 + j, k),
+    "tiles": lambda i, j, k: (j // 4, i, k // 5, j % 4, k % 5),
+    "backwards": lambda i, j, k: (i, 15 - j, 14 - k),
+    "a unit": lambda i, j, k: (i, 0, j, k),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
+def test_results_are_the_same(same_result, name, n):
+    sch = Schedule(matmul(n, 16, 15))
+    sch.transform_block_layout("C", MAPS[name])
+    same_result(sch, matmul(n, 16, 15), *matmul_sizes(n, 16, 15))
+
+
+def test_the_nest_is_new():
+    @T.prim_func
+    def after(A: T.Buffer((6, 15), "float32"), B: T.Buffer((15, 16), "float32"), C: T.Buffer((6, 16), "float32")):
+        for a, b, c in T.grid(96, 3, 5):
+            with T.block("C"):
+                va, vb, vc = T.axis.remap("SRR", [a, b, c])
+                with T.init():
+                    C[va // 16, va % 16] = 0.0
+                C[va // 16, va % 16] += A[va // 16, vb * 5 + vc] * B[vb * 5 + vc, va % 16]
+
+    sch = Schedule(matmul(6, 16, 15))
+    block = sch.get_block("C")
+    sch.transform_block_layout(block, lambda i, j, k: (i * 16 + j, k // 5, k % 5))
+    assert difference(sch.mod.mlir, Schedule(after).mod.mlir, names=False) is None
+    assert [sch.get(loop).extent for loop in sch.get_loops(block)] == [96, 3, 5]
+
+
+def test_a_digit_is_a_remainder_divided():
+    @T.prim_func
+    def windows(A: T.Buffer((20, 9, 3), "float32"), C: T.Buffer((14,), "float32")):
+        for i, j, k, m in T.grid(14, 7, 3, 3):
+            with T.block("C"):
+                vi, vj, vk, vm = T.axis.remap("SRRR", [i, j, k, m])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi + vj, vk * 2, vm]
+
+    sch = Schedule(windows)
+    sch.transform_block_layout("C", lambda i, j, k, m: (i, j * 9 + k * 3 + m))
+    assert "A[v0 + v1 // 9, v1 % 9 // 3 * 2, v1 % 3]" in sch.mod.script()
+
+
+def test_any_number_of_digits():
+    @T.prim_func
+    def box(A: T.Buffer((8, 3, 3, 3), "float32"), C: T.Buffer((1,), "float32")):
+        for i, j, k, m in T.grid(8, 3, 3, 3):
+            with T.block("C"):
+                vi, vj, vk, vm = T.axis.remap("RRRR", [i, j, k, m])
+                with T.init():
+                    C[0] = 0.0
+                C[0] += A[vi, vj, vk, vm]
+
+    sch = Schedule(box)
+    sch.transform_block_layout("C", lambda i, j, k, m: ((i * 3 + j) * 9 + k * 3 + m,))
+    assert "A[v0 // 27, v0 % 27 // 9, v0 // 3 % 3, v0 % 3]" in sch.mod.script()
+
+
+@T.prim_func
+def rows(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 8), "float32")
+    C = T.match_buffer(c, (n, 8), "float32")
+    for i, j in T.grid(n, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj] * 2.0
+
+
+def test_sizes_that_are_not_known(same_result, refused):
+    sch = Schedule(rows)
+    refused(
+        sch,
+        "it holds only where n % 4 == 0",
+        lambda: sch.transform_block_layout("C", lambda i, j: (i // 4, i % 4, j)),
+    )
+    sch.transform_block_layout("C", lambda i, j: i * 8 + j)
+    assert "for ax0 in range(n * 8):" in sch.mod.script()
+    for n in (1, 15, 16, 17, 127):
+        same_result(sch, Schedule(rows).mod, ((n, 8), "float32"), ((n, 8), "float32"))
+
+
+@pytest.mark.parametrize(
+    ("index_map", "message"),
+    [
+        (lambda i, j, k: (i + j, k), r"\(0, 1, 0\) and \(1, 0, 0\) both go to \(1, 0\)"),
+        (lambda i, j, k: (i, j * 15 + k), "mixes kinds: vj is spatial, vk is reduce"),
+        (lambda i, j, k: (i // 4, i % 4, j, k), "leaves places over, where axis0 == 1 and axis1 >= 2"),
+        (lambda i, j, k: (i, j, k - 1), "an index is not below 0"),
+        (lambda i, j, k: (), "gives no index|both go to"),
+    ],
+)
+def test_maps_that_do_not_fit(refused, index_map, message):
+    sch = Schedule(matmul(6, 16, 15))
+    refused(sch, message, lambda: sch.transform_block_layout("C", index_map))
+
+
+@pytest.mark.parametrize("block", [np.array([2, None]), np.zeros(3), [np.zeros(2)], None])
+def test_what_is_no_block(refused, block):
+    sch = Schedule(matmul(6, 16, 15))
+    refused(sch, "wrong type", lambda: sch.transform_block_layout(block, lambda *iters: iters), TypeError)
+
+
+def test_an_order_that_counts(refused):
+    @T.prim_func
+    def main(A: T.Buffer((8, 15), "float32"), C: T.Buffer((8,), "float32")):
+        for i, k in T.grid(8, 15):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] = C[vi] * 0.5 + A[vi, vk]
+
+    sch = Schedule(main)
+    message = r"a dependence would run backwards: C\(i=0, k=0\) and C\(i=0, k=1\) touch C\[0\]"
+    refused(sch, message, lambda: sch.transform_block_layout("C", lambda i, k: (i, 14 - k)))
+    sch.transform_block_layout("C", lambda i, k: (i, k // 5, k % 5))  # the old order
+
+
+def test_iters_in_another_order(same_result, refused):
+    sch = Schedule(matmul(15, 16, 17))
+    block = sch.get_block("C")
+    sch.reorder_block_iter_var(block, [2, 0, 1])
+    assert sch.get(block).iters == [("vk", "R"), ("vi", "S"), ("vj", "S")]
+    assert [sch.get(loop).name for loop in sch.get_loops(block)] == ["i", "j", "k"]
+    same_result(sch, matmul(15, 16, 17), *matmul_sizes(15, 16, 17))
+    before = sch.mod.script()
+    sch.reorder_block_iter_var(block, [0, 1, 2])
+    assert sch.mod.script() == before
+    for order in ([0, 1], [0, 1, 1], [0, 1, 3], [-1, 0, 1], []):
+        refused(sch, "each is named once", lambda order=order: sch.reorder_block_iter_var(block, order))
+    refused(sch, "wrong type", lambda: sch.reorder_block_iter_var(block, 1), TypeError)
+
+
+def test_declared_regions_follow_the_iters():
+    @T.prim_func
+    def main(A: T.Buffer((4, 6), "float32")):
+        for i, j in T.grid(4, 6):
+            with T.block("outer"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.reads(A[vi, 0:6])
+                T.writes(A[vi, vj])
+                with T.block("inner"):
+                    T.reads(A[vi, 0:6])
+                    T.writes(A[vi, vj])
+                    A[vi, vj] = 1.0
+
+    sch = Schedule(main)
+    sch.reorder_block_iter_var("outer", [1, 0])
+    assert sch.mod.script().count("T.reads(A[vi, 0:6])") == 2
+    sch = Schedule(main)
+    sch.transform_block_layout("outer", lambda i, j: i * 6 + j)
+    assert sch.mod.script().count("T.reads(A[v0 // 6, 0:6])") == 2
+
+
+def test_a_position_that_is_one_number_reads_back():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((1,), "int8"), B: T.Buffer((1,), "int8")):
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            B[vi] = A[vi] + T.Cast("int8", vi * 2 + 1)
+""")
+    )
+    sch.transform_block_layout("B", lambda i: (i % 2, i // 2))
+    assert "A[0] + T.int8(1)" in reads_back(sch)

@@ -1,0 +1,290 @@
+"""transform_layout: what the program looks like afterwards, what it computes, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.schedules import quick_build, reads_back
+
+from tir_mlir import IndexMap, Schedule
+from tir_mlir.compat.constants import const
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
+
+SIZES = [1, 15, 16, 17, 127]
+
+
+def same_as(sch: Schedule, expected) -> None:
+    assert difference(sch.mod.mlir, Schedule(expected).mod.mlir, names=False) is None
+
+
+def chain(n: int, m: int):
+    """B from A, C from B and W by a sum."""
+
+    @T.prim_func
+    def main(A: T.Buffer((n, m), "float32"), W: T.Buffer((m, n), "float32"), C: T.Buffer((n, n), "float32")):
+        B = T.alloc_buffer((n, m), "float32")
+        for i, j in T.grid(n, m):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * 2.0
+        for i, j, k in T.grid(n, n, m):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = 0.0
+                C[vi, vj] += B[vi, vk] * W[vk, vj]
+
+    return main
+
+
+MAPS = {
+    "tiles": lambda i, j: (i // 4, j // 16, i % 4, j % 16),
+    "transposed": lambda i, j: (j, i),
+    "rows": lambda i, j: (j // 8, i, j % 8),
+    "one": lambda i, j: i * 128 + j,
+    "skewed": lambda i, j: (i + j, j),
+}
+
+
+def run_chain(sch: Schedule, name: str, index_map: IndexMap, n: int, m: int, pad: int) -> None:
+    rng = np.random.default_rng(n + m)
+    arrays = {"A": rng.integers(-3, 4, (n, m)), "W": rng.integers(-3, 4, (m, n)), "C": np.full((n, n), 77)}
+    arrays = {k: v.astype(np.float32) for k, v in arrays.items()}
+    expected = 2 * arrays["A"] @ arrays["W"]
+    passed = [index_map.map_ndarray(a, pad) if k == name else a for k, a in arrays.items()]
+    quick_build(sch.mod)(*passed)
+    np.testing.assert_array_equal(passed[2], index_map.map_ndarray(expected, pad) if name == "C" else expected)
+
+
+@pytest.mark.parametrize("name", ["A", "B", "W", "C"])
+@pytest.mark.parametrize("index_map", MAPS, ids=list(MAPS))
+def test_results_are_the_same(name, index_map):
+    one = IndexMap.from_func(MAPS[index_map])
+    for n, m in [(1, 17), (15, 16), (17, 127)]:
+        sch = Schedule(chain(n, m))
+        sch.transform_layout("B" if name in "AB" else "C", name, one, pad_value=3)
+        run_chain(sch, name, one, n, m, 3)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_after_other_steps(n):
+    """A writer that is split, fused and parallel keeps its loops; a block after it writes the padding."""
+    one = IndexMap.from_func(MAPS["tiles"])
+    sch = Schedule(chain(n, 17))
+    i, j, _ = sch.get_loops("C")
+    sch.split(i, factors=[None, 5])
+    sch.parallel(sch.fuse(*sch.get_loops("B")))
+    for block, name in (("B", "B"), ("C", "C")):
+        sch.transform_layout(block, ("write", 0), one, pad_value=2)
+        assert name in ("B", "C")
+    run_chain(sch, "C", one, n, 17, 2)
+
+
+def test_the_least_that_changes():
+    @T.prim_func
+    def before(A: T.Buffer((64, 128), "float32"), C: T.Buffer((64, 128), "float32")):
+        B = T.alloc_buffer((64, 128), "float32")
+        for i, j in T.grid(64, 128):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * 2.0
+        for i, j0, j1 in T.grid(64, 8, 16):
+            with T.block("C"):
+                vi, vj0, vj1 = T.axis.remap("SSS", [i, j0, j1])
+                C[vi, vj0 * 16 + vj1] = B[vi, vj0 * 16 + vj1] + 1.0
+
+    @T.prim_func
+    def after(A: T.Buffer((64, 128), "float32"), C: T.Buffer((128, 64), "float32")):
+        B = T.alloc_buffer((4, 8, 16, 16), "float32")
+        for i, j in T.grid(64, 128):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi // 16, vj // 16, vi % 16, vj % 16] = A[vi, vj] * 2.0
+        for i, j0, j1 in T.grid(64, 8, 16):
+            with T.block("C"):
+                vi, vj0, vj1 = T.axis.remap("SSS", [i, j0, j1])
+                C[vj0 * 16 + vj1, vi] = B[vi // 16, vj0, vi % 16, vj1] + 1.0
+
+    sch = Schedule(before)
+    sch.transform_layout("B", ("write", 0), lambda i, j: (i // 16, j // 16, i % 16, j % 16))
+    sch.transform_layout("C", "C", lambda *indices: indices[::-1])
+    same_as(sch, after)
+
+
+def line(n: int):
+    @T.prim_func
+    def main(A: T.Buffer((n,), "float32"), C: T.Buffer((n,), "float32")):
+        B = T.alloc_buffer((n,), "float32")
+        for i in range(n):
+            with T.block("B"):
+                vi = T.axis.spatial(n, i)
+                B[vi] = A[vi] * 2.0
+        for i in range(n):
+            with T.block("C"):
+                vi = T.axis.spatial(n, i)
+                C[vi] = B[vi] + 1.0
+
+    return main
+
+
+def test_padding_in_all_three_ways():
+    @T.prim_func
+    def after(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4, 4), "float32")):
+        B = T.alloc_buffer((4, 4), "float32")
+        for a, b in T.grid(4, 4):
+            with T.block("buffer_A_assumptions"):
+                va, vb = T.axis.remap("SS", [a, b])
+                T.assume(not (va == 3 and vb >= 2) or A[va, vb] == T.float32(0.5))
+        for a, b in T.grid(4, 4):
+            with T.block("B"):
+                va, vb = T.axis.remap("SS", [a, b])
+                B[va, vb] = T.if_then_else(va == 3 and vb >= 2, 0.0, A[va, vb] * 2.0)
+        for i in range(14):
+            with T.block("C"):
+                vi = T.axis.spatial(14, 13 - i)
+                C[vi // 4, vi % 4] = B[vi // 4, vi % 4] + 1.0
+        for a, b in T.grid(4, 4):
+            with T.block("buffer_C_padding"):
+                va, vb = T.axis.remap("SS", [a, b])
+                T.where(a == 3 and b >= 2)
+                C[va, vb] = T.Cast("float32", va + vb)
+
+    @T.prim_func
+    def before(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
+        B = T.alloc_buffer((14,), "float32")
+        for i in range(14):
+            with T.block("B"):
+                vi = T.axis.spatial(14, i)
+                B[vi] = A[vi] * 2.0
+        for i in range(14):
+            with T.block("C"):
+                vi = T.axis.spatial(14, 13 - i)
+                C[vi] = B[vi] + 1.0
+
+    rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
+    sch = Schedule(before)
+    sch.transform_layout("B", "B", rows, pad_value=0)
+    sch.transform_layout("C", "C", rows, pad_value=lambda a, b: a + b)
+    sch.transform_layout("B", "A", rows, pad_value=0.5)
+    same_as(sch, after)
+    a, c = np.random.default_rng(0).random(14, dtype=np.float32), np.empty((4, 4), np.float32)
+    quick_build(sch.mod)(rows.map_ndarray(a, 123), c)  # a promise that is not kept changes nothing
+    expected = rows.map_ndarray(2 * a + 1)
+    expected[3, 2:] = [5, 6]
+    np.testing.assert_array_equal(c, expected)
+
+
+def test_a_computed_index_and_other_types():
+    @T.prim_func
+    def main(A: T.Buffer((10,), "int32"), P: T.Buffer((10,), "int32"), C: T.Buffer((10,), "int32")):
+        for i in range(10):
+            with T.block("C"):
+                vi = T.axis.spatial(10, i)
+                C[vi] = A[P[vi]] + 1
+
+    rows = IndexMap.from_func(lambda i: (i % 3, i // 3))
+    sch = Schedule(main)
+    sch.transform_layout("C", "A", rows, pad_value=-1)
+    a, p, c = np.arange(10, 20, dtype=np.int32), np.arange(10, dtype=np.int32)[::-1].copy(), np.zeros(10, np.int32)
+    quick_build(sch.mod)(rows.map_ndarray(a, -1), p, c)
+    np.testing.assert_array_equal(c, a[p] + 1)
+
+
+def test_padding_may_be_left_open():
+    sch = Schedule(line(14))
+    sch.transform_layout("C", "C", lambda i: (i // 4, i % 4), assume_injective_transform=True)
+    a, c = np.ones(14, np.float32), np.full((4, 4), 9, np.float32)
+    quick_build(sch.mod)(a, c)
+    assert c.reshape(-1).tolist() == [3.0] * 14 + [9.0] * 2
+
+
+def test_declared_regions_follow():
+    @T.prim_func
+    def main(A: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")):
+        for i in range(16):
+            with T.block("outer"):
+                vi = T.axis.spatial(16, i)
+                T.reads(A[vi, 0:16])
+                T.writes(C[vi, 0:16])
+                for j in range(16):
+                    with T.block("C"):
+                        vj = T.axis.spatial(16, j)
+                        T.reads(A[vi, 0:16])
+                        T.writes(C[vi, vj])
+                        C[vi, vj] = A[vi, vj] + 1.0
+
+    sch = Schedule(main)
+    sch.transform_layout("C", "A", lambda i, j: (j // 4, i, j % 4))
+    text = sch.mod.script()
+    assert "T.reads(A[vj // 4, vi, vj % 4])" in text
+    assert "T.reads(A[0:4, vi, 0:4])" in text
+
+
+def test_trace_runs_again():
+    sch = Schedule(line(14))
+    sch.transform_layout("B", "B", lambda i: (i // 4, i % 4), pad_value=lambda a, b: a)
+    again = Schedule(line(14))
+    sch.trace.apply_to_schedule(again, remove_postproc=False)
+    assert again.mod.script() == sch.mod.script()
+    assert "index_map=lambda i: (i // 4, i % 4), pad_value=lambda a, b: a" in sch.trace.as_python()
+
+
+def test_refusals(refused):
+    sch = Schedule(line(14))
+    step = sch.transform_layout
+    refused(
+        sch, "leaves places .* where axis0 == 3 and axis1 >= 2; give", lambda: step("B", "B", lambda i: (i // 4, i % 4))
+    )
+    refused(sch, r"\(0,\) and \(1,\) both go to \(0,\)", lambda: step("B", "B", lambda i: i // 2))
+    force = {"assume_injective_transform": True}
+    refused(sch, "both go to", lambda: step("B", "B", lambda i: i // 2, **force))
+    refused(sch, "an index is not below 0", lambda: step("B", "B", lambda i: 12 - i))
+    refused(sch, "has no number 1 among what it writes", lambda: step("B", ("write", 1), lambda i: i))
+    refused(sch, "neither reads nor writes a buffer 'C'", lambda: step("B", "C", lambda i: i))
+    rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
+    refused(sch, "gives 2", lambda: step("B", "B", rows, pad_value=lambda a, b: (a, b)))
+    refused(
+        sch, "takes 1 indices; there are 2", lambda: step("B", "B", rows, pad_value=IndexMap.from_text("lambda a: a"))
+    )
+    refused(sch, "a number or a map", lambda: step("B", "B", rows, pad_value=[1]))
+
+
+def test_padding_fits_the_type(refused):
+    @T.prim_func
+    def main(B: T.Buffer((14,), "int8")):
+        for i in range(14):
+            with T.block("B"):
+                vi = T.axis.spatial(14, i)
+                B[vi] = T.int8(1)
+
+    sch = Schedule(main)
+    rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
+    refused(sch, "0.5 as the value of its padding is a float", lambda: sch.transform_layout("B", "B", rows, 0.5))
+    refused(sch, "200 .* does not fit int8", lambda: sch.transform_layout("B", "B", rows, 200))
+    refused(
+        sch,
+        "B holds int8; 0 as the value of its padding is of type int32",
+        lambda: sch.transform_layout("B", "B", rows, const(0, "int32")),
+    )
+    sch.transform_layout("B", "B", rows, const(0, "int8"))
+
+
+def test_an_index_that_is_one_number_at_a_gathered_element():
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((5,), "float32"), P: T.Buffer((3,), "int32"), C: T.Buffer((3,), "float32")):
+    B = T.alloc_buffer((5,), "float32")
+    for i in range(5):
+        with T.block("B"):
+            vi = T.axis.spatial(5, i)
+            B[vi] = A[vi]
+    for i in range(3):
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            C[vi] = B[P[vi]]
+""")
+    sch = Schedule(program)
+    sch.transform_layout("B", ("write", 0), IndexMap.from_text("lambda i: (0, i)"))
+    assert "C[vi] = B[0, P[vi]]" in reads_back(sch)

@@ -1,0 +1,308 @@
+"""parallel, vectorize, unroll, bind: what may run at the same time, and what may not."""
+
+from __future__ import annotations
+
+import pytest
+from programs.elementwise import rows, scale
+from programs.matmul import matmul_nt
+from programs.sizes import matmul_nt_sizes, square
+from programs.symbolic import add_one
+
+from tir_mlir import Schedule
+from tir_mlir.passes.schedule.loops.loop_kinds import THREAD_TAGS
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+# --- what they do -----------------------------------------------------------------------------------------------------
+
+
+def test_each_kind_shows():
+    cases = [("parallel", (), "T.parallel(16)"), ("vectorize", (), "T.vectorized(16)"), ("unroll", (), "T.unroll(16)")]
+    for name, args, text in [*cases, ("bind", ("blockIdx.y",), 'T.thread_binding(16, thread="blockIdx.y")')]:
+        sch = Schedule(scale(8, 16))
+        getattr(sch, name)(sch.get_loops("B")[1], *args)
+        assert f"for j in {text}:" in sch.mod.script()
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (17, 1), (16, 127)])
+def test_all_at_once(n, m, same_result):
+    sch = Schedule(scale(n, m))
+    i, j = sch.get_loops("B")
+    _, j_1 = sch.split(j, [None, 8])
+    sch.parallel(i)
+    sch.vectorize(j_1)
+    same_result(sch, scale(n, m), *square(n, m))
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 127])
+def test_a_symbolic_size(n, same_result):
+    sch = Schedule(add_one(8))
+    i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 16])
+    sch.parallel(i_0)
+    sch.unroll(sch.get_loops("B")[2])
+    sch.vectorize(i_1)
+    same_result(sch, add_one(8), *square(n, 8))
+
+
+def test_a_kind_replaces_the_one_before():
+    sch = Schedule(scale(8, 16))
+    i, _ = sch.get_loops("B")
+    for step, kind in ((sch.parallel, "parallel"), (sch.vectorize, "vectorized"), (sch.unroll, "unrolled")):
+        step(i)
+        assert sch.get(i).kind == kind
+    sch.bind(i, "threadIdx.x")
+    assert sch.get(i).kind == "threadIdx.x"
+    sch.bind(i, "blockIdx.x")
+    assert sch.get(i).kind == "blockIdx.x"
+
+
+def test_annotations_stay():
+    sch = Schedule(scale(8, 16))
+    i, _ = sch.get_loops("B")
+    sch.annotate(i, "key", 1)
+    sch.parallel(i)
+    assert sch.get(i).annotations == {"key": 1}
+    assert 'T.parallel(8, annotations={"key": 1})' in sch.mod.script()
+
+
+@pytest.mark.parametrize("tag", THREAD_TAGS)
+def test_thread_axes(tag):
+    sch = Schedule(scale(8, 16))
+    i, _ = sch.get_loops("B")
+    sch.bind(i, tag)
+    assert sch.get(i).kind == tag
+
+
+def test_the_spatial_loops_of_a_reduction(same_result):
+    sch = Schedule(matmul_nt(15, 16, 7))
+    i, j, k = sch.get_loops("C")
+    sch.parallel(i)
+    sch.vectorize(j)
+    sch.unroll(k)
+    same_result(sch, matmul_nt(15, 16, 7), *matmul_nt_sizes(15, 16, 7))
+
+
+def test_a_row_that_each_iteration_fills_anew(same_result):
+    sch = Schedule(rows(9, 5))
+    i, j = sch.get_loops("C")
+    sch.parallel(i)
+    sch.vectorize(j)
+    sch.vectorize(sch.get_loops("R")[1])
+    same_result(sch, rows(9, 5), *square(9, 5))
+
+
+def test_a_loop_of_one_iteration_may_be_anything(same_result):
+    sch = Schedule(matmul_nt(4, 4, 1))
+    k = sch.get_loops("C")[2]
+    sch.parallel(k)
+    same_result(sch, matmul_nt(4, 4, 1), *matmul_nt_sizes(4, 4, 1))
+
+
+def test_a_race_of_the_user_is_not_the_fault_of_a_step():
+    @I.ir_module
+    class Racy:
+        @T.prim_func
+        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
+            for i in range(8):
+                for k in T.parallel(4):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+
+    sch = Schedule(Racy)
+    sch.split(sch.get_loops("C")[0], [None, 4])
+
+
+# --- what they refuse -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["parallel", "bind"])
+def test_a_reduction_is_refused(kind, refused):
+    sch = Schedule(matmul_nt(4, 5, 6))
+    k = sch.get_loops("C")[2]
+    words = {"parallel": "parallel", "bind": "bound to blockIdx.x"}
+    args = ("blockIdx.x",) if kind == "bind" else ()
+    message = rf"loop kk cannot be {words[kind]}: .*C\(i=0, j=0, kk=0\) and C\(i=0, j=0, kk=1\) touch C\[0, 0\]"
+    refused(sch, message, lambda: getattr(sch, kind)(k, *args))
+
+
+def test_threads_of_a_block_sum_up_together(same_result, refused):
+    sch = Schedule(matmul_nt(4, 5, 6))
+    i, _, k = sch.get_loops("C")
+    sch.bind(i, "blockIdx.x")
+    sch.bind(k, "threadIdx.x")
+    assert sch.get(k).kind == "threadIdx.x"
+    same_result(sch, matmul_nt(4, 5, 6), ((4, 6), "float32"), ((5, 6), "float32"), ((4, 5), "float32"))
+    sch = Schedule(matmul_nt(4, 5, 6))
+    k = sch.get_loops("C")[2]
+    sch.decompose_reduction("C", k)  # without its init it is no reduction that threads know how to start
+    refused(sch, "depend on each other", lambda: sch.bind(sch.get_loops("C_update")[2], "threadIdx.x"))
+
+
+def test_a_part_of_a_reduction_is_refused(refused):
+    sch = Schedule(matmul_nt(4, 5, 16))
+    k_0, k_1 = sch.split(sch.get_loops("C")[2], [None, 4])
+    refused(sch, "depend on each other", lambda: sch.parallel(k_0))
+    refused(sch, "depend on each other", lambda: sch.bind(k_1, "blockIdx.x"))
+    fused = sch.fuse(*sch.get_loops("C")[:2])
+    sch.parallel(fused)
+
+
+def test_a_loop_that_mixes_spatial_and_reduce_is_refused(refused):
+    sch = Schedule(matmul_nt(4, 5, 6))
+    _, j, k = sch.get_loops("C")
+    fused = sch.fuse(j, k)
+    refused(sch, r"C\(i=0, j_kk_fused=0\) and C\(i=0, j_kk_fused=1\) touch C\[0, 0\]", lambda: sch.vectorize(fused))
+
+
+def test_a_sum_that_ends_outside_the_loop_is_refused(refused):
+    @I.ir_module
+    class Total:
+        @T.prim_func
+        def main(A: T.Buffer((8, 6), "float32"), C: T.Buffer((1,), "float32")):
+            for i, j in T.grid(8, 6):
+                with T.block("C"):
+                    vo = T.axis.spatial(1, 0)
+                    vi, vj = T.axis.remap("RR", [i, j])
+                    with T.init():
+                        C[vo] = 0.0
+                    C[vo] += A[vi, vj]
+
+    sch = Schedule(Total)
+    i, j = sch.get_loops("C")
+    refused(sch, r"touch C\[0\]", lambda: sch.parallel(i))
+    refused(sch, r"touch C\[0\]", lambda: sch.parallel(j))
+
+
+def test_a_shared_row_is_refused_where_it_is_not_filled_anew(refused):
+    @I.ir_module
+    class Kept:
+        """R keeps what the iteration before left in it."""
+
+        @T.prim_func
+        def main(A: T.Buffer((9, 5), "float32"), C: T.Buffer((9, 5), "float32")):
+            R = T.alloc_buffer((5,), "float32")
+            for j in range(5):
+                with T.block("zero"):
+                    vj = T.axis.spatial(5, j)
+                    R[vj] = 0.0
+            for i in range(9):
+                for j in range(5):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = R[vj]
+                for j in range(5):
+                    with T.block("R"):
+                        vi = T.axis.opaque(9, i)
+                        vj = T.axis.spatial(5, j)
+                        R[vj] = A[vi, vj]
+
+    sch = Schedule(Kept)
+    i, j = sch.get_loops("R")
+    refused(sch, r"C\(i=0, j=0\) and R\(i=1, j=0\) touch R\[0\]", lambda: sch.parallel(i))
+    sch.parallel(j)
+
+
+def test_a_shared_row_is_refused_where_it_is_read_afterwards(refused):
+    @I.ir_module
+    class Last:
+        @T.prim_func
+        def main(A: T.Buffer((9, 5), "float32"), C: T.Buffer((5,), "float32")):
+            R = T.alloc_buffer((5,), "float32")
+            for i, j in T.grid(9, 5):
+                with T.block("R"):
+                    vi = T.axis.opaque(9, i)
+                    vj = T.axis.spatial(5, j)
+                    R[vj] = A[vi, vj]
+            for j in range(5):
+                with T.block("C"):
+                    vj = T.axis.spatial(5, j)
+                    C[vj] = R[vj]
+
+    sch = Schedule(Last)
+    i, j = sch.get_loops("R")
+    refused(sch, r"R\(i=0, j=0\) and R\(i=1, j=0\) touch R\[0\]", lambda: sch.parallel(i))
+    sch.vectorize(j)
+
+
+def test_a_sweep_is_refused(refused, same_result):
+    @I.ir_module
+    class Sweep:
+        @T.prim_func
+        def main(A: T.Buffer((9, 8), "float32")):
+            for i, j in T.grid(8, 8):
+                with T.block("A"):
+                    vi = T.axis.opaque(8, i)
+                    vj = T.axis.spatial(8, j)
+                    A[vi + 1, vj] = A[vi, vj] + 1.0
+
+    sch = Schedule(Sweep)
+    i, j = sch.get_loops("A")
+    refused(sch, r"A\(i=0, j=0\) and A\(i=1, j=0\) touch A\[1, 0\]", lambda: sch.parallel(i))
+    sch.parallel(j)
+    same_result(sch, Sweep, ((9, 8), "float32"))
+
+
+def test_a_gather_may_be_parallel_a_scatter_may_not(refused):
+    @I.ir_module
+    class Gather:
+        @T.prim_func
+        def main(I0: T.Buffer((8,), "int32"), A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = A[I0[vi]]
+
+    @I.ir_module
+    class Scatter:
+        @T.prim_func
+        def main(I0: T.Buffer((8,), "int32"), A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.opaque(8, i)
+                    B[I0[vi]] = A[vi]
+
+    sch = Schedule(Gather)
+    sch.parallel(sch.get_loops("B")[0])
+    sch = Schedule(Scatter)
+    refused(sch, r"B\(i=0\) and B\(i=1\) touch B", lambda: sch.parallel(sch.get_loops("B")[0]))
+
+
+def test_the_halo_of_a_parallel_tile(same_result):
+    @I.ir_module
+    class Blur:
+        @T.prim_func
+        def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+            P = T.alloc_buffer((18,), "float32")
+            for i in range(18):
+                with T.block("P"):
+                    vi = T.axis.spatial(18, i)
+                    P[vi] = A[vi] * 2.0
+            for i in range(16):
+                with T.block("C"):
+                    vi = T.axis.spatial(16, i)
+                    C[vi] = P[vi] + P[vi + 2]
+
+    sch = Schedule(Blur)
+    i_0, i_1 = sch.split(sch.get_loops("C")[0], [4, 4])
+    sch.compute_at("P", i_0)
+    sch.parallel(i_0)
+    same_result(sch, Blur, ((18,), "float32"), ((16,), "float32"))
+
+
+def test_unknown_thread_axes(refused):
+    sch = Schedule(scale(8, 16))
+    i, _ = sch.get_loops("B")
+    for tag in ("threadIdx", "blockIdx.w", "parallel", ""):
+        refused(sch, f'"{tag}" is no thread axis; use one of blockIdx.x', lambda tag=tag: sch.bind(i, tag))
+    refused(sch, '"thread_axis" has wrong type', lambda: sch.bind(i, 3), TypeError)
+
+
+def test_wrong_handles(refused):
+    sch = Schedule(scale(8, 16))
+    block = sch.get_block("B")
+    for step in (sch.parallel, sch.vectorize, sch.unroll):
+        refused(sch, "wrong type", lambda step=step: step(block), TypeError)
+        refused(sch, "wrong type", lambda step=step: step("i"), TypeError)

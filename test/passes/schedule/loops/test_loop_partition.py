@@ -1,0 +1,225 @@
+"""loop_partition: a row of loops, each over a part of the range, computes what the one loop did."""
+
+from __future__ import annotations
+
+import pytest
+from harness.schedules import reads_back
+from programs.inlining import FILLED
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script import ir as I
+from tir_mlir.script import parse
+from tir_mlir.script import tir as T
+from tir_mlir.script.structural_equal import difference
+
+
+def rows(n: int, m: int = 4):
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({m}, {n}), "float32"), B: T.Buffer(({m}, {n}), "float32")):
+    for i, j in T.grid({m}, {n}):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2) + T.Cast("float32", vj)
+""")
+
+
+def extents(sch: Schedule, loops) -> list[tuple[int, int]]:
+    return [(sch.get(loop).min, sch.get(loop).extent) for loop in loops]
+
+
+def test_a_segment_that_a_condition_cuts_off(same_result):
+    """The domains of the iters end where the condition ends them, as a constant index in place of one asks."""
+
+    @I.ir_module
+    class Row:
+        @T.prim_func
+        def main(A: T.Buffer((4, 1), "float32"), B: T.Buffer((4, 1), "float32")):
+            for i, j in T.grid(4, 1):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, 0] = A[vi, vj]
+
+    sch = Schedule(Row)
+    loop = sch.split(sch.get_loops("B")[1], [None, 4])[1]
+    first, second = sch.loop_partition(loop, [1])
+    domains = [sch.get(sch.get_child_blocks(lp)[0]).iter_vars[1].dom for lp in (first, second)]
+    assert [(d.min, d.extent) for d in domains] == [(0, 1), (0, 1)]
+    assert difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
+    assert sch.verify()
+    same_result(sch, Row, ((4, 1), "float32"), ((4, 1), "float32"))
+
+
+def test_segments_have_blocks_of_their_own():
+    @I.ir_module
+    class Before:
+        @T.prim_func
+        def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
+            for i, j in T.grid(4, 16):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj]
+
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
+            for i in range(4):
+                with T.block("B_j_common"):
+                    T.reads()
+                    T.writes()
+                    with T.block("B_j0_partition"):
+                        T.reads()
+                        T.writes()
+                        for j0 in range(5):
+                            with T.block("B_j0"):
+                                vi = T.axis.spatial(4, i)
+                                vj = T.axis.spatial(5, j0)
+                                T.reads(A[0:4, 0:5])
+                                T.writes(B[0:4, 0:5])
+                                B[vi, vj] = A[vi, vj]
+                    with T.block("B_j1_partition"):
+                        T.reads()
+                        T.writes()
+                        for j1 in range(5, 16):
+                            with T.block("B_j1"):
+                                vi = T.axis.spatial(4, i)
+                                vj = T.axis.spatial((5, 16), j1)
+                                T.reads(A[0:4, 5:16])
+                                T.writes(B[0:4, 5:16])
+                                B[vi, vj] = A[vi, vj]
+
+    sch = Schedule(Before)
+    made = sch.loop_partition(sch.get_loops("B")[1], [5, None])
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    assert [sch.get(loop).name for loop in made] == ["j0", "j1"]
+
+
+@pytest.mark.parametrize("n", [15, 16, 17, 127])
+@pytest.mark.parametrize("factors", [[1, None], [None, 3], [2, None, 5], [7]])
+def test_any_size(n, factors, same_result):
+    sch = Schedule(rows(n))
+    made = sch.loop_partition(sch.get_loops("B")[1], factors)
+    assert len(made) == len(factors) + (None not in factors)
+    same_result(sch, rows(n), ((4, n), "float32"), ((4, n), "float32"))
+
+
+def test_segments_of_a_segment_and_of_the_outer_loop(same_result):
+    sch = Schedule(rows(16))
+    outer = sch.loop_partition(sch.get_loops("B")[0], [1, 2])
+    inner = sch.loop_partition(sch.get_loops("B_i1")[1], [3, None])
+    assert len(outer) == 3 and len(inner) == 2
+    same_result(sch, rows(16), ((4, 16), "float32"), ((4, 16), "float32"))
+
+
+def test_a_segment_can_be_scheduled_on_its_own(same_result):
+    sch = Schedule(rows(19))
+    body, tail = sch.loop_partition(sch.get_loops("B")[1], [16, None])
+    sch.vectorize(body)
+    sch.unroll(tail)
+    same_result(sch, rows(19), ((4, 19), "float32"), ((4, 19), "float32"))
+
+
+def test_unit_segments_stay_bound_unless_told():
+    sch = Schedule(rows(3))
+    sch.loop_partition(sch.get_loops("B")[1], [1, None])
+    assert 'T.axis.remap("SS", [i, j0])' in sch.mod.script()
+    sch = Schedule(rows(3))
+    sch.loop_partition(sch.get_loops("B")[1], [1, None], preserve_unit_iters=False)
+    assert "vj = T.axis.spatial(1, 0)" in sch.mod.script()
+
+
+def test_what_is_summed_keeps_its_order_in_an_update(same_result):
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 17), "float32"), B: T.Buffer((4,), "float32")):
+    for i, k in T.grid(4, 17):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+""")
+    sch = Schedule(program)
+    _, k = sch.get_loops("B")
+    sch.decompose_reduction("B", k)
+    sch.loop_partition(k, [8, 8])
+    same_result(sch, program, ((4, 17), "float32"), ((4,), "float32"))
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ([], "needs the length of at least one segment"),
+        ([None, None], r"one segment can take the rest of the range; 2 of \[None, None\] are None"),
+        ([0, 4], "the length 0 of a segment is not positive"),
+        ([-1], "the length -1 of a segment is not positive"),
+        ([8, 8], r"the segments \[8, 8\] take 16 of the 16 iterations of loop j; some must be left"),
+        ([17, None], "take 17 of the 16 iterations"),
+    ],
+)
+def test_refuses_lengths(factors, message, refused):
+    sch = Schedule(rows(16))
+    refused(sch, message, lambda: sch.loop_partition(sch.get_loops("B")[1], factors))
+
+
+def test_refuses_loops(refused):
+    sch = Schedule(rows(16))
+    i, j = sch.get_loops("B")
+    sch.annotate(j, "key", 1)
+    refused(sch, "carries annotations", lambda: sch.loop_partition(j, [4]))
+    sch.bind(i, "threadIdx.x")
+    refused(sch, "is bound to threadIdx.x", lambda: sch.loop_partition(i, [2]))
+
+    symbolic = parse("""
+@T.prim_func
+def main(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    for i in range(n):
+        with T.block("A"):
+            vi = T.axis.spatial(n, i)
+            A[vi] = T.float32(0)
+""")
+    sch = Schedule(symbolic)
+    refused(sch, "loop i has symbolic bounds", lambda: sch.loop_partition(sch.get_loops("A")[0], [4]))
+
+
+def test_refuses_a_statement_beside_the_blocks(refused):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
+    for i in range(4):
+        B[i] = A[i]
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = B[vi] + A[vi]
+""")
+    )
+    text = "A is accessed in loop i outside any block of it"
+    refused(sch, text, lambda: sch.loop_partition(sch.get_loops("B")[0], [1]))
+
+
+def test_a_partition_of_blocks_that_only_write_or_only_read_reads_back():
+    sch = Schedule(parse(FILLED))
+    sch.loop_partition(sch.get_loops("B")[0], [1])
+    assert "B_i_common" in reads_back(sch)
+
+
+SCATTER = """
+@T.prim_func
+def main(A: T.Buffer((5,), "int8"), I: T.Buffer((5,), "int32"), B: T.Buffer((3,), "int8")):
+    for i in range(5):
+        with T.block("B"):
+            vi = T.axis.opaque(5, i)
+            B[I[vi]] = B[I[vi]] + A[vi]
+"""
+
+
+def test_pieces_of_a_scatter_are_not_known_to_write_all():
+    sch = Schedule(parse(SCATTER))
+    outer, _ = sch.split(sch.get_loops("B")[0], [5, None])
+    with pytest.raises(ScheduleError, match="do not cover its domain"):
+        sch.loop_partition(outer, [1])

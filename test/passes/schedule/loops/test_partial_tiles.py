@@ -1,0 +1,211 @@
+"""Tiles that do not divide an extent: guards, reversed accesses, tiles of tiles, and what is moved under them."""
+
+from __future__ import annotations
+
+import pytest
+from programs.reduction import row_sums
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+
+def flipped(n: int):
+    @I.ir_module
+    class Flipped:
+        @T.prim_func
+        def main(A: T.Buffer((n,), "float32"), C: T.Buffer((n,), "float32")):
+            for i in range(n):
+                with T.block("C"):
+                    vi = T.axis.spatial(n, i)
+                    C[vi] = A[n - 1 - vi]
+
+    return Flipped
+
+
+@I.ir_module
+class Symbolic:
+    @T.prim_func
+    def main(a: T.handle, b: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (n, 6), "float32")
+        B = T.match_buffer(b, (n, 6), "float32")
+        for i, j in T.grid(n, 6):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] + 1.0
+
+
+@I.ir_module
+class OneColumn:
+    """Padding of a single column: both neighbours are always outside."""
+
+    @T.prim_func
+    def main(A: T.Buffer((6, 1), "float32"), B: T.Buffer((6, 1), "float32")):
+        for i, j in T.grid(6, 1):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0)) + A[vi, vj]
+
+
+@I.ir_module
+class LateStart:
+    """The guard leaves k = 0 out: the init never runs, and X keeps the ones."""
+
+    @T.prim_func
+    def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
+        X = T.alloc_buffer((4,), "float32")
+        for i in range(4):
+            with T.block("ones"):
+                vi = T.axis.spatial(4, i)
+                X[vi] = 1.0
+        for i, k in T.grid(4, 8):
+            with T.block("X"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                T.where(1 <= k)
+                with T.init():
+                    X[vi] = 0.0
+                X[vi] += A[vi, vk]
+        for i in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = X[vi]
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_blockize_of_a_guarded_reduction_guards_its_init(depth, same_result):
+    sch = Schedule(row_sums(7, 3))
+    i, _ = sch.get_loops("C")
+    outer, inner = sch.split(i, [None, 4])
+    sch.blockize((outer, inner)[depth])
+    text = sch.mod.script()
+    assert text.count("T.where(") == 2  # the init's and the update's
+    if depth == 0:
+        assert "vi_i = T.axis.spatial(7, i_0 * 4 + i_1)" in text  # the tile is the domain, not the 8 of the loops
+    same_result(sch, row_sums(7, 3), ((7, 3), "float32"), ((7,), "float32"))
+
+
+def test_blockize_of_a_guarded_reduction_loop(same_result):
+    sch = Schedule(row_sums(7, 3))
+    i, k = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [None, 4])
+    k_0, k_1 = sch.split(k, [None, 2])
+    sch.reorder(i_0, k_0, i_1, k_1)
+    sch.blockize(k_0)
+    text = sch.mod.script()
+    assert "vk_i = T.axis.reduce(3, k_0 * 2 + k_1)" in text
+    same_result(sch, row_sums(7, 3), ((7, 3), "float32"), ((7,), "float32"))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 8])
+def test_blockize_of_a_ragged_symbolic_tile(n, same_result):
+    sch = Schedule(Symbolic)
+    i, _ = sch.get_loops("B")
+    _, i_1 = sch.split(i, [None, 4])
+    sch.blockize(i_1)
+    assert "T.where(vi_o * 4 + i_1 < n)" in sch.mod.script()
+    same_result(sch, Symbolic, ((n, 6), "float32"), ((n, 6), "float32"))
+
+
+def test_blockize_of_a_symbolic_nest_is_one_block(same_result):
+    sch = Schedule(Symbolic)
+    i, _ = sch.get_loops("B")
+    sch.blockize(i)
+    assert "vi_o = T.axis.spatial(1, 0)" in sch.mod.script()
+    same_result(sch, Symbolic, ((17, 6), "float32"), ((17, 6), "float32"))
+
+
+def test_blockize_of_a_symbolic_loop_that_is_no_iter_says_that_it_has_no_size(refused):
+    sch = Schedule(Symbolic)
+    fused = sch.fuse(*sch.get_loops("B"))
+    refused(sch, "inner part of iter vi has no constant size", lambda: sch.blockize(fused))
+
+
+def test_blockize_of_a_loop_that_starts_late(same_result):
+    @I.ir_module
+    class Middle:
+        @T.prim_func
+        def main(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
+            for i in range(4, 12):
+                with T.block("C"):
+                    vi = T.axis.spatial((4, 12), i)
+                    C[vi] = A[vi] + 1.0
+
+    sch = Schedule(Middle)
+    sch.blockize(sch.get_loops("C")[0])
+    assert "vi_i = T.axis.spatial(8, i - 4)" in sch.mod.script()
+    same_result(sch, Middle, ((16,), "float32"), ((16,), "float32"))
+
+
+def test_blockize_takes_the_side_of_a_choice_that_became_constant(same_result):
+    sch = Schedule(OneColumn)
+    sch.blockize(sch.get_loops("B")[1], preserve_unit_iters=False)
+    text = sch.mod.script()
+    assert "= T.float32(0.0) + A[vi_o, 0]" in text and "A[vi_o, -1]" not in text
+    same_result(sch, OneColumn, ((6, 1), "float32"), ((6, 1), "float32"))
+
+
+def test_an_init_that_never_ran_stays_so(refused):
+    sch = Schedule(LateStart)
+    refused(sch, "leaves out the start of its reduce iters", lambda: sch.blockize(sch.get_loops("X")[1]))
+
+
+@pytest.mark.parametrize("factors", [[4, 4], [2, 3]])
+@pytest.mark.parametrize("depth", [0, 1])
+@pytest.mark.parametrize("kind", ["serial", "vthread"])
+def test_a_consumer_moved_into_tiles_beyond_the_end_is_guarded(factors, depth, kind, same_result):
+    sch = Schedule(flipped(4))
+    loops = sch.split(sch.get_loops("C")[0], factors)
+    copy = sch.cache_write("C", 0, "shared")
+    if kind != "serial":
+        sch.bind(loops[0], kind)
+    sch.reverse_compute_at(copy, loops[depth])
+    assert sch.mod.script().count(f"T.where(i_0 * {factors[1]} + ") == 2  # the tiles that hold nothing copy nothing
+    if kind == "serial":
+        same_result(sch, flipped(4), ((4,), "float32"), ((4,), "float32"))
+
+
+def test_reverse_compute_inline_of_a_copied_row(same_result):
+    """The copy holds just the row of the iteration, so the merged block writes X once an iteration."""
+
+    @I.ir_module
+    class RowAtATime:
+        @T.prim_func
+        def main(A: T.Buffer((3, 9), "float32"), C: T.Buffer((3, 9), "float32")):
+            X = T.alloc_buffer((9,), "float32")
+            for i in range(3):
+                for j in range(9):
+                    with T.block("X"):
+                        vi, vj = T.axis.remap("RS", [i, j])
+                        X[vj] = A[vi, vj] + 1.0
+                for j in range(9):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = X[8 - vj] + X[vj]
+
+    sch = Schedule(RowAtATime)
+    sch.blockize(sch.get_loops("X")[1])
+    sch.cache_read("X", 0, "global.x")
+    sch.reverse_compute_inline("X")
+    same_result(sch, RowAtATime, ((3, 9), "float32"), ((3, 9), "float32"))
+
+
+def test_compute_inline_takes_the_side_of_a_choice_that_became_constant(same_result):
+    @I.ir_module
+    class FirstColumn:
+        @T.prim_func
+        def main(A: T.Buffer((6, 1), "float32"), C: T.Buffer((6,), "float32")):
+            B = T.alloc_buffer((6, 1), "float32")
+            for i, j in T.grid(6, 1):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0)) + A[vi, vj]
+            for i in range(6):
+                with T.block("C"):
+                    vi = T.axis.spatial(6, i)
+                    C[vi] = B[vi, 0]
+
+    sch = Schedule(FirstColumn)
+    sch.compute_inline("B")
+    assert "C[vi] = T.float32(0.0) + A[vi, 0]" in sch.mod.script()
+    same_result(sch, FirstColumn, ((6, 1), "float32"), ((6,), "float32"))

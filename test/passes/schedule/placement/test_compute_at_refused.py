@@ -1,0 +1,292 @@
+"""What compute_at refuses, and what comes close to it."""
+
+from __future__ import annotations
+
+import pytest
+from programs.elementwise import chain
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+
+def test_refuses_a_place_that_makes_no_sense(refused):
+    sch = Schedule(chain(4, 6))
+    refused(sch, 'loop i is already around block "B"', lambda: sch.compute_at("B", sch.get_loops("B")[0]))
+    refused(sch, 'block "D" writes D, which lives outside', lambda: sch.compute_at("D", sch.get_loops("C")[0]))
+    refused(sch, 'consumer "C" of block "B" is not beneath', lambda: sch.compute_at("B", sch.get_loops("D")[0]))
+
+
+def test_refuses_what_nobody_reads(refused):
+    @I.ir_module
+    class Unread:
+        @T.prim_func
+        def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+            P = T.alloc_buffer((4,), "float32")
+            for i in range(4):
+                with T.block("P"):
+                    vi = T.axis.spatial(4, i)
+                    P[vi] = A[vi]
+            for i in range(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(4, i)
+                    C[vi] = A[vi]
+
+    sch = Schedule(Unread)
+    refused(sch, 'block "P" has no consumer', lambda: sch.compute_at("P", sch.get_loops("C")[0]))
+
+
+def test_refuses_another_scope(refused):
+    sch = Schedule(chain(4, 6))
+    sch.blockize(sch.get_loops("D")[1])
+    refused(sch, 'is not in the scope of block "C"', lambda: sch.compute_at("C", sch.get_loops("D")[0]))
+
+
+def test_refuses_an_input_that_is_overwritten(refused, same_result):
+    @I.ir_module
+    class Overwritten:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            P = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("P"):
+                    vi = T.axis.spatial(8, i)
+                    P[vi] = A[vi] * 2.0
+            for i in range(8):
+                with T.block("reset"):
+                    vi = T.axis.spatial(8, i)
+                    A[vi] = 1.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi]
+
+    sch = Schedule(Overwritten)
+    (i,) = sch.get_loops("C")
+    refused(sch, 'block "reset" writes A after block "P" has read it', lambda: sch.compute_at("P", i))
+
+
+def test_refuses_an_input_that_one_row_of_memory_holds_in_turn(refused):
+    @I.ir_module
+    class Rows:
+        """R is one row for all i: what it held for row i is gone when the loop is over."""
+
+        @T.prim_func
+        def main(A: T.Buffer((8, 3), "float32"), C: T.Buffer((8, 3), "float32")):
+            R = T.alloc_buffer((3,), "float32")
+            P = T.alloc_buffer((8, 3), "float32")
+            for i in range(8):
+                for j in range(3):
+                    with T.block("R"):
+                        vi = T.axis.opaque(8, i)
+                        vj = T.axis.spatial(3, j)
+                        R[vj] = A[vi, vj] * 2.0
+                for j in range(3):
+                    with T.block("P"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        P[vi, vj] = R[vj] + R[2 - vj]
+            for i, j in T.grid(8, 3):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = P[vi, vj]
+
+    sch = Schedule(Rows)
+    i, j = sch.get_loops("C")
+    refused(sch, 'block "R" has the opaque iter vi', lambda: sch.compute_at("P", i))
+    sch.cache_write("R", 0, "local")  # now a copy with spatial iters writes R, from a row that changes
+    refused(sch, 'block "R" has the opaque iter vi', lambda: sch.compute_at("P", i))
+
+
+def test_refuses_sums_that_are_read_half_way(refused):
+    @I.ir_module
+    class Prefix:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            S = T.alloc_buffer((1,), "float32")
+            P = T.alloc_buffer((8,), "float32")
+            for k in range(8):
+                with T.block("S"):
+                    vo = T.axis.spatial(1, 0)
+                    vk = T.axis.reduce(8, k)
+                    with T.init():
+                        S[vo] = 0.0
+                    S[vo] += A[vk]
+                with T.block("P"):
+                    vk = T.axis.spatial(8, k)
+                    P[vk] = S[0]
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi]
+
+    sch = Schedule(Prefix)
+    (i,) = sch.get_loops("C")
+    refused(sch, 'in the middle of the sum of block "S", which loop k runs', lambda: sch.compute_at("P", i))
+
+
+def test_a_final_input_may_have_several_writers(same_result):
+    @I.ir_module
+    class Halves:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+            H = T.alloc_buffer((8,), "float32")
+            P = T.alloc_buffer((8,), "float32")
+            for i in range(4):
+                with T.block("H_0"):
+                    vi = T.axis.spatial(4, i)
+                    H[vi] = A[vi]
+            for i in range(4):
+                with T.block("H_1"):
+                    vi = T.axis.spatial(4, i)
+                    H[vi + 4] = A[vi] * 2.0
+            for i in range(8):
+                with T.block("P"):
+                    vi = T.axis.spatial(8, i)
+                    P[vi] = H[vi] + 1.0
+            for i in range(8):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[7 - vi]
+
+    sch = Schedule(Halves)
+    sch.compute_at("P", sch.get_loops("C")[0])
+    same_result(sch, Halves, ((8,), "float32"), ((8,), "float32"))
+
+
+def test_refuses_the_root_and_wrong_handles(refused):
+    sch = Schedule(chain(4, 6))
+    i, _ = sch.get_loops("D")
+    refused(sch, "wrong type", lambda: sch.compute_at(i, i), TypeError)
+    refused(sch, "this is the root block", lambda: sch.compute_at("root", i))
+    refused(sch, '"index" has wrong type. Expected "int"', lambda: sch.compute_at("C", i, index="last"), TypeError)
+    refused(sch, "wrong type", lambda: sch.compute_at("B", sch.get_block("C")), TypeError)
+    refused(sch, 'no block "Z"', lambda: sch.compute_at("Z", i))
+
+
+@I.ir_module
+class Horner:
+    """The update depends on the order, and the loops run r1 outside r0."""
+
+    @T.prim_func
+    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
+        C = T.alloc_buffer((4,), "float32")
+        for i, k1, k0 in T.grid(4, 2, 2):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                r0 = T.axis.reduce(2, k0)
+                r1 = T.axis.reduce(2, k1)
+                with T.init():
+                    C[vi] = 1.0
+                C[vi] = C[vi] * 2.0 + A[vi, r0 * 2 + r1]
+        for i in range(4):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                D[vi] = C[vi]
+
+
+def test_refuses_to_turn_an_order_that_counts(refused):
+    sch = Schedule(Horner)
+    message = 'the update of block "C" depends on the order of r0, r1'
+    refused(sch, message, lambda: sch.compute_at("C", sch.get_loops("D")[0]))
+
+
+def test_an_order_that_counts_and_stays(same_result):
+    @I.ir_module
+    class InOrder:
+        @T.prim_func
+        def main(A: T.Buffer((4, 9), "float32"), D: T.Buffer((4,), "float32")):
+            C = T.alloc_buffer((4,), "float32")
+            for i, k in T.grid(4, 9):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 1.0
+                    C[vi] = 3.0 - C[vi] + A[vi, vk]
+            for i in range(4):
+                with T.block("D"):
+                    vi = T.axis.spatial(4, i)
+                    D[vi] = C[vi]
+
+    for split in (False, True):
+        sch = Schedule(InOrder)
+        if split:
+            sch.split(sch.get_loops("C")[1], [None, 4])
+        sch.compute_at("C", sch.get_loops("D")[0])
+        same_result(sch, InOrder, ((4, 9), "float32"), ((4,), "float32"))
+
+
+def test_refuses_a_block_that_uses_its_loops_itself(refused):
+    @I.ir_module
+    class NoIters:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
+            C = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("C"):
+                    C[i] = A[i] * 2.0
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = C[vi]
+
+    sch = Schedule(NoIters)
+    (i,) = sch.get_loops("D")
+    refused(sch, 'block "C" has no iters and uses loop i itself', lambda: sch.compute_at("C", i))
+
+
+def test_refuses_to_leave_a_shared_halo_behind(refused):
+    """While reader and halo stand in one vectorized loop, each lane has its own copy; apart, the lanes would race."""
+
+    @I.ir_module
+    class Lanes:
+        @T.prim_func
+        def main(A: T.Buffer((10,), "float32"), D: T.Buffer((8,), "float32")):
+            P = T.alloc_buffer((10,), "float32")
+            C = T.alloc_buffer((8,), "float32")
+            for i in T.vectorized(8):
+                for j in range(3):
+                    with T.block("P"):
+                        vi = T.axis.spatial(10, i + j)
+                        P[vi] = A[vi] * 2.0
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = P[vi] + P[vi + 2]
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = C[vi]
+
+    sch = Schedule(Lanes)
+    message = r"iterations of the vectorized loop i would depend on each other: P\(i=0, j=1\) and P\(i=1, j=0\)"
+    refused(sch, message, lambda: sch.compute_at("C", sch.get_loops("D")[0]))
+
+
+PREFIXES = """
+@T.prim_func
+def main(A: T.Buffer((4, 6), "float32"), C: T.Buffer((4,), "float32")):
+    P = T.alloc_buffer((4,), "float32")
+    for i in range(4):
+        for k in range({extent}):
+            with T.block("P"):
+                vi = T.axis.spatial(4, i)
+                vk = T.axis.reduce(6, k)
+                {guard}
+                with T.init():
+                    P[vi] = 0.0
+                P[vi] = P[vi] + A[vi, vk]
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = P[vi] + 1.0
+"""
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_sum_that_runs_in_part_is_not_moved(guarded, refused):
+    facts = ("6", "T.where(k <= i)") if guarded else ("i + 1", "")
+    sch = Schedule(parse(PREFIXES.format(extent=facts[0], guard=facts[1])))
+    loop = sch.get_loops("C")[0]
+    refused(sch, "part of its reduce iters only: nothing runs vi = 0, vk = 1", lambda: sch.compute_at("P", loop))

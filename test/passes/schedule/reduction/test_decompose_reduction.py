@@ -1,0 +1,377 @@
+"""decompose_reduction: the init becomes a block of its own, or the step is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.schedules import quick_build
+from programs.matmul import matmul_nt
+from programs.reduction import RepeatedRowSums, SymbolicRowSums
+from programs.sizes import matmul_nt_sizes
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
+
+# --- what it does -----------------------------------------------------------------------------------------------------
+
+
+def test_the_init_stands_before_the_loop():
+    places = [("i", ["i_init", "j_init"]), ("j", ["i", "j_init"]), ("kk", ["i", "j"])]
+    for number, (_, loops) in enumerate(places):
+        sch = Schedule(matmul_nt(4, 5, 6))
+        init = sch.decompose_reduction("C", sch.get_loops("C")[number])
+        assert sch.get(init).name == "C_init" and [sch.get(lp).name for lp in sch.get_loops(init)] == loops
+        assert "with T.init():" not in sch.mod.script()
+
+
+def test_what_it_prints():
+    sch = Schedule(matmul_nt(4, 5, 6))
+    block = sch.get_block("C")
+    init = sch.decompose_reduction(block, sch.get_loops("C")[0])
+    assert sch.get(block).name == "C_update" and sch.get(init).writes == ["C"]
+    text = sch.mod.script()
+    assert "for i_init, j_init in T.grid(4, 5):" in text
+    assert 'vi, vj = T.axis.remap("SS", [i_init, j_init])' in text
+    assert "T.reads(C[vi, vj], A[vi, vk], B[vj, vk])" in text
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 1, 1), (15, 16, 17), (17, 1, 5), (2, 127, 3)])
+def test_every_place(number, n, m, k, same_result):
+    sch = Schedule(matmul_nt(n, m, k))
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    same_result(sch, matmul_nt(n, m, k), *matmul_nt_sizes(n, m, k))
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 33])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_symbolic_size(n, number, same_result):
+    sch = Schedule(SymbolicRowSums)
+    sch.split(sch.get_loops("C")[0], [None, 16])
+    init = sch.decompose_reduction("C", sch.get_loops("C")[number])
+    assert "T.where(i_0_init * 16 + i_1_init < n)" in sch.mod.script() or number
+    assert sch.get(init).name == "C_init"
+    same_result(sch, SymbolicRowSums, ((n, 8), "float32"), ((n,), "float32"))
+
+
+@pytest.mark.parametrize("m", [0, 1, 15, 16, 17])
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_empty_reduction_gives_its_init(m, split, number):
+    """docs/concepts/blocks.md: as written a reduction over nothing writes nothing, decomposed it writes its init."""
+
+    @I.ir_module
+    class Long:
+        @T.prim_func
+        def main(a: T.handle, C: T.Buffer((3,), "float32")):
+            m = T.int32()
+            A = T.match_buffer(a, (3, m), "float32")
+            for i, k in T.grid(3, m):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 2.0
+                    C[vi] += A[vi, vk]
+
+    sch = Schedule(Long)
+    if split:
+        sch.split(sch.get_loops("C")[1], [None, 16])
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    a, before = np.ones((3, m), np.float32), np.full(3, 7, np.float32)
+    after = before.copy()
+    quick_build(Long)(a, before)
+    quick_build(sch)(a, after)
+    np.testing.assert_array_equal(before, m + 2 if m else 7)
+    np.testing.assert_array_equal(after, m + 2)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_guard_on_spatial_loops_is_kept(number, same_result):
+    sch = Schedule(matmul_nt(15, 3, 4))
+    sch.split(sch.get_loops("C")[0], [None, 4])
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    assert sch.mod.script().count("T.where(") == 2
+    same_result(sch, matmul_nt(15, 3, 4), *matmul_nt_sizes(15, 3, 4))
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_guard_on_reduce_loops_is_dropped(number, same_result):
+    sch = Schedule(matmul_nt(4, 3, 15))
+    sch.split(sch.get_loops("C")[2], [None, 4])
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    assert sch.mod.script().count("T.where(") == 1
+    same_result(sch, matmul_nt(4, 3, 15), *matmul_nt_sizes(4, 3, 15))
+
+
+def test_tiled_with_the_reduction_in_the_middle(same_result):
+    sch = Schedule(matmul_nt(15, 17, 9))
+    i, j, k = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [None, 4])
+    j_0, j_1 = sch.split(j, [None, 8])
+    k_0, k_1 = sch.split(k, [None, 4])
+    sch.reorder(i_0, j_0, k_0, i_1, k_1, j_1)
+    init = sch.decompose_reduction("C", k_0)
+    assert [sch.get(lp).name for lp in sch.get_loops(init)] == ["i_0", "j_0", "i_1_init", "j_1_init"]
+    same_result(sch, matmul_nt(15, 17, 9), *matmul_nt_sizes(15, 17, 9))
+
+
+def test_kinds_and_annotations_are_copied(same_result):
+    sch = Schedule(matmul_nt(8, 16, 4))
+    i, j, k = sch.get_loops("C")
+    sch.reorder(k, j)
+    sch.vectorize(j)
+    sch.annotate(j, "key", 1)
+    sch.annotate("C", "mark", 2)
+    init = sch.decompose_reduction("C", k)
+    copy = sch.get(sch.get_loops(init)[1])
+    assert (copy.kind, copy.annotations) == ("vectorized", {"key": 1}) and sch.get(init).annotations == {"mark": 2}
+    same_result(sch, matmul_nt(8, 16, 4), *matmul_nt_sizes(8, 16, 4))
+
+
+def test_fused_spatial_loops(same_result):
+    sch = Schedule(matmul_nt(3, 5, 7))
+    i, j, _ = sch.get_loops("C")
+    fused = sch.fuse(i, j)
+    sch.decompose_reduction("C", fused)
+    assert "i_j_fused_init // 5" in sch.mod.script()
+    same_result(sch, matmul_nt(3, 5, 7), *matmul_nt_sizes(3, 5, 7))
+
+
+def test_a_maximum_and_two_results(same_result):
+    @I.ir_module
+    class Extremes:
+        @T.prim_func
+        def main(A: T.Buffer((7, 9), "int32"), C: T.Buffer((7,), "int32"), D: T.Buffer((7,), "int32")):
+            for i, k in T.grid(7, 9):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = -100
+                        D[vi] = 100
+                    C[vi] = T.max(C[vi], A[vi, vk])
+                    D[vi] = T.min(D[vi], A[vi, vk])
+
+    sch = Schedule(Extremes)
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    same_result(sch, Extremes, ((7, 9), "int32"), ((7,), "int32"), ((7,), "int32"))
+
+
+def test_after_blockize(same_result):
+    sch = Schedule(matmul_nt(16, 16, 16))
+    i, j, k = sch.get_loops("C")
+    tiles = [sch.split(loop, [None, 4]) for loop in (i, j, k)]
+    sch.reorder(*[t[0] for t in tiles], *[t[1] for t in tiles])
+    outer = sch.blockize(tiles[0][1])
+    init = sch.decompose_reduction(outer, sch.get_loops(outer)[2])
+    assert sch.get(init).name == "C_o_init" and sch.get(outer).name == "C_o_update"
+    same_result(sch, matmul_nt(16, 16, 16), *matmul_nt_sizes(16, 16, 16))
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+
+def test_refuses_a_loop_inside_the_sum(refused):
+    sch = Schedule(matmul_nt(4, 5, 16))
+    i, j, k = sch.get_loops("C")
+    k_0, k_1 = sch.split(k, [None, 4])
+    refused(sch, "reduce iter vk uses loop k.*_0, which is outside loop", lambda: sch.decompose_reduction("C", k_1))
+    sch.reorder(k_0, i)
+    refused(sch, "would run again in the middle of the sum", lambda: sch.decompose_reduction("C", i))
+    sch.decompose_reduction("C", k_0)
+
+
+def test_refuses_a_loop_elsewhere(refused):
+    sch = Schedule(matmul_nt(4, 5, 6))
+    sch.cache_write("C", 0, "local")
+    ax0 = sch.get_loops("C_local")[0]
+    refused(sch, r'loop ax0 is not around block "C" \(its loops: i, j, kk\)', lambda: sch.decompose_reduction("C", ax0))
+
+
+def test_refuses_what_is_no_reduction(refused):
+    sch = Schedule(matmul_nt(4, 5, 6))
+    sch.cache_write("C", 0, "local")
+    i, _ = sch.get_loops("C_local")
+    refused(sch, 'block "C_local" has no init', lambda: sch.decompose_reduction("C_local", i))
+    loop = sch.get_loops("C")[0]
+    sch.decompose_reduction("C", loop)
+    refused(sch, 'block "C_update" has no init', lambda: sch.decompose_reduction("C_update", loop))
+    refused(sch, "this is the root block", lambda: sch.decompose_reduction("root", loop))
+
+
+def test_refuses_where_others_would_see_the_init(refused, same_result):
+    @I.ir_module
+    class Used:
+        @T.prim_func
+        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
+            for i in range(8):
+                for k in range(4):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = C[vi] + C[7 - vi]
+
+    sch = Schedule(Used)
+    i, k = sch.get_loops("C")
+    refused(sch, 'C is also used by block "D" beneath loop i', lambda: sch.decompose_reduction("C", i))
+    sch.decompose_reduction("C", k)
+    same_result(sch, Used, ((8, 4), "float32"), ((8,), "float32"), ((8,), "float32"))
+
+
+def test_refuses_an_init_ahead_of_a_repetition(refused, same_result):
+    sch = Schedule(RepeatedRowSums)
+    i, t, k = sch.get_loops("C")
+    for loop in (i, t):
+        refused(sch, 'loop t repeats block "C"', lambda loop=loop: sch.decompose_reduction("C", loop))
+    sch.decompose_reduction("C", k)
+    same_result(sch, RepeatedRowSums, ((8, 4), "float32"), ((8,), "float32"))
+
+
+def test_refuses_points_that_are_met_twice(refused, same_result):
+    @I.ir_module
+    class Around:
+        @T.prim_func
+        def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4,), "float32")):
+            for i, k in T.grid(8, 4):
+                with T.block("C"):
+                    vi = T.axis.spatial(4, i % 4)
+                    vk = T.axis.reduce(4, k)
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+
+    sch = Schedule(Around)
+    i, k = sch.get_loops("C")
+    refused(sch, 'two iterations of block "C" are the same point', lambda: sch.decompose_reduction("C", i))
+    sch.decompose_reduction("C", k)
+    same_result(sch, Around, ((4, 4), "float32"), ((4,), "float32"))
+
+
+def test_a_guard_that_relates_spatial_and_reduce_loops(same_result):
+    sch = Schedule(matmul_nt(3, 4, 5))
+    i, j, k = sch.get_loops("C")
+    sch.split(sch.fuse(j, k), [None, 3])
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    same_result(sch, matmul_nt(3, 4, 5), ((3, 5), "float32"), ((4, 5), "float32"), ((3, 4), "float32"))
+
+    @T.prim_func
+    def main(A: T.Buffer((9, 9), "float32"), C: T.Buffer((9,), "float32")):
+        for i, k in T.grid(12, 9):
+            with T.block("C"):
+                vi = T.axis.spatial(9, i)
+                vk = T.axis.reduce(9, k)
+                T.where(i + k < 9)
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+
+    sch = Schedule(main)
+    sch.decompose_reduction("C", sch.get_loops("C")[1])
+    assert "T.where(i < 9)" in sch.mod.script()
+    same_result(sch, main, ((9, 9), "float32"), ((9,), "float32"))
+
+
+def test_a_guard_on_parts_and_their_sums(same_result):
+    """The last part of a sum is shorter; each part starts anew."""
+    sch = Schedule(matmul_nt(3, 4, 10))
+    parts = sch.rfactor(sch.split(sch.get_loops("C")[2], [None, 4])[0], 0)
+    init = sch.decompose_reduction(parts, sch.get_loops(parts)[3])
+    assert "T.where" not in sch.mod.script().split('"C_rf_init"')[1].split("C_rf[")[0]
+    assert sch.get(init).name == "C_rf_init"
+    same_result(sch, matmul_nt(3, 4, 10), ((3, 10), "float32"), ((4, 10), "float32"), ((3, 4), "float32"))
+
+
+def test_a_guard_on_loops_that_run_the_block_only_once(same_result):
+    sch = Schedule(matmul_nt(5, 3, 4))
+    outer, _ = sch.split(sch.get_loops("C")[0], [None, 5], preserve_unit_iters=False)
+    _, inner = sch.split(outer, [3, None], preserve_unit_iters=False)  # two of these three iterations are empty
+    sch.decompose_reduction("C", inner)
+    assert sch.mod.script().count("T.where(") == 2
+    same_result(sch, matmul_nt(5, 3, 4), *matmul_nt_sizes(5, 3, 4))
+
+
+def test_refuses_wrong_handles(refused):
+    sch = Schedule(matmul_nt(4, 5, 6))
+    refused(sch, "wrong type", lambda: sch.decompose_reduction("C", "C"), TypeError)
+    refused(sch, 'no block "Z"', lambda: sch.decompose_reduction("Z", sch.get_loops("C")[0]))
+
+
+@I.ir_module
+class Biased:
+    """A sum that begins with a bias."""
+
+    @T.prim_func
+    def main(A: T.Buffer((5, 4), "float32"), B: T.Buffer((5,), "float32"), C: T.Buffer((5,), "float32")):
+        for g in range(1):
+            for i, k in T.grid(5, 4):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = B[vi]
+                    C[vi] += A[vi, vk]
+
+
+def test_what_the_init_reads_is_there_before_the_loop(refused):
+    sch = Schedule(Biased)
+    g, i, k = sch.get_loops("C")
+    sch.read_at(g, "C", "B", "shared")
+    refused(
+        sch,
+        'block "B_shared" writes B_shared beneath loop g, and the init reads it',
+        lambda: sch.decompose_reduction("C", g),
+    )
+    sch.decompose_reduction("C", i)
+    assert sch.verify()
+    a, b, c = np.ones((5, 4), "float32"), np.arange(5, dtype="float32"), np.zeros(5, "float32")
+    quick_build(sch)["main"](a, b, c)
+    np.testing.assert_array_equal(c, b + 4)
+
+
+SUMMED = """
+@T.prim_func
+def main(A: T.Buffer((9, 9), "int32"), C: T.Buffer((9,), "int32")):
+    for k, i in T.grid(9, 9):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def test_an_init_is_not_moved_into_a_sum_around_a_group():
+    """The pieces of a loop stand in blocks without iters, and use the loops around these."""
+    sch = Schedule(parse(SUMMED))
+    _, piece = sch.loop_partition(sch.get_loops("C")[1], [3])
+    with pytest.raises(ScheduleError, match="reduce iter vk uses loop k, which is outside loop i1: the init would run"):
+        sch.decompose_reduction("C_i1", piece)
+    assert sch.verify()
+
+
+TILED_SUM = """
+@T.prim_func
+def main(A: T.Buffer((3, 3), "int32"), C: T.Buffer((3,), "int32")):
+    for i, k_0, k_1 in T.grid(3, 2, 2):
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            vk = T.axis.reduce(3, k_0 * 2 + k_1)
+            T.where(k_0 * 2 + k_1 < 3)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def test_a_piece_of_a_sum_that_began_before_gets_no_init():
+    sch = Schedule(parse(TILED_SUM))
+    first, second = sch.loop_partition(sch.get_loops("C")[1], [1])
+    with pytest.raises(ScheduleError, match='beneath loop k_01 the sum of block "C_k_01" does not begin everywhere'):
+        sch.decompose_reduction("C_k_01", second)
+    sch.decompose_reduction("C_k_00", first)
+    assert sch.verify()

@@ -1,0 +1,342 @@
+"""fuse_reduction_epilogue: what follows a reduction becomes part of it where that is the same, else it is refused."""
+
+from __future__ import annotations
+
+import pytest
+from harness.schedules import reads_back
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import parse
+from tir_mlir.script import tir as T
+from tir_mlir.script.structural_equal import difference
+
+
+def followed(epilogue: str, update: str = "C[vi] + A[vi, vk]", start: str = "0.0", dtype: str = "float32"):
+    """A reduction of 6 rows of 5 into C, and D computed from C, B (6) and E (6)."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((6, 5), "{dtype}"), B: T.Buffer((6,), "{dtype}"), E: T.Buffer((6,), "{dtype}"), D: T.Buffer((6,), "{dtype}")):
+    C = T.alloc_buffer((6,), "{dtype}")
+    for i, k in T.grid(6, 5):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = {start}
+            C[vi] = {update}
+    for i in range(6):
+        with T.block("D"):
+            vi = T.axis.spatial(6, i)
+            D[vi] = {epilogue}
+""")  # noqa: E501
+
+
+def sizes(dtype: str = "float32"):
+    return ((6, 5), dtype), ((6,), dtype), ((6,), dtype), ((6,), dtype)
+
+
+# --- what it makes ----------------------------------------------------------------------------------------------------
+
+
+@I.ir_module
+class Biased:
+    @T.prim_func
+    def main(
+        A: T.Buffer((8, 16), "float32"),
+        B: T.Buffer((12, 16), "float32"),
+        bias: T.Buffer((12,), "float32"),
+        D: T.Buffer((8, 12), "float32"),
+    ):
+        C = T.alloc_buffer((8, 12))
+        for i, j, k in T.grid(8, 12, 16):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = 0.0
+                C[vi, vj] += A[vi, vk] * B[vj, vk]
+        for i, j in T.grid(8, 12):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = C[vi, vj] + bias[vj]
+
+
+def test_a_bias():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(
+            A: T.Buffer((8, 16), "float32"),
+            B: T.Buffer((12, 16), "float32"),
+            bias: T.Buffer((12,), "float32"),
+            D: T.Buffer((8, 12), "float32"),
+        ):
+            for i, j, k in T.grid(8, 12, 16):
+                with T.block("C"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                    T.reads(bias[vj], A[vi, vk], B[vj, vk])
+                    T.writes(D[vi, vj])
+                    with T.init():
+                        D[vi, vj] = bias[vj]
+                    D[vi, vj] = D[vi, vj] + A[vi, vk] * B[vj, vk]
+
+    sch = Schedule(Biased)
+    block = sch.get_block("C")
+    assert sch.fuse_reduction_epilogue(block, "D") is None
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    assert sch.get(block).name == "C"
+
+
+def test_a_clipped_maximum():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(
+            A: T.Buffer((6, 5), "float32"),
+            B: T.Buffer((6,), "float32"),
+            E: T.Buffer((6,), "float32"),
+            D: T.Buffer((6,), "float32"),
+        ):
+            for i, k in T.grid(6, 5):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        D[vi] = B[vi]
+                    D[vi] = T.max(T.max(D[vi], A[vi, vk]), B[vi])
+
+    sch = Schedule(followed("T.max(C[vi], B[vi])", "T.max(C[vi], A[vi, vk])", "T.min_value('float32')"))
+    sch.fuse_reduction_epilogue("C", "D")
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+
+
+SUMS = ["C[vi]", "C[vi] + B[vi]", "B[vi] + C[vi]", "C[vi] - B[vi]", "E[vi] + (C[vi] + B[vi])", "C[vi] - E[vi] * B[vi]",
+        "C[vi] + B[5 - vi] + E[vi]"]  # fmt: skip
+CLIPS = ["C[vi]", "T.max(C[vi], B[vi])", "T.min(B[vi], C[vi])", "T.min(T.max(C[vi], B[vi]), E[vi])",
+         "T.max(T.min(T.max(C[vi], B[vi]), E[vi]), B[5 - vi])"]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.parametrize("epilogue", SUMS)
+def test_what_is_added_to_a_sum(epilogue, start, dtype, same_result):
+    program = followed(epilogue, start=f'T.Cast("{dtype}", {start})', dtype=dtype)
+    sch = Schedule(program)
+    sch.fuse_reduction_epilogue("C", "D")
+    assert "alloc_buffer" not in sch.mod.script()
+    same_result(sch, program, *sizes(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("best", ["max", "min"])
+@pytest.mark.parametrize("start", [None, 1])
+@pytest.mark.parametrize("epilogue", CLIPS)
+def test_clips_of_a_maximum(epilogue, best, start, dtype, same_result):
+    least = f'T.{"min" if best == "max" else "max"}_value("{dtype}")'
+    first = least if start is None else f'T.Cast("{dtype}", {start})'
+    program = followed(epilogue, f"T.{best}(C[vi], A[vi, vk])", first, dtype)
+    sch = Schedule(program)
+    sch.fuse_reduction_epilogue("C", "D")
+    same_result(sch, program, *sizes(dtype))
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (17, 127)])
+def test_scheduled_before_and_after(n, m, same_result):
+    @I.ir_module
+    class Turned:
+        @T.prim_func
+        def main(A: T.Buffer((n, m), "float32"), B: T.Buffer((n,), "float32"), D: T.Buffer((1, n), "float32")):
+            C = T.alloc_buffer((n,))
+            for i, k in T.grid(n, m):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+            for i in range(n):
+                with T.block("D"):
+                    vi = T.axis.spatial(n, i)
+                    D[0, n - 1 - vi] = C[n - 1 - vi] + B[vi]
+
+    sch = Schedule(Turned)
+    i, k = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [None, 4])
+    sch.split(k, [None, 16])
+    sch.fuse_reduction_epilogue("C", "D")
+    sch.decompose_reduction("C", sch.get_loops("C")[1])
+    sch.parallel(i_0)
+    same_result(sch, Turned, ((n, m), "float32"), ((n,), "float32"), ((1, n), "float32"))
+
+
+@pytest.mark.parametrize("n", [0, 1, 17])
+def test_a_symbolic_size_in_a_shared_loop(n, same_result):
+    @I.ir_module
+    class Symbolic:
+        @T.prim_func
+        def main(a: T.handle, b: T.handle, d: T.handle):
+            n = T.int32()
+            A = T.match_buffer(a, (n, 8), "float32")
+            B = T.match_buffer(b, (n,), "float32")
+            D = T.match_buffer(d, (n,), "float32")
+            C = T.alloc_buffer((n,))
+            for i in range(n):
+                for k in range(8):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+                with T.block("D"):
+                    vi = T.axis.spatial(n, i)
+                    D[vi] = C[vi] + B[vi]
+
+    sch = Schedule(Symbolic)
+    sch.fuse_reduction_epilogue("C", "D")
+    same_result(sch, Symbolic, ((n, 8), "float32"), ((n,), "float32"), ((n,), "float32"))
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+LEAST = 'T.min_value("float32")'
+WRONG = [
+    ("T.max(C[vi], T.float32(0))", "C[vi] + A[vi, vk]", "0.0", r"T.max\(-3 \+ 5, 0\) is 2, but clipped at each step"),
+    ("T.max(C[vi] + B[vi], T.float32(0))", "C[vi] + A[vi, vk]", "0.0", "does maximumf to a sum"),
+    ("C[vi] * B[vi]", "C[vi] + A[vi, vk]", "0.0", r"\(1 \+ 2\) \* 3 is 9, but scaled at each step"),
+    ("B[vi] - C[vi]", "C[vi] + A[vi, vk]", "0.0", "does subf to a sum that would not be finished"),
+    ("T.exp(C[vi])", "C[vi] + A[vi, vk]", "0.0", "does exp to a sum .* does not commute"),
+    ("C[vi] + B[vi]", "T.max(C[vi], A[vi, vk])", LEAST, r"max\(1, 2\) \+ 10 is 12, but added at each step it is 22"),
+    ("T.max(C[vi], B[vi])", "C[vi] * A[vi, vk]", "1.0", "nothing may follow the product of a reduction"),
+    ("C[vi] + C[vi]", "C[vi] + A[vi, vk]", "0.0", 'block "D" reads 2 times C'),
+    ("B[vi]", "C[vi] + A[vi, vk]", "0.0", 'block "D" does not read C'),
+    (
+        "T.if_then_else(vi < 3, C[vi], B[vi])",
+        "C[vi] + A[vi, vk]",
+        "0.0",
+        r"also computes C\[3\], which block .D. does not take",
+    ),
+    ("C[vi] + B[vi]", "A[vi, vk] - C[vi]", "0.0", "is no known reduction"),
+    ("C[vi // 2 * 2] + B[vi]", "C[vi] + A[vi, vk]", "0.0", 'two iterations of block "D" touch the same element'),
+]
+
+
+@pytest.mark.parametrize(("epilogue", "update", "start", "match"), WRONG)
+def test_refuses_what_is_not_the_same(epilogue, update, start, match, refused):
+    sch = Schedule(followed(epilogue, update, start))
+    refused(sch, match, lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def test_refuses_other_users(refused):
+    text = (
+        Biased.script()
+        + """
+        with T.block("last"):
+            T.reads(C[0, 0])
+            T.writes(bias[0])
+            bias[0] = C[0, 0]
+"""
+    )
+    sch = Schedule(parse(text))
+    refused(sch, 'C is also used elsewhere than in block "D"', lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def test_refuses_an_output(refused):
+    sch = Schedule(Biased)
+    sch.cache_write("D", 0, "global")
+    refused(sch, "D_global is no known|has no init", lambda: sch.fuse_reduction_epilogue("D", "D_global"))
+    program = followed("C[vi] + B[vi]").script().replace("        C = T.alloc_buffer((6,))\n", "")
+    program = program.replace('E: T.Buffer((6,), "float32")', 'C: T.Buffer((6,), "float32")')
+    sch = Schedule(parse(program))
+    refused(sch, "C is not allocated in the scope", lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def test_refuses_the_wrong_order(refused):
+    sch = Schedule(Biased)
+    refused(sch, 'block "D" has no init', lambda: sch.fuse_reduction_epilogue("D", "C"))
+    refused(sch, "cannot be its own epilogue", lambda: sch.fuse_reduction_epilogue("C", "C"))
+    refused(sch, "this is the root block", lambda: sch.fuse_reduction_epilogue("C", "root"))
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    refused(sch, 'block "C_update" has no init', lambda: sch.fuse_reduction_epilogue("C_update", "D"))
+
+
+def test_refuses_a_part_of_the_elements(refused):
+    text = Biased.script().replace("for i, j in T.grid(8, 12):", "for i, j in T.grid(7, 12):")
+    text = text.replace('D: T.Buffer((8, 12), "float32")', 'D: T.Buffer((7, 12), "float32")')
+    sch = Schedule(parse(text))
+    refused(sch, r"the reduction also computes C\[7, 0\]", lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def test_refuses_a_result_that_is_used_between(refused):
+    @I.ir_module
+    class Used:
+        @T.prim_func
+        def main(
+            A: T.Buffer((6, 5), "float32"),
+            B: T.Buffer((6,), "float32"),
+            D: T.Buffer((6,), "float32"),
+            F: T.Buffer((6,), "float32"),
+        ):
+            C = T.alloc_buffer((6,))
+            for i, k in T.grid(6, 5):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+            for i in range(6):
+                with T.block("F"):
+                    vi = T.axis.spatial(6, i)
+                    F[vi] = D[vi]
+            for i in range(6):
+                with T.block("B"):
+                    vi = T.axis.spatial(6, i)
+                    B[vi] = 1.0
+            for i in range(6):
+                with T.block("D"):
+                    vi = T.axis.spatial(6, i)
+                    D[vi] = C[vi] + B[vi]
+
+    sch = Schedule(Used)
+    refused(sch, 'B, which block "D" reads, is written between', lambda: sch.fuse_reduction_epilogue("C", "D"))
+    text = Used.script().replace("C[vi] + B[vi]", "C[vi] + T.float32(1)")
+    sch = Schedule(parse(text))
+    refused(sch, "it would hold unfinished sums there", lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def test_refuses_the_middle_of_a_reduction(refused):
+    @I.ir_module
+    class Running:
+        @T.prim_func
+        def main(A: T.Buffer((6, 5), "float32"), D: T.Buffer((6, 5), "float32")):
+            C = T.alloc_buffer((6,))
+            for i, k in T.grid(6, 5):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+                with T.block("D"):
+                    vi, vk = T.axis.remap("SS", [i, k])
+                    D[vi, vk] = C[vi] + A[vi, vk]
+
+    sch = Schedule(Running)
+    refused(sch, "in the middle of the reduction over vk", lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def test_constants_that_meet_are_computed():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((3, 4), "float32"), D: T.Buffer((3,), "float32")):
+    C = T.alloc_buffer((3,), "float32")
+    for i, k in T.grid(3, 4):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = -1.0
+            C[vi] = T.max(C[vi], A[vi, vk])
+    for i in range(3):
+        with T.block("D"):
+            vi = T.axis.spatial(3, i)
+            D[vi] = T.max(C[vi], 0.0)
+""")
+    )
+    sch.fuse_reduction_epilogue("C", "D")
+    assert "D[vi] = T.float32(0.0)\n" in reads_back(sch)

@@ -1,0 +1,323 @@
+"""pad_einsum: iters of any extent become whole tiles, and every result keeps its value, or the step is refused."""
+
+from __future__ import annotations
+
+import pytest
+from programs.matmul import matmul_nt
+from programs.sizes import matmul_nt_sizes
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script import ir as I
+from tir_mlir.script import parse
+from tir_mlir.script import tir as T
+from tir_mlir.script.structural_equal import difference
+
+
+def one(body: str, extent: int = 7, init: str = "C[vi] = 0.0"):
+    """C of 7 from A of 7 x 5, B of 7 and D of 5, with a reduction over 5."""
+    lines = "\n            ".join(body.splitlines())
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((7, 5), "float32"), B: T.Buffer((7,), "float32"), D: T.Buffer((5,), "float32"), C: T.Buffer((7,), "float32")):
+    for i, k in T.grid({extent}, 5):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                {init}
+            {lines}
+""")  # noqa: E501
+
+
+# --- what it makes ----------------------------------------------------------------------------------------------------
+
+
+def test_a_product():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((13, 15), "float32"), B: T.Buffer((16, 15), "float32"), C: T.Buffer((13, 16), "float32")):
+            A_pad = T.alloc_buffer((16, 16))
+            B_pad = T.alloc_buffer((16, 16))
+            C_pad = T.alloc_buffer((16, 16))
+            for i0, i1 in T.grid(16, 16):
+                with T.block("A_pad"):
+                    v0, v1 = T.axis.remap("SS", [i0, i1])
+                    A_pad[v0, v1] = T.if_then_else(v0 < 13 and v1 < 15, A[v0, v1], T.float32(0))
+            for i0, i1 in T.grid(16, 16):
+                with T.block("B_pad"):
+                    v0, v1 = T.axis.remap("SS", [i0, i1])
+                    B_pad[v0, v1] = T.if_then_else(v1 < 15, B[v0, v1], T.float32(0))
+            for i, j, k in T.grid(16, 16, 16):
+                with T.block("C"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                    with T.init():
+                        C_pad[vi, vj] = 0.0
+                    C_pad[vi, vj] += A_pad[vi, vk] * B_pad[vj, vk]
+            for i0, i1 in T.grid(13, 16):
+                with T.block("C_pad"):
+                    v0, v1 = T.axis.remap("SS", [i0, i1])
+                    C[v0, v1] = C_pad[v0, v1]
+
+    sch = Schedule(matmul_nt(13, 16, 15))
+    block = sch.get_block("C")
+    assert sch.pad_einsum(block, [16, 16, 16]) is None
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    assert [sch.get(lp).extent for lp in sch.get_loops(block)] == [16, 16, 16]
+
+
+def test_nothing_to_pad():
+    sch = Schedule(matmul_nt(8, 16, 4))
+    before = sch.mod.script()
+    sch.pad_einsum("C", [4, 8, 1])
+    assert sch.mod.script() == before
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 1, 1), (15, 16, 17), (17, 1, 5), (2, 127, 3)])
+@pytest.mark.parametrize("padding", [[16, 16, 16], [4, 1, 1], [1, 1, 8], [3, 5, 7]])
+def test_every_size(n, m, k, padding, same_result):
+    sch = Schedule(matmul_nt(n, m, k))
+    sch.pad_einsum("C", padding)
+    same_result(sch, matmul_nt(n, m, k), *matmul_nt_sizes(n, m, k))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float16", "float64"])
+def test_types(dtype, same_result):
+    sch = Schedule(matmul_nt(5, 6, 7, dtype))
+    sch.pad_einsum("C", [4, 4, 4])
+    same_result(sch, matmul_nt(5, 6, 7, dtype), *matmul_nt_sizes(5, 6, 7, dtype))
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17])
+def test_a_symbolic_size(n, same_result):
+    @I.ir_module
+    class Symbolic:
+        @T.prim_func
+        def main(a: T.handle, B: T.Buffer((9, 8), "float32"), c: T.handle):
+            n = T.int32()
+            A = T.match_buffer(a, (n, 8), "float32")
+            C = T.match_buffer(c, (n, 9), "float32")
+            for i, j, k in T.grid(n, 9, 8):
+                with T.block("C"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                    with T.init():
+                        C[vi, vj] = 0.0
+                    C[vi, vj] += A[vi, vk] * B[vj, vk]
+
+    sch = Schedule(Symbolic)
+    sch.pad_einsum("C", [16, 4, 4])
+    assert "A_pad = T.alloc_buffer(((n + 15) // 16 * 16, 8))" in sch.mod.script()
+    same_result(sch, Symbolic, ((n, 8), "float32"), ((9, 8), "float32"), ((n, 9), "float32"))
+
+
+def test_split_loops_stay(same_result):
+    sch = Schedule(matmul_nt(13, 6, 7))
+    i = sch.get_loops("C")[0]
+    sch.split(i, [None, 4])
+    sch.pad_einsum("C", [16, 1, 8])
+    assert [sch.get(lp).extent for lp in sch.get_loops("C")] == [4, 4, 6, 8]
+    same_result(sch, matmul_nt(13, 6, 7), *matmul_nt_sizes(13, 6, 7))
+
+
+def test_loops_that_stay_run_the_added_part():
+    sch = Schedule(matmul_nt(13, 6, 8))
+    sch.split(sch.get_loops("C")[2], [1, None])
+    with pytest.raises(ScheduleError, match="iter vk is bound to more or less than one loop, and nothing would run"):
+        sch.pad_einsum("C", [1, 1, 16])
+
+
+def test_loops_that_stay_run_the_added_part_for_all_sizes(refused):
+    """Fused, the loops make n * 2 pairs: vk of n is not run up to the next even number where n is odd."""
+
+    @I.ir_module
+    class Rows:
+        @T.prim_func
+        def main(a: T.handle, b: T.handle):
+            n = T.int32()
+            A = T.match_buffer(a, (n, 2), "float32")
+            B = T.match_buffer(b, (2,), "float32")
+            for k, j in T.grid(n, 2):
+                with T.block("B"):
+                    vk, vj = T.axis.remap("RS", [k, j])
+                    with T.init():
+                        B[vj] = 0.0
+                    B[vj] += A[vk, vj]
+
+    sch = Schedule(Rows)
+    sch.fuse(*sch.get_loops("B"))
+    refused(sch, "nothing would run the part that is added", lambda: sch.pad_einsum("B", [2, 1]))
+    sch = Schedule(Rows)
+    sch.pad_einsum("B", [2, 1])
+    assert sch.verify()
+
+
+def test_an_index_that_is_a_constant(same_result):
+    @I.ir_module
+    class Row:
+        @T.prim_func
+        def main(A: T.Buffer((2, 5), "float32"), C: T.Buffer((3, 5), "float32"), D: T.Buffer((3, 5), "float32")):
+            Y = T.alloc_buffer((3, 5))
+            for i in range(5):
+                with T.block("Y"):
+                    vi = T.axis.spatial(5, i)
+                    Y[2, vi] = A[1, vi] + C[0, vi]
+            for i, j in T.grid(3, 5):
+                with T.block("D"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    D[vi, vj] = Y[2, vj]
+
+    sch = Schedule(Row)
+    sch.pad_einsum("Y", [4])
+    same_result(sch, Row, ((2, 5), "float32"), ((3, 5), "float32"), ((3, 5), "float32"))
+
+
+def test_a_domain_shorter_than_its_buffer(same_result):
+    """Beyond the old end of an iter the copy holds zeros, whatever the buffer has there."""
+
+    @I.ir_module
+    class Part:
+        @T.prim_func
+        def main(A: T.Buffer((7, 9), "float32"), C: T.Buffer((7,), "float32")):
+            for i, k in T.grid(7, 5):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+
+    sch = Schedule(Part)
+    sch.pad_einsum("C", [1, 8])
+    same_result(sch, Part, ((7, 9), "float32"), ((7,), "float32"))
+
+
+@pytest.mark.parametrize(
+    ("body", "padding"),
+    [
+        ("C[vi] += A[vi, vk] + D[vk]", [4, 4]),
+        ("C[vi] += A[vi, vk] * T.float32(3)", [4, 4]),
+        ("C[vi] += A[0, vk] * D[vk]", [1, 4]),
+        ("C[vi] += T.max(A[vi, vk], D[vk])", [4, 4]),
+        ("C[vi] += T.if_then_else(vk < 3, A[vi, vk], D[vk])", [4, 4]),
+        ("C[vi] += A[vi, vk] * B[vi]", [4, 1]),
+        ("C[vi] += T.exp(A[vi, vk])", [4, 1]),
+    ],
+)
+def test_terms_that_may_be_padded(body, padding, same_result):
+    program = one(body)
+    sch = Schedule(program)
+    sch.pad_einsum("C", padding)
+    sizes = ((7, 5), "float32"), ((7,), "float32"), ((5,), "float32"), ((7,), "float32")
+    same_result(sch, program, *sizes)
+
+
+def test_an_integer_term(same_result):
+    @I.ir_module
+    class Scaled:
+        @T.prim_func
+        def main(A: T.Buffer((7, 5), "int32"), B: T.Buffer((7,), "int32"), C: T.Buffer((7,), "int32")):
+            for i, k in T.grid(7, 5):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0
+                    C[vi] += A[vi, vk] * B[vi]
+
+    sch = Schedule(Scaled)
+    sch.pad_einsum("C", [4, 4])
+    same_result(sch, Scaled, ((7, 5), "int32"), ((7,), "int32"), ((7,), "int32"))
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+TERMS = [
+    ("C[vi] += A[vi, vk] * B[vi]", "C[vi] = 0.0", "a product with 0 is no 0 where the other factor is infinite"),
+    ("C[vi] += T.exp(A[vi, vk])", "C[vi] = 0.0", "what is added is not known to be 0"),
+    ("C[vi] += A[vi, vk] + B[vi]", "C[vi] = 0.0", "what is added is not known to be 0"),
+    ("C[vi] = T.max(C[vi], A[vi, vk])", "C[vi] = T.min_value('float32')", "changes a max .of -1: it would become 0"),
+    ("C[vi] = C[vi] * A[vi, vk]", "C[vi] = 1.0", "changes a product .of 2 and 3: 6 would become 0"),
+    ("C[vi] += A[vi, (vk + 1) % 5]", "C[vi] = 0.0", "at something other than its iters and constants"),
+    ("C[vi] += D[vk] + D[0]", "C[vi] = 0.0", "accesses D at two different indices"),
+]
+
+
+@pytest.mark.parametrize(("body", "init", "match"), TERMS)
+def test_refuses_terms(body, init, match, refused):
+    sch = Schedule(one(body, init=init))
+    refused(sch, match, lambda: sch.pad_einsum("C", [1, 4]))
+
+
+def test_refuses_arguments(refused):
+    sch = Schedule(matmul_nt(4, 5, 6))
+    refused(sch, 'padding has 2 numbers, block "C" has 3 iters', lambda: sch.pad_einsum("C", [4, 4]))
+    refused(sch, "the padding 0 is not positive", lambda: sch.pad_einsum("C", [4, 0, 4]))
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    refused(sch, 'block "C_update" has the reduce iter', lambda: sch.pad_einsum("C_update", [4, 4, 4]))
+
+
+def test_refuses_a_division(refused):
+    @I.ir_module
+    class Quotient:
+        @T.prim_func
+        def main(A: T.Buffer((7,), "int32"), B: T.Buffer((7,), "int32"), C: T.Buffer((7,), "int32")):
+            for i in range(7):
+                with T.block("C"):
+                    vi = T.axis.spatial(7, i)
+                    C[vi] = A[vi] // B[vi]
+
+    sch = Schedule(Quotient)
+    refused(sch, "computes arith.floordivsi, which may not be done with the zeros", lambda: sch.pad_einsum("C", [4]))
+
+
+def test_refuses_what_else_is_in_the_nest(refused):
+    @I.ir_module
+    class Two:
+        @T.prim_func
+        def main(A: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32"), D: T.Buffer((7,), "float32")):
+            for i in range(7):
+                with T.block("C"):
+                    vi = T.axis.spatial(7, i)
+                    C[vi] = A[vi]
+                with T.block("D"):
+                    vi = T.axis.spatial(7, i)
+                    D[vi] = A[vi]
+
+    sch = Schedule(Two)
+    refused(sch, 'the nest of block "C" holds something else', lambda: sch.pad_einsum("C", [4]))
+
+
+def test_refuses_a_loop_that_cannot_grow(refused):
+    @I.ir_module
+    class Start:
+        @T.prim_func
+        def main(A: T.Buffer((9,), "float32"), D: T.Buffer((9,), "float32")):
+            C = T.alloc_buffer((9,))
+            for i in range(5):
+                with T.block("C"):
+                    vi = T.axis.spatial(9, i)
+                    C[vi] = A[vi]
+            for i in range(9):
+                with T.block("D"):
+                    vi = T.axis.spatial(9, i)
+                    D[vi] = T.if_then_else(vi < 5, C[vi], A[vi])
+
+    sch = Schedule(Start)
+    refused(sch, "loop i does not run over just the domain of iter vi", lambda: sch.pad_einsum("C", [4]))
+
+
+def test_refuses_a_start_other_than_0(refused):
+    @I.ir_module
+    class Late:
+        @T.prim_func
+        def main(A: T.Buffer((9,), "float32"), D: T.Buffer((9,), "float32")):
+            C = T.alloc_buffer((9,))
+            for i in range(2, 9):
+                with T.block("C"):
+                    vi = T.axis.spatial((2, 9), i)
+                    C[vi] = A[vi]
+            for i in range(9):
+                with T.block("D"):
+                    vi = T.axis.spatial(9, i)
+                    D[vi] = T.if_then_else(vi < 2, A[vi], C[vi])
+
+    sch = Schedule(Late)
+    refused(sch, "iter vi does not start at 0", lambda: sch.pad_einsum("C", [4]))

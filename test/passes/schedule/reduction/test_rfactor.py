@@ -1,0 +1,272 @@
+"""rfactor: parts of a reduction in a nest of their own, for every combiner, shape and place, or the step is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.schedules import quick_build
+from programs.reduction import SymbolicRowSums, row_sums
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+from tir_mlir.script.structural_equal import difference
+
+
+def assert_same(sch: Schedule, expected) -> None:
+    """The schedule's module is a hand-written one, but for names."""
+    assert difference(sch.mod.mlir, expected.mlir, names=False) is None
+
+
+# --- what it makes ----------------------------------------------------------------------------------------------------
+
+
+def test_a_split_sum():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((4, 32), "float32"), C: T.Buffer((4,), "float32")):
+            C_rf = T.alloc_buffer((8, 4))
+            for i, k_0, k_1 in T.grid(4, 4, 8):
+                with T.block("C_rf"):
+                    vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
+                    T.reads(A[vi, vk_0 * 8 + vk_1])
+                    T.writes(C_rf[vk_1, vi])
+                    with T.init():
+                        C_rf[vk_1, vi] = 0.0
+                    C_rf[vk_1, vi] = C_rf[vk_1, vi] + A[vi, vk_0 * 8 + vk_1]
+            for i, k_1 in T.grid(4, 8):
+                with T.block("C"):
+                    vk_1, vi = T.axis.remap("RS", [k_1, i])
+                    T.reads(C_rf[vk_1, vi])
+                    T.writes(C[vi])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] = C[vi] + C_rf[vk_1, vi]
+
+    sch = Schedule(row_sums(4, 32))
+    block = sch.get_block("C")
+    _, k = sch.get_loops(block)
+    _, k_1 = sch.split(k, [None, 8])
+    made = sch.rfactor(k_1, 0)
+    assert_same(sch, Expected)
+    assert (sch.get(made).name, sch.get(block).name) == ("C_rf", "C")
+    assert [sch.get(lp).name for lp in sch.get_loops(made)] == ["i", "k_0", "k_1"]
+
+
+def test_a_whole_reduction_has_no_init():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((4, 32), "float32"), C: T.Buffer((4,), "float32")):
+            C_rf = T.alloc_buffer((4, 32))
+            for i, k in T.grid(4, 32):
+                with T.block("C_rf"):
+                    vk, vi = T.axis.remap("SS", [k, i])
+                    C_rf[vi, vk] = A[vi, vk]
+            for i, k in T.grid(4, 32):
+                with T.block("C"):
+                    vk, vi = T.axis.remap("RS", [k, i])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] = C[vi] + C_rf[vi, vk]
+
+    sch = Schedule(row_sums(4, 32))
+    sch.rfactor(sch.get_loops("C")[1], -1)
+    assert_same(sch, Expected)
+
+
+def test_other_reduce_iters_kinds_and_annotations_stay():
+    @I.ir_module
+    class Planes:
+        @T.prim_func
+        def main(A: T.Buffer((4, 3, 6), "float32"), C: T.Buffer((4,), "float32")):
+            for i, j, k in T.grid(4, 3, 6):
+                with T.block("C"):
+                    vi, vj, vk = T.axis.remap("SRR", [i, j, k])
+                    T.block_attr({"mark": 1})
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vj, vk]
+
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((4, 3, 6), "float32"), C: T.Buffer((4,), "float32")):
+            C_rf = T.alloc_buffer((6, 4))
+            for i in T.parallel(4):
+                for j in T.serial(3, annotations={"key": 2}):
+                    for k in range(6):
+                        with T.block("C_rf"):
+                            vk, vi, vj = T.axis.remap("SSR", [k, i, j])
+                            T.block_attr({"mark": 1})
+                            with T.init():
+                                C_rf[vk, vi] = 0.0
+                            C_rf[vk, vi] += A[vi, vj, vk]
+            for i in T.parallel(4):
+                for k in range(6):
+                    with T.block("C"):
+                        vk, vi = T.axis.remap("RS", [k, i])
+                        T.block_attr({"mark": 1})
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += C_rf[vk, vi]
+
+    sch = Schedule(Planes)
+    i, j, k = sch.get_loops("C")
+    sch.parallel(i)
+    sch.annotate(j, "key", 2)
+    sch.rfactor(k, 0)
+    assert_same(sch, Expected)
+
+
+def test_what_follows_in_the_nest_stays(same_result):
+    @I.ir_module
+    class Normalised:
+        @T.prim_func
+        def main(A: T.Buffer((5, 8), "float32"), C: T.Buffer((5,), "float32"), D: T.Buffer((5, 8), "float32")):
+            for i in range(5):
+                for k in range(8):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+                for j in range(8):
+                    with T.block("D"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        D[vi, vj] = A[vi, vj] - C[vi]
+
+    sch = Schedule(Normalised)
+    made = sch.rfactor(sch.get_loops("C")[1], 0)
+    assert sch.get_loops("C")[0] == sch.get_loops("D")[0] != sch.get_loops(made)[0]
+    same_result(sch, Normalised, ((5, 8), "float32"), ((5,), "float32"), ((5, 8), "float32"))
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m", [1, 15, 16, 17, 127])
+@pytest.mark.parametrize("factors", [[None, 4], [4, None], [None, 32], [3, None, 2]])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_every_loop_of_a_ragged_reduction(m, factors, axis, same_result):
+    for number in range(len(factors)):
+        sch = Schedule(row_sums(5, m))
+        split = sch.split(sch.get_loops("C")[1], factors)
+        sch.rfactor(split[number], axis)
+        same_result(sch, row_sums(5, m), ((5, m), "float32"), ((5,), "float32"))
+
+
+def test_parts_that_are_not_computed_are_not_combined():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((4, 17), "float32"), C: T.Buffer((4,), "float32")):
+            C_rf = T.alloc_buffer((4, 32))
+            for i, k_0, k_1 in T.grid(4, 1, 32):
+                with T.block("C_rf"):
+                    vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
+                    T.where(k_0 * 32 + k_1 < 17)
+                    with T.init():
+                        C_rf[vi, vk_1] = 0.0
+                    C_rf[vi, vk_1] = C_rf[vi, vk_1] + A[vi, vk_0 * 32 + vk_1]
+            for i, k_1 in T.grid(4, 32):
+                with T.block("C"):
+                    vk_1 = T.axis.reduce(17, k_1)
+                    vi = T.axis.spatial(4, i)
+                    T.where(k_1 < 17)
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] = C[vi] + C_rf[vi, vk_1]
+
+    sch = Schedule(row_sums(4, 17))
+    _, k_1 = sch.split(sch.get_loops("C")[1], [None, 32])
+    sch.rfactor(k_1, 1)
+    assert_same(sch, Expected)
+
+
+def test_a_ragged_spatial_loop(same_result):
+    sch = Schedule(row_sums(15, 8))
+    i, k = sch.get_loops("C")
+    sch.split(i, [None, 4])
+    sch.rfactor(k, 0)
+    assert sch.mod.script().count("T.where(i_0 * 4 + i_1 < 15)") == 2
+    same_result(sch, row_sums(15, 8), ((15, 8), "float32"), ((15,), "float32"))
+
+
+@pytest.mark.parametrize("n", [0, 1, 17])
+def test_a_symbolic_spatial_size(n, same_result):
+
+    sch = Schedule(SymbolicRowSums)
+    i, k = sch.get_loops("C")
+    sch.split(i, [None, 16])
+    _, k_1 = sch.split(k, [None, 4])
+    made = sch.rfactor(k_1, 0)
+    sch.parallel(sch.get_loops(made)[3])
+    same_result(sch, SymbolicRowSums, ((n, 8), "float32"), ((n,), "float32"))
+
+
+@I.ir_module
+class Long:
+    @T.prim_func
+    def main(a: T.handle, C: T.Buffer((3,), "float32")):
+        m = T.int32()
+        A = T.match_buffer(a, (3, m), "float32")
+        for i, k in T.grid(3, m):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk]
+
+
+@pytest.mark.parametrize("m", [1, 15, 16, 17, 100])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_symbolic_reduction(m, axis, same_result):
+    sch = Schedule(Long)
+    k_0, k_1 = sch.split(sch.get_loops("C")[1], [None, 16])
+    made = sch.rfactor(k_0, axis)
+    sch.parallel(sch.get_loops(made)[1])
+    same_result(sch, Long, ((3, m), "float32"), ((3,), "float32"))
+
+
+def test_a_part_that_may_be_empty(refused, same_result):
+    sch = Schedule(Long)
+    k_0, k_1 = sch.split(sch.get_loops("C")[1], [None, 16])
+    refused(sch, "loop k_0 may run no iteration at all; it holds only where m >= 1", lambda: sch.rfactor(k_1, 0))
+
+    @I.ir_module
+    class Some:
+        @T.prim_func
+        def main(a: T.handle, C: T.Buffer((3,), "float32")):
+            m = T.int32()
+            A = T.match_buffer(a, (3, m), "float32")
+            T.assume(m >= 5)
+            for i, k in T.grid(3, m):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+
+    sch = Schedule(Some)
+    refused_loop = sch.split(sch.get_loops("C")[1], [None, 16])[1]
+    refused(sch, "leaves out some parts of loop k_1.* only where m >= 16", lambda: sch.rfactor(refused_loop, 0))
+    sch = Schedule(Some)
+    _, k_1 = sch.split(sch.get_loops("C")[1], [None, 4])
+    sch.rfactor(k_1, 0)
+    for m in (5, 16, 17):
+        same_result(sch, Some, ((3, m), "float32"), ((3,), "float32"))
+
+
+def test_parallel_over_the_loop():
+    sch = Schedule(row_sums(8, 127))
+    k_0, _ = sch.split(sch.get_loops("C")[1], [8, None])
+    made = sch.rfactor(k_0, 0)
+    i, outer, _ = sch.get_loops(made)
+    sch.reorder(outer, i)
+    sch.parallel(outer)
+    a = np.random.default_rng(0).random((8, 127), dtype=np.float32)
+    c = np.empty(8, np.float32)
+    quick_build(sch)(a, c)
+    np.testing.assert_allclose(c, a.sum(1), rtol=1e-5)

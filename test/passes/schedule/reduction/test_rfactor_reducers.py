@@ -1,0 +1,304 @@
+"""What rfactor takes for a reduction: combiners, identities, tuples, argmax; and everything that is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.schedules import quick_build, reads_back
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import parse
+from tir_mlir.script import tir as T
+from tir_mlir.script.structural_equal import difference
+
+
+def one(update: str, start: str, dtype: str = "float32"):
+    """A reduction of 3 rows of 6 with the given update of C[vi]."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((3, 6), "{dtype}"), C: T.Buffer((3,), "{dtype}")):
+    for i, k in T.grid(3, 6):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = {start}
+            C[vi] = {update}
+""")
+
+
+def factored(program) -> Schedule:
+    """Split the reduction and let the inner loop compute parts."""
+    sch = Schedule(program)
+    _, k_1 = sch.split(sch.get_loops("C")[1], [None, 2])
+    sch.rfactor(k_1, 0)
+    return sch
+
+
+KNOWN = [
+    ("C[vi] + A[vi, vk]", "0.0", "float32"),
+    ("C[vi] + A[vi, vk]", "-0.0", "float64"),
+    ("C[vi] + A[vi, vk]", "0", "int8"),
+    ("C[vi] + A[vi, vk] * A[vi, 5 - vk]", "0.0", "float16"),
+    ("C[vi] * A[vi, vk]", "1.0", "float32"),
+    ("C[vi] * A[vi, vk]", "1", "int64"),
+    ("T.max(C[vi], A[vi, vk])", 'T.min_value("float32")', "float32"),
+    ("T.max(C[vi], A[vi, vk])", '-T.infinity("float32")', "float32"),
+    ("T.max(C[vi], A[vi, vk])", 'T.min_value("float16")', "float16"),
+    ("T.max(C[vi], A[vi, vk])", 'T.min_value("int32")', "int32"),
+    ("T.min(C[vi], A[vi, vk])", 'T.max_value("float64")', "float64"),
+    ("T.min(C[vi], A[vi, vk])", 'T.max_value("int8")', "int8"),
+    ("C[vi] + T.if_then_else(vk < 3, A[vi, vk], T.float32(2))", "0.0", "float32"),
+    ("C[vi] + T.if_then_else(A[vi, vk] > T.float32(0), A[vi, vk], T.float32(2))", "0.0", "float32"),
+    ("C[vi] + T.Cast('float32', vk)", "0.0", "float32"),
+]
+
+
+@pytest.mark.parametrize(("update", "start", "dtype"), KNOWN)
+def test_every_combiner(update, start, dtype, same_result):
+    program = one(update, start, dtype)
+    same_result(factored(program), program, ((3, 6), dtype), ((3,), dtype))
+
+
+# --- several results --------------------------------------------------------------------------------------------------
+
+
+@I.ir_module
+class Sums:
+    @T.prim_func
+    def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32"), D: T.Buffer((4,), "float32")):
+        for i, k in T.grid(4, 8):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                    D[vi] = 0.0
+                v_C: T.let[T.float32] = C[vi] + A[vi, vk]
+                v_D: T.let[T.float32] = D[vi] + A[vi, vk] * A[vi, vk]
+                C[vi] = v_C
+                D[vi] = v_D
+
+
+def test_a_tuple_sum(same_result):
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32"), D: T.Buffer((4,), "float32")):
+            C_rf = T.alloc_buffer((4, 2))
+            D_rf = T.alloc_buffer((4, 2))
+            for i, k_0, k_1 in T.grid(4, 4, 2):
+                with T.block("C_rf"):
+                    vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
+                    with T.init():
+                        C_rf[vi, vk_1] = 0.0
+                        D_rf[vi, vk_1] = 0.0
+                    v_C: T.let[T.float32] = C_rf[vi, vk_1] + A[vi, vk_0 * 2 + vk_1]
+                    v_D: T.let[T.float32] = D_rf[vi, vk_1] + A[vi, vk_0 * 2 + vk_1] * A[vi, vk_0 * 2 + vk_1]
+                    C_rf[vi, vk_1] = v_C
+                    D_rf[vi, vk_1] = v_D
+            for i, k_1 in T.grid(4, 2):
+                with T.block("C"):
+                    vk_1, vi = T.axis.remap("RS", [k_1, i])
+                    with T.init():
+                        C[vi] = 0.0
+                        D[vi] = 0.0
+                    v_C: T.let[T.float32] = C[vi] + C_rf[vi, vk_1]
+                    v_D: T.let[T.float32] = D[vi] + D_rf[vi, vk_1]
+                    C[vi] = v_C
+                    D[vi] = v_D
+
+    sch = Schedule(Sums)
+    _, k_1 = sch.split(sch.get_loops("C")[1], [None, 2])
+    sch.rfactor(k_1, 1)
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+    same_result(sch, Sums, ((4, 8), "float32"), ((4,), "float32"), ((4,), "float32"))
+
+
+def position(best: str, update: str):
+    """argmax or argmin of 3 rows of 12: P gets the position, V the value."""
+    start = f'T.{"min" if best == "max" else "max"}_value("float32")'
+    lines = "\n            ".join(update.splitlines())
+    return parse(f"""
+@T.prim_func
+def main(X: T.Buffer((3, 12), "int32"), A: T.Buffer((3, 12), "float32"), P: T.Buffer((3,), "int32"), V: T.Buffer((3,), "float32")):
+    for i, k in T.grid(3, 12):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                P[vi] = -1
+                V[vi] = {start}
+            {lines}
+""")  # noqa: E501
+
+
+FORMS = {
+    "select": "v_P: T.let[T.int32] = T.Select(V[vi] {e} A[vi, vk], P[vi], X[vi, vk])\n"
+    "v_V: T.let[T.float32] = T.Select(V[vi] {e} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = v_P\nV[vi] = v_V",
+    "annotated": "v_P: T.int32 = T.Select(V[vi] {e} A[vi, vk], P[vi], X[vi, vk])\n"
+    "v_V: T.float32 = T.Select(V[vi] {e} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = v_P\nV[vi] = v_V",
+    "assigned": "p = T.if_then_else(V[vi] {e} A[vi, vk], P[vi], X[vi, vk])\n"
+    "v = T.if_then_else(V[vi] {e} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = p\nV[vi] = v",
+    "stored": "P[vi] = T.Select(V[vi] {e} A[vi, vk], P[vi], X[vi, vk])\n"
+    "V[vi] = T.Select(V[vi] {t} A[vi, vk], V[vi], A[vi, vk])",
+    "loop variable": "p = T.Select(V[vi] {e} A[vi, vk], P[vi], vk)\n"
+    "v = T.Select(V[vi] {e} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = p\nV[vi] = v",
+    "ties by position": "p = T.Select(T.Or(V[vi] {t} A[vi, vk], T.And(V[vi] == A[vi, vk], P[vi] < X[vi, vk])),"
+    " P[vi], X[vi, vk])\nv = T.Select(V[vi] {t} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = p\nV[vi] = v",
+}
+
+
+@pytest.mark.parametrize("best", ["max", "min"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_position_and_a_value(best, form, number):
+    signs = {"e": ">=" if best == "max" else "<=", "t": ">" if best == "max" else "<"}
+    sch = Schedule(position(best, FORMS[form].format(**signs)))
+    loops = sch.split(sch.get_loops("C")[1], [None, 5])
+    made = sch.rfactor(loops[number], 1)
+    sch.parallel(sch.get_loops(made)[0])
+    rng = np.random.default_rng(1)
+    ties = "ties" in form
+    a = rng.integers(0, 3, (3, 12)).astype(np.float32) if ties else rng.random((3, 12), dtype=np.float32)
+    x = np.tile(np.arange(12, dtype=np.int32), (3, 1))
+    p, v = np.empty(3, np.int32), np.empty(3, np.float32)
+    quick_build(sch)(x, a, p, v)
+    np.testing.assert_array_equal(p, getattr(np, f"arg{best}")(a, 1))
+    np.testing.assert_array_equal(v, getattr(a, best)(1))
+
+
+def test_argmax_is_written_as_it_was():
+    @I.ir_module
+    class Expected:
+        @T.prim_func
+        def main(
+            X: T.Buffer((3, 12), "int32"),
+            A: T.Buffer((3, 12), "float32"),
+            P: T.Buffer((3,), "int32"),
+            V: T.Buffer((3,), "float32"),
+        ):
+            P_rf = T.alloc_buffer((3, 4), "int32")
+            V_rf = T.alloc_buffer((3, 4))
+            for i, k_0, k_1 in T.grid(3, 3, 4):
+                with T.block("C_rf"):
+                    vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
+                    with T.init():
+                        P_rf[vi, vk_1] = -1
+                        V_rf[vi, vk_1] = T.min_value("float32")
+                    p: T.let[T.int32] = T.Select(
+                        V_rf[vi, vk_1] >= A[vi, vk_0 * 4 + vk_1], P_rf[vi, vk_1], X[vi, vk_0 * 4 + vk_1]
+                    )
+                    v: T.let[T.float32] = T.Select(
+                        V_rf[vi, vk_1] >= A[vi, vk_0 * 4 + vk_1], V_rf[vi, vk_1], A[vi, vk_0 * 4 + vk_1]
+                    )
+                    P_rf[vi, vk_1] = p
+                    V_rf[vi, vk_1] = v
+            for i, k_1 in T.grid(3, 4):
+                with T.block("C"):
+                    vk_1, vi = T.axis.remap("RS", [k_1, i])
+                    with T.init():
+                        P[vi] = -1
+                        V[vi] = T.min_value("float32")
+                    p: T.let[T.int32] = T.Select(V[vi] >= V_rf[vi, vk_1], P[vi], P_rf[vi, vk_1])
+                    v: T.let[T.float32] = T.Select(V[vi] >= V_rf[vi, vk_1], V[vi], V_rf[vi, vk_1])
+                    P[vi] = p
+                    V[vi] = v
+
+    sch = Schedule(position("max", FORMS["select"].format(e=">=")))
+    _, k_1 = sch.split(sch.get_loops("C")[1], [None, 4])
+    sch.rfactor(k_1, 1)
+    assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
+
+
+# --- what is no known reduction ---------------------------------------------------------------------------------------
+
+WRONG = [
+    ("C[vi] + A[vi, vk]", "1.0", "the init of C is 1, which is not the identity of sum"),
+    ("C[vi] * A[vi, vk]", "0.0", "the init of C is 0, which is not the identity of product"),
+    ("T.max(C[vi], A[vi, vk])", "0.0", "not the identity of max"),
+    ("T.min(C[vi], A[vi, vk])", "0.0", "not the identity of min"),
+    ("C[vi] + A[vi, vk]", "A[vi, 0]", "the init of block .* is not one constant for each of C"),
+    ("A[vi, vk] + C[vi]", "0.0", "has the old value of C on the right; write it as"),
+    ("A[vi, vk] * A[vi, vk] + C[vi]", "0.0", "has the old value of C on the right"),
+    ("C[vi] - A[vi, vk]", "0.0", "is no known reduction; known are sum, product"),
+    ("C[vi] + A[vi, vk] + A[vi, 0]", "0.0", "is no known reduction"),
+    ("C[vi] + A[vi, vk] * C[vi]", "0.0", "depends on C itself"),
+    ("A[vi, vk]", "0.0", "is no known reduction"),
+]
+
+
+@pytest.mark.parametrize(("update", "start", "match"), WRONG)
+def test_refuses_what_is_no_reduction(update, start, match, refused):
+    sch = Schedule(one(update, start))
+    refused(sch, match, lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+
+
+BODIES = {
+    "P[vi] = P[vi] + X[vi, vk]\nV[vi] = V[vi] + A[vi, P[vi]]": "reads P again after storing it",
+    "P[vi] = P[vi] + X[vi, vk]\nP[vi] = P[vi] + X[vi, vk]\nV[vi] = V[vi] + A[vi, vk]": "is not one store for each",
+    "if A[vi, vk] > V[vi]:\n    P[vi] = vk\n    V[vi] = A[vi, vk]": "holds affine.store",
+    "p = T.Select(V[vi] > A[vi, vk], P[vi], X[vi, vk])\nv = T.Select(V[vi] > A[vi, vk], V[vi], A[vi, vk])\n"
+    "P[vi] = p\nV[vi] = v": "is no known reduction",
+    "p = T.Select(V[vi] >= A[vi, vk], P[vi], X[vi, vk])\nv = T.Select(V[vi] >= A[vi, 0], V[vi], A[vi, vk])\n"
+    "P[vi] = p\nV[vi] = v": "is no known reduction",
+    "p = T.Select(V[vi] >= A[vi, vk], X[vi, vk], P[vi])\nv = T.Select(V[vi] >= A[vi, vk], A[vi, vk], V[vi])\n"
+    "P[vi] = p\nV[vi] = v": "is no known reduction",
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_refuses_bodies_of_several_results(body, refused):
+    sch = Schedule(position("max", body))
+    refused(sch, BODIES[body], lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+
+
+def test_a_position_starts_at_minus_one(refused):
+    text = position("max", FORMS["select"].format(e=">=")).script().replace("P[vi] = -1", "P[vi] = 0")
+    sch = Schedule(parse(text))
+    refused(
+        sch,
+        r"the init of P is 0, which is not the identity of argmax \(-1\)",
+        lambda: sch.rfactor(sch.get_loops("C")[1], 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "match"),
+    [
+        ("C[vi, 0] = C[vi, 1] + A[vi, vk]", "reads C at another index than it stores"),
+        ("C[vi, 0] += A[vi, vk]\n            D[vi] += A[vi, vk]", "stores its results at different indices"),
+    ],
+)
+def test_refuses_results_at_different_places(body, match, refused):
+    program = parse(f"""
+@T.prim_func
+def main(A: T.Buffer((3, 6), "float32"), C: T.Buffer((3, 2), "float32"), D: T.Buffer((3,), "float32")):
+    for i, k in T.grid(3, 6):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi, 0] = 0.0
+            {body}
+""")
+    sch = Schedule(program)
+    refused(sch, match, lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+
+
+def test_a_tuple_of_a_position_and_a_value_reads_back():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((3, 4), "int32"), P: T.Buffer((3,), "int32"), V: T.Buffer((3,), "int32")):
+    for i, k in T.grid(3, 4):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                P[vi] = -1
+                V[vi] = T.min_value("int32")
+            p = T.Select(V[vi] >= A[vi, vk], P[vi], vk)
+            v = T.Select(V[vi] >= A[vi, vk], V[vi], A[vi, vk])
+            P[vi] = p
+            V[vi] = v
+""")
+    )
+    sch.rfactor(sch.get_loops("C")[1], 0)
+    assert "P_rf[vk, vi] = vk\n" in reads_back(sch)

@@ -1,0 +1,241 @@
+"""Where rfactor is refused for the sake of the loops, the guard or what else runs in the nest."""
+
+from __future__ import annotations
+
+import pytest
+from programs.matmul import matmul
+
+from tir_mlir import Schedule
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+
+def test_the_axis(refused, same_result):
+    sch = Schedule(matmul(8, 8, 8))
+    k = sch.get_loops("C")[2]
+    refused(sch, "factor_axis is 3; C has 2 dimensions, so the parts have 3: choose one of -3 to 2",
+            lambda: sch.rfactor(k, 3))  # fmt: skip
+    refused(sch, "factor_axis is -4", lambda: sch.rfactor(k, -4))
+    refused(sch, '"factor_axis" has wrong type', lambda: sch.rfactor(k, "0"), TypeError)  # type: ignore[arg-type]
+    refused(sch, "wrong type", lambda: sch.rfactor("C", 0), TypeError)  # type: ignore[arg-type]
+    for axis, shape in ((-3, "(8, 8, 8)"), (2, "(8, 8, 8)"), (0, "(8, 8, 8)")):
+        sch = Schedule(matmul(8, 8, 8))
+        sch.rfactor(sch.get_loops("C")[2], axis)
+        assert f"C_rf = T.alloc_buffer({shape})" in sch.mod.script()
+        same_result(sch, matmul(8, 8, 8), *[((8, 8), "float32")] * 3)
+
+
+def test_the_kind_of_loop(refused):
+    sch = Schedule(matmul(8, 8, 8))
+    i, j, k = sch.get_loops("C")
+    refused(sch, 'loop j drives no reduce iter of block "C"', lambda: sch.rfactor(j, 0))
+    sch.unroll(k)
+    refused(sch, "loop k is unrolled; rfactor needs a serial loop", lambda: sch.rfactor(k, 0))
+    sch = Schedule(matmul(8, 8, 8))
+    i, j, k = sch.get_loops("C")
+    fused = sch.fuse(j, k)
+    refused(sch, "drives reduce iters and the spatial iter vj", lambda: sch.rfactor(fused, 0))
+
+
+def test_no_reduction_block(refused):
+    sch = Schedule(matmul(8, 8, 8))
+    i, _, k = sch.get_loops("C")
+    sch.decompose_reduction("C", i)
+    refused(sch, 'block "C_update" has no init', lambda: sch.rfactor(k, 0))
+
+
+def test_more_than_the_block_beneath(refused):
+    @I.ir_module
+    class Two:
+        @T.prim_func
+        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = 1.0
+                for k in range(4):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+
+    sch = Schedule(Two)
+    i, k = sch.get_loops("C")
+    refused(sch, 'exactly one block beneath it; loop i has "D", "C"', lambda: sch.rfactor(i, 0))
+    refused(sch, 'block "C" is not the first in loop i', lambda: sch.rfactor(k, 0))
+
+
+def test_an_input_written_later_in_the_nest(refused):
+    @I.ir_module
+    class Feedback:
+        @T.prim_func
+        def main(A: T.Buffer((9, 4), "float32"), C: T.Buffer((8,), "float32")):
+            for i in range(8):
+                for k in range(4):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+                with T.block("A"):
+                    vi = T.axis.opaque(8, i)
+                    A[vi + 1, 0] = C[vi]
+
+    sch = Schedule(Feedback)
+    refused(sch, 'A, which block "C" reads, is also written by block "A" beneath loop i',
+            lambda: sch.rfactor(sch.get_loops("C")[1], 0))  # fmt: skip
+
+
+def test_repetitions(refused, same_result):
+    def repeated(inside: bool):
+        @I.ir_module
+        class Inside:
+            @T.prim_func
+            def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
+                for i, k, t in T.grid(8, 4, 2):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+
+        @I.ir_module
+        class Outside:
+            @T.prim_func
+            def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
+                for t, i, k in T.grid(2, 8, 4):
+                    with T.block("C"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+
+        return Inside if inside else Outside
+
+    sch = Schedule(repeated(True))
+    refused(sch, 'loop t repeats block "C" beneath the reduce loop k', lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+    sch = Schedule(repeated(False))
+    sch.rfactor(sch.get_loops("C")[2], 0)
+    same_result(sch, repeated(False), ((8, 4), "float32"), ((8,), "float32"))
+
+
+def test_points_met_twice(refused):
+    @I.ir_module
+    class Around:
+        @T.prim_func
+        def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4,), "float32")):
+            for i, k in T.grid(4, 7):
+                with T.block("C"):
+                    vi = T.axis.spatial(4, i)
+                    vk = T.axis.reduce(4, (k + 1) // 2)
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+
+    sch = Schedule(Around)
+    refused(sch, 'two iterations of block "C" are the same point', lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+
+
+def test_an_init_that_never_runs(refused):
+    @I.ir_module
+    class Started:
+        @T.prim_func
+        def main(A: T.Buffer((5,), "float32"), D: T.Buffer((1,), "float32")):
+            C = T.alloc_buffer((1,))
+            for k in range(4):
+                with T.block("C"):
+                    vk = T.axis.reduce(5, k + 1)
+                    with T.init():
+                        C[0] = 0.0
+                    C[0] += A[vk]
+            with T.block("D"):
+                vi = T.axis.spatial(1, 0)
+                D[vi] = C[vi]
+
+    sch = Schedule(Started)
+    refused(sch, "iter vk does not start where its loops start", lambda: sch.rfactor(sch.get_loops("C")[0], 0))
+
+
+def test_bounds_that_change(refused):
+    @I.ir_module
+    class Triangle:
+        @T.prim_func
+        def main(A: T.Buffer((8, 8), "float32"), D: T.Buffer((8,), "float32")):
+            C = T.alloc_buffer((8,))
+            for i in range(8):
+                for k in range(i + 1):
+                    with T.block("C"):
+                        vi = T.axis.spatial(8, i)
+                        vk = T.axis.reduce(8, k)
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+            for i in range(8):
+                with T.block("D"):
+                    vi = T.axis.spatial(8, i)
+                    D[vi] = C[vi]
+
+    sch = Schedule(Triangle)
+    refused(sch, "the reduce loop k runs from and to values that change", lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_guard_that_leaves_out_a_start(number, refused):
+    @I.ir_module
+    class Late:
+        @T.prim_func
+        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((1,), "float32")):
+            C_1 = T.alloc_buffer((1,), "float32")
+            for k_0, k_1 in T.grid(2, 4):
+                with T.block("C"):
+                    vk = T.axis.reduce(8, k_0 * 4 + k_1)
+                    T.where(k_1 < 3 and 1 <= k_0 + k_1)
+                    with T.init():
+                        C_1[0] = 0.0
+                    C_1[0] += A[vk]
+            with T.block("D"):
+                vi = T.axis.spatial(1, 0)
+                C[vi] = 1.0
+
+    sch = Schedule(Late)
+    refused(sch, "leaves out the iteration with which the reduction starts, so no init runs for it",
+            lambda: sch.rfactor(sch.get_loops("C")[number], 0))  # fmt: skip
+
+
+def test_a_scalar_result(same_result):
+    @I.ir_module
+    class Total:
+        @T.prim_func
+        def main(A: T.Buffer((16,), "float32"), C: T.Buffer((), "float32")):
+            for k in range(16):
+                with T.block("C"):
+                    vk = T.axis.reduce(16, k)
+                    with T.init():
+                        C[()] = 0.0
+                    C[()] = C[()] + A[vk]
+
+    sch = Schedule(Total)
+    k_0, _ = sch.split(sch.get_loops("C")[0], [None, 4])
+    sch.rfactor(k_0, 0)
+    same_result(sch, Total, ((16,), "float32"), ((), "float32"))
+
+
+def test_a_loop_that_starts_elsewhere(same_result):
+    @I.ir_module
+    class Shifted:
+        @T.prim_func
+        def main(A: T.Buffer((3, 9), "float32"), C: T.Buffer((3,), "float32")):
+            for i in range(3):
+                for k in range(2, 9):
+                    with T.block("C"):
+                        vi = T.axis.spatial(3, i)
+                        vk = T.axis.reduce((2, 9), k)
+                        with T.init():
+                            C[vi] = 0.0
+                        C[vi] += A[vi, vk]
+
+    sch = Schedule(Shifted)
+    sch.rfactor(sch.get_loops("C")[1], 1)
+    assert "C_rf = T.alloc_buffer((3, 7))" in sch.mod.script()
+    same_result(sch, Shifted, ((3, 9), "float32"), ((3,), "float32"))

@@ -1,0 +1,350 @@
+"""What a step leaves prints as text that parses to the same module: guards, constants, gathers, declared regions."""
+
+from __future__ import annotations
+
+import pytest
+from harness.schedules import reads_back
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.script.parser import parse
+
+GUARDED = """
+@T.prim_func
+def main(A: T.Buffer((7, 5), "float32"), B: T.Buffer((7, 5), "float32")):
+    for s in range(1):
+        for i_0, i_1, j in T.grid(2, 4, 5):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i_0 * 4 + i_1)
+                vj = T.axis.spatial(5, j)
+                T.where(i_0 * 4 + i_1 < 7)
+                B[vi, vj] = A[vi, vj]
+"""
+
+
+def test_a_guard_prints_as_an_or_only_where_it_reads_back():
+    sch = Schedule(parse(GUARDED))
+    sch.fuse(*sch.get_loops("B")[:3])
+    assert "T.where(s_i_0_i_1_fused < 7)" in sch.mod.script()
+    reads_back(sch)
+
+
+DECIDED = """
+@T.prim_func
+def main(A: T.Buffer((1,), "int16"), B: T.Buffer((1,), "int16")):
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            if vi < 0:
+                B[vi] = A[vi] + T.int16(1)
+            else:
+                B[vi] = A[vi] - T.int16(2)
+"""
+
+
+def test_a_choice_that_other_iters_decide_is_taken():
+    sch = Schedule(parse(DECIDED))
+    sch.transform_block_layout("B", lambda i: i * 2)
+    assert "if " not in sch.mod.script()
+    reads_back(sch)
+
+
+LOWEST = """
+@T.prim_func
+def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
+    C = T.alloc_buffer((4,), "int32")
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = T.min_value("int32")
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = C[vi] + A[vi]
+"""
+
+
+def test_a_constant_beyond_the_type_that_it_is_converted_to():
+    sch = Schedule(parse(LOWEST))
+    sch.unsafe_set_dtype("C", 0, "int8")
+    assert 'T.Cast("int8", T.int32(-2147483648))' in sch.mod.script()
+    reads_back(sch)
+
+
+OWN_INDEX = """
+@T.prim_func
+def main(A: T.handle, C: T.handle):
+    n = T.int32()
+    a = T.match_buffer(A, (n,), "int32")
+    c = T.match_buffer(C, (n,), "int32")
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            c[vi] = a[vi] + vi * 2
+"""
+
+
+def test_an_index_from_a_wide_table_keeps_the_type_of_the_value():
+    sch = Schedule(parse(OWN_INDEX))
+    sch.cache_index("C", "global", 1)
+    assert '"int64"' in sch.mod.script() and 'T.Cast("int32", index_var_0[vi])' in sch.mod.script()
+    reads_back(sch)
+    assert sch.verify()
+
+
+INDEX_OF_ONE = """
+@T.prim_func
+def main(A: T.Buffer((2,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((1,), "float32")
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            B[vi] = A[vi * 2 + 1]
+    for i in range(1):
+        with T.block("C"):
+            vi = T.axis.spatial(1, i)
+            C[vi] = B[vi] + T.Cast("float32", vi * 2 + 1)
+"""
+
+
+def test_an_index_that_became_constant_is_a_constant():
+    sch = Schedule(parse(INDEX_OF_ONE))
+    sch.reverse_compute_inline("C")
+    assert "T.float32(1.0)" in sch.mod.script()
+    reads_back(sch)
+
+
+LEAST = """
+@T.prim_func
+def main(A: T.Buffer((4, 3), "float16"), D: T.Buffer((4,), "float16")):
+    C = T.alloc_buffer((4,), "float16")
+    for i, k in T.grid(4, 3):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.min_value("float16")
+            C[vi] = T.max(C[vi], A[vi, vk])
+    for i in range(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = C[vi]
+"""
+
+
+def test_a_constant_that_is_converted_by_way_of_another_type():
+    sch = Schedule(parse(LEAST))
+    sch.unsafe_set_dtype("C", 0, "bfloat16")
+    assert "C[vi] = T.bfloat16(-65536.0)" in sch.mod.script()
+    reads_back(sch)
+
+
+SIZED = """
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "int32")
+    C = T.match_buffer(c, (n,), "int32")
+    for i in range(1):
+        with T.block("o"):
+            vo = T.axis.spatial(1, i)
+            T.reads(A[vo:n])
+            T.writes(C[vo:n])
+            for j in range(n):
+                with T.block("C"):
+                    vi = T.axis.spatial(n, j)
+                    C[vi] = A[vi] + 1
+"""
+
+
+def test_a_size_that_only_both_declared_regions_use():
+    assert reads_back(Schedule(parse(SIZED)))
+
+
+GATHERED = """
+@T.prim_func
+def main(A: T.Buffer((9, 7), "float32"), I: T.Buffer((5,), "int32"), C: T.Buffer((5, 7), "float32")):
+    B = T.alloc_buffer((9, 7), "float32")
+    for i, j in T.grid(9, 7):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0))
+    for i, j in T.grid(5, 7):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[I[vi], vj]
+"""
+
+
+def test_an_affine_index_beside_a_loaded_one():
+    sch = Schedule(parse(GATHERED))
+    sch.compute_inline("B")
+    assert "A[I_[vi], vj - 1]" in sch.mod.script()
+    reads_back(sch)
+    sch = Schedule(parse(GATHERED))
+    sch.transform_layout("B", ("write", 0), lambda i, j: (i, 6 - j))
+    assert "B[I_[vi], 6 - vj]" in sch.mod.script()
+    reads_back(sch)
+
+
+def test_a_number_added_to_a_loaded_index():
+    sch = Schedule(parse(GATHERED))
+    sch.transform_layout("B", ("write", 0), lambda i, j: (i + 1, j), pad_value=0)
+    assert "B[I_[vi] + 1, vj]" in sch.mod.script()
+    reads_back(sch)
+
+
+GUARDED_ROW = """
+@T.prim_func
+def main(C: T.Buffer((2, 4), "float32")):
+    for i, j in T.grid(2, 4):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where(i == 1 and j >= 1)
+            C[vi, vj] = T.float32(7)
+"""
+
+
+def test_a_condition_that_alone_is_decided_goes():
+    """The guard itself goes with it."""
+    sch = Schedule(parse(GUARDED_ROW.replace(" and j >= 1", "")))
+    sch.loop_partition(sch.get_loops("C")[0], [1], preserve_unit_iters=False)
+    assert sch.mod.script().count("T.where") == 1  # where it never holds
+    reads_back(sch)
+    assert sch.verify()
+
+
+def test_conditions_that_a_loop_of_one_iteration_decides():
+    """One that holds goes; one that does not stays as it was: no program can say it without the loop."""
+    sch = Schedule(parse(GUARDED_ROW))
+    sch.loop_partition(sch.get_loops("C")[0], [1], preserve_unit_iters=False)
+    assert "T.where(i0 == 1 and j >= 1)" in sch.mod.script() and "T.where(j >= 1)" in sch.mod.script()
+    reads_back(sch)
+    assert sch.verify()
+
+
+SHIFTED = """
+@T.prim_func
+def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
+    for i in range(2):
+        with T.block("B"):
+            vi = T.axis.spatial(2, i)
+            B[vi + 3] = A[vi + 3] + T.float32(1)
+"""
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_a_scatter_through_a_copied_table(copies):
+    """Iters are data-parallel for what the copy of a table holds, as for the table."""
+    sch = Schedule(parse(SHIFTED))
+    sch.cache_index("B", "shared", 1)
+    sch.write_at(sch.get_loops("index_0")[0], "index_0", 0, "global.x")
+    if copies == 2:
+        sch.cache_read("B", 0, "local")
+    assert "B[index_var_0" in sch.mod.script()
+    reads_back(sch)
+    assert sch.verify()
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_a_scatter_through_a_table_that_is_filled_in_tiles(factor):
+    sch = Schedule(parse(SHIFTED))
+    sch.cache_index("B", "shared", 1)
+    sch.blockize(sch.split(sch.get_loops("index_0")[0], [None, factor])[1])
+    sch.cache_write("index_0", 0, "local")
+    assert "index_0_o" in sch.mod.script() and "B[index_var_0" in sch.mod.script()
+    reads_back(sch)
+    assert sch.verify()
+
+
+COPIED = """
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    S = T.alloc_buffer((4,), "int32")
+    X = T.alloc_buffer((4,), "int32")
+    for i in range(4):
+        with T.block("S"):
+            vi = T.axis.spatial(4, i)
+            S[vi] = T.Cast("int32", vi)
+    for i in range(4):
+        with T.block("X"):
+            vi = T.axis.spatial(4, i)
+            X[vi] = S[{at}]
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[X[vi]] = A[vi]
+"""
+
+
+def test_what_a_copied_table_holds_is_read_at_its_place():
+    parse(COPIED.format(at="3 - vi"))
+    parse(COPIED.format(at="vi"))
+    with pytest.raises(ScriptError, match="touch the same element of B"):
+        parse(COPIED.format(at="vi // 2"))
+
+
+TILED = """
+@T.prim_func
+def main(A: T.Buffer((5, 8), "float32"), B: T.Buffer((453,), "float32")):
+    for i in range(5):
+        with T.block("row"):
+            vi = T.axis.spatial(5, i)
+            for j in range(8):
+                with T.block("element"):
+                    vj = T.axis.spatial(8, j)
+                    B[{at}] = A[vi, vj]
+    for i in range(453):
+        with T.block("rest"):
+            vi = T.axis.spatial(453, i)
+            T.where((i - 5) % 64 < 59)
+            B[vi] = T.float32(0)
+"""
+
+
+def test_iters_of_a_block_inside_another_are_compared_for_one_iteration_of_that():
+    parse(TILED.format(at="vj * 64 + vi"))
+    with pytest.raises(ScriptError, match=r"iterations \(vj = 0\) and \(vj = 1\) touch the same element of B"):
+        parse(TILED.format(at="vj // 2 * 64 + vi"))
+
+
+FIRST_ONLY = """
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((1,))
+    for i in range({runs}):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            T.where(i < 2)
+            B[0] = A[vi]
+    for i in range(1):
+        with T.block("C"):
+            vi = T.axis.spatial(1, i)
+            C[vi] = B[vi]
+"""
+
+
+def test_an_iter_is_held_to_its_kind_where_it_runs():
+    parse(FIRST_ONLY.format(runs=1))
+    with pytest.raises(ScriptError, match=r"iterations \(vi = 0\) and \(vi = 1\) touch the same element of B"):
+        parse(FIRST_ONLY.format(runs=4))
+
+
+ROW_OF_15 = """
+@T.prim_func
+def main(A: T.Buffer((15,), "int8"), B: T.Buffer((15,), "int8")):
+    for i_0, i_1, j in T.grid(8, 2, 1):
+        with T.block("B"):
+            vi = T.axis.spatial(15, i_0 * 2 + i_1)
+            T.where(i_0 * 2 + i_1 < 15)
+            B[vi] = A[vi]
+"""
+
+
+def test_segments_of_copies_that_a_condition_in_them_cuts_off():
+    """Together they write what is there of the buffer."""
+    sch = Schedule(parse(ROW_OF_15))
+    i_0, i_1, j = sch.get_loops("B")
+    sch.write_at(j, "B", 0, "global.x")
+    sch.loop_partition(sch.fuse(i_0, i_1), [1, None, 1])
+    reads_back(sch)
+    assert sch.verify()

@@ -1,0 +1,111 @@
+"""Programs over sizes that only a call knows."""
+
+from __future__ import annotations
+
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+
+@I.ir_module
+class Matmul:
+    @T.prim_func
+    def main(a: T.handle, b: T.handle, c: T.handle):
+        n, m, k = T.int32(), T.int32(), T.int32()
+        A = T.match_buffer(a, (n, k), "float32")
+        B = T.match_buffer(b, (k, m), "float32")
+        C = T.match_buffer(c, (n, m), "float32")
+        for i, j, r in T.grid(n, m, k):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, r])
+                with T.init():
+                    C[vi, vj] = 0.0
+                C[vi, vj] += A[vi, vk] * B[vk, vj]
+
+
+@I.ir_module
+class Twice:
+    @T.prim_func
+    def main(a: T.handle, c: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (n, 8), "float32")
+        C = T.match_buffer(c, (n, 8), "float32")
+        B = T.alloc_buffer((n, 8), "float32")
+        for i, j in T.grid(n, 8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] + 1.0
+        for i, j in T.grid(n, 8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] * 2.0
+
+
+@I.ir_module
+class Halo:
+    @T.prim_func
+    def main(a: T.handle, c: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (n + 2, 8), "float32")
+        C = T.match_buffer(c, (n, 8), "float32")
+        B = T.alloc_buffer((n + 2, 8), "float32")
+        for i, j in T.grid(n + 2, 8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] + 1.0
+        for i, j in T.grid(n, 8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] + B[vi + 1, vj] + B[vi + 2, vj]
+
+
+@I.ir_module
+class Reads:
+    """C reads B strided, floor-divided and with a remainder."""
+
+    @T.prim_func
+    def main(a: T.handle, c: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (n * 2 + 8,), "float32")
+        C = T.match_buffer(c, (n,), "float32")
+        B = T.alloc_buffer((n * 2 + 8,), "float32")
+        for i in range(n * 2 + 8):
+            with T.block("B"):
+                vi = T.axis.spatial(n * 2 + 8, i)
+                B[vi] = A[vi] + 1.0
+        for i in range(n):
+            with T.block("C"):
+                vi = T.axis.spatial(n, i)
+                C[vi] = B[vi * 2] + B[vi // 3] + B[vi % 8]
+
+
+def add_one(m: int):
+    """B = A + 1 for n rows of m."""
+
+    @I.ir_module
+    class AddOne:
+        @T.prim_func
+        def main(a: T.handle, b: T.handle):
+            n = T.int32()
+            A = T.match_buffer(a, (n, m), "float32")
+            B = T.match_buffer(b, (n, m), "float32")
+            for i, j in T.grid(n, m):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj] + 1.0
+
+    return AddOne
+
+
+@I.ir_module
+class Turned:
+    """B (n x 8) from A (8 x n), turned and backwards."""
+
+    @T.prim_func
+    def main(a: T.handle, b: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (8, n), "float32")
+        B = T.match_buffer(b, (n, 8), "float32")
+        for i, j in T.grid(n, 8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, 7 - vj] = A[vj, vi] * 2.0

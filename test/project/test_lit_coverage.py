@@ -1,0 +1,65 @@
+"""Every primitive and every lowering pass that tir-opt can run has a FileCheck test that runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness import ROOT
+
+from tir_mlir.opt.pipeline import pass_name
+from tir_mlir.passes.linalg import CONVERSIONS
+from tir_mlir.passes.lower import LOWERINGS
+from tir_mlir.passes.schedule import PRIMITIVES
+
+PASSES = ROOT / "test" / "lit" / "passes"
+STEPS = sorted(p.name for p in PRIMITIVES.values() if not p.pure)
+CHOICES = sorted(p.name for p in PRIMITIVES.values() if p.samples or p.name == "enter_postproc")  # no passes
+
+
+def _files(folder: str) -> list[Path]:
+    """The tests of a folder and of the families in it."""
+    return [f for f in (PASSES / folder).rglob("*") if f.suffix in (".mlir", ".py") and f.parent.name != "Inputs"]
+
+
+def _run_lines(folder: str, stem: str) -> list[str]:
+    found = [f for f in _files(folder) if f.stem == stem]
+    assert found, f"test/lit/passes/{folder}/FAMILY/{stem}.mlir or .py is missing"
+    return [line for f in found for line in f.read_text(encoding="utf-8").splitlines() if "RUN:" in line]
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_primitive_has_its_file_with_refusals(name: str) -> None:
+    runs = _run_lines("schedule", name)
+    assert any(pass_name(name) in line and "FileCheck" in line for line in runs)
+    assert any("--verify-diagnostics" in line or "not tir-opt" in line for line in runs), "no refusal is checked"
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_step_that_only_chooses_has_its_file(name: str) -> None:
+    assert any("%python" in line and "FileCheck" in line for line in _run_lines("schedule", name))
+
+
+@pytest.mark.parametrize("name", sorted(LOWERINGS))
+def test_a_lowering_pass_has_its_file(name: str) -> None:
+    stem = name.removeprefix("tir-lower-").replace("-", "_")
+    assert any(name in line and "FileCheck" in line for line in _run_lines("lower", stem))
+
+
+@pytest.mark.parametrize("name", sorted(CONVERSIONS))
+def test_a_pass_to_or_from_linalg_has_its_file_with_refusals(name: str) -> None:
+    runs = _run_lines("linalg", name.removeprefix("tir-").replace("-", "_"))
+    assert any(name in line and "FileCheck" in line for line in runs)
+    assert any("--verify-diagnostics" in line for line in runs)
+
+
+@pytest.mark.parametrize("folder", ["schedule", "lower"])
+def test_no_file_is_left_behind(folder: str) -> None:
+    known = (
+        {*STEPS, *CHOICES}
+        if folder == "schedule"
+        else {n.removeprefix("tir-lower-").replace("-", "_") for n in LOWERINGS}
+    )
+    known |= {"whole_way"} if folder == "lower" else set()
+    stems = [f.stem for f in _files(folder)]
+    assert sorted(stems) == sorted(known)

@@ -1,0 +1,37 @@
+"""The generated pages of the reference: every primitive has one, and each is what a run writes today."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import ROOT
+
+from tir_mlir.passes.schedule import PRIMITIVES
+
+PAGES = ROOT / "passes" / "manual"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("manual")
+    done = subprocess.run([sys.executable, ROOT / "tools" / "manual", folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_primitive_has_a_page(made):
+    assert {p.stem for p in (made / "primitives").glob("*.md")} == {*PRIMITIVES, "index"}
+
+
+def test_the_pages_are_up_to_date(made):
+    fresh = {p.relative_to(made) for p in made.rglob("*.md")}
+    kept = {p.relative_to(PAGES) for p in (PAGES / "primitives").glob("*.md")}
+    old = [p for p in fresh | kept if _text(made / p) != _text(PAGES / p)]
+    assert not old, f"make manual writes them again: {sorted(map(str, old))}"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""

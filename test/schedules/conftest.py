@@ -1,8 +1,0 @@
-"""Programs that several tests share can be imported."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,130 @@
+"""Which modules and names `import tvm` gives, and what is said about the others."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import ROOT
+
+from tir_mlir.compat import NotInCompat
+from tir_mlir.compat.names import MODULES
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_name_of_the_table_exists(module):
+    found = importlib.import_module(module)
+    assert set(MODULES[module]) <= set(dir(found))
+    for name in MODULES[module]:
+        assert getattr(found, name) is not None
+
+
+def test_both_spellings_are_our_own_objects(tvm):
+    import tvm.script.tir as alias  # type: ignore[import-not-found]
+    from tvm import s_tir, tirx  # type: ignore[import-not-found]
+    from tvm.ir.module import IRModule  # type: ignore[import-not-found]
+    from tvm.script import ir as I  # type: ignore[import-not-found]  # noqa: E741, N812
+    from tvm.script import tir as T  # type: ignore[import-not-found]
+    from tvm.script import tirx as Tx  # type: ignore[import-not-found]
+
+    import tir_mlir
+    import tir_mlir.script
+
+    assert T is Tx is alias is tir_mlir.script.tir
+    assert I is tir_mlir.script.ir
+    assert IRModule is tvm.IRModule is tir_mlir.script.IRModule
+    assert tvm.tir.Schedule is s_tir.Schedule is tir_mlir.Schedule
+    assert tvm.tir.TensorIntrin is s_tir.TensorIntrin is tir_mlir.TensorIntrin
+    assert tvm.tir.PrimFunc is tirx.PrimFunc
+    assert tvm.script.ir_module is tir_mlir.script.ir_module
+
+
+def test_absent_modules_and_names_import(tvm):
+    import tvm.relax.frontend.torch  # type: ignore[import-not-found]  # noqa: F401
+    from tvm import meta_schedule as ms  # type: ignore[import-not-found]
+    from tvm import relax, te, topi  # type: ignore[import-not-found]  # noqa: F401
+    from tvm.relax.testing import nn  # type: ignore[import-not-found]
+    from tvm.script import relax as R  # type: ignore[import-not-found]
+
+    with pytest.raises(NotInCompat, match=r"tvm\.relax\.BlockBuilder is not part of tir_mlir: graphs of operators"):
+        relax.BlockBuilder()
+    with pytest.raises(NotInCompat, match=r"tvm\.te\.create_schedule .*te\.create_prim_func"):
+        te.create_schedule([])
+    with pytest.raises(NotInCompat, match=r"tvm\.meta_schedule\.TuneConfig .* no automatic tuner"):
+        ms.TuneConfig(max_trials_global=64)
+    with pytest.raises(NotInCompat, match=r"tvm\.relax\.testing\.nn\.Linear"):
+        nn.Linear(2, 3)
+    with pytest.raises(NotInCompat, match=r"tvm\.script\.relax\.function"):
+
+        @R.function
+        def main(): ...
+
+
+def test_every_use_of_an_absent_name_says_so(tvm):
+    absent = tvm.relax.Call
+    uses = [
+        lambda: absent[0],
+        lambda: list(absent),
+        lambda: isinstance(1, absent),
+        lambda: bool(absent),
+        lambda: absent + 1,
+        lambda: setattr(absent, "x", 1),
+        lambda: type("X", (object, *absent.__mro_entries__(())), {}),
+    ]
+    for use in uses:
+        with pytest.raises(NotInCompat, match=r"tvm\.relax\.Call is not part"):
+            use()
+    with pytest.raises(NotInCompat):
+        with absent:
+            pass
+    with pytest.raises(NotInCompat):
+
+        class Rewriter(tvm.relax.PyExprMutator): ...
+
+
+def test_a_misspelt_name_gets_a_suggestion(tvm):
+    with pytest.raises(NotInCompat, match=r"did you mean tvm\.tir\.Schedule\?"):
+        tvm.tir.Schedul()
+    with pytest.raises(NotInCompat, match=r"programs run on the CPU: tvm\.cpu\(\)"):
+        tvm.cuda(0)
+
+
+def run(code: str, *paths: Path) -> subprocess.CompletedProcess:
+    path = ":".join(map(str, [ROOT, *paths]))
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": path, "PATH": ""}
+    )
+
+
+def real_tvm(folder: Path) -> Path:
+    (folder / "tvm").mkdir()
+    (folder / "tvm" / "__init__.py").write_text("real = True\n")
+    return folder
+
+
+def test_an_installed_tvm_is_hidden_only_on_request(tmp_path):
+    real = real_tvm(tmp_path)
+    assert run("import tir_mlir.script, tir_mlir.schedule, tvm; assert tvm.real is True", real).returncode == 0
+    done = run("import tir_mlir.compat, tvm; print(tvm, tvm.build.__module__)", real)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "tir_mlir.compat" in done.stdout
+    back = "import tir_mlir.compat as c, tvm; c.uninstall(); import tvm; assert tvm.real is True"
+    assert run(back, real).returncode == 0
+
+
+def test_a_tvm_that_is_loaded_already_is_an_error(tmp_path):
+    done = run("import tvm, tir_mlir.compat", real_tvm(tmp_path))
+    assert done.returncode == 1
+    assert "tvm was imported already" in done.stderr
+    assert "before the first `import tvm`" in done.stderr
+
+
+def test_importing_makes_no_mlir_context():
+    code = "import tir_mlir.compat, tvm, sys; from tvm import relax, te; assert 'mlir' not in sys.modules, 'mlir'"
+    assert run(code).stderr == ""
+
+
+def test_without_the_hook_tvm_is_not_found():
+    done = run("import tir_mlir, tvm")
+    assert "No module named 'tvm'" in done.stderr or done.returncode == 0  # 0: a real TVM is installed here

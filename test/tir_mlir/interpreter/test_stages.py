@@ -1,0 +1,111 @@
+"""A program is run after each pass of the lowering, up to memory that is bare pointers: the same numbers every time."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from programs.products import summed_product
+
+from tir_mlir import Schedule, interpret, schedules
+from tir_mlir.dialect.diagnostics import NotInterpreted
+from tir_mlir.dialect.ir import entered
+from tir_mlir.examples.matmul import scheduled
+from tir_mlir.passes.lower import LOWERINGS, pipeline
+from tir_mlir.passes.lower.to_llvm import run_upstream
+from tir_mlir.script.parser import parse
+from tir_mlir.target import AVX2
+
+LAST = "finalize-memref-to-llvm"
+
+
+def stages(program):
+    """The module after each pass, with the name of the pass, up to the last one that has buffers."""
+    with entered(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = program.mod.clone().mlir if hasattr(program, "mod") else program.clone().mlir
+        parallel = False
+        for name in pipeline.OURS:
+            parallel = LOWERINGS[name].run(module) is True or parallel
+            yield name, module
+        for name in pipeline.names(parallel):
+            if name.startswith("tir-"):
+                LOWERINGS[name].run(module)
+            else:
+                run_upstream(module, (name,))
+            yield name, module
+            if name == LAST:
+                return
+
+
+def check(program, *arrays):
+    """Every stage leaves what the program leaves; returns its arrays."""
+    wanted = [a.copy() for a in arrays]
+    interpret(program, *wanted)
+    ran = []
+    for name, module in stages(program):
+        got = [a.copy() for a in arrays]
+        if name == LAST:
+            with pytest.raises(NotInterpreted, match="of a lowering, the last stage that runs is the one before"):
+                interpret(module, *got)
+            break
+        interpret(module, *got)
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=name)
+        ran.append(name)
+    assert ran[-1] == "lower-affine" and len(ran) > len(pipeline.OURS)
+    return wanted
+
+
+def whole(*shape, dtype=np.float32):
+    return np.random.default_rng(0).integers(-4, 5, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("size", [(1, 15, 3), (7, 17, 16)])
+def test_a_ready_made_schedule(size):
+    m, n, k = size
+    sch = Schedule(summed_product(m, n, k))
+    schedules.gemm(sch, "C", target=AVX2)
+    a, b, c = whole(m, k), whole(k, n), np.zeros((m, n), np.float32)
+    np.testing.assert_array_equal(check(sch, a, b, c)[2], a @ b)
+
+
+def test_the_chapters_instruction():
+    a, b, c = whole(32, 16), whole(16, 16), np.zeros((32, 16), np.float32)
+    np.testing.assert_array_equal(check(scheduled(32, 16, 16), a, b, c)[2], a @ b.T)
+
+
+def test_dot_products_of_integers():
+    sch = Schedule(summed_product(3, 16, 9, "int8", "int32"))
+    schedules.gemm(sch, "C", target=AVX2)
+    a, b, c = whole(3, 9, dtype=np.int8), whole(9, 16, dtype=np.int8), np.zeros((3, 16), np.int32)
+    np.testing.assert_array_equal(check(sch, a, b, c)[2], a.astype(np.int32) @ b)
+
+
+def test_threads_and_symbolic_sizes():
+    program = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 9), "float16")
+    B = T.match_buffer(b, (n,), "float16")
+    for i, k in T.grid(n, 9):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float16(0)
+            B[vi] = B[vi] + T.exp(A[vi, vk])
+""")
+    )
+    program.parallel(program.get_loops("B")[0])
+    a = np.random.default_rng(0).integers(-1, 2, (17, 9)).astype(np.float16)
+    wanted = [a.copy(), np.zeros(17, np.float16)]
+    interpret(program, *wanted)
+    for name, module in stages(program):
+        got = [a.copy(), np.zeros(17, np.float16)]
+        if name == LAST:
+            break
+        interpret(module, *got)
+        np.testing.assert_allclose(got[1], wanted[1], rtol=2e-3, err_msg=name)

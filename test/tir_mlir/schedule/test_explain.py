@@ -1,0 +1,140 @@
+"""can_NAME and explain: legal, illegal with a counterexample, not provable; nothing is touched."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+from programs.matmul import matmul
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
+from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.schedule.can import Questions
+from tir_mlir.script import tir as T
+
+MATMUL = matmul(8, 8, 8)
+
+
+@T.prim_func
+def prefix(A: T.Buffer((8, 8), "float32")):
+    for i, j in T.grid(7, 7):
+        with T.block("A"):
+            vi = T.axis.opaque(7, i)
+            vj = T.axis.opaque(7, j)
+            A[vi + 1, vj] = A[vi, vj + 1]
+
+
+@T.prim_func
+def sized(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    for i in range(n):
+        with T.block("B"):
+            vi = T.axis.spatial(n, i)
+            B[vi] = A[vi] * 2.0
+
+
+@T.prim_func
+def mirrored(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * 2.0
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = B[vi] + B[7 - vi]
+
+
+def test_every_primitive_can_be_asked():
+    asked = {name for name, p in PRIMITIVES.items() if p.returns is not bool}
+    missing = {name for name in asked if not hasattr(Questions, f"can_{name}")}
+    assert missing == set()
+
+
+def test_legal_shows_the_program_after():
+    sch = Schedule(MATMUL)
+    i, _, _ = sch.get_loops("C")
+    answer = sch.can_split(i, [None, 4])
+    assert answer and answer.verdict == "legal" and answer.reason == "" and answer.counterexample is None
+    assert str(answer) == "split(loop=i, factors=[None, 4]): legal"
+    assert answer.mod is not None and "for i_0, i_1, j, k in T.grid(2, 4, 8, 8)" in answer.mod.script()
+    assert "i_0" not in sch.mod.script()
+
+
+def test_illegal_has_two_iterations_and_the_element():
+    sch = Schedule(MATMUL)
+    i, j, k = sch.get_loops("C")
+    answer = sch.explain("parallel", k)
+    assert not answer and answer.verdict == "illegal"
+    pair = tuple(Iteration("C", (("i", 0), ("j", 0), ("k", n))) for n in (0, 1))
+    assert answer.counterexample == Counterexample(pair, Element("C", (0, 0)))
+    assert answer.counterexample.iterations[1].at == {"i": 0, "j": 0, "k": 1}
+    assert "  iteration: C(i=0, j=0, k=1)\n  element: C[0, 0]" in str(answer)
+    assert "^^^^" in answer.text and "sch.explain(" in answer.text
+    assert sch.can_parallel(k) == answer
+    assert sch.can_parallel(i) and sch.can_vectorize(j) and sch.can_reorder(k, i, j)
+
+
+@pytest.mark.parametrize("spelling", ["can", "explain"])
+def test_reorder_of_a_dependence(spelling):
+    sch = Schedule(prefix)
+    with pytest.raises(Exception, match="opaque"):
+        sch.reorder(*sch.get_loops("A")[::-1])
+    i, j = sch.get_loops("A")
+    answer = sch.can_parallel(i) if spelling == "can" else sch.explain("parallel", i)
+    assert str(answer.counterexample) == "A(i=0, j=1) and A(i=1, j=0) touch A[1, 1]"
+
+
+def test_sizes_at_which_it_is_legal_are_named():
+    sch = Schedule(sized)
+    (i,) = sch.get_loops("B")
+    answer = sch.explain("split", i, [None, 16], disable_predication=True)
+    assert answer.verdict == "illegal" and "unless n % 16 == 0" in answer.reason
+
+
+def test_an_early_read_has_the_element():
+    sch = Schedule(mirrored)
+    answer = sch.can_reverse_compute_at("C", sch.get_loops("B")[0])
+    assert answer.verdict == "illegal" and answer.counterexample is not None
+    assert answer.counterexample.element is not None and answer.counterexample.element.buffer == "B"
+    assert answer.counterexample.iterations[0].at == {"i": 0}
+
+
+def test_nothing_is_touched():
+    sch = Schedule(MATMUL, seed=7)
+    i, j, k = sch.get_loops("C")
+    before, trace, state = sch.mod.script(), str(sch.trace), sch.executor.random.state
+    assert sch.can_split(i, [None, 4])
+    assert not sch.can_parallel(k)
+    assert sch.can_sample_perfect_tile(i, 2)
+    assert sch.can_fuse(i, j)
+    assert not sch.can_get_block("D")
+    assert sch.can_decompose_reduction("C", i)
+    assert (sch.mod.script(), str(sch.trace), sch.executor.random.state) == (before, trace, state)
+    assert len(sch.history) == 2
+    sch.fuse(i, j)
+    assert sch.explain("fuse", i, j).reason.startswith("the loop behind this handle is gone: step 3, fuse(")
+
+
+def test_a_wrong_question_is_an_error():
+    sch = Schedule(MATMUL)
+    with pytest.raises(ValueError, match="there is no primitive 'spilt'; did you mean split"):
+        sch.explain("spilt")
+    with pytest.raises(TypeError, match="wrong type"):
+        sch.can_split("C", [1])
+
+
+def test_in_a_notebook():
+    sch = Schedule(MATMUL)
+    shown = sch.can_parallel(sch.get_loops("C")[2])._repr_html_()
+    assert shown.startswith("<pre") and "illegal</span>" in shown
+
+
+def test_the_static_types_of_the_questions_are_up_to_date():
+    made = runpy.run_path(str(Path(__file__).resolve().parents[3] / "tools" / "can_types.py"))
+    assert made["TARGET"].read_text() == made["text"](), "make manual writes it again"

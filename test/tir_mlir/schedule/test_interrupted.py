@@ -1,0 +1,110 @@
+"""Ctrl-C in a step, wherever it comes: the schedule is as it was, and goes on."""
+
+import sys
+from random import Random
+
+import pytest
+from mlir import ir
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.ir import memo, visit
+from tir_mlir.examples import matmul as chapter
+from tir_mlir.passes.schedule.legality import concurrency
+from tir_mlir.schedule import executor
+from tir_mlir.schedule.dead_handles import Graves
+from tir_mlir.schedule.history import Entry
+from tir_mlir.schedule.trace import Trace
+
+MOMENTS = {
+    "in the rules": (executor, "verify"),
+    "in the race check": (concurrency.dependences, "carried"),
+    "while handles are buried": (Graves, "bury"),
+    "before the trace knows": (Trace, "append"),
+    "before the history knows": (Entry, "__init__"),
+}
+
+
+def stop(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("place, name", MOMENTS.values(), ids=MOMENTS.keys())
+def test_an_interrupted_step_did_not_happen(monkeypatch, place, name):
+    sch = Schedule(chapter.matmul(16, 16, 16))
+    y, x, _ = sch.get_loops("matmul")
+    sch.parallel(y)
+    before = sch.mod.text(), [str(i) for i in sch.trace.insts], len(sch.history)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(place, name, stop)
+        sch.split(x, [None, 4])
+    assert (sch.mod.text(), [str(i) for i in sch.trace.insts], len(sch.history)) == before
+    assert sch.get(x).name == "x"
+    sch.split(x, [None, 4])
+    assert sch.verify()
+
+
+class Moment:
+    """Ctrl-C at the nth call or return of ours or of contextlib, where Python looks for signals."""
+
+    def __init__(self, number):
+        self.left = number
+
+    def __call__(self, frame, event, _):
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith("tir_mlir.") and module != "contextlib":
+            return None
+        frame.f_trace_lines = False
+        if event in ("call", "return"):
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+        return self
+
+
+def interrupted(work, number):
+    """Do the work up to its nth moment; how many were left."""
+    before, moment = sys.gettrace(), Moment(number)
+    sys.settrace(moment)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return moment.left
+
+
+def tiled(sch):
+    y, x, k = sch.get_loops("matmul")
+    yo, yi = sch.split(y, [None, 4])
+    sch.reorder(yo, x, yi, k)
+    sch.decompose_reduction("matmul", yo)
+    return sch
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in a generator that is closed
+@pytest.mark.parametrize("checked", [None, "each step"], ids=["plain", "verified"])
+def test_an_interrupt_at_any_call_or_return(checked, tier):
+    """The steps made count, and everything goes on: at once, while the interrupt is handled, and later."""
+    program = chapter.matmul(8, 8, 8)
+    whole = tiled(Schedule(program, verify=checked)).mod.script()
+    moments = 10**9 - interrupted(lambda: tiled(Schedule(program, verify=checked)), 10**9)
+    hit, count = 0, moments // 10 if tier == "all" else 50
+    for number in Random(7).sample(range(1, moments), count):
+        sch = Schedule(program, verify=checked)
+        try:
+            interrupted(lambda: tiled(sch), number)  # noqa: B023
+        except KeyboardInterrupt:
+            hit += 1
+            again = Schedule(program)
+            sch.trace.apply_to_schedule(again)
+            assert again.mod.script() == sch.mod.script()
+            assert tiled(Schedule(program)).mod.script() == whole
+        assert tiled(Schedule(program)).mod.script() == whole
+        assert sch.verify()
+    assert hit > count * 3 // 5
+    assert memo.answers() is None and ir.Context.current is None
+
+
+def test_an_interrupted_walk_is_an_interrupt():
+    sch = Schedule(chapter.matmul(16, 16, 16))
+    with pytest.raises(KeyboardInterrupt):
+        visit(sch.mod.mlir.operation, stop)

@@ -1,0 +1,102 @@
+"""schedules.elementwise: chains of operators, of any rank, in one pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.rowwise import chain, reduced
+
+from tir_mlir import Schedule, build, schedules
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script.parser import parse
+from tir_mlir.target import AVX2
+
+RNG = np.random.default_rng(7)
+
+
+def check(shape, row, dtype="float32", **options):
+    sch = Schedule(chain(shape, row, dtype))
+    schedules.elementwise(sch, "out", **options)
+    x, r = RNG.integers(-4, 5, shape).astype(dtype), RNG.integers(-4, 5, row).astype(dtype)
+    y = np.full(shape, 99, dtype)
+    build(sch)["main"](x, r, y)
+    np.testing.assert_array_equal(y, np.maximum(x * r + x, r) * x)
+    return sch
+
+
+@pytest.mark.parametrize("shape", [(1,), (127,), (3, 17), (4, 5, 3), (7, 1)])
+def test_any_shape(shape):
+    sch = check(shape, shape[-1:], threads=1)
+    assert len(sch.get_child_blocks(sch.get_block("root"))) == 1
+
+
+@pytest.mark.parametrize(("shape", "row"), [((3, 4, 33), (4, 1)), ((6, 50), (1, 1))])
+def test_broadcasts(shape, row):
+    check(shape, row, threads=1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int8"])
+def test_element_types(dtype):
+    check((3, 37), (37,), dtype, threads=1)
+
+
+@pytest.mark.parametrize("shape", [(70001,), (3, 40000), (300, 301)])
+def test_threads(shape):
+    assert "T.parallel" in check(shape, shape[-1:], threads=2).mod.script()
+
+
+def test_sizes_known_when_it_runs():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    m = T.int32()
+    n = T.int32()
+    A = T.match_buffer(a, (m, n), "float32")
+    B = T.match_buffer(b, (n, m), "float32")
+    for j, i in T.grid(n, m):
+        with T.block("B"):
+            vj, vi = T.axis.remap("SS", [j, i])
+            B[vj, vi] = A[vi, vj] * T.float32(2)
+""")
+    )
+    schedules.elementwise(sch, "B", threads=2)
+    run = build(sch)["main"]
+    for m, n in ((1, 1), (17, 16), (33, 127)):
+        a, b = RNG.random((m, n), np.float32), np.zeros((n, m), np.float32)
+        run(a, b)
+        np.testing.assert_array_equal(b, 2 * a.T)
+
+
+def test_short_rows_become_one_loop():
+    sch = check((40, 3, 2), (1,), threads=1, target=AVX2)
+    assert len(sch.get_loops("out")) == 1
+    sch = check((40, 15), (15,), threads=1, target=AVX2)  # the row is read again for each line
+    assert len(sch.get_loops("out")) == 2
+
+
+def test_short_rows_of_a_size_known_when_it_runs():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    m = T.int32()
+    A = T.match_buffer(a, (m, 3), "float32")
+    B = T.match_buffer(b, (m, 3), "float32")
+    for i, j in T.grid(m, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+""")
+    )
+    schedules.elementwise(sch, "B", threads=2)
+    run = build(sch)["main"]
+    for m in (1, 5, 17, 127):
+        a, b = RNG.random((m, 3), np.float32), np.zeros((m, 3), np.float32)
+        run(a, b)
+        np.testing.assert_array_equal(b, 2 * a)
+
+
+def test_a_reduction_is_refused():
+    with pytest.raises(ScheduleError, match='block "C" reduces; use tir_mlir.schedules.reduction for it'):
+        schedules.elementwise(Schedule(reduced((4, 4), (1,))), "C")

@@ -1,0 +1,97 @@
+"""schedules.gemm: any shape, any layout, any thread count gives NumPy's product."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.products import batched, product
+from programs.reduction import row_sums
+
+from tir_mlir import Schedule, build, schedules
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.target import Target
+
+SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
+"""Caches so small that every level of tiles is there."""
+RNG = np.random.default_rng(7)
+
+
+def check(program, shapes, run=lambda a, b: a @ b, dtype="float32", **options):
+    sch = Schedule(program)
+    schedules.gemm(sch, "C", **options)
+    a, b = (RNG.integers(-4, 5, s).astype(dtype) for s in shapes[:2])
+    c = np.full(shapes[2], 99, dtype)
+    build(sch)["main"](a, b, c)
+    np.testing.assert_array_equal(c, run(a, b))
+    return sch
+
+
+@pytest.mark.parametrize("target", [None, SMALL], ids=["host", "small"])
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (16, 16, 16), (15, 17, 127), (127, 15, 1), (33, 70, 40)])
+def test_ragged_sizes(m, n, k, target):
+    check(product(m, n, k), [(m, k), (k, n), (m, n)], target=target, threads=1)
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("k", [1, 29])
+def test_turned_operands(left, right, k):
+    m, n = 17, 33
+    shapes = [(k, m) if left else (m, k), (n, k) if right else (k, n), (m, n)]
+    run = lambda a, b: (a.T if left else a) @ (b.T if right else b)  # noqa: E731
+    check(product(m, n, k, left_turned=left, right_turned=right), shapes, run, target=SMALL, threads=1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_element_types(dtype):
+    check(product(13, 22, 37, dtype), [(13, 37), (37, 22), (13, 22)], dtype=dtype, target=SMALL, threads=1)
+
+
+def test_threads_share_the_rows():
+    sch = check(product(150, 160, 90), [(150, 90), (90, 160), (150, 160)], target=SMALL, threads=2)
+    assert "T.parallel" in sch.mod.script()
+
+
+def test_a_batch():
+    check(batched(3, 17, 18, 19), [(3, 17, 19), (3, 19, 18), (3, 17, 18)], target=SMALL, threads=1)
+
+
+def test_threads_take_whole_products_of_a_batch():
+    sch = check(batched(6, 70, 80, 90), [(6, 70, 90), (6, 90, 80), (6, 70, 80)], target=SMALL, threads=2)
+    assert "for h in T.parallel(6)" in sch.mod.script()
+
+
+@pytest.mark.filterwarnings("error")
+def test_sizes_known_when_it_runs():
+    program = product("m", "n", "k")
+    sch = Schedule(program)
+    schedules.gemm(sch, "C", target=SMALL, threads=1)
+    run = build(sch)["main"]
+    for m, n, k in ((1, 1, 1), (16, 16, 16), (17, 127, 15)):
+        a, b, c = (RNG.integers(-4, 5, s).astype("float32") for s in ((m, k), (k, n), (m, n)))
+        run(a, b, c)
+        np.testing.assert_array_equal(c, a @ b)
+
+
+def test_the_trace_is_the_schedule():
+    sch = Schedule(product(40, 40, 40))
+    schedules.gemm(sch, "C", target=SMALL, threads=1)
+    again = Schedule(product(40, 40, 40))
+    sch.trace.apply_to_schedule(again, remove_postproc=False)
+    assert again.mod.script() == sch.mod.script()
+
+
+def test_no_product():
+    with pytest.raises(ScheduleError, match='block "C" is no matrix product: one result, two operands'):
+        schedules.gemm(Schedule(row_sums(8, 8)), "C")
+
+
+def test_one_program_for_all_sizes_keeps_its_tiles():
+    """Tiles in registers and whole vectors, whatever the sizes turn out to be."""
+    sch = Schedule(product("m", "n", "k"))
+    schedules.gemm(sch, "C", target=Target(vector_bits=128, registers=16), threads=1)
+    lib = build(sch)
+    for m, n, k in ((6, 8, 700), (127, 129, 15), (300, 17, 341)):
+        a, b, c = (RNG.integers(-4, 5, s).astype("float32") for s in ((m, k), (k, n), (m, n)))
+        lib["main"](a, b, c)
+        np.testing.assert_array_equal(c, a @ b)

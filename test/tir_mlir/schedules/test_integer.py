@@ -1,0 +1,153 @@
+"""schedules.gemm of int8 and int16 in int32: exact for every value, whatever the shape, layout and instruction."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from programs.products import widened
+
+from tir_mlir import Schedule, build, schedules
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.intrin.dot_products import dot_product
+from tir_mlir.target import AVX2, AVX512_VNNI, NEON, NEON_DOTPROD, SSE2, Target, host
+from tir_mlir.target.host import architecture, features
+
+PLAIN = Target(vector_bits=128, registers=8, l2=4 << 10, cores=2)
+"""No instruction known, caches so small that every loop is there."""
+RNG = np.random.default_rng(8)
+
+
+def arrays(dtype: str, *shapes):
+    """All values of a type, its least one often."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    made = [RNG.integers(low, high + 1, shape).astype(dtype) for shape in shapes]
+    for array in made:
+        array[RNG.random(array.shape) < 0.2] = low
+    return made
+
+
+def check(program, a, b, expected, **options):
+    sch = Schedule(program)
+    schedules.gemm(sch, "C", **options)
+    c = np.full(expected.shape, 99, "int32")
+    build(sch)["main"](a, b, c)
+    np.testing.assert_array_equal(c, expected)
+    return sch.mod.script()
+
+
+def wide(a, b):
+    return a.astype("int32") @ b.astype("int32")
+
+
+@pytest.mark.parametrize("target", [None, PLAIN], ids=["host", "plain"])
+@pytest.mark.parametrize(("m", "n", "k"), [(4, 2, 1), (16, 16, 16), (15, 17, 127), (127, 15, 1), (33, 40, 38)])
+def test_ragged_sizes(m, n, k, target):
+    a, b = arrays("int8", (m, k), (k, n))
+    text = check(widened(m, n, k), a, b, wide(a, b), target=target, threads=1)
+    assert "dot_int16" in text or "dot_int8" in text
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("right", [False, True])
+def test_turned_operands(left, right):
+    m, n, k = 17, 33, 29
+    a, b = arrays("int8", (k, m) if left else (m, k), (n, k) if right else (k, n))
+    program = widened(m, n, k, left_turned=left, right_turned=right)
+    check(program, a, b, wide(a.T if left else a, b.T if right else b), threads=1)
+
+
+def test_int16():
+    a, b = arrays("int16", (13, 37), (37, 22))
+    assert "dot_int16" in check(widened(13, 22, 37, "int16"), a, b, wide(a, b), threads=1)
+
+
+def test_few_rows_go_the_general_way():
+    a, b = arrays("int8", (2, 37), (37, 22))
+    assert "dot_" not in check(widened(2, 22, 37), a, b, wide(a, b), threads=1)
+
+
+def test_threads_share_the_rows():
+    a, b = arrays("int8", (150, 90), (90, 160))
+    assert "T.parallel" in check(widened(150, 160, 90), a, b, wide(a, b), target=PLAIN, threads=2)
+
+
+def test_a_batch():
+    a, b = arrays("int8", (3, 17, 19), (3, 19, 18))
+    check(widened(17, 18, 19, batch=3), a, b, wide(a, b), threads=1)
+
+
+def test_sizes_known_when_it_runs():
+    """A sum over nothing writes nothing: the tiles want to know that there is something to sum."""
+    plain = Schedule(widened("m", "n", "k"))
+    schedules.gemm(plain, "C", target=PLAIN, threads=1)
+    assert "dot_" not in plain.mod.script()
+    sch = Schedule(widened("m", "n", "k", promise="T.assume(k >= 1)"))
+    schedules.gemm(sch, "C", threads=1)
+    run = build(sch)["main"]
+    for m, n, k in ((1, 1, 1), (16, 16, 16), (17, 127, 15)):
+        a, b = arrays("int8", (m, k), (k, n))
+        c = np.empty((m, n), "int32")
+        run(a, b, c)
+        np.testing.assert_array_equal(c, wide(a, b))
+
+
+def test_the_trace_is_the_schedule():
+    sch, again = Schedule(widened(40, 40, 41)), Schedule(widened(40, 40, 41))
+    schedules.gemm(sch, "C", threads=1)
+    sch.trace.apply_to_schedule(again, remove_postproc=False)
+    assert again.mod.script() == sch.mod.script()
+
+
+@pytest.mark.skipif(not {"avx2"} <= features(), reason="no AVX2 here")
+def test_the_instruction_works_in_registers():
+    sch = Schedule(widened(60, 64, 64))
+    schedules.gemm(sch, "C", target=AVX2, threads=1)
+    lines = build(sch, cache=False).assembly.splitlines()
+    # on a CPU that has it, LLVM makes one instruction of the product and the sum
+    products = [i for i, line in enumerate(lines) if "vpmaddwd" in line or "vpdpwssd" in line]
+    loop = lines[products[0] : products[11]]
+    assert not [line for line in loop if "%rsp" in line or "vmovdqu" in line and line.rstrip().endswith(")")]
+
+
+def test_each_cpu_has_its_instruction():
+    names = {
+        SSE2: "dot_int16_4x2_x86_sse2_pmadd_wd", AVX2: "dot_int16_8x2_x86_avx2_pmadd_wd",
+        AVX512_VNNI: "dot_int16_16x2_x86_avx512_vpdpwssd_512", NEON: "dot_int16_4x1_plain",
+        NEON_DOTPROD: "dot_int8_4x4_aarch64_neon_sdot_v4i32_v16i8", PLAIN: "dot_int16_4x1_plain",
+    }  # fmt: skip
+    assert {target: dot_product(target, "int8").name for target in names} == names
+    assert dot_product(NEON_DOTPROD, "int16").name == "dot_int16_4x1_plain"
+    assert dot_product(host(), "float32") is None and dot_product(host(), "int32") is None
+
+
+@pytest.mark.skipif(architecture() != "x86_64", reason="an instruction set that this machine certainly lacks")
+def test_code_for_another_cpu_is_refused():
+    sch = Schedule(widened(16, 16, 16))
+    schedules.gemm(sch, "C", target=NEON_DOTPROD, threads=1)
+    with pytest.raises(BuildError, match="is made of dotprod, which the CPU that it is built for has not"):
+        build(sch)
+
+
+def test_another_process_knows_the_instruction():
+    """A trace names it, and so does the printed program: neither needs this module."""
+    sch = Schedule(widened(16, 16, 16))
+    schedules.gemm(sch, "C", threads=1)
+    code = f"""
+import json, sys
+import numpy as np
+from tir_mlir import Schedule, build
+from tir_mlir.script.parser import parse
+sch = Schedule(parse({widened(16, 16, 16).script()!r}))
+{sch.trace}
+apply_trace(sch)
+a, b, c = np.full((16, 16), -128, "int8"), np.full((16, 16), -128, "int8"), np.zeros((16, 16), "int32")
+for mod in (sch, parse({sch.mod.script()!r})):
+    c[:] = 0
+    build(mod)(a, b, c)
+    assert (c == 16 * 128 * 128).all()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})

@@ -1,0 +1,112 @@
+"""schedules.reduction: any axes of any rank, by vectors and threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.rowwise import chain, reduced
+
+from tir_mlir import Schedule, build, schedules, te
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script.parser import parse
+from tir_mlir.target import Target
+
+SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
+RNG = np.random.default_rng(7)
+NUMPY = {te.sum: np.sum, te.max: np.max, te.min: np.min}
+
+
+def check(shape, axes, dtype="float32", op=te.sum, **options):
+    sch = Schedule(reduced(shape, axes, dtype, op, before=lambda x: x + x))
+    schedules.reduction(sch, "C", **options)
+    x = RNG.integers(-4, 5, shape).astype(dtype)
+    want = np.atleast_1d(NUMPY[op](x + x, axis=axes)).astype(dtype)
+    c = np.full(want.shape, 99, dtype)
+    build(sch)["main"](x, c)
+    np.testing.assert_array_equal(c, want)
+    return sch
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (15, 17), (16, 127)])
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_ragged_sizes(shape, axes):
+    check(shape, axes, threads=1)
+
+
+@pytest.mark.parametrize("axes", [(1,), (0, 2), (1, 2), (0, 1, 2)])
+def test_three_axes(axes):
+    check((5, 18, 19), axes, target=SMALL, threads=1)
+
+
+@pytest.mark.parametrize("op", [te.max, te.min])
+def test_other_combiners(op):
+    check((6, 37), (1,), op=op, threads=1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8"])
+def test_element_types(dtype):
+    check((6, 20), (1,), dtype, threads=1)
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_threads(axes):
+    assert "T.parallel" in check((500, 301), axes, threads=2).mod.script()
+    sch = Schedule(reduced((50, 30), axes))
+    schedules.reduction(sch, "C", threads=2)
+    assert "parallel" not in sch.mod.script()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_sizes_known_when_it_runs(turned):
+    index = "vk, vi" if turned else "vi, vk"
+    sch = Schedule(
+        parse(f"""
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    m = T.int32()
+    n = T.int32()
+    A = T.match_buffer(a, ({"n, m" if turned else "m, n"}), "float32")
+    C = T.match_buffer(c, (m,), "float32")
+    for i, k in T.grid(m, n):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[{index}]
+""")
+    )
+    schedules.reduction(sch, "C", threads=2)
+    run = build(sch)["main"]
+    for m, n in ((1, 1), (17, 16), (33, 127)):
+        a, c = RNG.integers(-4, 5, (m, n)).astype("float32"), np.full(m, 99, "float32")
+        run(np.ascontiguousarray(a.T) if turned else a, c)
+        np.testing.assert_array_equal(c, a.sum(1))
+
+
+def test_several_results_at_once():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((9, 50), "float32"), I: T.Buffer((9,), "int32"), V: T.Buffer((9,), "float32")):
+    for i, k in T.grid(9, 50):
+        with T.block("argmax"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                I[vi] = -1
+                V[vi] = T.min_value("float32")
+            index: T.int32 = T.Select(V[vi] >= A[vi, vk], I[vi], vk)
+            value: T.float32 = T.Select(V[vi] >= A[vi, vk], V[vi], A[vi, vk])
+            I[vi] = index
+            V[vi] = value
+""")
+    )
+    schedules.reduction(sch, "argmax", threads=1)
+    a, at, value = RNG.random((9, 50), np.float32), np.zeros(9, np.int32), np.zeros(9, np.float32)
+    build(sch)["main"](a, at, value)
+    np.testing.assert_array_equal(at, a.argmax(1))
+    np.testing.assert_array_equal(value, a.max(1))
+
+
+def test_nothing_to_reduce():
+    with pytest.raises(ScheduleError, match='block "out" reduces nothing; use tir_mlir.schedules.elementwise for it'):
+        schedules.reduction(Schedule(chain((4, 4), (4,))), "out")

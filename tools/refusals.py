@@ -1,0 +1,167 @@
+"""Which refusals tests reach: every place of the package that raises an error of ours, and what was raised there.
+
+    python tools/refusals.py record DIR COMMAND...    run a command (pytest, lit); note what its processes raise
+    python tools/refusals.py report DIR               how many places were reached, and those that were not
+    python tools/refusals.py compare DIR OTHER        the messages of DIR that OTHER has not: what is no longer reached
+
+A place is a `raise ...Error(...)` or a call of `refuse`, `check` or `fail` in `dialect/`, `passes/` or `tir_mlir/`.
+Messages are compared without their numbers and paths.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = {"dialect": "tir_mlir.dialect", "passes": "tir_mlir.passes", "tir_mlir": "tir_mlir"}
+SPEAKERS = ("refuse", "check", "fail")
+"""Functions that raise for their caller."""
+FRAMES = 3
+"""How many frames of the package are noted with an error: it may be raised by a helper of a helper."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Lines of one raising statement."""
+
+    module: str
+    first: int
+    last: int
+
+
+def places() -> Iterator[Place]:
+    """Every raising statement of the package."""
+    for folder, name in FOLDERS.items():
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            if folder == "tir_mlir" and parts[0] in ("dialect", "passes"):
+                continue  # the links
+            module = ".".join([name, *(parts[:-1] if parts[-1] == "__init__" else parts)])
+            yield from (
+                Place(module, n.lineno, n.end_lineno or n.lineno) for n in _raising(ast.parse(path.read_text()))
+            )
+
+
+def _raising(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            if re.search(r"(Error|^Not\w+|Stop)$", _name(node.exc)):
+                yield node
+        elif isinstance(node, ast.Call) and _name(node) in SPEAKERS:
+            yield node
+
+
+def _name(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def install(folder: str) -> None:
+    """Note every error of ours that this process makes; called at its start."""
+    from importlib.machinery import PathFinder
+
+    class Finder:
+        def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+            spec = PathFinder.find_spec(name, path, target) if name.startswith("tir_mlir.dialect") else None
+            if spec is None or spec.loader is None or not name.endswith(".errors"):
+                return None
+            execute = spec.loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                execute(module)
+                module.TirError.__new__ = _noting(folder)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+            return spec
+
+    sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
+
+
+def _noting(folder: str) -> Any:
+    """A `__new__` for errors that writes each distinct one down once."""
+    seen: set[str] = set()
+
+    def new(cls: type, *args: Any, **options: Any) -> Any:
+        frames, frame = [], sys._getframe(1)
+        while frame is not None and len(frames) < FRAMES:
+            module = str(frame.f_globals.get("__name__"))
+            if module.startswith("tir_mlir"):
+                frames.append((module, frame.f_lineno))
+            frame = frame.f_back  # type: ignore[assignment]
+        message = str(args[0] if args else options.get("message", ""))
+        line = json.dumps([cls.__name__, frames, _bare(message), _bare(str(options.get("fix", "")))])
+        if line not in seen:
+            seen.add(line)
+            with open(os.path.join(folder, f"{os.getpid()}.jsonl"), "a") as out:
+                out.write(line + "\n")
+        return Exception.__new__(cls, *args, **options)
+
+    return new
+
+
+def _bare(text: str) -> str:
+    """A message without what changes from run to run."""
+    return re.sub(r"\d+", "N", re.sub(r"/[\w./\-]+", "/PATH", text))[:500]
+
+
+def record(folder: str, command: list[str]) -> int:
+    """Run a command; its exit code."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as hook:
+        tools, where = str(ROOT / "tools"), os.path.abspath(folder)
+        code = f"import sys\nsys.path.append({tools!r})\nimport refusals\nrefusals.install({where!r})\n"
+        Path(hook, "sitecustomize.py").write_text(code)
+        path = os.pathsep.join(filter(None, [hook, os.environ.get("PYTHONPATH")]))
+        return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False).returncode
+
+
+def noted(folder: str) -> list[Any]:
+    """What was recorded: (class, frames, message, fix)."""
+    return [json.loads(line) for path in sorted(Path(folder).glob("*.jsonl")) for line in path.read_text().splitlines()]
+
+
+def report(folder: str) -> int:
+    """Print the places that were reached, and those that were not."""
+    lines = {(module, line) for _, frames, _, _ in noted(folder) for module, line in frames}
+    every = list(places())
+    missed = [p for p in every if not any((p.module, n) in lines for n in range(p.first, p.last + 1))]
+    for place in missed:
+        print(f"not reached: {place.module}:{place.first}")
+    messages, fixes = ({entry[k] for entry in noted(folder)} for k in (2, 3))
+    print(f"{len(every) - len(missed)} of {len(every)} places, {len(messages)} messages, {len(fixes)} fixes")
+    return 0
+
+
+def compare(folder: str, other: str) -> int:
+    """Print the messages of one recording that another has not; exit code 1 where there are any."""
+    lost = sorted({(e[0], e[2], e[3]) for e in noted(folder)} - {(e[0], e[2], e[3]) for e in noted(other)})
+    for name, message, fix in lost:
+        print(f"{name}: {message}" + (f"\n    fix: {fix}" if fix else ""))
+    print(f"{len(lost)} messages are not in {other}")
+    return 1 if lost else 0
+
+
+def main(argv: list[str]) -> int:
+    match argv:
+        case ["record", folder, _, *_]:
+            return record(folder, argv[2:])
+        case ["report", folder]:
+            return report(folder)
+        case ["compare", folder, other]:
+            return compare(folder, other)
+    print(__doc__, file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
