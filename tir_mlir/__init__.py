@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tir_mlir import moved
+
 if TYPE_CHECKING:
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
@@ -33,6 +35,8 @@ _HOME = {
     "interpret": "tir_mlir.interpreter",
     "to_linalg": "tir_mlir.script.linalg",
 }
+
+moved.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -26,14 +26,14 @@ _BLOCK = re.compile(r"^# CHECK-LABEL: def (\w+)\(.*\n(?:# CHECK(?:-NEXT|-EMPTY):
 
 def printed(path: Path, text: str) -> dict[str, list[str]]:
     """The lines of each function that the file's run prints, by name."""
-    from tir_mlir import opt
+    from tir_mlir.opt import driver
 
     run = _RUN.search(text)
     if run is None:
         raise SystemExit(f"{path}: no line `RUN: tir-opt %s ... --emit=script ... | FileCheck %s`")
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        code = opt.run(shlex.split(run[1].replace("%s", str(path))))
+        code = driver.run(shlex.split(run[1].replace("%s", str(path))))
     if code != 0:
         raise SystemExit(f"{path}: tir-opt ends with {code}")
     found: dict[str, list[str]] = {}

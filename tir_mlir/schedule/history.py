@@ -210,5 +210,6 @@ def _row(entry: Entry) -> str:
 
 def _history(entries: tuple[Entry, ...], refused: list[dict[str, Any]], start: str | None) -> History:
     """A history that was pickled by itself."""
-    refusals = [Refusal(**(kept | {"module": parsed_module(kept["module"])})) for kept in refused]
+    kept: list[dict[str, Any]] = [r | {"module": parsed_module(r["module"])} for r in refused]
+    refusals = [Refusal(**r) for r in kept]
     return History(entries, refusals, parsed_module(start) if start is not None else None)

@@ -9,9 +9,8 @@ from random import Random
 from mlir import ir
 
 from fuzzing.inputs.judging import Fault
-from tir_mlir.dialect.context import entered
-from tir_mlir.dialect.folding import fold
-from tir_mlir.dialect.index import cost
+from tir_mlir.dialect.ir import cost, entered
+from tir_mlir.dialect.presburger import fold
 
 Range = tuple[int | None, int | None]
 SIZES = (2, 3, 4, 6, 8, 12, 16, 18)

@@ -199,9 +199,3 @@ def stop(A: T.Buffer((8,), "float32")):
 # CHECK-NEXT: T.writes(A[vi])
 # CHECK-NEXT: T.block_attr({"breakpoint": T.bool(True)})
 # CHECK-NEXT: A[vi] = T.float32(0.0)
-# CHECK: with T.block("A"):
-# CHECK-NEXT: vi = T.axis.spatial(8, i)
-# CHECK-NEXT: T.reads()
-# CHECK-NEXT: T.writes(A[vi])
-# CHECK-NEXT: T.block_attr({"breakpoint": T.bool(True)})
-# CHECK-NEXT: A[vi] = T.float32(0.0)

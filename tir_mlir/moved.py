@@ -1,0 +1,63 @@
+"""Public modules that moved: the old path can be imported for one more release, with a DeprecationWarning."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+import warnings
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+# old path -> where its names are now; the first is the one to use
+MOVED: dict[str, tuple[str, ...]] = {
+    "tir_mlir.check": ("tir_mlir.equivalence",),
+    "tir_mlir.dialect.attrs": ("tir_mlir.dialect.ir.attrs",),
+    "tir_mlir.dialect.context": ("tir_mlir.dialect.ir.context",),
+    "tir_mlir.dialect.create": ("tir_mlir.dialect.ir.create",),
+    "tir_mlir.dialect.errors": ("tir_mlir.errors", "tir_mlir.dialect.diagnostics.errors"),
+    "tir_mlir.dialect.index": ("tir_mlir.dialect.ir.index",),
+    "tir_mlir.dialect.index_map": ("tir_mlir.dialect.index_maps.index_map",),
+    "tir_mlir.dialect.views": ("tir_mlir.dialect.ir.views",),
+    "tir_mlir.dialect.walk": ("tir_mlir.dialect.ir.walk", "tir_mlir.dialect.ir.edit"),
+    "tir_mlir.runtime.clang": ("tir_mlir.runtime.drivers.clang",),
+    "tir_mlir.schedule.testing": ("tir_mlir.testing",),
+}
+
+
+class MovedModule(types.ModuleType):
+    """Stands for a module at its old path: a name is looked up at the new one, with a warning."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked by the import system
+            raise AttributeError(name)
+        for home in MOVED[self.__name__]:
+            module = importlib.import_module(home)
+            if hasattr(module, name):
+                text = f"{self.__name__} is now {home}; the old path will be removed in the next release"
+                warnings.warn(text, DeprecationWarning, stacklevel=2)
+                return getattr(module, name)
+        raise AttributeError(f"module {self.__name__!r} (now {MOVED[self.__name__][0]!r}) has no attribute {name!r}")
+
+
+class Finder:
+    """Finds the modules of `MOVED`, before a folder that an older checkout left behind is taken for a package."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(name, Finder) if name in MOVED else None  # pyright: ignore[reportArgumentType]  a loader
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> types.ModuleType:
+        return MovedModule(spec.name, f"Moved to {MOVED[spec.name][0]}.")
+
+    @staticmethod
+    def exec_module(module: types.ModuleType) -> None:
+        """There is nothing to run."""
+
+
+def install() -> None:
+    """Make the old paths importable."""
+    if Finder not in sys.meta_path:
+        sys.meta_path.insert(0, Finder)  # pyright: ignore[reportArgumentType]
