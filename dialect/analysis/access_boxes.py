@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, home, is_block, is_inside, is_loop, only_reads, parents
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.presburger import dim_factors, intervals, span
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ def _independent(span: Sequence[_Span]) -> bool:
 
 def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -> _Span | None:
     index = _in_loops(access.mins[d], top).simplified()
-    found, extent = intervals.terms(index.expr), access.extents[d].as_constant()
+    found, extent = dim_factors(index.expr), access.extents[d].as_constant()
     if found is None or extent is None:
         return None
     known = intervals.around(access.op)
-    rest, low, high = Index.constant(found[1]), 0, extent - 1
-    moving: list[tuple[int, int]] = []
+    rest = Index.constant(found.constant)
+    digits: list[tuple[int, int, int]] = []
     values = []
-    for dim, factor in found[0].items():
+    for dim, factor in found.factors.items():
         value = index.values[dim]
         if not _moves(value, top) and value not in free:
             rest = rest + Index.of(value) * factor
@@ -104,19 +104,11 @@ def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -
         least, most = known.get(value, (None, None))
         if not _takes_its_range(value) or least is None or most is None:
             return None
-        low, high = low + min(least * factor, most * factor), high + max(least * factor, most * factor)
-        moving.append((abs(factor), most - least + 1))
+        digits.append((factor, least, most))
         values.append(value)
-    return _Span(rest, low, high, _fills(moving, extent), tuple(values))
-
-
-def _fills(moving: Sequence[tuple[int, int]], reach: int) -> bool:
-    """Whether a sum of (factor, count) terms, each step `reach` wide at the start, leaves no gap."""
-    for factor, count in sorted(moving):
-        if factor > reach and count > 1:
-            return False
-        reach += factor * (count - 1)
-    return True
+    reach = span(digits, width=extent)
+    assert reach.low is not None and reach.high is not None  # all digits are bounded
+    return _Span(rest, reach.low, reach.high, reach.dense, tuple(values))
 
 
 def _moves(value: ir.Value, top: ir.Operation) -> bool:

@@ -3,7 +3,7 @@
 from tir_mlir.dialect.computation.form import Form, NotRaisable, Operand
 from tir_mlir.dialect.computation.intrinsics import TensorIntrin, check_with, provide, try_with
 from tir_mlir.dialect.computation.matching import Binding, Match, Mismatch, Way, match, ways
-from tir_mlir.dialect.computation.raising import linear, raise_form
+from tir_mlir.dialect.computation.raising import raise_form
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree, leaves
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "Way",
     "check_with",
     "leaves",
-    "linear",
     "match",
     "provide",
     "raise_form",

@@ -16,6 +16,7 @@ from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Remembered, cost, used_dims
 from tir_mlir.dialect.presburger import (
     Domain,
+    dim_factors,
     dim_type,
     flatten,
     fold,
@@ -182,7 +183,7 @@ class Layout:
         """One coordinate as a digit of a place: isl makes a piece of each value of one in the middle."""
         extent = self.box.extents[number]
         for place, expr in enumerate(self.exprs):
-            found = intervals.terms(expr)
+            found = dim_factors(expr)
             weight = found[0].get(number, 0) if found else 0
             if weight <= 0 or not isinstance(extent, ir.AffineConstantExpr):
                 continue
@@ -257,7 +258,7 @@ class Layout:
     def _tidy(self, piece: Conjunction) -> Conjunction:
         """`16 * a + b >= 60` as `a == 3 and b >= 12`, where that is the same in the target."""
         expr, is_eq = piece[0]
-        found = intervals.terms(expr)
+        found = dim_factors(expr)
         if is_eq or found is None or len(found[0]) < 2:
             return piece
         top = max(found[0], key=lambda d: abs(found[0][d]))

@@ -1,10 +1,19 @@
 """Integer reasoning: intervals first, isl sets after; simplification under ranges; implied conditions."""
 
 from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
-from tir_mlir.dialect.presburger.full_box import NotABox, box_of
+from tir_mlir.dialect.presburger.full_box import NotABox, Span, box_of, is_full_box, is_injective, span
 from tir_mlir.dialect.presburger.guards import either, sides
-from tir_mlir.dialect.presburger.intervals import Bound, Box, around, terms
+from tir_mlir.dialect.presburger.intervals import Bound, Box, around
 from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
+from tir_mlir.dialect.presburger.linear_terms import (
+    DimFactors,
+    LinearTerms,
+    Split,
+    dim_factors,
+    linear_terms,
+    split_linear,
+    summands,
+)
 from tir_mlir.dialect.presburger.sets import (
     Domain,
     dim_type,
@@ -25,11 +34,16 @@ from tir_mlir.dialect.presburger.size_conditions import only_where, promised, si
 __all__ = [
     "Bound",
     "Box",
+    "DimFactors",
     "Domain",
+    "LinearTerms",
     "NotABox",
+    "Span",
+    "Split",
     "around",
     "assume",
     "box_of",
+    "dim_factors",
     "dim_type",
     "domain",
     "either",
@@ -38,6 +52,9 @@ __all__ = [
     "folded",
     "has_division",
     "holds",
+    "is_full_box",
+    "is_injective",
+    "linear_terms",
     "local_space",
     "nonneg",
     "only_where",
@@ -49,8 +66,10 @@ __all__ = [
     "sizes",
     "sizes_without",
     "smallest_point",
+    "span",
     "speaks_of_sizes",
-    "terms",
+    "split_linear",
+    "summands",
     "to_aff",
     "to_index",
 ]

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Block, Constraint, Index, edit, is_where, walk
+from tir_mlir.dialect.ir import Block, Constraint, Index, edit, is_where, trim, walk
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.dialect.presburger.intervals import Box
 from tir_mlir.dialect.presburger.isl_exprs import has_division
+from tir_mlir.dialect.presburger.linear_terms import linear_terms
 from tir_mlir.dialect.presburger.sets import question
 from tir_mlir.dialect.presburger.simplify import folded
 
@@ -38,17 +39,16 @@ def sides(condition: Constraint, box: Box) -> tuple[Constraint, Constraint] | No
     """The two inequalities of which a condition made by `either` says that one holds; None for any other condition."""
     if condition.is_eq or not has_division(condition.index.expr):
         return None
-    rest = Index.constant(0)
+    terms, constant = linear_terms(condition.index.expr)
+    rest = Index.constant(constant)
     found: tuple[Index, int, int] | None = None
-    for expr in _terms(condition.index.expr):
-        term = Index(expr, condition.index.values).trimmed()
-        floor = _scaled_floor(term)
-        if floor is None:
-            rest = rest + term
+    for term, factor in terms.items():
+        if not isinstance(term, ir.AffineFloorDivExpr):
+            rest = rest + trim(term * factor, condition.index.values)
         elif found is not None:
             return None
         else:
-            found = floor
+            found = trim(term.lhs, condition.index.values), ir.AffineConstantExpr(term.rhs).value, factor
     if found is None:
         return None
     over, size, factor = found
@@ -58,24 +58,6 @@ def sides(condition: Constraint, box: Box) -> tuple[Constraint, Constraint] | No
     if not plain or second.as_constant() is not None or not intervals.at_least_zero(rest, box):
         return None
     return Constraint((size - 1 - over).simplified()), Constraint(second)
-
-
-def _terms(expr: ir.AffineExpr) -> list[ir.AffineExpr]:
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineAddExpr):
-        return _terms(expr.lhs) + _terms(expr.rhs)
-    return [expr]
-
-
-def _scaled_floor(term: Index) -> tuple[Index, int, int] | None:
-    """(x, size, factor) of a term `(x floordiv size) * factor`."""
-    expr, factor = term.expr.maybe_downcast(), 1
-    if isinstance(expr, ir.AffineMulExpr) and isinstance(expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
-        factor = ir.AffineConstantExpr(expr.rhs).value
-        expr = expr.lhs.maybe_downcast()
-    if not isinstance(expr, ir.AffineFloorDivExpr):
-        return None
-    return Index(expr.lhs, term.values).trimmed(), ir.AffineConstantExpr(expr.rhs).value, factor
 
 
 def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, attrs, is_block, is_loop, is_symbol, over_dims, parents, remembered
+from tir_mlir.dialect.presburger.linear_terms import dim_factors
 
 Bound = int | None  # None: unbounded
 Range = tuple[Bound, Bound]
@@ -108,35 +109,14 @@ def inside(index: Index, extent: Index, low: Index, size: Index, box: Box) -> bo
     return start <= least and most + longest <= start + count
 
 
-@lru_cache(maxsize=1 << 14)
-def terms(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
-    """An expression as {dimension: factor} and a constant; None when it is not a plain sum."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineConstantExpr):
-        return {}, expr.value
-    if isinstance(expr, ir.AffineDimExpr):
-        return {expr.position: 1}, 0
-    if isinstance(expr, ir.AffineAddExpr):
-        left, right = terms(expr.lhs), terms(expr.rhs)
-        if left is None or right is None:
-            return None
-        total = dict(left[0])
-        for dim, factor in right[0].items():
-            total[dim] = total.get(dim, 0) + factor
-        return total, left[1] + right[1]
-    if isinstance(expr, ir.AffineMulExpr) and (inner := terms(expr.lhs)) is not None:
-        factor = ir.AffineConstantExpr(expr.rhs).value
-        return {d: f * factor for d, f in inner[0].items()}, inner[1] * factor
-    return None
-
-
 def only_positive(expr: ir.AffineExpr) -> bool:
     """A plain sum with factors > 0."""
-    found = terms(expr)
-    return found is not None and all(f > 0 for f in found[0].values())
+    found = dim_factors(expr)
+    return found is not None and all(f > 0 for f in found.factors.values())
 
 
-def constant_bounds(loop: ir.Operation) -> Range | None:
+def constant_bounds(loop: ir.Operation) -> tuple[int, int] | None:
+    """The first and last value of a loop with constant bounds (last < first: it is empty); else None."""
     low, high = attrs.affine_map(loop, "lowerBoundMap"), attrs.affine_map(loop, "upperBoundMap")
     if len(low.results) != 1 or len(high.results) != 1:
         return None

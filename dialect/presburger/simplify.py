@@ -13,6 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, cost, trim
 from tir_mlir.dialect.presburger.intervals import Bound, Box, known_range, of_expr
+from tir_mlir.dialect.presburger.linear_terms import linear_terms
 
 AffineExpr = ir.AffineExpr
 Ranges = tuple[tuple[Bound, Bound], ...]
@@ -34,23 +35,26 @@ def fold(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
 
 def _sum(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
     """An expression as {term: factor} and a constant; terms are dimensions, floors and remainders, simple already."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineConstantExpr):
-        return {}, expr.value
+    found, constant = linear_terms(expr)
+    terms: Terms = {}
+    for term, factor in found.items():
+        part, more = _atom(term, ranges)
+        terms = _added(terms, _scaled(part, factor))
+        constant += more * factor
+    return terms, constant
+
+
+def _atom(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
+    """A dimension, division or remainder as a simplified sum."""
     if isinstance(expr, ir.AffineDimExpr):
         return {expr: 1}, 0
     assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
     terms, constant = _sum(expr.lhs, ranges)
-    if isinstance(expr, ir.AffineAddExpr):
-        more, other = _sum(expr.rhs, ranges)
-        return _added(terms, more), constant + other
-    factor = ir.AffineConstantExpr(expr.rhs).value
-    if isinstance(expr, ir.AffineMulExpr):
-        return _scaled(terms, factor), constant * factor
+    divisor = ir.AffineConstantExpr(expr.rhs).value
     if isinstance(expr, ir.AffineModExpr):
-        return _remainder(terms, constant, factor, ranges)
-    up = factor - 1 if isinstance(expr, ir.AffineCeilDivExpr) else 0
-    return _floor(terms, constant + up, factor, ranges)
+        return _remainder(terms, constant, divisor, ranges)
+    up = divisor - 1 if isinstance(expr, ir.AffineCeilDivExpr) else 0
+    return _floor(terms, constant + up, divisor, ranges)
 
 
 def _added(left: Mapping[ir.AffineExpr, int], right: Mapping[ir.AffineExpr, int]) -> Terms:

@@ -15,9 +15,11 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Func,
     Iter,
+    Loop,
     Remembered,
     func_of,
     is_block,
+    is_loop,
     is_symbol,
     loops_above,
     nest_in,
@@ -98,10 +100,21 @@ def covers(block: Block) -> bool:
     nest = nest_in(block.body)
     if nest is not None and nest.number in _covering:
         return True
-    full = full_box.full_box(block.op) or full_box.is_full_box(block) or _missing(block).is_empty()
+    full = full_box.is_full_box(block, _loops_around(block)) or _missing(block).is_empty()
     if full and nest is not None:
         _covering[nest.number] = True
     return full
+
+
+def _loops_around(block: Block) -> list[Loop]:
+    """The loops around a block, up to the next block with iters."""
+    found: list[Loop] = []
+    for parent in parents(block.op):
+        if is_block(parent) and Block(parent).iters:
+            break
+        if is_loop(parent):
+            found.append(Loop(parent))
+    return found
 
 
 _covering: Remembered[int, bool] = Remembered(1 << 16)

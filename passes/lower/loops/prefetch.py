@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, walk
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
 
 KEY = "prefetch"
@@ -116,7 +116,7 @@ def _patch(op: ir.Operation, loop: Loop) -> Patch | None:
         for inner in between:
             if not start.uses(inner.var):
                 continue
-            found = intervals.terms(start.expr)
+            found = dim_factors(start.expr)
             last = (inner.const_extent or 1) - 1
             if found is None or last < 0:
                 return None

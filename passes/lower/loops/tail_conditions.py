@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, is_loop, walk
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.presburger import dim_factors, intervals
 from tir_mlir.passes.lower.loops.guards import is_plain_if
 
 FAST = ("vectorized", "unrolled")
@@ -63,7 +63,7 @@ def corner(loop: Loop, condition: Condition) -> Point | None:
     """The one iteration of a loop and of those around it that is not whole and yet runs; None where there are several,
     none, or it cannot be told."""
     index, runs, box = condition.index, condition.runs, condition.box
-    found, gap = intervals.terms(index.expr), (runs - index).simplified().as_constant()
+    found, gap = dim_factors(index.expr), (runs - index).simplified().as_constant()
     if found is None or gap is None:
         return None
     least, width = found[1], gap

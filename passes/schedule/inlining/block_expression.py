@@ -29,7 +29,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.presburger import domain, question, terms, to_index
+from tir_mlir.dialect.presburger import dim_factors, domain, question, to_index
 from tir_mlir.passes.schedule.edits import expanded, is_affine_value, written_out
 from tir_mlir.passes.schedule.legality import UNDER_ONE
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -176,7 +176,7 @@ def _solve(iters: Sequence[Iter], indices: Sequence[Index]) -> dict[ir.Value, tu
         used = [v for v in index.values if v in own]
         if len(used) != 1 or used[0] in found:
             continue
-        parts = terms(index.expr)
+        parts = dim_factors(index.expr)
         if parts is not None and parts[0].get(index.values.index(used[0])) == 1:
             found[used[0]] = (number, (index - Index.of(used[0])).simplified())
     return found if set(found) == own else None
