@@ -28,7 +28,16 @@ from tir_mlir.dialect.ir import (
     ops,
     parents,
 )
-from tir_mlir.dialect.presburger import NotABox, Split, box_of, is_injective, isl_exprs, only_where, sets, split_linear
+from tir_mlir.dialect.presburger import (
+    NotABox,
+    Split,
+    box_of,
+    is_injective,
+    only_where,
+    sets,
+    simplify_index,
+    split_linear,
+)
 
 _SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
 
@@ -116,7 +125,7 @@ def _condition(op: ir.Operation) -> str:
 def _left_out(guard: ir.Operation) -> isl.Set:
     """The iterations in which a guard does not hold."""
     dom = sets.domain(guard, extra=[c.index for c in constraints(guard)])
-    return dom.set.subtract(sets.condition(dom, guard))
+    return dom.set.subtract(sets.guard_set(dom, guard))
 
 
 def _check_bystanders(found: Sequence[ir.Operation]) -> None:
@@ -181,7 +190,7 @@ class _Reader:
         split = split_linear(index.simplified(), self.nest.iterators)
         if split is None and self.nest.inner is not None:
             dom = sets.domain(op, self.nest.inner.op, [index])
-            split = split_linear(isl_exprs.simplify(index, dom), self.nest.iterators)
+            split = split_linear(simplify_index(index, dom), self.nest.iterators)
         if split is None:
             raise NotRaisable(f"an index of {buffer.name} is not linear in its iterators (a division or remainder)", op)
         return split

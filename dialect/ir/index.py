@@ -107,8 +107,8 @@ class Index:
         return compose(self.expr, [mapping.get(v) or Index.of(v) for v in self.values])
 
     def simplified(self) -> Index:
-        """MLIR's own simplification (no ranges; see `from_isl.simplify` for the one that knows them)."""
-        shorter = _shorter(self.expr, len(self.values))
+        """MLIR's own simplification, without ranges (`presburger.simplify` has those that know them)."""
+        shorter = simplified_expr(self.expr, len(self.values))
         return self if shorter is self.expr else trim(shorter, self.values)
 
     def trimmed(self) -> Index:
@@ -141,8 +141,8 @@ def _dim(number: int) -> ir.AffineExpr:
 
 
 @lru_cache(maxsize=1 << 16)
-def _shorter(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
-    """MLIR's simplification where it does not make the expression longer (it may spread a remainder into a floor)."""
+def simplified_expr(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
+    """MLIR's simplification of an expression over `count` dimensions; `expr` itself where that would be longer."""
     simple = AffineExpr.simplify_affine_expr(expr, count, 0).maybe_downcast()
     return simple if cost(simple) <= cost(expr) else expr
 

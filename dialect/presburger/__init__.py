@@ -16,9 +16,11 @@ from tir_mlir.dialect.presburger.linear_terms import (
 )
 from tir_mlir.dialect.presburger.sets import (
     Domain,
+    constraint_set,
     dim_type,
     domain,
     flatten,
+    guard_set,
     holds,
     local_space,
     nonneg,
@@ -27,8 +29,9 @@ from tir_mlir.dialect.presburger.sets import (
     sizes,
     smallest_point,
     to_aff,
+    zeros,
 )
-from tir_mlir.dialect.presburger.simplify import fold, folded
+from tir_mlir.dialect.presburger.simplify import fold_expr, fold_index, simplify_expr, simplify_index
 from tir_mlir.dialect.presburger.size_conditions import only_where, promised, sizes_without
 
 __all__ = [
@@ -43,13 +46,15 @@ __all__ = [
     "around",
     "assume",
     "box_of",
+    "constraint_set",
     "dim_factors",
     "dim_type",
     "domain",
     "either",
     "flatten",
-    "fold",
-    "folded",
+    "fold_expr",
+    "fold_index",
+    "guard_set",
     "has_division",
     "holds",
     "is_full_box",
@@ -63,6 +68,8 @@ __all__ = [
     "recover",
     "region_map",
     "sides",
+    "simplify_expr",
+    "simplify_index",
     "sizes",
     "sizes_without",
     "smallest_point",
@@ -72,4 +79,5 @@ __all__ = [
     "summands",
     "to_aff",
     "to_index",
+    "zeros",
 ]

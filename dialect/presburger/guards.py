@@ -17,7 +17,7 @@ from tir_mlir.dialect.presburger.intervals import Box
 from tir_mlir.dialect.presburger.isl_exprs import has_division
 from tir_mlir.dialect.presburger.linear_terms import linear_terms
 from tir_mlir.dialect.presburger.sets import question
-from tir_mlir.dialect.presburger.simplify import folded
+from tir_mlir.dialect.presburger.simplify import fold_index
 
 
 def either(first: Constraint, second: Constraint, box: Box) -> Constraint | None:
@@ -68,8 +68,8 @@ def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
         others = dom.set
         for other in kept:
             if other is not condition:
-                others = others.intersect(sets.holding(dom, other))
-        if others.is_subset(sets.holding(dom, condition)):
+                others = others.intersect(sets.constraint_set(dom, other))
+        if others.is_subset(sets.constraint_set(dom, condition)):
             kept = [c for c in kept if c is not condition]  # an equal one may be the one that is left
     return kept
 
@@ -96,7 +96,9 @@ def normalise(root: ir.Operation) -> None:
         block = walk.blocks_below(op, with_init=True)[0]
         units = {lp.var: lp.lower for lp in walk.loops_above(op) if lp.const_extent == 1}
         box = intervals.around(op)
-        found = [Constraint(folded(c.index.substitute(units).simplified(), box), c.is_eq) for c in walk.constraints(op)]
+        found = [
+            Constraint(fold_index(c.index.substitute(units).simplified(), box), c.is_eq) for c in walk.constraints(op)
+        ]
         try:
             with question("which conditions of a guard are implied"):
                 found = needed(block, found)

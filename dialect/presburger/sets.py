@@ -112,6 +112,11 @@ def nonneg(aff: isl.Aff) -> isl.Set:
     return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
 
 
+def zeros(aff: isl.Aff) -> isl.Set:
+    """{ aff == 0 }."""
+    return aff.zero_basic_set().to_set()
+
+
 def to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.Aff:
     """An MLIR expression as an isl one, its dimensions replaced by `dims`."""
     expr = expr.maybe_downcast()
@@ -233,7 +238,7 @@ def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Dom
         points = points.intersect(nonneg(env[symbols[name]]))
     result = Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
     for promise in assumptions(op) if assuming else ():
-        result.set = result.set.intersect(holding(result, promise))
+        result.set = result.set.intersect(constraint_set(result, promise))
     return result
 
 
@@ -242,10 +247,10 @@ def sizes(op: ir.Operation, assuming: bool = True) -> Domain:
     return _start(op, [], assuming)
 
 
-def holding(domain_: Domain, c: Constraint) -> isl.Set:
-    """Where a constraint holds, all points over the dimensions."""
+def constraint_set(domain_: Domain, c: Constraint) -> isl.Set:
+    """The points at which a constraint holds, of all points over the dimensions."""
     aff = domain_.aff(c.index)
-    return aff.zero_basic_set().to_set() if c.is_eq else nonneg(aff)
+    return zeros(aff) if c.is_eq else nonneg(aff)
 
 
 def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
@@ -269,18 +274,18 @@ def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
         for argument, binding in zip(arguments, block.bindings or [Index.constant(0)], strict=True):
             domain_.env[argument] = domain_.aff(binding)
     elif parent.name == "affine.if":
-        holds = condition(domain_, parent)
+        holds = guard_set(domain_, parent)
         in_else = len(parent.regions[1].blocks) and child.block == parent.regions[1].blocks[0]
         domain_.set = domain_.set.subtract(holds) if in_else else domain_.set.intersect(holds)
     elif parent.name != "func.func":
         domain_.exact = False
 
 
-def condition(domain_: Domain, if_op: ir.Operation) -> isl.Set:
-    """Where the condition of an `affine.if` holds."""
+def guard_set(domain_: Domain, if_op: ir.Operation) -> isl.Set:
+    """The points at which the condition of an `affine.if` holds."""
     holds = isl.Set.universe(domain_.set.get_space())
     for c in constraints(if_op):
-        holds = holds.intersect(holding(domain_, c))
+        holds = holds.intersect(constraint_set(domain_, c))
     return holds
 
 
@@ -338,4 +343,4 @@ def constant_extent(points: isl.Set, dim: int) -> tuple[int, int] | None:
 
 def holds(domain_: Domain, index: Index, is_eq: bool = False) -> bool:
     """Whether `index >= 0` (or `== 0`) in every iteration of the domain."""
-    return domain_.set.is_subset(holding(domain_, Constraint(index, is_eq)))
+    return domain_.set.is_subset(constraint_set(domain_, Constraint(index, is_eq)))

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Constraint
-from tir_mlir.dialect.presburger.sets import holding, question, sizes
+from tir_mlir.dialect.presburger.sets import constraint_set, question, sizes
 
 LONGEST = 120  # more than this helps nobody
 
@@ -61,7 +61,7 @@ def promised(constraint: Constraint, op: ir.Operation) -> str:
     """A constraint on sizes in plain words."""
     dom = sizes(op, assuming=False)
     known = dom.set.params()
-    return _text(known.intersect(holding(dom, constraint).params()), known)
+    return _text(known.intersect(constraint_set(dom, constraint).params()), known)
 
 
 def _text(points: isl.Set, known: isl.Set) -> str:

@@ -35,6 +35,7 @@ from tir_mlir.dialect.presburger import (
     only_where,
     question,
     smallest_point,
+    zeros,
 )
 from tir_mlir.dialect.verify.violation import fail
 
@@ -241,7 +242,7 @@ def _stepped(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
         if low is None or not start.is_cst() or not (isl.Val(low) - start.get_constant_val()).is_divisible_by(step):
             return full
     var = isl.Aff.var_on_domain(isl.LocalSpace.from_space(full.get_space()), dim_type.set, number)
-    return full.intersect(var.sub(start).mod_val(step).zero_basic_set().to_set())
+    return full.intersect(zeros(var.sub(start).mod_val(step)))
 
 
 def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:

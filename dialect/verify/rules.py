@@ -18,6 +18,7 @@ from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, Ver
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
+    Constraint,
     Index,
     Loop,
     Nest,
@@ -35,6 +36,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import (
     Domain,
+    constraint_set,
     dim_type,
     domain,
     flatten,
@@ -230,7 +232,7 @@ def bindings_in_domain(op: ir.Operation) -> None:
     dom = domain(op)
     for number, index, _ in open_:
         with question(f'the bindings of block "{block.name}"'):
-            outside = dom.set.subtract(_nonneg_points(dom, index))
+            outside = dom.set.subtract(constraint_set(dom, Constraint(index)))
             if outside.is_empty():
                 continue
         it = block.iters[number]
@@ -246,10 +248,6 @@ def bindings_in_domain(op: ir.Operation) -> None:
             f"{only_where(outside, op)}",
             Counterexample((Iteration(block.name, at),)),
         )
-
-
-def _nonneg_points(dom: Domain, index: Index) -> isl.Set:
-    return dom.aff(index).neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
 
 
 def _example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[tuple[tuple[str, int], ...], int]:
@@ -313,7 +311,7 @@ def init_first(op: ir.Operation) -> None:
         same = runs.apply_range(runs.reverse())
         start = dom.set
         for it in reduce:
-            start = start.intersect(dom.aff(it.binding - it.min).zero_basic_set().to_set())
+            start = start.intersect(constraint_set(dom, Constraint(it.binding - it.min, is_eq=True)))
         later = same.intersect_range(start).subtract(same.intersect_domain(start))
         before = later.intersect(isl.Map.lex_lt(dom.set.get_space()))
         if before.is_empty():
@@ -364,7 +362,7 @@ def _in_bounds(op: ir.Operation, access: Access) -> None:
         dom = access_domain(access)
         for check in checks:
             with question(f"the bounds of {buffer.name}"):
-                outside = dom.set.subtract(_nonneg_points(dom, check))
+                outside = dom.set.subtract(constraint_set(dom, Constraint(check)))
                 empty = outside.is_empty()
             if not empty:
                 at, value = _example(dom, outside, low, op)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mlir import ir
 
 from tir_mlir.dialect.ir import cost, entered
-from tir_mlir.dialect.presburger import fold
+from tir_mlir.dialect.presburger import fold_expr
 
 RANGES = st.tuples(*[st.integers(1, 20)] * 3)
 
@@ -65,7 +65,7 @@ def value(expr: ir.AffineExpr, point) -> int:
 def test_same_values_and_no_longer(tree, extents):
     with entered():
         expr = build(tree)
-        folded = fold(expr, tuple((0, e - 1) for e in extents))
+        folded = fold_expr(expr, tuple((0, e - 1) for e in extents))
         assert cost(folded) <= cost(expr)
         for point in itertools.product(*[sorted({0, 1, e // 2, e - 1} & set(range(e))) for e in extents]):
             assert value(folded, point) == value(expr, point), f"{expr} -> {folded} at {point}"
@@ -76,7 +76,7 @@ def test_same_values_and_no_longer(tree, extents):
 def test_same_values_where_nothing_is_known(tree):
     with entered():
         expr = build(tree)
-        folded = fold(expr, ((None, None), (0, None), (None, 5)))
+        folded = fold_expr(expr, ((None, None), (0, None), (None, 5)))
         for point in itertools.product((-37, -1, 0, 50), (0, 3, 1000), (-9, 0, 5)):
             assert value(folded, point) == value(expr, point), f"{expr} -> {folded} at {point}"
 
@@ -100,4 +100,4 @@ def test_forms(text, short):
         def read(expr: str) -> ir.AffineExpr:
             return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0, d1, d2) -> ({expr})>")).value.results[0]
 
-        assert str(fold(read(text), ((0, None), (0, 15), (0, 3)))) == str(read(short))
+        assert str(fold_expr(read(text), ((0, None), (0, 15), (0, 3)))) == str(read(short))

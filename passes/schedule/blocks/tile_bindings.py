@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration
 from tir_mlir.dialect.ir import Block, Constraint, Index, Iter, Loop, parent_op
-from tir_mlir.dialect.presburger import dim_factors, full_box, intervals, isl_exprs, only_where, sets, summands
+from tir_mlir.dialect.presburger import (
+    dim_factors,
+    full_box,
+    intervals,
+    only_where,
+    sets,
+    simplify_index,
+    summands,
+)
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -95,13 +103,13 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
     the outer ones."""
     dom = sets.domain(block.op, extra=[it.binding], guards=False)
     starts = {lp.var: lp.lower for lp in inner}
-    outside = isl_exprs.simplify(it.binding.substitute(starts), dom)
+    outside = simplify_index(it.binding.substitute(starts), dom)
     first = {v: Index.constant(0) for v in it.binding.values if v in dom.dims and v not in starts}
-    added = isl_exprs.simplify(it.binding - outside, dom)
-    inside = isl_exprs.simplify(added.substitute(first), dom)
+    added = simplify_index(it.binding - outside, dom)
+    inside = simplify_index(added.substitute(first), dom)
     with sets.question(f"whether the binding of iter {it.name} splits"):
         same = Constraint((it.binding - outside - inside).simplified(), is_eq=True)
-        other = dom.set.subtract(sets.holding(dom, same))
+        other = dom.set.subtract(sets.constraint_set(dom, same))
         point = sets.smallest_point(other)
     if point is not None:
         at = ", ".join(f"{n} = {v}" for n, v in zip([*dom.params, *names_of(dom, block.op)], point, strict=False))
@@ -124,7 +132,7 @@ def _quotient(index: Index, size: int, block: Block) -> Index | None:
     if found is not None and not found[1] % size and not any(f % size for f in found[0].values()):
         return (index // size).simplified()
     dom = sets.domain(block.op, extra=[index], guards=False)
-    outer = isl_exprs.simplify(index // size, dom)
+    outer = simplify_index(index // size, dom)
     return outer if sets.holds(dom, (index - outer * size).simplified(), is_eq=True) else None
 
 

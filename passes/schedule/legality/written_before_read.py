@@ -12,7 +12,6 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element
 from tir_mlir.dialect.ir import (
     Buffer,
-    Constraint,
     child_towards,
     common_parent,
     defining_op,
@@ -69,16 +68,6 @@ def projected(dom: Domain, access: Access, level: ir.Operation) -> isl.Map:
     kept = dom.free + loops_around(level)
     relation = relation.project_out(dim_type.in_, kept, len(dom.dims) - kept)
     return relation.project_out(dim_type.in_, 0, dom.free)
-
-
-def holding(dom: Domain, condition: Constraint) -> isl.Set:
-    """The iterations in which a condition holds."""
-    aff = dom.aff(condition.index)
-    return (
-        aff.zero_basic_set().to_set()
-        if condition.is_eq
-        else aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
-    )
 
 
 def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> bool:

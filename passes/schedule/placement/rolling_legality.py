@@ -15,7 +15,7 @@ from tir_mlir.dialect.analysis import Access, access_domain, lex_lt
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, func_of, home, is_loop, parents, walk
-from tir_mlir.dialect.presburger import dim_type, question, region_map, smallest_point
+from tir_mlir.dialect.presburger import dim_type, nonneg, question, region_map, smallest_point
 from tir_mlir.passes.schedule.legality import comes_before, meeting, projected, readers, scope_of, writers
 from tir_mlir.passes.schedule.placement.needed_region import check_finished
 from tir_mlir.passes.schedule.registry import refuse
@@ -240,12 +240,8 @@ def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], r
         element = isl.Aff.var_on_domain(local, dim_type.set, len(dims) + list(names).index(roll.dim))
         new = element.sub(time.scale_val(isl.Val(roll.step))).add_constant_val(isl.Val(-roll.start - roll.overlap))
         first = time.neg().add_constant_val(isl.Val(roll.loop.lower.as_constant() or 0))
-        points = points.intersect(_nonneg(new).union(_nonneg(first)))
+        points = points.intersect(nonneg(new).union(nonneg(first)))
     return points.coalesce()
-
-
-def _nonneg(aff: isl.Aff) -> isl.Set:
-    return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
 
 
 def _overwritten(written: isl.Set, read: isl.Map, own: isl.Map, times: int, position: int, count: int) -> isl.Set:

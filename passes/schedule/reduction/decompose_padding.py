@@ -189,7 +189,7 @@ def _box(block: Block, inside: ir.Operation) -> tuple[list[Index], list[Index]]:
         for it, (low, extent) in zip(block.iters, ends, strict=True):
             at = Index.of(it.var)
             for bound in (at - low, low + extent - at - 1):
-                box = box.intersect(sets.holding(taken, Constraint(bound)))
+                box = box.intersect(sets.constraint_set(taken, Constraint(bound)))
         box = box.intersect_params(every.set.params())
         extra = box.subtract(taken.set)
     if not extra.is_empty():
