@@ -5,7 +5,7 @@ from tir_mlir.dialect.analysis.accesses import Access, access_domain, kept_dims,
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
-from tir_mlir.dialect.analysis.reduction_updates import ASSOCIATIVE, is_reduction_pair, update_store
+from tir_mlir.dialect.analysis.reduction_updates import is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.regions import (
     Region,
     as_written,
@@ -21,7 +21,6 @@ from tir_mlir.dialect.analysis.regions import (
 )
 
 __all__ = [
-    "ASSOCIATIVE",
     "Access",
     "EXPLICIT",
     "Region",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access
-from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, home, is_block, is_inside, is_loop, only_reads, parents
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_inside, is_loop, only_reads, owner_op, parents
 from tir_mlir.dialect.presburger import dim_factors, intervals, span
 
 
@@ -113,7 +113,7 @@ def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -
 
 def _moves(value: ir.Value, top: ir.Operation) -> bool:
     """Whether a value is defined beneath `top` (the iters of `top` itself stand still)."""
-    return home(value) != top and is_inside(home(value), top)
+    return owner_op(value) != top and is_inside(owner_op(value), top)
 
 
 def _in_loops(index: Index, top: ir.Operation) -> Index:

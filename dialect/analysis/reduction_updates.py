@@ -8,12 +8,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import Touch
-from tir_mlir.dialect.ir import Block, access_indices, accessed, is_block, is_inside, parents
-
-ASSOCIATIVE = (
-    "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addi",
-    "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori", "arith.xori",
-)  # fmt: skip
+from tir_mlir.dialect.ir import ASSOCIATIVE, Block, access_indices, accessed, is_block, is_inside, parents
 
 
 def is_reduction_pair(a: Touch, b: Touch) -> bool:

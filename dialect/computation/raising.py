@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import ASSOCIATIVE, of_op, relation_beneath
+from tir_mlir.dialect.analysis import of_op, relation_beneath
 from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree
 from tir_mlir.dialect.ir import (
+    ASSOCIATIVE,
     Block,
     Buffer,
     Index,

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.ir import COMMUTATIVE
+
 IGNORED = ("fastmath",)
-COMMUTATIVE = (
-    "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addi",
-    "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori", "arith.xori",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir.index import (
     used_dims,
 )
 from tir_mlir.dialect.ir.memo import answers, frozen, only_reads, remembered
+from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE
 from tir_mlir.dialect.ir.structural_key import Nest, Place, Remembered, nest_in, nest_of
 from tir_mlir.dialect.ir.views import (
     Block,
@@ -38,6 +39,7 @@ from tir_mlir.dialect.ir.views import (
     is_loop,
     is_size,
     is_where,
+    owner_op,
     parent_op,
     symbol_name,
     symbols_by_name,
@@ -54,7 +56,6 @@ from tir_mlir.dialect.ir.walk import (
     constraints,
     enclosing_block,
     find,
-    home,
     is_inside,
     loops_above,
     module_of,
@@ -68,8 +69,10 @@ from tir_mlir.dialect.ir.walk import (
 __all__ = [
     "AFFINE_ACCESS",
     "AFFINE_OPS",
+    "ASSOCIATIVE",
     "Block",
     "Buffer",
+    "COMMUTATIVE",
     "Constraint",
     "Func",
     "Index",
@@ -107,7 +110,6 @@ __all__ = [
     "frozen",
     "func_of",
     "funcs",
-    "home",
     "is_apply",
     "is_block",
     "is_init",
@@ -125,6 +127,7 @@ __all__ = [
     "only_reads",
     "ops",
     "over_dims",
+    "owner_op",
     "parent_op",
     "parents",
     "parse_set",

@@ -91,7 +91,14 @@ def of_argument(op: ir.Operation, number: int) -> dict[str, Any]:
     return from_attr(ir.ArrayAttr(op.attributes["arg_attrs"])[number]) if "arg_attrs" in op.attributes else {}
 
 
-def affine_map(op: ir.Operation, key: str) -> ir.AffineMap:
+def argument_attrs(op: ir.Operation, key: str = "arg_attrs") -> list[dict[str, ir.Attribute]]:
+    """The attributes of every argument (or, under `res_attrs`, result) of a function; [] if it has none at all."""
+    if key not in op.attributes:
+        return []
+    return [{named.name: named.attr for named in ir.DictAttr(entry)} for entry in ir.ArrayAttr(op.attributes[key])]
+
+
+def affine_map(op: ir.Operation, key: str = "map") -> ir.AffineMap:
     """The affine map that `op` holds under `key`."""
     return ir.AffineMapAttr(op.attributes[key]).value
 

@@ -15,8 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import is_apply
 from tir_mlir.dialect.ir.memo import remembered
-from tir_mlir.dialect.ir.views import is_block, is_loop, symbols_by_name
-from tir_mlir.dialect.ir.walk import home
+from tir_mlir.dialect.ir.views import is_block, is_loop, owner_op, symbols_by_name
 
 Place = Any  # where a value comes from: a count from the outside in, a shape variable's name, or an expression of these
 K = TypeVar("K")
@@ -47,7 +46,7 @@ class Nest:
         """Where a value comes from; None when that cannot be told."""
         found = self.places.get(value)
         if found is None and is_apply(value):
-            found = self.mapped(attrs.affine_map(home(value), "map"), home(value).operands)
+            found = self.mapped(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
         return found
 
     def mapped(self, what: Any, operands: Iterable[ir.Value]) -> Place:

@@ -118,12 +118,6 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
     return last
 
 
-def home(value: ir.Value) -> ir.Operation:
-    """The op that makes a value, or whose body has it as an argument."""
-    owner = value.owner
-    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-
-
 def enclosing_loop_name(value: ir.Value) -> str | None:
     """The name of the loop whose variable `value` is; None for anything else."""
     owner = value.owner

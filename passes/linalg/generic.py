@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import memref
 
-from tir_mlir.dialect.analysis import ASSOCIATIVE
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
-from tir_mlir.dialect.ir import Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
+from tir_mlir.dialect.ir import ASSOCIATIVE, Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
 from tir_mlir.dialect.presburger import dim_factors, span, split_linear
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.extents import Sizes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, Loop, is_loop, walk
+from tir_mlir.dialect.ir import Index, Loop, is_loop, owner_op, walk
 from tir_mlir.dialect.presburger import dim_factors, intervals
 from tir_mlir.passes.lower.loops.guards import is_plain_if
 
@@ -72,7 +72,7 @@ def corner(loop: Loop, condition: Condition) -> Point | None:
         factor, (low, high) = found[0].get(number, 0), box.get(value, (None, None))
         if not factor or low is None or high is None:
             return None
-        if value != loop.var and walk.is_inside(walk.home(value), loop.op):
+        if value != loop.var and walk.is_inside(owner_op(value), loop.op):
             least += min(factor * low, factor * high)
             width += abs(factor) * (high - low)
         else:

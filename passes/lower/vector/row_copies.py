@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is_loop, step, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is_loop, owner_op, step, walk
 from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.passes.lower.memory.strides import padded
 from tir_mlir.passes.lower.op_attrs import zeros
@@ -114,7 +114,7 @@ def _masks(loop: Loop, type_: ir.VectorType, count: Index) -> tuple[ir.Value, ir
     """The first elements and the others, made as far out as their number is known."""
     place = loop.op
     for parent in walk.parents(loop.op):
-        if not is_loop(parent) or any(walk.is_inside(walk.home(v), parent) for v in count.values):
+        if not is_loop(parent) or any(walk.is_inside(owner_op(v), parent) for v in count.values):
             break
         place = parent
     bit = ir.IntegerType.get_signless(1)

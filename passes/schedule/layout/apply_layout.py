@@ -25,9 +25,9 @@ from tir_mlir.dialect.ir import (
     edit,
     func_of,
     is_size,
+    owner_op,
     symbols_by_name,
     trim,
-    walk,
 )
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
 from tir_mlir.passes.schedule.edits import written_out
@@ -189,7 +189,7 @@ def _number(value: ir.Value) -> int:
 
 def relaid(buffer: Buffer, change: Mapped) -> Buffer:
     """Give a buffer the new layout, everywhere: declaration, accesses, declared regions. Then: `settle`."""
-    func = func_of(walk.home(buffer.value)).op
+    func = func_of(owner_op(buffer.value)).op
     regions = _declared(func, buffer)
     indices = {op: _mapped(op, change) for op in _accesses(buffer)}
     new = _new_declaration(buffer, change)
@@ -258,7 +258,7 @@ def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:
 
 def _declare_parameter(buffer: Buffer, change: Mapped) -> None:
     """The type of the function, and the symbolic shape in the attributes of the parameter."""
-    func = func_of(walk.home(buffer.value))
+    func = func_of(owner_op(buffer.value))
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
     func.op.attributes["function_type"] = ir.TypeAttr.get(type_)
     facts = [attrs.from_attr(a) for a in ir.ArrayAttr(func.op.attributes["arg_attrs"])]

@@ -14,9 +14,9 @@ from tir_mlir.dialect.ir import (
     Buffer,
     child_towards,
     common_parent,
-    defining_op,
     is_loop,
     only_reads,
+    owner_op,
     parents,
     position,
 )
@@ -114,4 +114,4 @@ def shown_element(buffer: ir.Value, missing: isl.Map) -> Uncovered:
     rank = Buffer(buffer).rank
     point = smallest_point(flatten(missing)) or []
     element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
-    return Uncovered(element=element, unless=sizes_without(missing, defining_op(buffer)))
+    return Uncovered(element=element, unless=sizes_without(missing, owner_op(buffer)))
