@@ -5,7 +5,7 @@ Expressions are MLIR's, over the dimensions of the box and then the sizes (isl p
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Remembered, cost, simplified_expr, used_dims
+from tir_mlir.dialect.ir import by_structure, cost, simplified_expr, used_dims
 from tir_mlir.dialect.presburger import (
     Domain,
     dim_factors,
@@ -273,16 +273,10 @@ class Layout:
         return tidy if self._where(tidy).intersect(box).is_equal(ours.intersect(box)) else piece
 
 
-_layouts: Remembered[Hashable, Layout] = Remembered(1 << 10)
-
-
+@by_structure(lambda exprs, box: (exprs, box.extents, box.params, str(box.sizes)), limit=1 << 10)
 def layout_of(exprs: tuple[ir.AffineExpr, ...], box: Box) -> Layout:
-    """The layout; what was once found out about one is known of all with the same content."""
-    key = (exprs, box.extents, box.params, str(box.sizes))
-    found = _layouts.get(key)
-    if found is None:
-        found = _layouts[key] = Layout(exprs, box)
-    return found
+    """The layout of a map: one object for equal content, so that what it has computed is computed once."""
+    return Layout(exprs, box)
 
 
 def _first(piece: Conjunction) -> int:

@@ -21,9 +21,9 @@ from tir_mlir.dialect.ir.index import (
     trim,
     used_dims,
 )
-from tir_mlir.dialect.ir.memo import answers, frozen, only_reads, remembered
+from tir_mlir.dialect.ir.memo import BoundedDict, answers, by_structure, frozen, only_reads, remembered
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE
-from tir_mlir.dialect.ir.structural_key import Nest, Place, Remembered, nest_in, nest_of
+from tir_mlir.dialect.ir.structural_key import Nest, Place, nest_in, nest_of
 from tir_mlir.dialect.ir.views import (
     Block,
     Buffer,
@@ -71,6 +71,7 @@ __all__ = [
     "AFFINE_OPS",
     "ASSOCIATIVE",
     "Block",
+    "BoundedDict",
     "Buffer",
     "COMMUTATIVE",
     "Constraint",
@@ -82,7 +83,6 @@ __all__ = [
     "Nest",
     "OVERWRITES",
     "Place",
-    "Remembered",
     "SHARED",
     "View",
     "access_indices",
@@ -93,6 +93,7 @@ __all__ = [
     "at_end",
     "bits",
     "blocks_below",
+    "by_structure",
     "child_towards",
     "clone_module",
     "common_parent",

@@ -1,38 +1,23 @@
-"""The content of the loops, blocks and guards around an op, as a number: equal content, equal number, in any module.
+"""Structural keys: a number for the loops, blocks and guards around an op, equal for equal structure in any module.
 
-A step works on a copy, so ops are new after every step while nearly all of the program is what it was. What depends on
-the surroundings of an op alone (its iterations, whether its bindings stay inside) is therefore remembered by number.
+A step works on a clone, so all ops are new after it while most of the program is unchanged. Answers that depend on the
+surroundings of an op alone (its iterations, whether its bindings stay in their domains) are cached under this number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import is_apply
-from tir_mlir.dialect.ir.memo import remembered
+from tir_mlir.dialect.ir.memo import BoundedDict, remembered
 from tir_mlir.dialect.ir.views import is_block, is_loop, owner_op, symbols_by_name
 
 Place = Any  # where a value comes from: a count from the outside in, a shape variable's name, or an expression of these
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Remembered(dict[K, V], Generic[K, V]):
-    """A dictionary that starts afresh when it has grown large."""
-
-    def __init__(self, limit: int = 1 << 14):
-        super().__init__()
-        self._limit = limit
-
-    def __setitem__(self, key: K, value: V) -> None:
-        if len(self) >= self._limit:
-            self.clear()
-        super().__setitem__(key, value)
 
 
 @dataclass(frozen=True)
@@ -60,7 +45,7 @@ class Nest:
         return (what, *found)
 
 
-_numbers: Remembered[Any, int] = Remembered(1 << 16)
+_numbers: BoundedDict[Any, int] = BoundedDict(1 << 16)
 _next = 0
 _LOOP = ("lowerBoundMap", "upperBoundMap")
 _BLOCK = ("lowerBoundsMap", attrs.MIN, attrs.EXTENT, attrs.SYMS)

@@ -15,11 +15,11 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Block,
+    BoundedDict,
     Constraint,
     Index,
     Loop,
     Place,
-    Remembered,
     answers,
     constraints,
     is_block,
@@ -157,7 +157,7 @@ def domain(
     return made
 
 
-_domains: Remembered[Hashable, tuple[Domain, list[Place], dict[Place, isl.Aff]]] = Remembered(1 << 12)
+_domains: BoundedDict[Hashable, tuple[Domain, list[Place], dict[Place, isl.Aff]]] = BoundedDict(1 << 12)
 
 
 def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value], guards: bool) -> Domain | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import islpy as isl
 from mlir import ir
@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir import (
     Func,
     Iter,
     Loop,
-    Remembered,
+    by_structure,
     func_of,
     is_block,
     is_loop,
@@ -30,8 +30,8 @@ from tir_mlir.dialect.presburger import (
     Domain,
     dim_type,
     domain,
-    full_box,
     intervals,
+    is_full_box,
     only_where,
     question,
     smallest_point,
@@ -96,15 +96,15 @@ def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
         return was.is_subset(now)
 
 
+def _domain_key(block: Block) -> Hashable | None:
+    nest = nest_in(block.body)
+    return None if nest is None else nest.number
+
+
+@by_structure(_domain_key, limit=1 << 16)
 def covers(block: Block) -> bool:
     """Whether the bindings reach every point of the domain."""
-    nest = nest_in(block.body)
-    if nest is not None and nest.number in _covering:
-        return True
-    full = full_box.is_full_box(block, _loops_around(block)) or _missing(block).is_empty()
-    if full and nest is not None:
-        _covering[nest.number] = True
-    return full
+    return is_full_box(block, _loops_around(block)) or _missing(block).is_empty()
 
 
 def _loops_around(block: Block) -> list[Loop]:
@@ -116,9 +116,6 @@ def _loops_around(block: Block) -> list[Loop]:
         if is_loop(parent):
             found.append(Loop(parent))
     return found
-
-
-_covering: Remembered[int, bool] = Remembered(1 << 16)
 
 
 def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.Set:

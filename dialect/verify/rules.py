@@ -22,9 +22,9 @@ from tir_mlir.dialect.ir import (
     Index,
     Loop,
     Nest,
-    Remembered,
     accessed,
     attrs,
+    by_structure,
     frozen,
     funcs,
     is_block,
@@ -102,30 +102,14 @@ def _verify(root: ir.Operation, source: bool, before: ir.Module | None) -> None:
                 )
             for rule in RULES.get(name, ()):
                 rule(op)
-            _settle(op)
+            if name in SETTLED:
+                _check_settled(op)
             if name == "affine.parallel":
                 blocks.append(Block(op))
         cover(func, blocks, source, known.get(func.name))
         if source:
             for block in blocks:
                 iter_kinds(block)
-
-
-_kept: Remembered[Hashable, bool] = Remembered(1 << 16)
-
-
-def _settle(op: ir.Operation) -> None:
-    """The rules that depend on an op and the nest around it alone: a question once settled is not asked again."""
-    rules = SETTLED.get(op.name)
-    if rules is None:
-        return
-    key = _block_key(op) if is_block(op) else _access_key(op)
-    if key is not None and key in _kept:
-        return
-    for rule in rules:
-        rule(op)
-    if key is not None:
-        _kept[key] = True
 
 
 def _block_key(op: ir.Operation) -> Hashable:
@@ -157,6 +141,19 @@ def _shape_key(memref: ir.Value, nest: Nest) -> Hashable:
     return facts[attrs.SHAPE], facts[attrs.SYMS]
 
 
+def _settled_key(op: ir.Operation) -> Hashable:
+    """The structure that the rules of `SETTLED` depend on; None where there is no key."""
+    key = _block_key(op) if is_block(op) else _access_key(op)
+    return None if key is None else (op.name, key)
+
+
+@by_structure(_settled_key, limit=1 << 16)
+def _check_settled(op: ir.Operation) -> None:
+    """The rules that depend on an op and what is around it alone: once they hold, they hold for equal structure."""
+    for rule in SETTLED[op.name]:
+        rule(op)
+
+
 def check_mlir(root: ir.Operation) -> None:
     """MLIR's own verifier, as our error."""
     try:
@@ -183,10 +180,9 @@ def loop_shape(op: ir.Operation) -> None:
         )
 
 
+@by_structure(fast_paths.shape_key)
 def block_shape(op: ir.Operation) -> None:
     """A block is a single point: upper bounds are lower bounds + 1, and it has a name, kind and domain an iter."""
-    if fast_paths.known_shape(op):
-        return
     name = attrs.get(op, attrs.BLOCK)
     for key in (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT):
         if key not in op.attributes:
@@ -206,7 +202,6 @@ def block_shape(op: ir.Operation) -> None:
     half = len(op.operands) // 2
     if not points or list(op.operands)[:half] != list(op.operands)[half:]:
         fail(op, "block", f'block "{name}" is not a single point: its upper bounds must be its lower bounds + 1')
-    fast_paths.remember_shape(op)
 
 
 def bindings_in_domain(op: ir.Operation) -> None:
