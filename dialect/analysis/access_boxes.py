@@ -13,7 +13,7 @@ from tir_mlir.dialect.presburger import dim_factors, intervals, span
 
 
 @dataclass(frozen=True)
-class SumBox:
+class AccessBox:
     """[mins, mins + extents) over values defined outside; `dense` when every element of it is touched."""
 
     mins: tuple[Index, ...]
@@ -22,7 +22,7 @@ class SumBox:
 
 
 @only_reads
-def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> SumBox | None:
+def access_box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> AccessBox | None:
     """The box of some accesses with everything beneath `top` relaxed, and the loop variables `free` of loops around it,
     where all indices are plain sums of loops with constant bounds and guards change nothing; None where that is not
     plain to see."""
@@ -50,7 +50,7 @@ def _is_guarded(access: Access, top: ir.Operation) -> bool:
     return False
 
 
-def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) -> SumBox | None:
+def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) -> AccessBox | None:
     """The hull of the group; dense when one access alone fills it."""
     spans = []
     for access in group:
@@ -67,7 +67,7 @@ def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) 
         mins.append((column[0].rest + low).simplified())
         extents.append(Index.constant(high - low + 1))
         full = [f and s.dense and (s.low, s.high) == (low, high) for f, s in zip(full, column, strict=True)]
-    return SumBox(tuple(mins), tuple(extents), any(full))
+    return AccessBox(tuple(mins), tuple(extents), any(full))
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis.access_relations import Touch
+from tir_mlir.dialect.analysis.access_relations import AccessRelation
 from tir_mlir.dialect.ir import ASSOCIATIVE, Block, access_indices, accessed, is_block, is_inside, parents
 
 
-def is_reduction_pair(a: Touch, b: Touch) -> bool:
+def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
     """Both accesses belong to one reduction update `X[f] = X[f] op value`, in a block that declares a reduce iter."""
     one, other = update_store(a.access.op), update_store(b.access.op)
     return one is not None and other is not None and one == other
 
 
-def is_one_sum(a: Touch, b: Touch) -> bool:
+def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
     """Both accesses belong to one reduction: its init, or its update `X[f] = X[f] op value`."""
     owners = [next((p for p in parents(t.access.op) if is_block(p)), None) for t in (a, b)]
     if owners[0] is None or owners[0] != owners[1]:

@@ -224,7 +224,7 @@ def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = (
     first = group[0]
     if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top, free):
         return Region(Buffer(first.buffer), first.mins, first.extents)
-    plain = access_boxes.box(group, top, free)
+    plain = access_boxes.access_box(group, top, free)
     if plain is not None:
         return Region(Buffer(first.buffer), plain.mins, plain.extents)
     for with_guards in (True, False):

@@ -1,4 +1,4 @@
-"""A block as a canonical tensor computation (a linalg-like form), and matching it with an intrinsic."""
+"""A block as a canonical tensor computation (as one linalg.generic), and matching it with a tensor intrinsic."""
 
 from tir_mlir.dialect.computation.form import Form, NotRaisable, Operand
 from tir_mlir.dialect.computation.intrinsics import TensorIntrin, check_with, provide, try_with

@@ -16,7 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.computation.form import Form, NotRaisable
 from tir_mlir.dialect.computation.raising import raise_form
-from tir_mlir.dialect.diagnostics import IntrinError, shown
+from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import Buffer, Func, entered, funcs
 
 _known: dict[str, TensorIntrin] = {}
@@ -58,7 +58,7 @@ class TensorIntrin:
         differ, when `desc` is no pure tensor computation, when an implementation in loops does something else.
         """
         if not name or not isinstance(name, str):
-            raise IntrinError(f"an intrinsic is registered under a name, not {shown(name)}")
+            raise IntrinError(f"an intrinsic is registered under a name, not {short_repr(name)}")
         with entered():
             first = _text(desc, f'the description of "{name}"')
             intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
@@ -74,7 +74,7 @@ class TensorIntrin:
     def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
         """The intrinsic of a name; unknown: None with `allow_missing`, else IntrinError with the nearest names."""
         if not isinstance(name, str):
-            raise IntrinError(f"an intrinsic goes by its name, not {shown(name)}")
+            raise IntrinError(f"an intrinsic goes by its name, not {short_repr(name)}")
         if name not in _known:
             for register in _providers:
                 register(name)

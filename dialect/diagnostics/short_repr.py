@@ -16,4 +16,4 @@ class _Repr(Repr):
         return super().repr_int(x, level)
 
 
-shown = _Repr().repr
+short_repr = _Repr().repr

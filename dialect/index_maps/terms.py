@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, shown
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
 
 AffineExpr = ir.AffineExpr
 _APPLY: dict[str, Callable[[Any, Any], Any]] = {
@@ -157,7 +157,7 @@ def as_term(item: Any) -> Term:
     if isinstance(item, float):
         return Number(item)
     raise NotAffine(
-        f"{shown(item)} ({type(item).__name__}) cannot be part of an index map; it has variables and integers"
+        f"{short_repr(item)} ({type(item).__name__}) cannot be part of an index map; it has variables and integers"
     )
 
 

@@ -1,4 +1,6 @@
-"""The encoding of TensorIR in upstream MLIR: attributes, index expressions, typed views, building, walking, editing."""
+"""The encoding in Python: `tir.*` attributes, index expressions, typed views of ops; building, walking and editing IR;
+caches of answers about it. Nothing here reasons about programs.
+"""
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES, SHARED
 from tir_mlir.dialect.ir.context import entered
@@ -23,7 +25,7 @@ from tir_mlir.dialect.ir.index import (
 )
 from tir_mlir.dialect.ir.memo import BoundedDict, answers, by_structure, frozen, only_reads, remembered
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE
-from tir_mlir.dialect.ir.structural_key import Nest, Place, nest_in, nest_of
+from tir_mlir.dialect.ir.structural_key import NestKey, Origin, nest_key_in, nest_key_of
 from tir_mlir.dialect.ir.views import (
     Block,
     Buffer,
@@ -80,9 +82,9 @@ __all__ = [
     "Iter",
     "IterSpec",
     "Loop",
-    "Nest",
+    "NestKey",
     "OVERWRITES",
-    "Place",
+    "Origin",
     "SHARED",
     "View",
     "access_indices",
@@ -123,8 +125,8 @@ __all__ = [
     "loop",
     "loops_above",
     "module_of",
-    "nest_in",
-    "nest_of",
+    "nest_key_in",
+    "nest_key_of",
     "only_reads",
     "ops",
     "over_dims",

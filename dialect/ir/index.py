@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import NotAffine, shown
+from tir_mlir.dialect.diagnostics import NotAffine, short_repr
 
 AffineExpr = ir.AffineExpr
 
@@ -131,7 +131,7 @@ class Index:
 @lru_cache(maxsize=1 << 12)
 def _constant(value: int) -> ir.AffineExpr:
     if not -(2**63) <= value < 2**63:
-        raise NotAffine(f"{shown(value)} does not fit an index (64 bits)")
+        raise NotAffine(f"{short_repr(value)} does not fit an index (64 bits)")
     return AffineExpr.get_constant(value)
 
 

@@ -1,9 +1,11 @@
-"""Integer reasoning: intervals first, isl sets after; simplification under ranges; implied conditions."""
+"""Integer reasoning: affine expressions by interval arithmetic first, isl sets after. Simplification under ranges,
+full boxes of loops, implied guards, conditions on shape variables.
+"""
 
 from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
 from tir_mlir.dialect.presburger.full_box import NotABox, Span, box_of, is_full_box, is_injective, span
 from tir_mlir.dialect.presburger.guards import either, sides
-from tir_mlir.dialect.presburger.intervals import Bound, Box, around
+from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, around
 from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
 from tir_mlir.dialect.presburger.linear_terms import (
     DimFactors,
@@ -36,7 +38,7 @@ from tir_mlir.dialect.presburger.size_conditions import only_where, promised, si
 
 __all__ = [
     "Bound",
-    "Box",
+    "ValueRanges",
     "DimFactors",
     "Domain",
     "LinearTerms",

@@ -48,10 +48,10 @@ class NotABox(TirError):
     """Iterations that leave a point of their bounding box out, meet one twice, or have bounds that vary."""
 
 
-Box = tuple[list[Index], list[Index]]
+BoxBounds = tuple[list[Index], list[Index]]
 
 
-def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, names: Sequence[str]) -> Box:
+def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, names: Sequence[str]) -> BoxBounds:
     """Minimum and extent of every iterator in the iterations of `op` beneath `top`, as expressions of outer values.
 
     From the bounds alone a set with holes, or a triangle, would look like a box: the set must equal it.
@@ -68,7 +68,7 @@ def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, n
         raise NotABox(str(error)) from error
 
 
-def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation) -> Box | None:
+def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation) -> BoxBounds | None:
     """The box if each iterator is an outer value plus a mixed-radix number of loops of its own; else None."""
     chain = [p for p in parents(op) if p != top and is_inside(p, top)]
     loops = {Loop(p).var: Loop(p) for p in chain if is_loop(p)}
@@ -91,7 +91,7 @@ def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operatio
     return (mins, extents) if not loops else None
 
 
-def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, order: str) -> Box:
+def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, order: str) -> BoxBounds:
     dom = domain(op, top, guards=False)
     outer, symbols = dom.dims[: dom.outer], symbols_by_name(op)
     image = dom.relation([dom.env[v] for v in iterators])

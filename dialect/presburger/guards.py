@@ -13,14 +13,14 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Constraint, Index, edit, is_where, trim, walk
 from tir_mlir.dialect.presburger import intervals, sets
-from tir_mlir.dialect.presburger.intervals import Box
+from tir_mlir.dialect.presburger.intervals import ValueRanges
 from tir_mlir.dialect.presburger.isl_exprs import has_division
 from tir_mlir.dialect.presburger.linear_terms import linear_terms
 from tir_mlir.dialect.presburger.sets import question
 from tir_mlir.dialect.presburger.simplify import fold_index
 
 
-def either(first: Constraint, second: Constraint, box: Box) -> Constraint | None:
+def either(first: Constraint, second: Constraint, box: ValueRanges) -> Constraint | None:
     """One condition that holds where one of two inequalities does; None where ranges give no bounds."""
     if first.is_eq or second.is_eq:
         return None
@@ -35,7 +35,7 @@ def either(first: Constraint, second: Constraint, box: Box) -> Constraint | None
     return Constraint((second.index - floor + late * floor).simplified())
 
 
-def sides(condition: Constraint, box: Box) -> tuple[Constraint, Constraint] | None:
+def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constraint] | None:
     """The two inequalities of which a condition made by `either` says that one holds; None for any other condition."""
     if condition.is_eq or not has_division(condition.index.expr):
         return None

@@ -12,20 +12,20 @@ from tir_mlir.dialect.presburger.linear_terms import dim_factors
 
 Bound = int | None  # None: unbounded
 Range = tuple[Bound, Bound]
-Box = dict[ir.Value, tuple[Bound, Bound]]
+ValueRanges = dict[ir.Value, tuple[Bound, Bound]]
 
 
-def around(op: ir.Operation) -> Box:
+def around(op: ir.Operation) -> ValueRanges:
     """What the loop variables and iters around an op range over: loops by their bounds, iters by their domains."""
     chain = parents(op)
     return within(chain[0]) if chain else {}
 
 
 @remembered
-def within(op: ir.Operation) -> Box:
+def within(op: ir.Operation) -> ValueRanges:
     """What the variables of an op and of the ops around it range over."""
     chain = parents(op)
-    box: Box = dict(within(chain[0])) if chain else {}
+    box: ValueRanges = dict(within(chain[0])) if chain else {}
     if is_loop(op):
         low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
         known = tuple(known_range(v, box) for v in op.operands)
@@ -48,14 +48,14 @@ def _loop_range(low: ir.AffineMap, high: ir.AffineMap, known: tuple[tuple[Bound,
     return least, min(ends) - 1 if ends else None
 
 
-def known_range(value: ir.Value, box: Box) -> tuple[Bound, Bound]:
+def known_range(value: ir.Value, box: ValueRanges) -> tuple[Bound, Bound]:
     """What a value ranges over; a shape variable is at least 0."""
     if value in box:
         return box[value]
     return (0, None) if is_symbol(value) else (None, None)
 
 
-def interval(index: Index, box: Box) -> tuple[Bound, Bound]:
+def interval(index: Index, box: ValueRanges) -> tuple[Bound, Bound]:
     """The least and greatest value of an expression; shape variables are >= 0."""
     return of_expr(index.expr, [known_range(v, box) for v in index.values])
 
@@ -91,13 +91,13 @@ def _scale(value: Bound, factor: int) -> Bound:
     return 0 if factor == 0 else None if value is None else value * factor
 
 
-def at_least_zero(index: Index, box: Box) -> bool:
+def at_least_zero(index: Index, box: ValueRanges) -> bool:
     """Whether intervals show `index >= 0`; false means: not seen this way."""
     low = interval(index.simplified(), box)[0]
     return low is not None and low >= 0
 
 
-def inside(index: Index, extent: Index, low: Index, size: Index, box: Box) -> bool:
+def inside(index: Index, extent: Index, low: Index, size: Index, box: ValueRanges) -> bool:
     """Whether intervals show that [index, index + extent) lies in [low, low + size); false means: not seen this way."""
     start, count = low.as_constant(), size.as_constant()
     if start is None or count is None:

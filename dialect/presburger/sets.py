@@ -19,14 +19,14 @@ from tir_mlir.dialect.ir import (
     Constraint,
     Index,
     Loop,
-    Place,
+    Origin,
     answers,
     constraints,
     is_block,
     is_loop,
     is_symbol,
-    nest_in,
-    nest_of,
+    nest_key_in,
+    nest_key_of,
     parents,
     symbols_by_name,
 )
@@ -157,13 +157,13 @@ def domain(
     return made
 
 
-_domains: BoundedDict[Hashable, tuple[Domain, list[Place], dict[Place, isl.Aff]]] = BoundedDict(1 << 12)
+_domains: BoundedDict[Hashable, tuple[Domain, list[Origin], dict[Origin, isl.Aff]]] = BoundedDict(1 << 12)
 
 
 def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value], guards: bool) -> Domain | None:
     """The domain in a nest of the same content, over the values of this one; None where content has no key."""
-    nest = nest_of(op)
-    inner = None if top is None else nest_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
+    nest = nest_key_of(op)
+    inner = None if top is None else nest_key_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
     if nest is None or (inner is None and top is not None and top.name != "func.func"):
         return None
     places = [nest.place(v) for v in extra]

@@ -16,7 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Index, cost, is_symbol, simplified_expr, symbol_name, trim
-from tir_mlir.dialect.presburger.intervals import Bound, Box, known_range, of_expr
+from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, known_range, of_expr
 from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
 from tir_mlir.dialect.presburger.linear_terms import linear_terms
 from tir_mlir.dialect.presburger.sets import Domain, dim_type, local_space, nonneg, question, to_aff
@@ -27,7 +27,7 @@ Terms = dict[ir.AffineExpr, int]
 T = TypeVar("T")
 
 
-def fold_index(index: Index, box: Box) -> Index:
+def fold_index(index: Index, box: ValueRanges) -> Index:
     """`index` simplified by interval arithmetic on the ranges of its values in `box`."""
     return trim(fold_expr(index.expr, tuple(known_range(v, box) for v in index.values)), index.values)
 

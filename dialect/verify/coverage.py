@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     is_symbol,
     loops_above,
-    nest_in,
+    nest_key_in,
     parents,
     symbol_name,
 )
@@ -97,7 +97,7 @@ def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
 
 
 def _domain_key(block: Block) -> Hashable | None:
-    nest = nest_in(block.body)
+    nest = nest_key_in(block.body)
     return None if nest is None else nest.number
 
 

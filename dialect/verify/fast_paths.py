@@ -11,7 +11,7 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, is_symbol, over_dims
-from tir_mlir.dialect.presburger import Box, intervals
+from tir_mlir.dialect.presburger import ValueRanges, intervals
 from tir_mlir.dialect.presburger.intervals import Range, constant_of
 
 _SHAPE = (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT, attrs.SYMS, "lowerBoundsMap", "upperBoundsMap")
@@ -27,7 +27,7 @@ def shape_key(op: ir.Operation) -> Hashable | None:
     return (*(attributes[k] if k in attributes else None for k in _SHAPE), len(op.regions[0].blocks[0].arguments))
 
 
-def bindings_inside(op: ir.Operation, box: Box) -> bool:
+def bindings_inside(op: ir.Operation, box: ValueRanges) -> bool:
     """Whether intervals show that every binding of a block lies in its iter's constant domain."""
     low = attrs.affine_map(op, "lowerBoundsMap")
     known = _known(list(op.operands)[: low.n_inputs], box)
@@ -49,7 +49,7 @@ def _bindings_inside(low: ir.AffineMap, known: tuple[Range, ...], mins: ir.Affin
     return True
 
 
-def access_inside(op: ir.Operation, memref: ir.Value, box: Box) -> bool:
+def access_inside(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
     """Whether intervals show that an affine load or store stays inside its buffer of constant shape."""
     if not isinstance(memref.owner, ir.Block) and memref.owner.name not in ("memref.alloc", "memref.alloca"):
         return False
@@ -67,5 +67,5 @@ def _access_inside(map_: ir.AffineMap, known: tuple[Range, ...], shape: tuple[in
     return True
 
 
-def _known(values: list[ir.Value], box: Box) -> tuple[Range, ...]:
+def _known(values: list[ir.Value], box: ValueRanges) -> tuple[Range, ...]:
     return tuple(box[v] if v in box else ((0, None) if is_symbol(v) else (None, None)) for v in values)

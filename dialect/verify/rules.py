@@ -21,7 +21,7 @@ from tir_mlir.dialect.ir import (
     Constraint,
     Index,
     Loop,
-    Nest,
+    NestKey,
     accessed,
     attrs,
     by_structure,
@@ -29,8 +29,8 @@ from tir_mlir.dialect.ir import (
     funcs,
     is_block,
     is_loop,
-    nest_in,
-    nest_of,
+    nest_key_in,
+    nest_key_of,
     ops,
     parents,
 )
@@ -113,14 +113,14 @@ def _verify(root: ir.Operation, source: bool, before: ir.Module | None) -> None:
 
 
 def _block_key(op: ir.Operation) -> Hashable:
-    nest = nest_in(op.regions[0].blocks[0])
+    nest = nest_key_in(op.regions[0].blocks[0])
     return None if nest is None else (nest.number, op.attributes[attrs.ITERS], Block(op).init is not None)
 
 
 def _access_key(op: ir.Operation) -> Hashable:
     """What an affine access depends on; None where that is more than its nest and its buffer's shape."""
     memref = accessed(op) if op.name in ("affine.load", "affine.store") else None
-    nest = nest_of(op)
+    nest = nest_key_of(op)
     if memref is None or nest is None:
         return None
     operands = list(op.operands)
@@ -129,7 +129,7 @@ def _access_key(op: ir.Operation) -> Hashable:
     return None if shape is None else (nest.number, index, shape)
 
 
-def _shape_key(memref: ir.Value, nest: Nest) -> Hashable:
+def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
     """The extents of a parameter or allocation; None for a view, or where they cannot be told."""
     owner, type_ = memref.owner, ir.MemRefType(memref.type)
     shape = tuple(type_.shape)

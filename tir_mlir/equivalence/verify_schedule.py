@@ -6,7 +6,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import NotChecked, shown
+from tir_mlir.dialect.diagnostics import NotChecked, short_repr
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.equivalence import inputs
 from tir_mlir.equivalence.compare import compare
@@ -25,7 +25,7 @@ TRIED_WORK = 1 << 29
 def verify_schedule(sch: Any, sizes: str, seed: int) -> Result:
     """See `Schedule.verify`."""
     if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
-        raise ValueError(f'sizes is "auto", "full" or "scaled", not {shown(sizes)}')
+        raise ValueError(f'sizes is "auto", "full" or "scaled", not {short_repr(sizes)}')
     with entered():
         original, scheduled = sch._original, sch.mod.mlir
         done = replay(sch, original) if _may_move(sch) else Replayed(scheduled, {})

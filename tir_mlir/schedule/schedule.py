@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScheduleError, shown
+from tir_mlir.dialect.diagnostics import ScheduleError, short_repr
 from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, create, entered, funcs
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -56,9 +56,9 @@ class Schedule(Stepper):
         verify: str | None = None,
     ):
         if verify not in (None, "", "each step"):
-            raise ValueError(f'verify is "each step" or None, not {shown(verify)}')
+            raise ValueError(f'verify is "each step" or None, not {short_repr(verify)}')
         if error_render_level not in ("detail", "fast", "none"):
-            raise ValueError(f'error_render_level is "detail", "fast" or "none", not {shown(error_render_level)}')
+            raise ValueError(f'error_render_level is "detail", "fast" or "none", not {short_repr(error_render_level)}')
         random = _random(seed)
         alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # TVM looks a lone function up as main
         source = alone.mlir if isinstance(alone, IRModule) else alone
@@ -111,7 +111,7 @@ class Schedule(Stepper):
         """
         steps = [e for e in self._history if e.changed]
         if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= len(steps):
-            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {shown(n)}")
+            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {short_repr(n)}")
         if n:
             self._take_back(steps[-n].first)
 
@@ -124,7 +124,7 @@ class Schedule(Stepper):
         if name not in PRIMITIVES or PRIMITIVES[name].returns is bool:
             near = difflib.get_close_matches(name, PRIMITIVES, n=3)
             way = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise ValueError(f"there is no primitive {shown(primitive)}{way}")
+            raise ValueError(f"there is no primitive {short_repr(primitive)}{way}")
         return self._ask(lambda trial: getattr(trial, name)(*args, **kwargs))
 
     def explain_tensorize(
@@ -196,7 +196,7 @@ class Schedule(Stepper):
             return handle.value(self._integer)
         if not isinstance(handle, Handle):
             raise TypeError(
-                f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{shown(handle)}"'
+                f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{short_repr(handle)}"'
             )
         with entered():
             view = self._view(handle, self._module)
@@ -216,7 +216,7 @@ class Schedule(Stepper):
     def remove_rv(self, handle: Handle) -> None:
         """Forget a handle. Errors: IndexError when it is not known here."""
         if not isinstance(handle, Handle):
-            got = shown(handle)
+            got = short_repr(handle)
             raise TypeError(f'In "Schedule.remove_rv", "handle" has wrong type. Expected a handle, but gets: "{got}"')
         self._check_known(handle)
         self._known.discard(handle.serial)
@@ -242,5 +242,5 @@ def _is_index(value: Any) -> bool:
 
 def _random(seed: int | None) -> Random:
     if isinstance(seed, bool) or not (seed is None or _is_index(seed)):
-        raise TypeError(f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{shown(seed)}"')
+        raise TypeError(f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{short_repr(seed)}"')
     return Random.seeded(None if seed is None else int(seed))

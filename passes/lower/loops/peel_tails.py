@@ -107,7 +107,7 @@ def _is_all(loop: Loop, found: list[Condition]) -> bool:
     return all(op.name in HARMLESS or any(p in deciding for p in walk.parents(op)) for op in acting)
 
 
-def _ends(loop: Loop, index: Index, box: intervals.Box, most: bool) -> Index | None:
+def _ends(loop: Loop, index: Index, box: intervals.ValueRanges, most: bool) -> Index | None:
     """The first value of the loop's variable at which `index >= 0` no longer holds for all (`most`: for any) values of
     the variables inside the loop; None where it is not of that form."""
     falls = step(index, loop.var)

@@ -22,7 +22,7 @@ class Condition:
     op: ir.Operation
     index: Index
     runs: Index
-    box: intervals.Box
+    box: intervals.ValueRanges
 
 
 def conditions(loop: Loop) -> Iterator[Condition]:

@@ -104,7 +104,7 @@ def _is_plain(type_: ir.MemRefType) -> bool:
     return type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
 
 
-def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.Touch], first: int, deepest: int) -> int:
+def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.BufferUse], first: int, deepest: int) -> int:
     """The number of loops around the innermost place where the buffer may stand."""
     for depth in range(deepest, first, -1):
         try:
@@ -117,7 +117,7 @@ def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.Touch], first: in
 
 
 def _reach(
-    touches: Sequence[lifetimes.Touch], users: Sequence[ir.Operation], domains: lifetimes.Domains
+    touches: Sequence[lifetimes.BufferUse], users: Sequence[ir.Operation], domains: lifetimes.Domains
 ) -> list[isl.Map]:
     """{ iteration -> elements } of all accesses, and of views as a whole: a view must lie inside its buffer."""
     found = [t.elements for t in touches]

@@ -75,7 +75,7 @@ def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
         guards.rewrite(block, guard, new)
 
 
-def with_units(condition: Constraint, units: dict[ir.Value, Index], box: intervals.Box) -> Constraint | None:
+def with_units(condition: Constraint, units: dict[ir.Value, Index], box: intervals.ValueRanges) -> Constraint | None:
     """A condition without the loops of extent 1: None where it is known to hold, as it is where it is known not to."""
     index = fold_index(condition.index.substitute(units).simplified(), box)
     number = index.as_constant()

@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith
 
-from tir_mlir.dialect.diagnostics import TirError, shown
+from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.dialect.index_maps import IndexMap, Number, Padding
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, convert, create, dtypes
 from tir_mlir.dialect.presburger import dim_factors
@@ -72,7 +72,7 @@ def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: P
     try:
         map_ = IndexMap.wrap(_constant(given, rank) or given, rank)
     except TypeError:
-        refuse(block, f"the value of padding is a number or a map of the new indices, not {shown(given)}")
+        refuse(block, f"the value of padding is a number or a map of the new indices, not {short_repr(given)}")
     except TirError as error:
         refuse(block, f"the value of padding: {error}")
     dtype = getattr(given, "dtype", None)

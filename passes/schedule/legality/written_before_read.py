@@ -72,7 +72,7 @@ def projected(dom: Domain, access: Access, level: ir.Operation) -> isl.Map:
 
 def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> bool:
     """Whether the box of the reads lies in the box of the writes, every element of which is written."""
-    wanted, filled = access_boxes.box(reads, level), access_boxes.box(writes, level)
+    wanted, filled = access_boxes.access_box(reads, level), access_boxes.access_box(writes, level)
     if wanted is None or filled is None or not filled.dense:
         return False
     parts = zip(wanted.mins, wanted.extents, filled.mins, filled.extents, strict=True)
