@@ -24,8 +24,7 @@ class AccessBox:
 @only_reads
 def access_box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> AccessBox | None:
     """The box of some accesses with everything beneath `top` relaxed, and the loop variables `free` of loops around it,
-    where all indices are plain sums of loops with constant bounds and guards change nothing; None where that is not
-    plain to see."""
+    where all indices are sums of loops with constant bounds and guards change nothing; else None."""
     always = [a for a in group if not _is_guarded(a, top)]
     if not always:
         return None
@@ -112,7 +111,7 @@ def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -
 
 
 def _moves(value: ir.Value, top: ir.Operation) -> bool:
-    """Whether a value is defined beneath `top` (the iters of `top` itself stand still)."""
+    """Whether a value is defined beneath `top` (the iters of `top` itself are fixed)."""
     return owner_op(value) != top and is_inside(owner_op(value), top)
 
 

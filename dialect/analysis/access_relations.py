@@ -83,7 +83,7 @@ def _touch(access: Access) -> AccessRelation:
 
 
 def written_groups(root: ir.Operation) -> list[list[AccessRelation]]:
-    """Touches beneath `root`, grouped by buffer, only buffers that something there writes."""
+    """Access relations beneath `root` by buffer, for buffers that are written there."""
     groups: dict[ir.Value, list[AccessRelation]] = {}
     written = {a.buffer for a in accesses(root) if a.is_write}
     for touch in relations_of(root):
@@ -93,7 +93,7 @@ def written_groups(root: ir.Operation) -> list[list[AccessRelation]]:
 
 
 def conflicting(group: Sequence[AccessRelation]) -> list[tuple[AccessRelation, AccessRelation]]:
-    """The pairs of touches of one buffer of which one writes."""
+    """The pairs of accesses to one buffer of which at least one writes."""
     return [(a, b) for a in group for b in group if a.access.is_write or b.access.is_write]
 
 

@@ -97,7 +97,8 @@ def unwritten_reads(
     """A read of `buffer` beneath `root` with no write of that element before it in the same iteration of `root`.
 
     `root` is a loop (one iteration of it and of the loops around it at a time) or a function. None: every read is
-    preceded by a write. The point is the read's iteration, as in `AccessRelation.at`. `readers`: only reads beneath it count.
+    preceded by a write. The point is the read's iteration, as in `AccessRelation.at`. `readers`: count only reads
+    beneath it.
     """
     asked = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
     doubtful = {a for a in asked if is_inside(a.op, root) and not _initialised(a, root)}

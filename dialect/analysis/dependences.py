@@ -1,7 +1,7 @@
 """Dependences between accesses, decided by isl: which iterations touch the same element, and in which order.
 
-Memory-based answers are exact about storage; where they find a conflict, `flow` may show that values do not meet. An
-allocation inside loops counts one copy an iteration. A dependence of a reduction on itself is no conflict when
+Memory-based answers are exact about storage; where they find a conflict, `dataflow` may show that no value flows. An
+allocation inside loops counts as one copy per iteration. A dependence of a reduction on itself is not a conflict when
 iterations are reordered, only when they would run at the same time.
 """
 

@@ -1,6 +1,6 @@
 """Reduction updates `X[f] = X[f] op value`: the one dependence that may be reordered.
 
-A reduce iter declares that its sum may be reassociated. What counts as such a sum is said here and nowhere else.
+A reduce iter declares that its reduction may be reassociated. This file alone defines what such a reduction is.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
 
 
 def _is_used_once(op: ir.Operation | ir.OpView) -> bool:
-    """A running value that anybody else sees is different in another order."""
+    """Another user of a running value would see a different one in another order."""
     return sum(1 for _ in op.operation.results[0].uses) == 1
 
 

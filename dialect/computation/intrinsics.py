@@ -1,4 +1,4 @@
-"""Tensor intrinsics by name: what an accelerator instruction computes, and the program that stands for it.
+"""Tensor intrinsics by name: what an accelerator instruction computes, and the program that implements it.
 
 A description is matched against blocks by its canonical form (`match`); the implementation replaces what matched. Both
 are kept as text and parsed where they are used, so nothing of them outlives a call.
@@ -55,7 +55,7 @@ class TensorIntrin:
         `impl` has the same parameters and does the same. Buffer parameters only, of constant shape; strides may be
         variables. The same once more (a notebook cell run again) is fine. Errors: IntrinError when the name stands for
         something else (without `override`), when the parameters of the two
-        differ, when `desc` is no pure tensor computation, when an implementation in loops does something else.
+        differ, when `desc` is not a pure tensor computation, when an implementation in loops does something else.
         """
         if not name or not isinstance(name, str):
             raise IntrinError(f"an intrinsic is registered under a name, not {short_repr(name)}")
@@ -104,7 +104,7 @@ class TensorIntrin:
         return sorted(_known)
 
     def desc_func(self) -> Parsed:
-        """The description, parsed anew (call inside `entered`)."""
+        """The description, freshly parsed (call inside `entered`)."""
         return _parse(self.desc)
 
     def impl_func(self) -> Parsed:

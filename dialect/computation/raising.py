@@ -1,4 +1,4 @@
-"""Raising a loop nest around one statement, with or without blocks, to its canonical form (`forms.Form`)."""
+"""Raising a loop nest around one statement, with or without blocks, to its canonical form (`form.Form`)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
 
     Requires one statement that stores one value, indices linear in the iterators, iterations that fill a box, and a
     result that does not depend on their order. `numbers`: iterators and scalar parameters may be data, as nodes
-    `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable, saying what stands in the way.
+    `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable.
     """
     if isinstance(top, Loop):
         around, body = parents(top.op)[0], [top.op]

@@ -1,4 +1,4 @@
-"""How a message shows a value that a user gave: as Python writes it, cut where it is long or deep."""
+"""A user's value in a message: its repr, abbreviated if long or deeply nested."""
 
 from __future__ import annotations
 

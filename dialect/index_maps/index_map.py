@@ -218,7 +218,7 @@ class IndexMap:
 
 
 def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
-    """Names of the indices that a function takes; `*indices` stands for as many as are left."""
+    """Names of the indices that a function takes; `*indices` takes the rest."""
     if not callable(function):
         raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(function)}")
     try:

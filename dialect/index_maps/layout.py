@@ -1,4 +1,4 @@
-"""A map from the points of a box to other points, decided exactly: where points meet, the image, the inverse, the rest.
+"""A map from the points of a box to other points, decided by isl: collisions, image, inverse, padding.
 
 Expressions are MLIR's, over the dimensions of the box and then the sizes (isl parameters, never negative).
 """
@@ -280,7 +280,7 @@ def layout_of(exprs: tuple[ir.AffineExpr, ...], box: Box) -> Layout:
 
 
 def _first(piece: Conjunction) -> int:
-    """The first dimension that a condition is about: conditions are told in the order of dimensions."""
+    """The first dimension that a condition uses: messages list conditions in the order of dimensions."""
     return min((d for expr, _ in piece for d in used_dims(expr)), default=0)
 
 

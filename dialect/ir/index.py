@@ -283,7 +283,7 @@ def _symbols_to_dims(expr: ir.AffineExpr, swap: Sequence[ir.AffineExpr]) -> ir.A
 
 
 def _made(value: ir.Value) -> Index | None:
-    """What an `affine.apply` or a constant is worth; None for a value that indices are made of."""
+    """The expression of an `affine.apply` or constant; None for any other value."""
     if isinstance(value.owner, ir.Block):
         return None
     if value.owner.name == "arith.constant":

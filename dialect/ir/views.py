@@ -47,7 +47,7 @@ class Iter:
 
 
 class View:
-    """What loops, blocks and functions share: an op with an id. While a module is frozen, one view an op."""
+    """Base of loops, blocks and functions: an op with an id. While a module is frozen, one view per op."""
 
     def __new__(cls, op: Any) -> Any:
         known = answers()

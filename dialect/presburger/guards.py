@@ -36,7 +36,7 @@ def either(first: Constraint, second: Constraint, box: ValueRanges) -> Constrain
 
 
 def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constraint] | None:
-    """The two inequalities of which a condition made by `either` says that one holds; None for any other condition."""
+    """The two inequalities of a condition made by `either`; None for any other condition."""
     if condition.is_eq or not has_division(condition.index.expr):
         return None
     terms, constant = linear_terms(condition.index.expr)
@@ -61,7 +61,7 @@ def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constrai
 
 
 def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
-    """The conditions of a guard that the loops and the others do not imply; of two that imply each other the first."""
+    """The conditions of a guard that neither loops nor other conditions imply; of two equivalent ones, the first."""
     dom = sets.domain(block.outermost, extra=[c.index for c in guard])
     kept = list(guard)
     for condition in reversed(guard):
@@ -75,7 +75,7 @@ def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
 
 
 def rewrite(block: Block, guard: ir.Operation, conditions: Sequence[Constraint]) -> None:
-    """Give the guard of a block other conditions; without any it goes."""
+    """Replace the conditions of a guard; a guard without conditions is removed."""
     if conditions:
         edit.rebuild_guard(guard, conditions)
     else:
@@ -88,10 +88,7 @@ def has_guards(root: ir.Operation) -> bool:
 
 
 def normalise(root: ir.Operation) -> None:
-    """Write guards in one way: without what the loops and other conditions imply, expressions as short as can be.
-
-    Guards of which nothing is left go.
-    """
+    """Canonicalize guards: drop implied conditions, simplify the rest, remove guards without conditions."""
     for op in [op for op in walk.ops(root) if is_where(op)]:
         block = walk.blocks_below(op, with_init=True)[0]
         units = {lp.var: lp.lower for lp in walk.loops_above(op) if lp.const_extent == 1}

@@ -1,4 +1,4 @@
-"""Interval arithmetic: settles the plain cases of a question before isl is asked. Never says yes wrongly."""
+"""Interval arithmetic: decides common cases without isl. `True` is definitive; `False` means unknown."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ValueRanges = dict[ir.Value, tuple[Bound, Bound]]
 
 
 def around(op: ir.Operation) -> ValueRanges:
-    """What the loop variables and iters around an op range over: loops by their bounds, iters by their domains."""
+    """The ranges of the loop variables and iters around an op: loops by their bounds, iters by their domains."""
     chain = parents(op)
     return within(chain[0]) if chain else {}
 
 
 @remembered
 def within(op: ir.Operation) -> ValueRanges:
-    """What the variables of an op and of the ops around it range over."""
+    """The ranges of the variables of an op and of the ops around it."""
     chain = parents(op)
     box: ValueRanges = dict(within(chain[0])) if chain else {}
     if is_loop(op):
@@ -49,7 +49,7 @@ def _loop_range(low: ir.AffineMap, high: ir.AffineMap, known: tuple[tuple[Bound,
 
 
 def known_range(value: ir.Value, box: ValueRanges) -> tuple[Bound, Bound]:
-    """What a value ranges over; a shape variable is at least 0."""
+    """The range of a value; a shape variable is at least 0."""
     if value in box:
         return box[value]
     return (0, None) if is_symbol(value) else (None, None)
@@ -92,13 +92,13 @@ def _scale(value: Bound, factor: int) -> Bound:
 
 
 def at_least_zero(index: Index, box: ValueRanges) -> bool:
-    """Whether intervals show `index >= 0`; false means: not seen this way."""
+    """Whether intervals show `index >= 0`; `False` means unknown."""
     low = interval(index.simplified(), box)[0]
     return low is not None and low >= 0
 
 
 def inside(index: Index, extent: Index, low: Index, size: Index, box: ValueRanges) -> bool:
-    """Whether intervals show that [index, index + extent) lies in [low, low + size); false means: not seen this way."""
+    """Whether intervals show that [index, index + extent) lies in [low, low + size); `False` means unknown."""
     start, count = low.as_constant(), size.as_constant()
     if start is None or count is None:
         return False

@@ -39,7 +39,7 @@ MAX_OPERATIONS = 100_000
 
 @contextmanager
 def question(what: str) -> Iterator[None]:
-    """Bound the work on one question: over budget, or beyond what isl can say, it is not provable."""
+    """Bound isl's work on one question. Raises NotProvable if it exceeds the budget, or if isl cannot express it."""
     ctx = isl.DEFAULT_CONTEXT
     ctx.reset_operations()
     ctx.set_max_operations(MAX_OPERATIONS)
@@ -259,7 +259,7 @@ def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
 
 
 def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
-    """Add what one enclosing op says about the iterations."""
+    """Add the bounds, bindings or conditions of one enclosing op."""
     if is_loop(parent):
         loop = Loop(parent)
         var = domain_.env[loop.var]

@@ -1,4 +1,4 @@
-"""The rule of coverage: what is written out, or read later, is computed by somebody."""
+"""The coverage rule: every element of an output, and every element that is read later, is computed."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def left_out(block: Block) -> str | None:
 
 
 def half_summed(block: Block) -> isl.Set | None:
-    """Points of the iter domain that do not run although others of the same sum do; None: there is no such point."""
+    """Points of the iter domain that do not run although others of the same sum do; None if there are none."""
     reduce = [n for n, i in enumerate(block.iters) if i.kind == "R"]
     if not reduce or covers(block):
         return None
@@ -167,7 +167,7 @@ def point_of(block: Block, points: isl.Set) -> Iteration:
 
 def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False) -> tuple[isl.Set, isl.Set]:
     """The iter domain, and the points of it that run (see `_missing`)."""
-    # a block without iters is no level of its own: what is in it may be bound to loops around it
+    # a block without iters does not count: blocks in it may be bound to loops around it
     top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
     bindings = [i.binding for i in block.iters]
     # bindings may use the iters of blocks further out than `top`
@@ -191,7 +191,7 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
 
 
 def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
-    """The iters of which a program says that they take a part of their domain only.
+    """The iters that a program declares to take only a part of their domain.
 
     By a constant binding, a guard that keeps them from values that the loops reach, as `j_0 * 16 + j_1 <= i` does, or
     a loop whose bounds use other loops.

@@ -130,7 +130,7 @@ def _access_key(op: ir.Operation) -> Hashable:
 
 
 def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
-    """The extents of a parameter or allocation; None for a view, or where they cannot be told."""
+    """The extents of a parameter or allocation; None for a view, or if unknown."""
     owner, type_ = memref.owner, ir.MemRefType(memref.type)
     shape = tuple(type_.shape)
     if not isinstance(owner, ir.Block):

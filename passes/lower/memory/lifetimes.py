@@ -2,8 +2,8 @@
 
 `dialect.analysis.dataflow` answers this for programs with blocks, by isl's dataflow analysis. Two things differ here.
 Must-writes: a write through a pointer counts only where the call is marked as overwriting its region, since lowering
-may not rely on declared regions. Users: the buffer is followed through views and pointers that lowering has made, and an
-op that is not understood is NotProvable. One question is asked at every depth of the nest, so order is composed of
+may not rely on declared regions. Users: the buffer is followed through views and pointers that lowering has made; an
+unknown op is NotProvable. One question is asked at every depth of the nest, so order is composed of
 cached maps instead of a schedule.
 """
 
