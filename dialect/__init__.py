@@ -1,1 +1,1 @@
-"""What the IR means: the encoding of TensorIR on upstream MLIR (see README.md) and the questions one can ask of it."""
+"""The encoding of TensorIR on upstream MLIR (see README.md), and the analyses of programs in it."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError, shown
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import clone_module, entered
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.registry import HEARD
@@ -79,13 +79,13 @@ def build(
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
     if not isinstance(target, str) or target not in TARGETS:
-        raise BuildError(f"unknown target {shown(target)}; known: {', '.join(map(repr, TARGETS))}, and a Target")
+        raise BuildError(f"unknown target {short_repr(target)}; known: {', '.join(map(repr, TARGETS))}, and a Target")
     if not isinstance(driver, str) or driver not in DRIVERS:
-        raise BuildError(f"unknown driver {shown(driver)}; known: {', '.join(map(repr, DRIVERS))}")
+        raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
-        raise BuildError(f"libs is a list of paths of shared objects, not {shown(libs)}")
+        raise BuildError(f"libs is a list of paths of shared objects, not {short_repr(libs)}")
     if not isinstance(cache, bool):
-        raise BuildError(f"cache is True or False, not {shown(cache)}")
+        raise BuildError(f"cache is True or False, not {short_repr(cache)}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
     timing = Timing()
     fast_entry.prepare()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import shown
+from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.schedule.schedule import Schedule
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.script.structural_equal import difference
@@ -29,7 +29,7 @@ def verify_trace_roundtrip(
             exec(sch.trace.as_python(), scope)
             scope["apply_trace"](new)
         else:
-            raise ValueError(f'text_format is "python" or "json", not {shown(form)}')
+            raise ValueError(f'text_format is "python" or "json", not {short_repr(form)}')
         where = difference(sch.mod.mlir, new.mod.mlir)
         if where is not None:
             raise AssertionError(f"the {form} form of the trace makes another program: {where}")

@@ -1,11 +1,18 @@
 """What a program reads and writes: accesses, regions, dependences, dataflow, reduction updates."""
 
-from tir_mlir.dialect.analysis.access_relations import Touch, conflicting, same_element, touches, written_groups
+from tir_mlir.dialect.analysis.access_relations import (
+    AccessRelation,
+    conflicting,
+    loop_names,
+    relations_of,
+    same_element,
+    written_groups,
+)
 from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op, pointed
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
-from tir_mlir.dialect.analysis.reduction_updates import ASSOCIATIVE, is_reduction_pair, update_store
+from tir_mlir.dialect.analysis.reduction_updates import is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.regions import (
     Region,
     as_written,
@@ -21,13 +28,12 @@ from tir_mlir.dialect.analysis.regions import (
 )
 
 __all__ = [
-    "WRITE",
     "READ",
-    "ASSOCIATIVE",
+    "WRITE",
     "Access",
+    "AccessRelation",
     "EXPLICIT",
     "Region",
-    "Touch",
     "access_domain",
     "as_written",
     "box",
@@ -42,14 +48,15 @@ __all__ = [
     "is_reduction_pair",
     "kept_dims",
     "lex_lt",
+    "loop_names",
     "of_op",
     "only_groups",
     "outer_iters",
     "pointed",
     "relation_beneath",
+    "relations_of",
     "resolved",
     "same_element",
-    "touches",
     "trusted",
     "unwritten_reads",
     "update_store",

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access
-from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, home, is_block, is_inside, is_loop, only_reads, parents
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_inside, is_loop, only_reads, owner_op, parents
+from tir_mlir.dialect.presburger import dim_factors, intervals, span
 
 
 @dataclass(frozen=True)
-class SumBox:
+class AccessBox:
     """[mins, mins + extents) over values defined outside; `dense` when every element of it is touched."""
 
     mins: tuple[Index, ...]
@@ -22,10 +22,9 @@ class SumBox:
 
 
 @only_reads
-def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> SumBox | None:
+def access_box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> AccessBox | None:
     """The box of some accesses with everything beneath `top` relaxed, and the loop variables `free` of loops around it,
-    where all indices are plain sums of loops with constant bounds and guards change nothing; None where that is not
-    plain to see."""
+    where all indices are sums of loops with constant bounds and guards change nothing; else None."""
     always = [a for a in group if not _is_guarded(a, top)]
     if not always:
         return None
@@ -50,7 +49,7 @@ def _is_guarded(access: Access, top: ir.Operation) -> bool:
     return False
 
 
-def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) -> SumBox | None:
+def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) -> AccessBox | None:
     """The hull of the group; dense when one access alone fills it."""
     spans = []
     for access in group:
@@ -67,7 +66,7 @@ def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) 
         mins.append((column[0].rest + low).simplified())
         extents.append(Index.constant(high - low + 1))
         full = [f and s.dense and (s.low, s.high) == (low, high) for f, s in zip(full, column, strict=True)]
-    return SumBox(tuple(mins), tuple(extents), any(full))
+    return AccessBox(tuple(mins), tuple(extents), any(full))
 
 
 @dataclass(frozen=True)
@@ -89,14 +88,14 @@ def _independent(span: Sequence[_Span]) -> bool:
 
 def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -> _Span | None:
     index = _in_loops(access.mins[d], top).simplified()
-    found, extent = intervals.terms(index.expr), access.extents[d].as_constant()
+    found, extent = dim_factors(index.expr), access.extents[d].as_constant()
     if found is None or extent is None:
         return None
     known = intervals.around(access.op)
-    rest, low, high = Index.constant(found[1]), 0, extent - 1
-    moving: list[tuple[int, int]] = []
+    rest = Index.constant(found.constant)
+    digits: list[tuple[int, int, int]] = []
     values = []
-    for dim, factor in found[0].items():
+    for dim, factor in found.factors.items():
         value = index.values[dim]
         if not _moves(value, top) and value not in free:
             rest = rest + Index.of(value) * factor
@@ -104,24 +103,16 @@ def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -
         least, most = known.get(value, (None, None))
         if not _takes_its_range(value) or least is None or most is None:
             return None
-        low, high = low + min(least * factor, most * factor), high + max(least * factor, most * factor)
-        moving.append((abs(factor), most - least + 1))
+        digits.append((factor, least, most))
         values.append(value)
-    return _Span(rest, low, high, _fills(moving, extent), tuple(values))
-
-
-def _fills(moving: Sequence[tuple[int, int]], reach: int) -> bool:
-    """Whether a sum of (factor, count) terms, each step `reach` wide at the start, leaves no gap."""
-    for factor, count in sorted(moving):
-        if factor > reach and count > 1:
-            return False
-        reach += factor * (count - 1)
-    return True
+    reach = span(digits, width=extent)
+    assert reach.low is not None and reach.high is not None  # all digits are bounded
+    return _Span(rest, reach.low, reach.high, reach.dense, tuple(values))
 
 
 def _moves(value: ir.Value, top: ir.Operation) -> bool:
-    """Whether a value is defined beneath `top` (the iters of `top` itself stand still)."""
-    return home(value) != top and is_inside(home(value), top)
+    """Whether a value is defined beneath `top` (the iters of `top` itself are fixed)."""
+    return owner_op(value) != top and is_inside(owner_op(value), top)
 
 
 def _in_loops(index: Index, top: ir.Operation) -> Index:

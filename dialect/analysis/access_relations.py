@@ -1,4 +1,4 @@
-"""Accesses with their iterations and elements as isl sets: what dependences are asked about."""
+"""Accesses as isl relations { iteration -> element }, the input of dependence and dataflow analysis."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from tir_mlir.dialect.presburger import Domain, dim_type, region_map, smallest_p
 
 
 @dataclass
-class Touch:
-    """An access with its iterations and elements. Elements of a private allocation are led by its loops."""
+class AccessRelation:
+    """An access as { iteration -> element }. Elements of an allocation inside loops are prefixed by these loops: it has
+    one copy an iteration.
+    """
 
     access: Access
     dom: Domain
@@ -56,10 +58,10 @@ def loop_names(op: ir.Operation) -> list[str]:
 
 
 @only_reads
-def touches(root: ir.Operation, buffer: ir.Value | None = None) -> list[Touch]:
+def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[AccessRelation]:
     """The accesses beneath `root` (to one buffer), each distinct one once."""
     seen: dict[tuple, None] = {}
-    found: list[Touch] = []
+    found: list[AccessRelation] = []
     for access in accesses(root):
         if buffer is not None and access.buffer != buffer:
             continue
@@ -70,31 +72,31 @@ def touches(root: ir.Operation, buffer: ir.Value | None = None) -> list[Touch]:
     return found
 
 
-def _touch(access: Access) -> Touch:
+def _touch(access: Access) -> AccessRelation:
     dom = access_domain(access)
     relation = region_map(dom, access.mins, access.extents)
     home = Buffer(access.buffer).op
     private = [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)] if home is not None else []
     if private:
         relation = dom.map(private[::-1]).flat_range_product(relation)
-    return Touch(access, dom, relation)
+    return AccessRelation(access, dom, relation)
 
 
-def written_groups(root: ir.Operation) -> list[list[Touch]]:
-    """Touches beneath `root`, grouped by buffer, only buffers that something there writes."""
-    groups: dict[ir.Value, list[Touch]] = {}
+def written_groups(root: ir.Operation) -> list[list[AccessRelation]]:
+    """Access relations beneath `root` by buffer, for buffers that are written there."""
+    groups: dict[ir.Value, list[AccessRelation]] = {}
     written = {a.buffer for a in accesses(root) if a.is_write}
-    for touch in touches(root):
+    for touch in relations_of(root):
         if touch.access.buffer in written:
             groups.setdefault(touch.access.buffer, []).append(touch)
     return list(groups.values())
 
 
-def conflicting(group: Sequence[Touch]) -> list[tuple[Touch, Touch]]:
-    """The pairs of touches of one buffer of which one writes."""
+def conflicting(group: Sequence[AccessRelation]) -> list[tuple[AccessRelation, AccessRelation]]:
+    """The pairs of accesses to one buffer of which at least one writes."""
     return [(a, b) for a in group for b in group if a.access.is_write or b.access.is_write]
 
 
-def same_element(a: Touch, b: Touch) -> isl.Map:
+def same_element(a: AccessRelation, b: AccessRelation) -> isl.Map:
     """{ iteration of a -> iteration of b } where both touch one element."""
     return a.relation.apply_range(b.relation.reverse())

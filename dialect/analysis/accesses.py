@@ -33,7 +33,7 @@ class Access:
     """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or an allocation: views are resolved).
 
     `exact` is false where the index is not affine: the region is then the whole buffer, or where the index is looked up
-    in a table (see `index_tables`): the region then holds whatever is touched.
+    in a table (see `indirect_accesses`): the region then holds whatever is touched.
     """
 
     op: ir.Operation
@@ -225,7 +225,7 @@ def access_domain(
 
 def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[int] | None:
     """The dimensions of a region of `sizes` that a view of `shape` keeps: all but single points that the shape leaves
-    out, matched from the last one on. None when it is no view of the region."""
+    out, matched from the last one on. None if it is not a view of the region."""
     kept: list[int] = []
     for axis in reversed(range(len(sizes))):
         if len(kept) < len(shape) and sizes[axis] == shape[len(shape) - 1 - len(kept)]:

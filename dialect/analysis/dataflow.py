@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis.access_relations import Touch, touches
+from tir_mlir.dialect.analysis.access_relations import AccessRelation, relations_of
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.analysis.regions import relation_beneath
 from tir_mlir.dialect.ir import (
@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import Domain, dim_type, full_box, question, smallest_point
 
 
-def times(touch: Touch, root: ir.Operation) -> list[isl.Aff]:
+def times(touch: AccessRelation, root: ir.Operation) -> list[isl.Aff]:
     """When an access happens: positions in bodies and loop variables in turn, from `root` inwards."""
     out: list[isl.Aff] = []
     chain = [touch.access.op, *parents(touch.access.op)]
@@ -59,7 +59,7 @@ class _Flow:
         self.maybe: isl.UnionMap | None = None
         self.schedule: isl.UnionMap | None = None
 
-    def add(self, name: str, element: str, touch: Touch, relation: isl.Map, when: isl.Map) -> None:
+    def add(self, name: str, element: str, touch: AccessRelation, relation: isl.Map, when: isl.Map) -> None:
         relation = relation.set_tuple_name(dim_type.in_, name).set_tuple_name(dim_type.out, element)
         when = when.set_tuple_name(dim_type.in_, name)
         self.schedule = _join(self.schedule, when)
@@ -93,17 +93,18 @@ def _padded(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
 @only_reads
 def unwritten_reads(
     buffer: ir.Value, root: ir.Operation, readers: ir.Operation | None = None
-) -> tuple[Touch, list[int]] | None:
+) -> tuple[AccessRelation, list[int]] | None:
     """A read of `buffer` beneath `root` with no write of that element before it in the same iteration of `root`.
 
     `root` is a loop (one iteration of it and of the loops around it at a time) or a function. None: every read is
-    preceded by a write. The point is the read's iteration, as in `Touch.at`. `readers`: only reads beneath it count.
+    preceded by a write. The point is the read's iteration, as in `AccessRelation.at`. `readers`: count only reads
+    beneath it.
     """
     asked = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
     doubtful = {a for a in asked if is_inside(a.op, root) and not _initialised(a, root)}
     if not doubtful:
         return None
-    found = [t for t in touches(root, buffer) if t.access.is_write or t.access in doubtful]
+    found = [t for t in relations_of(root, buffer) if t.access.is_write or t.access in doubtful]
     flow = _Flow()
     whens = [times(t, root) for t in found]
     length = max((len(w) for w in whens), default=0)
@@ -176,7 +177,7 @@ def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
 def same_flow(buffer: ir.Value, loops: Sequence[Loop], order: Sequence[int]) -> bool:
     """Whether a permuted nest gives every read of `buffer` the same writer and every element the same last writer."""
     func = func_of(loops[0].op)
-    found = touches(func.op, buffer)
+    found = relations_of(func.op, buffer)
     plain = [times(t, func.op) for t in found]
     swapped = [_permute(t, w, loops, order) for t, w in zip(found, plain, strict=True)]
     with question(f"whether the values of {Buffer(buffer).name} flow the same way"):
@@ -184,7 +185,7 @@ def same_flow(buffer: ir.Value, loops: Sequence[Loop], order: Sequence[int]) -> 
         return old.is_equal(new)
 
 
-def _permute(touch: Touch, when: list[isl.Aff], loops: Sequence[Loop], order: Sequence[int]) -> list[isl.Aff]:
+def _permute(touch: AccessRelation, when: list[isl.Aff], loops: Sequence[Loop], order: Sequence[int]) -> list[isl.Aff]:
     variables = [touch.dom.env.get(lp.var) for lp in loops]
     if any(v is None for v in variables):
         return when
@@ -195,7 +196,7 @@ def _permute(touch: Touch, when: list[isl.Aff], loops: Sequence[Loop], order: Se
     return result
 
 
-def _dependences(func: Func, found: Sequence[Touch], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
+def _dependences(func: Func, found: Sequence[AccessRelation], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
     """Which write each read sees; what a parameter holds at the end counts as one more read."""
     flow = _Flow()
     length = max(len(w) for w in whens) + 1

@@ -36,7 +36,7 @@ def only_groups(block: Block) -> bool:
     given = [attrs.get(block.op, key) for key in (attrs.READS, attrs.WRITES)]
     if block.iters or [] not in given or any(given):
         return False
-    # the parser keeps no declaration that says what the accesses say
+    # the parser drops declarations equal to the computed regions
     if None in given and computed(block)[given.index(None)]:
         return False
     return not any(of_op(op) for op in ops(block.op, skip=lambda o: o != block.op and is_block(o)))

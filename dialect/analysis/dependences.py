@@ -1,7 +1,7 @@
 """Dependences between accesses, decided by isl: which iterations touch the same element, and in which order.
 
-Memory-based answers are exact about storage; where they find a conflict, `flow` may show that values do not meet. An
-allocation inside loops counts one copy an iteration. A dependence of a reduction on itself is no conflict when
+Memory-based answers are exact about storage; where they find a conflict, `dataflow` may show that no value flows. An
+allocation inside loops counts as one copy per iteration. A dependence of a reduction on itself is not a conflict when
 iterations are reordered, only when they would run at the same time.
 """
 
@@ -12,11 +12,9 @@ from collections.abc import Sequence
 import islpy as isl
 
 from tir_mlir.dialect.analysis.access_relations import (
-    Touch,
+    AccessRelation,
     conflicting,
-    loop_names,
     same_element,
-    touches,
     written_groups,
 )
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
@@ -25,7 +23,7 @@ from tir_mlir.dialect.diagnostics import Counterexample
 from tir_mlir.dialect.ir import Buffer, Loop, is_inside, is_loop, only_reads, parents
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
 
-__all__ = ["Touch", "carried", "lex_lt", "loop_names", "reordered", "touches", "witness"]
+__all__ = ["carried", "lex_lt", "reordered", "witness"]
 
 
 @only_reads
@@ -63,12 +61,12 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     return None
 
 
-def _stays(touch: Touch, level: int) -> bool:
+def _stays(touch: AccessRelation, level: int) -> bool:
     """Whether a touch is of one element in all iterations of the loop at a level."""
     return touch.relation.project_out(dim_type.in_, level, 1).is_single_valued()
 
 
-def witness(a: Touch, b: Touch, clash: isl.Map) -> Counterexample:
+def witness(a: AccessRelation, b: AccessRelation, clash: isl.Map) -> Counterexample:
     """The smallest pair of iterations of a relation in which two touches meet."""
     point = smallest_point(flatten(clash)) or []
     shift = len(point) - len(a.dom.dims) - len(b.dom.dims)
@@ -99,7 +97,7 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
     return None
 
 
-def _flipped(a: Touch, b: Touch, depth: int, count: int, order: Sequence[int]) -> isl.Map:
+def _flipped(a: AccessRelation, b: AccessRelation, depth: int, count: int, order: Sequence[int]) -> isl.Map:
     """Pairs that clash and are (a before b) in the old order of the nest, (b before a) in the new one."""
     clash = same_element(a, b)
     for level in range(depth):

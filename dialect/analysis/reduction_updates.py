@@ -1,28 +1,23 @@
 """Reduction updates `X[f] = X[f] op value`: the one dependence that may be reordered.
 
-A reduce iter declares that its sum may be reassociated. What counts as such a sum is said here and nowhere else.
+A reduce iter declares that its reduction may be reassociated. This file alone defines what such a reduction is.
 """
 
 from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis.access_relations import Touch
-from tir_mlir.dialect.ir import Block, access_indices, accessed, is_block, is_inside, parents
-
-ASSOCIATIVE = (
-    "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addi",
-    "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori", "arith.xori",
-)  # fmt: skip
+from tir_mlir.dialect.analysis.access_relations import AccessRelation
+from tir_mlir.dialect.ir import ASSOCIATIVE, Block, access_indices, accessed, is_block, is_inside, parents
 
 
-def is_reduction_pair(a: Touch, b: Touch) -> bool:
+def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
     """Both accesses belong to one reduction update `X[f] = X[f] op value`, in a block that declares a reduce iter."""
     one, other = update_store(a.access.op), update_store(b.access.op)
     return one is not None and other is not None and one == other
 
 
-def is_one_sum(a: Touch, b: Touch) -> bool:
+def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
     """Both accesses belong to one reduction: its init, or its update `X[f] = X[f] op value`."""
     owners = [next((p for p in parents(t.access.op) if is_block(p)), None) for t in (a, b)]
     if owners[0] is None or owners[0] != owners[1]:
@@ -73,7 +68,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
 
 
 def _is_used_once(op: ir.Operation | ir.OpView) -> bool:
-    """A running value that anybody else sees is different in another order."""
+    """Another user of a running value would see a different one in another order."""
     return sum(1 for _ in op.operation.results[0].uses) == 1
 
 

@@ -17,12 +17,12 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     attrs,
-    home,
     is_block,
     is_inside,
     is_symbol,
     only_reads,
     ops,
+    owner_op,
     parents,
     read_map,
     symbol_name,
@@ -224,7 +224,7 @@ def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = (
     first = group[0]
     if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top, free):
         return Region(Buffer(first.buffer), first.mins, first.extents)
-    plain = access_boxes.box(group, top, free)
+    plain = access_boxes.access_box(group, top, free)
     if plain is not None:
         return Region(Buffer(first.buffer), plain.mins, plain.extents)
     for with_guards in (True, False):
@@ -241,7 +241,7 @@ def _is_plain(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> bo
     """Whether the access uses nothing that is `free` or defined beneath `top` (but for its own iters)."""
     for index in access.indices:
         for value in index.values:
-            if value in free or home(value) != top and is_inside(home(value), top):
+            if value in free or owner_op(value) != top and is_inside(owner_op(value), top):
                 return False
     return True
 

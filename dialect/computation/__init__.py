@@ -1,9 +1,9 @@
-"""A block as a canonical tensor computation (a linalg-like form), and matching it with an intrinsic."""
+"""A block as a canonical tensor computation (as one linalg.generic), and matching it with a tensor intrinsic."""
 
 from tir_mlir.dialect.computation.form import Form, NotRaisable, Operand
 from tir_mlir.dialect.computation.intrinsics import TensorIntrin, check_with, provide, try_with
 from tir_mlir.dialect.computation.matching import Binding, Match, Mismatch, Way, match, ways
-from tir_mlir.dialect.computation.raising import linear, raise_form
+from tir_mlir.dialect.computation.raising import raise_form
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree, leaves
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "Way",
     "check_with",
     "leaves",
-    "linear",
     "match",
     "provide",
     "raise_form",

@@ -1,6 +1,7 @@
 """The canonical form of a pure tensor computation: iterators, operands with index maps, and a scalar payload.
 
-It is what one `linalg.generic` says: for every point x of a box of iterators, `out[map(x)] = payload(operands at x)`.
+It has the meaning of one `linalg.generic`: for every point x of a box of iterators,
+`out[map(x)] = payload(operands at x)`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Top = Block | Loop | Func
 
 
 class NotRaisable(TirError):
-    """A program that is no pure tensor computation; `culprit` is the op that stands in the way."""
+    """A program that is not a pure tensor computation; `culprit` is the op that prevents it."""
 
     def __init__(self, message: str, culprit: ir.Operation | None = None):
         super().__init__(message)

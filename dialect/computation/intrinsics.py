@@ -1,4 +1,4 @@
-"""Tensor intrinsics by name: what an accelerator instruction computes, and the program that stands for it.
+"""Tensor intrinsics by name: what an accelerator instruction computes, and the program that implements it.
 
 A description is matched against blocks by its canonical form (`match`); the implementation replaces what matched. Both
 are kept as text and parsed where they are used, so nothing of them outlives a call.
@@ -16,7 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.computation.form import Form, NotRaisable
 from tir_mlir.dialect.computation.raising import raise_form
-from tir_mlir.dialect.diagnostics import IntrinError, shown
+from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import Buffer, Func, entered, funcs
 
 _known: dict[str, TensorIntrin] = {}
@@ -55,10 +55,10 @@ class TensorIntrin:
         `impl` has the same parameters and does the same. Buffer parameters only, of constant shape; strides may be
         variables. The same once more (a notebook cell run again) is fine. Errors: IntrinError when the name stands for
         something else (without `override`), when the parameters of the two
-        differ, when `desc` is no pure tensor computation, when an implementation in loops does something else.
+        differ, when `desc` is not a pure tensor computation, when an implementation in loops does something else.
         """
         if not name or not isinstance(name, str):
-            raise IntrinError(f"an intrinsic is registered under a name, not {shown(name)}")
+            raise IntrinError(f"an intrinsic is registered under a name, not {short_repr(name)}")
         with entered():
             first = _text(desc, f'the description of "{name}"')
             intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
@@ -74,7 +74,7 @@ class TensorIntrin:
     def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
         """The intrinsic of a name; unknown: None with `allow_missing`, else IntrinError with the nearest names."""
         if not isinstance(name, str):
-            raise IntrinError(f"an intrinsic goes by its name, not {shown(name)}")
+            raise IntrinError(f"an intrinsic goes by its name, not {short_repr(name)}")
         if name not in _known:
             for register in _providers:
                 register(name)
@@ -104,7 +104,7 @@ class TensorIntrin:
         return sorted(_known)
 
     def desc_func(self) -> Parsed:
-        """The description, parsed anew (call inside `entered`)."""
+        """The description, freshly parsed (call inside `entered`)."""
         return _parse(self.desc)
 
     def impl_func(self) -> Parsed:

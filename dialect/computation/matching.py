@@ -11,7 +11,7 @@ from tir_mlir.dialect.computation.form import Axis, Form, Operand
 from tir_mlir.dialect.ir import Buffer, Index
 
 _WORDS = {"S": "spatial", "R": "reduce"}
-_MOST_ORDERS = 720  # orders of the iterators that are tried to say what differs; a match needs no trying
+_MOST_ORDERS = 720  # orders of the iterators tried to describe a mismatch; a match tries none
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,10 @@ class Way:
 
 
 def ways(block: Form, intrin: Form) -> list[Way]:
-    """Every way in which the operands of a block can stand for those of an intrinsic, each with the iterators that fit
-    best. Without any (the payloads differ) there is one way, which says how."""
+    """Every assignment of operands of a block to those of an intrinsic, each with the best assignment of iterators.
+
+    If the payloads differ, one `Way` that describes the difference.
+    """
     left, right = intrin.canonical(), block.canonical()
     common = _init_difference(left, right)
     found: dict[tuple[int, ...], Way] = {}

@@ -1,4 +1,4 @@
-"""Raising a loop nest around one statement, with or without blocks, to its canonical form (`forms.Form`)."""
+"""Raising a loop nest around one statement, with or without blocks, to its canonical form (`form.Form`)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import ASSOCIATIVE, of_op, relation_beneath
+from tir_mlir.dialect.analysis import of_op, relation_beneath
 from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree
 from tir_mlir.dialect.ir import (
+    ASSOCIATIVE,
     Block,
     Buffer,
     Index,
@@ -27,10 +28,17 @@ from tir_mlir.dialect.ir import (
     only_reads,
     ops,
     parents,
-    trim,
-    used_dims,
 )
-from tir_mlir.dialect.presburger import NotABox, box_of, isl_exprs, only_where, sets
+from tir_mlir.dialect.presburger import (
+    NotABox,
+    Split,
+    box_of,
+    is_injective,
+    only_where,
+    sets,
+    simplify_index,
+    split_linear,
+)
 
 _SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
 
@@ -53,7 +61,7 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
 
     Requires one statement that stores one value, indices linear in the iterators, iterations that fill a box, and a
     result that does not depend on their order. `numbers`: iterators and scalar parameters may be data, as nodes
-    `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable, saying what stands in the way.
+    `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable.
     """
     if isinstance(top, Loop):
         around, body = parents(top.op)[0], [top.op]
@@ -118,7 +126,7 @@ def _condition(op: ir.Operation) -> str:
 def _left_out(guard: ir.Operation) -> isl.Set:
     """The iterations in which a guard does not hold."""
     dom = sets.domain(guard, extra=[c.index for c in constraints(guard)])
-    return dom.set.subtract(sets.condition(dom, guard))
+    return dom.set.subtract(sets.guard_set(dom, guard))
 
 
 def _check_bystanders(found: Sequence[ir.Operation]) -> None:
@@ -179,11 +187,11 @@ class _Reader:
         self.operands.append(found)
         return len(self.operands) - 1
 
-    def _linear(self, index: Index, op: ir.Operation, buffer: Buffer) -> tuple[tuple[int, ...], Index]:
-        split = linear(index.simplified(), self.nest.iterators)
+    def _linear(self, index: Index, op: ir.Operation, buffer: Buffer) -> Split:
+        split = split_linear(index.simplified(), self.nest.iterators)
         if split is None and self.nest.inner is not None:
             dom = sets.domain(op, self.nest.inner.op, [index])
-            split = linear(isl_exprs.simplify(index, dom), self.nest.iterators)
+            split = split_linear(simplify_index(index, dom), self.nest.iterators)
         if split is None:
             raise NotRaisable(f"an index of {buffer.name} is not linear in its iterators (a division or remainder)", op)
         return split
@@ -222,28 +230,6 @@ class _Reader:
         return next((o for o in self.nest.leaf if o in users), None)
 
 
-def linear(index: Index, iterators: Sequence[ir.Value]) -> tuple[tuple[int, ...], Index] | None:
-    """`index` as factors of the iterators plus an expression without them; None when it is not of that kind."""
-    place = {v: n for n, v in enumerate(iterators)}
-    factors = [0] * len(iterators)
-    rest = ir.AffineExpr.get_constant(0)
-    pending: list[tuple[ir.AffineExpr, int]] = [(index.expr, 1)]
-    while pending:
-        expr, factor = pending.pop()
-        expr = expr.maybe_downcast()
-        if isinstance(expr, ir.AffineAddExpr):
-            pending += [(expr.lhs, factor), (expr.rhs, factor)]
-        elif isinstance(expr, ir.AffineMulExpr) and isinstance(expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
-            pending.append((expr.lhs, factor * expr.rhs.maybe_downcast().value))  # type: ignore[attr-defined]
-        elif isinstance(expr, ir.AffineDimExpr) and index.values[expr.position] in place:
-            factors[place[index.values[expr.position]]] += factor
-        elif any(index.values[d] in place for d in used_dims(expr)):
-            return None
-        else:
-            rest = rest + expr * factor
-    return tuple(factors), trim(rest, list(index.values))
-
-
 def _axis(nest: _Nest, number: int, extent: Index, output: Operand) -> Axis:
     kind = "S" if any(row[number] for row in output.rows) else "R"
     return Axis(nest.names[nest.iterators[number]], kind, extent)
@@ -259,27 +245,14 @@ def _check_order_free(form: Form, store: ir.Operation) -> None:
     for number in set(scalar_tree.leaves(form.payload)):
         if number != form.output and form.operands[number].buffer == out.buffer:
             raise NotRaisable(f"{name} is read at another index than it is written, so their order matters", store)
-    if _writes_apart(form) or _folds(form.payload, form.output):
+    rows, counts = form.operands[form.output].rows, [axis.extent.as_constant() for axis in form.axes]
+    if is_injective(rows, counts) or _folds(form.payload, form.output):
         return
     if form.output in scalar_tree.leaves(form.payload):
         what = f"its update of {name} is no sum, product, minimum or maximum with the old value"
     else:
         what = f"several iterations write the same element of {name}, and the last one wins"
     raise NotRaisable(f"{what}, so the order of iterations matters", store)
-
-
-def _writes_apart(form: Form) -> bool:
-    """Whether every dimension is a mixed-radix number of iterators of its own, and all iterators occur."""
-    seen: set[int] = set()
-    for row in form.operands[form.output].rows:
-        reach = 0
-        for column in sorted((c for c, f in enumerate(row) if f), key=lambda c: abs(row[c])):
-            size = form.axes[column].extent.as_constant()
-            if abs(row[column]) <= reach or (size is None and sum(map(bool, row)) > 1):
-                break
-            seen.add(column)
-            reach += abs(row[column]) * ((size or 1) - 1)
-    return all(n in seen or a.is_unit for n, a in enumerate(form.axes))
 
 
 def _folds(tree: Tree, output: int) -> bool:

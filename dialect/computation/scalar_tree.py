@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.ir import COMMUTATIVE
+
 IGNORED = ("fastmath",)
-COMMUTATIVE = (
-    "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addi",
-    "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori", "arith.xori",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ Tree = Leaf | Node
 
 
 def node(op: ir.Operation, children: tuple[Tree, ...]) -> Node:
-    """The node of an op with one result; discardable attributes (names with a dot) say nothing about the value."""
+    """The node of an op with one result; discardable attributes (names with a dot) do not affect the value."""
     names = [n for n in op.attributes if "." not in n and n not in IGNORED]
     facts = tuple((n, str(op.attributes[n])) for n in names)
     return Node(op.name, facts, str(op.results[0].type), children)

@@ -1,4 +1,4 @@
-"""Error classes, counterexamples, and how messages show values and source text."""
+"""Error classes, counterexamples, and how messages show values and source text. Imports nothing of the project."""
 
 from tir_mlir.dialect.diagnostics.colour import colour_uncaught, coloured, html, tokens
 from tir_mlir.dialect.diagnostics.counterexample import Counterexample, Element, Iteration
@@ -31,7 +31,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     UnwrittenError,
     VerifyError,
 )
-from tir_mlir.dialect.diagnostics.short_repr import shown
+from tir_mlir.dialect.diagnostics.short_repr import short_repr
 
 __all__ = [
     "tokens",
@@ -68,5 +68,5 @@ __all__ = [
     "colour_uncaught",
     "coloured",
     "html",
-    "shown",
+    "short_repr",
 ]

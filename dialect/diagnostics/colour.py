@@ -103,7 +103,7 @@ def user_lines(tb: TracebackType | None) -> list[str]:
 
 
 def colour_uncaught(kind: type[BaseException]) -> None:
-    """Errors of a kind that nobody catches are written in colour, where Python would write to a terminal by itself."""
+    """Print uncaught errors of one class in colour, if stderr is a terminal."""
     if sys.excepthook is not sys.__excepthook__ or "NO_COLOR" in os.environ or not sys.stderr.isatty():
         return
 

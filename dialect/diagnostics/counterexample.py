@@ -1,4 +1,4 @@
-"""What shows that a step would change the program: iterations and the element they touch, in the user's names."""
+"""Counterexamples: iterations, and the element they access, that show why a step would change the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One error class a phase. Messages say: what was asked, the culprit, what it is, what was needed, the way out."""
+"""One error class per phase. A message names what was asked, the culprit, what it is, what was needed, and a fix."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class IntrinError(TirError, ValueError):
 
 
 class NotProvable(TirError):
-    """A question that isl did not answer within its budget, or that has no exact form; says what could not be shown."""
+    """A question that isl did not answer within its budget, or that has no exact form."""
 
 
 class NotChecked(TirError):
@@ -201,7 +201,7 @@ class OutOfBoundsError(InterpreterError, IndexError):
 
 
 class UnwrittenError(InterpreterError):
-    """What nobody wrote decides a branch or an index, or is left in a parameter."""
+    """An uninitialized value decides a branch or an index, or is left in a parameter."""
 
 
 class RaceError(InterpreterError):
@@ -209,7 +209,7 @@ class RaceError(InterpreterError):
 
 
 class AssumptionError(InterpreterError):
-    """What the program assumes of its data (`T.assume` in a block) is wrong."""
+    """An assumption on data (`T.assume` in a block) does not hold."""
 
 
 class ArithmeticStop(InterpreterError, ArithmeticError):
@@ -217,4 +217,4 @@ class ArithmeticStop(InterpreterError, ArithmeticError):
 
 
 class NotInterpreted(TirError):
-    """An op, a type or a function that the interpreter has no meaning for; says which, and what can be run instead."""
+    """An op, a type or a function that the interpreter does not support; names what to run instead."""

@@ -1,4 +1,4 @@
-"""How a message shows a value that a user gave: as Python writes it, cut where it is long or deep."""
+"""A user's value in a message: its repr, abbreviated if long or deeply nested."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ class _Repr(Repr):
         return super().repr_int(x, level)
 
 
-shown = _Repr().repr
+short_repr = _Repr().repr

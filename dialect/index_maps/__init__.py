@@ -1,7 +1,7 @@
-"""Index maps given as a lambda: injectivity, image, inverse, padding, buffer layouts."""
+"""Index maps that a user gives as a lambda: parsing, injectivity, image, inverse and padding."""
 
 from tir_mlir.dialect.index_maps.index_map import IndexMap, check_start, collision_text
-from tir_mlir.dialect.index_maps.layout import Box, Conjunction, Layout, Padding, simplest
+from tir_mlir.dialect.index_maps.layout import Box, Conjunction, Layout, Padding
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.region_map import RegionMap
 from tir_mlir.dialect.index_maps.terms import Formula, Number, Operators, Term, names_in, parsed
@@ -22,5 +22,4 @@ __all__ = [
     "collision_text",
     "names_in",
     "parsed",
-    "simplest",
 ]

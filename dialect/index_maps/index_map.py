@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, shown
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
 from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.terms import (
@@ -44,7 +44,7 @@ class IndexMap:
         for name in self.names:
             if not name.isidentifier() or list(self.names).count(name) > 1:
                 raise IndexMapError(
-                    f"{shown(name)} cannot name a variable of an index map; names differ from each other"
+                    f"{short_repr(name)} cannot name a variable of an index map; names differ from each other"
                 )
         known = set(self.names)
         for term in self.terms:
@@ -78,7 +78,7 @@ class IndexMap:
             tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # MemoryError: nested too deeply
             reason = str(error) or "it is nested too deeply"
-            raise IndexMapError(f"{shown(text)} is no index map: {reason}") from None
+            raise IndexMapError(f"{short_repr(text)} is no index map: {reason}") from None
         if not isinstance(tree, ast.Lambda):
             raise IndexMapError(f"{text!r} is no index map; write it as a lambda: lambda i, j: (j, i)")
         args = tree.args
@@ -88,7 +88,7 @@ class IndexMap:
         try:
             terms = [from_ast(node, set(names)) for node in _flat_nodes(tree.body)]
         except RecursionError:
-            raise IndexMapError(f"{shown(text)} is nested too deeply for an index map") from None
+            raise IndexMapError(f"{short_repr(text)} is nested too deeply for an index map") from None
         return IndexMap(tuple(names), tuple(terms))
 
     @staticmethod
@@ -101,7 +101,7 @@ class IndexMap:
         elif callable(given):
             return IndexMap.from_func(given, ndim)
         else:
-            raise TypeError(f"an index map is a lambda such as lambda i, j: (j, i), not {shown(given)}")
+            raise TypeError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(given)}")
         if ndim is not None and len(found.names) != ndim:
             raise IndexMapError(f"the map {found} takes {len(found.names)} indices; there are {ndim}")
         return found
@@ -124,11 +124,11 @@ class IndexMap:
     def map_indices(self, indices: Sequence[Any]) -> list[Any]:
         """Where a point goes. Indices may be integers, terms or index expressions of a program."""
         if isinstance(indices, str) or not hasattr(type(indices), "__len__"):
-            raise IndexMapError(f"the map {self} takes a list of indices, not {shown(indices)}")
+            raise IndexMapError(f"the map {self} takes a list of indices, not {short_repr(indices)}")
         if len(indices) != len(self.names):
             raise IndexMapError(f"the map {self} takes {len(self.names)} indices, not {len(indices)}")
         if odd := [i for i in indices if i is None or isinstance(i, (str, list, tuple, dict))]:
-            raise IndexMapError(f"an index is an integer or an expression, not {shown(odd[0])}")
+            raise IndexMapError(f"an index is an integer or an expression, not {short_repr(odd[0])}")
         return [evaluate(t, dict(zip(self.names, indices, strict=True))) for t in self.terms]
 
     def affine(self, names: Sequence[str] | None = None) -> tuple[ir.AffineExpr, ...]:
@@ -218,13 +218,13 @@ class IndexMap:
 
 
 def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
-    """Names of the indices that a function takes; `*indices` stands for as many as are left."""
+    """Names of the indices that a function takes; `*indices` takes the rest."""
     if not callable(function):
-        raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {shown(function)}")
+        raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(function)}")
     try:
         found = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise IndexMapError(f"{shown(function)} has no signature to read; write the map as a lambda") from None
+        raise IndexMapError(f"{short_repr(function)} has no signature to read; write the map as a lambda") from None
     names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if odd := [p.name for p in found if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]:
         raise IndexMapError(f"an index map takes indices by place; {odd[0]} is taken by name")
@@ -268,7 +268,7 @@ def _flat_nodes(node: ast.expr) -> Iterable[ast.expr]:
 def box_of(shape: Sequence[Any]) -> Box:
     """A shape of integers, names and expressions of names as a box."""
     if not isinstance(shape, (list, tuple)):
-        raise IndexMapError(f"a shape is a list of integers and names of sizes, not {shown(shape)}")
+        raise IndexMapError(f"a shape is a list of integers and names of sizes, not {short_repr(shape)}")
     terms = [Name(n) if isinstance(n, str) else as_term(n) for n in shape]
     sizes = sorted({name for t in terms for name in names_in(t)})
     return Box(tuple(to_affine(t, sizes) for t in terms), tuple(sizes))

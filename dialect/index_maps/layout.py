@@ -1,32 +1,31 @@
-"""A map from the points of a box to other points, decided exactly: where points meet, the image, the inverse, the rest.
+"""A map from the points of a box to other points, decided by isl: collisions, image, inverse, padding.
 
 Expressions are MLIR's, over the dimensions of the box and then the sizes (isl parameters, never negative).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Remembered, cost, used_dims
+from tir_mlir.dialect.ir import by_structure, cost, simplified_expr, used_dims
 from tir_mlir.dialect.presburger import (
     Domain,
+    dim_factors,
     dim_type,
     flatten,
-    fold,
-    has_division,
     intervals,
     local_space,
     nonneg,
-    question,
     recover,
     smallest_point,
     to_aff,
+    zeros,
 )
 
 AffineExpr = ir.AffineExpr
@@ -172,7 +171,7 @@ class Layout:
             pieces = bound.coalesce().gist(back.domain()).get_pieces()
             if len(pieces) == 1:
                 expr = recover(_whole(pieces[0][1]), _dims(rank + len(self.box.params)), rank)
-                forms.append(simple(expr, rank + len(self.box.params)))
+                forms.append(simplified_expr(expr, rank + len(self.box.params)))
         forms = forms or self._digit(number)
         if not forms:
             raise NotProvable(f"the inverse of the map has no single expression for dimension {number}")
@@ -182,7 +181,7 @@ class Layout:
         """One coordinate as a digit of a place: isl makes a piece of each value of one in the middle."""
         extent = self.box.extents[number]
         for place, expr in enumerate(self.exprs):
-            found = intervals.terms(expr)
+            found = dim_factors(expr)
             weight = found[0].get(number, 0) if found else 0
             if weight <= 0 or not isinstance(extent, ir.AffineConstantExpr):
                 continue
@@ -190,8 +189,8 @@ class Layout:
                 AffineExpr.get_mod(AffineExpr.get_floor_div(e, weight), extent.value)
                 for e in (AffineExpr.get_dim(place), expr)
             )
-            same = self.box.aff(here - AffineExpr.get_dim(number)).zero_basic_set()
-            if self.box.points.is_subset(same.to_set()):
+            same = zeros(self.box.aff(here - AffineExpr.get_dim(number)))
+            if self.box.points.is_subset(same):
                 return [digit]
         return []
 
@@ -238,26 +237,26 @@ class Layout:
 
     def _expr(self, aff: isl.Aff) -> ir.AffineExpr:
         count = len(self.exprs) + len(self.box.params)
-        return simple(recover(aff, _dims(count), len(self.exprs)), count)
+        return simplified_expr(recover(aff, _dims(count), len(self.exprs)), count)
 
     def _where(self, conditions: Conjunction) -> isl.Set:
         points = isl.Set.universe(self.target.points.get_space())
         for expr, is_eq in conditions:
             aff = self.target.aff(expr)
-            points = points.intersect(aff.zero_basic_set().to_set() if is_eq else nonneg(aff))
+            points = points.intersect(zeros(aff) if is_eq else nonneg(aff))
         return points
 
     def _failing(self, condition: tuple[ir.AffineExpr, bool]) -> list[Conjunction]:
         """Where one condition does not hold."""
         expr, is_eq = condition
         count = len(self.exprs) + len(self.box.params)
-        sides = [simple(expr * -1 - 1, count)] + ([simple(expr - 1, count)] if is_eq else [])
+        sides = [simplified_expr(expr * -1 - 1, count)] + ([simplified_expr(expr - 1, count)] if is_eq else [])
         return [[(s, False)] for s in sides if not self._where([(s, False)]).intersect(self.target.points).is_empty()]
 
     def _tidy(self, piece: Conjunction) -> Conjunction:
         """`16 * a + b >= 60` as `a == 3 and b >= 12`, where that is the same in the target."""
         expr, is_eq = piece[0]
-        found = intervals.terms(expr)
+        found = dim_factors(expr)
         if is_eq or found is None or len(found[0]) < 2:
             return piece
         top = max(found[0], key=lambda d: abs(found[0][d]))
@@ -269,49 +268,19 @@ class Layout:
         swap = _dims(count)
         swap[top] = AffineExpr.get_constant(last)
         rest = expr.compose(ir.AffineMap.get(count, 0, swap))
-        tidy = [(AffineExpr.get_dim(top) - last, True), (simple(rest, count), False)]
+        tidy = [(AffineExpr.get_dim(top) - last, True), (simplified_expr(rest, count), False)]
         ours, box = self._where(piece), self.target.points
         return tidy if self._where(tidy).intersect(box).is_equal(ours.intersect(box)) else piece
 
 
-_layouts: Remembered[Hashable, Layout] = Remembered(1 << 10)
-
-
+@by_structure(lambda exprs, box: (exprs, box.extents, box.params, str(box.sizes)), limit=1 << 10)
 def layout_of(exprs: tuple[ir.AffineExpr, ...], box: Box) -> Layout:
-    """The layout; what was once found out about one is known of all with the same content."""
-    key = (exprs, box.extents, box.params, str(box.sizes))
-    found = _layouts.get(key)
-    if found is None:
-        found = _layouts[key] = Layout(exprs, box)
-    return found
-
-
-@lru_cache(maxsize=1 << 13)
-def simplest(expr: ir.AffineExpr, known: tuple[tuple[intervals.Bound, intervals.Bound], ...]) -> ir.AffineExpr:
-    """An expression in its shortest form where every dimension lies in a range: `(i * 16 + j) // 16` is `i`."""
-    folded = fold(expr, known).maybe_downcast()
-    if not has_division(folded):
-        return folded
-    local = local_space(len(known), [])
-    zero = isl.Aff.zero_on_domain(local)
-    dims = [isl.Aff.var_on_domain(local, dim_type.set, d) for d in range(len(known))]
-    inside = isl.Set.universe(local.get_space())
-    for var, (low, high) in zip(dims, known, strict=True):
-        if low is not None:
-            inside = inside.intersect(nonneg(var.add_constant_val(isl.Val(-low))))
-        if high is not None:
-            inside = inside.intersect(nonneg(var.neg().add_constant_val(isl.Val(high))))
-    try:
-        with question("simplification"):
-            aff = to_aff(folded, dims, zero).gist(inside)
-            found = recover(aff, _dims(len(known)), len(known)) if aff.get_denominator_val().is_one() else folded
-    except NotProvable:
-        return folded
-    return simple(found, len(known)) if cost(found) < cost(folded) else folded
+    """The layout of a map: one object for equal content, so that what it has computed is computed once."""
+    return Layout(exprs, box)
 
 
 def _first(piece: Conjunction) -> int:
-    """The first dimension that a condition is about: conditions are told in the order of dimensions."""
+    """The first dimension that a condition uses: messages list conditions in the order of dimensions."""
     return min((d for expr, _ in piece for d in used_dims(expr)), default=0)
 
 
@@ -333,16 +302,10 @@ def _dims(count: int) -> list[ir.AffineExpr]:
     return [AffineExpr.get_dim(i) for i in range(count)]
 
 
-def simple(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
-    """MLIR's simplification where it is shorter."""
-    shorter = AffineExpr.simplify_affine_expr(expr, count, 0).maybe_downcast()
-    return shorter if cost(shorter) <= cost(expr) else expr.maybe_downcast()
-
-
 def _after(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
     """`expr + 1`; `(n - 1) // 16 + 1` is written `(n + 15) // 16`."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineFloorDivExpr):
         step = ir.AffineConstantExpr(expr.rhs.maybe_downcast()).value
-        return AffineExpr.get_floor_div(simple(expr.lhs + step, count), expr.rhs)
-    return simple(expr + 1, count)
+        return AffineExpr.get_floor_div(simplified_expr(expr.lhs + step, count), expr.rhs)
+    return simplified_expr(expr + 1, count)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.index_maps.layout import Conjunction, Padding
-from tir_mlir.dialect.index_maps.terms import Number, Operation, Term, evaluate, from_affine
+from tir_mlir.dialect.index_maps.terms import Number, Term, evaluate, from_affine
+from tir_mlir.dialect.presburger import linear_terms
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,12 @@ class Condition:
     def of(expr: ir.AffineExpr, is_eq: bool, names: Sequence[str]) -> Condition:
         """`expr >= 0` (or `== 0`) with what is subtracted moved to the other side."""
         sides: list[list[Term]] = [[], []]
-        for sign, term in _summands(from_affine(expr, list(names)), 1):
-            sides[sign < 0].append(term)
+        terms, constant = linear_terms(expr)
+        for term, factor in terms.items():
+            part = from_affine(term, list(names))
+            sides[factor < 0].append(part if abs(factor) == 1 else part * abs(factor))
+        if constant:
+            sides[constant < 0].append(Number(abs(constant)))
         left, right = (_total(side) for side in sides)
         return Condition(right, left, is_eq) if is_eq and not sides[0] else Condition(left, right, is_eq)
 
@@ -39,21 +44,6 @@ class Condition:
         if isinstance(self.left, Number):  # 13 >= i reads better the other way round
             return f"{self.right} <= {self.left}"
         return f"{self.left} >= {self.right}"
-
-
-def _summands(term: Term, sign: int) -> list[tuple[int, Term]]:
-    """A sum as signed parts, each part with a positive factor."""
-    if isinstance(term, Number):
-        if term.value == 0:
-            return []
-        return [(sign if term.value > 0 else -sign, Number(abs(term.value)))]
-    if isinstance(term, Operation) and term.symbol in ("+", "-"):
-        other = sign if term.symbol == "+" else -sign
-        return [*_summands(term.left, sign), *_summands(term.right, other)]
-    if isinstance(term, Operation) and term.symbol == "*" and isinstance(term.right, Number) and term.right.value < 0:
-        factor = -term.right.value
-        return [(-sign, term.left if factor == 1 else term.left * factor)]
-    return [(sign, term)]
 
 
 def _total(parts: Sequence[Term]) -> Term:

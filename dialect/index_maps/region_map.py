@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import IndexMapError, shown
+from tir_mlir.dialect.diagnostics import IndexMapError, short_repr
 from tir_mlir.dialect.index_maps.index_map import called, parameters
 from tir_mlir.dialect.index_maps.terms import Term, as_term, combine, evaluate, from_ast
 from tir_mlir.dialect.ir import Index
@@ -30,7 +30,7 @@ class RegionMap:
         elif callable(given):
             self._function = given
         else:
-            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {shown(given)}")
+            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {short_repr(given)}")
 
     @staticmethod
     def from_text(text: str) -> RegionMap:
@@ -87,5 +87,5 @@ def _span(item: Any) -> Span:
     if len(ends) == 1:
         return as_term(ends[0]), combine("+", ends[0], 1)
     if len(ends) != 2:
-        raise IndexMapError(f"a dimension of a region is an expression or (begin, end), not {shown(item)}")
+        raise IndexMapError(f"a dimension of a region is an expression or (begin, end), not {short_repr(item)}")
     return as_term(ends[0]), as_term(ends[1])

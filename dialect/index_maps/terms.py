@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, shown
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
 
 AffineExpr = ir.AffineExpr
 _APPLY: dict[str, Callable[[Any, Any], Any]] = {
@@ -157,7 +157,7 @@ def as_term(item: Any) -> Term:
     if isinstance(item, float):
         return Number(item)
     raise NotAffine(
-        f"{shown(item)} ({type(item).__name__}) cannot be part of an index map; it has variables and integers"
+        f"{short_repr(item)} ({type(item).__name__}) cannot be part of an index map; it has variables and integers"
     )
 
 
@@ -188,7 +188,7 @@ def evaluate(term: Term, values: Mapping[str, Any]) -> Any:
         return values[term.name]
     if isinstance(term, Number):
         return term.value
-    assert isinstance(term, Operation)  # there is no other kind of term
+    assert isinstance(term, Operation)  # the only other kind of term
     return _APPLY[term.symbol](evaluate(term.left, values), evaluate(term.right, values))
 
 
@@ -232,7 +232,7 @@ def to_affine(term: Term, names: list[str]) -> ir.AffineExpr:
         if not -(2**63) <= term.value < 2**63:
             raise NotAffine(f"{term.value} does not fit an index (64 bits)")
         return AffineExpr.get_constant(term.value)
-    assert isinstance(term, Operation)  # there is no other kind of term
+    assert isinstance(term, Operation)  # the only other kind of term
     left, right = to_affine(term.left, names), to_affine(term.right, names)
     if term.symbol == "//":
         return AffineExpr.get_floor_div(left, right)

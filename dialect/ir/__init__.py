@@ -1,4 +1,6 @@
-"""The encoding of TensorIR in upstream MLIR: attributes, index expressions, typed views, building, walking, editing."""
+"""The encoding in Python: `tir.*` attributes, index expressions, typed views of ops; building, walking and editing IR;
+caches of answers about it. Nothing here reasons about programs.
+"""
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES, SHARED
 from tir_mlir.dialect.ir.context import entered
@@ -16,12 +18,14 @@ from tir_mlir.dialect.ir.index import (
     over_dims,
     read_apply,
     read_map,
+    simplified_expr,
     step,
     trim,
     used_dims,
 )
-from tir_mlir.dialect.ir.memo import answers, frozen, only_reads, remembered
-from tir_mlir.dialect.ir.structural_key import Nest, Place, Remembered, nest_in, nest_of
+from tir_mlir.dialect.ir.memo import BoundedDict, answers, by_structure, frozen, only_reads, remembered
+from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE
+from tir_mlir.dialect.ir.structural_key import NestKey, Origin, nest_key_in, nest_key_of
 from tir_mlir.dialect.ir.views import (
     Block,
     Buffer,
@@ -37,6 +41,7 @@ from tir_mlir.dialect.ir.views import (
     is_loop,
     is_size,
     is_where,
+    owner_op,
     parent_op,
     symbol_name,
     symbols_by_name,
@@ -54,7 +59,6 @@ from tir_mlir.dialect.ir.walk import (
     enclosing_block,
     enclosing_loop_name,
     find,
-    home,
     is_inside,
     loops_above,
     module_of,
@@ -69,18 +73,20 @@ __all__ = [
     "enclosing_loop_name",
     "AFFINE_ACCESS",
     "AFFINE_OPS",
+    "ASSOCIATIVE",
     "Block",
+    "BoundedDict",
     "Buffer",
+    "COMMUTATIVE",
     "Constraint",
     "Func",
     "Index",
     "Iter",
     "IterSpec",
     "Loop",
-    "Nest",
+    "NestKey",
     "OVERWRITES",
-    "Place",
-    "Remembered",
+    "Origin",
     "SHARED",
     "View",
     "access_indices",
@@ -91,6 +97,7 @@ __all__ = [
     "at_end",
     "bits",
     "blocks_below",
+    "by_structure",
     "child_towards",
     "clone_module",
     "common_parent",
@@ -108,7 +115,6 @@ __all__ = [
     "frozen",
     "func_of",
     "funcs",
-    "home",
     "is_apply",
     "is_block",
     "is_init",
@@ -121,11 +127,12 @@ __all__ = [
     "loop",
     "loops_above",
     "module_of",
-    "nest_in",
-    "nest_of",
+    "nest_key_in",
+    "nest_key_of",
     "only_reads",
     "ops",
     "over_dims",
+    "owner_op",
     "parent_op",
     "parents",
     "parse_set",
@@ -135,6 +142,7 @@ __all__ = [
     "rebind",
     "rebuild_guard",
     "remembered",
+    "simplified_expr",
     "step",
     "substitute",
     "symbol_name",

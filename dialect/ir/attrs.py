@@ -6,7 +6,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import NotAnAttribute, shown
+from tir_mlir.dialect.diagnostics import NotAnAttribute, short_repr
 
 NAME = "tir.name"
 ID = "tir.id"
@@ -49,7 +49,7 @@ def to_attr(value: Any) -> ir.Attribute:
         return ir.FloatAttr.get(ir.F64Type.get(), value)
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-            raise NotAnAttribute(f"{shown(value)} holds half a character")
+            raise NotAnAttribute(f"{short_repr(value)} holds half a character")
         return ir.StringAttr.get(value)
     if isinstance(value, (list, tuple)):
         return ir.ArrayAttr.get([to_attr(v) for v in value])
@@ -58,10 +58,10 @@ def to_attr(value: Any) -> ir.Attribute:
             raise NotAnAttribute("an annotation needs a name; the key is empty")
         for key in value:
             if not isinstance(key, str):
-                raise NotAnAttribute(f"the keys of an annotation are strings, not {shown(key)}")
+                raise NotAnAttribute(f"the keys of an annotation are strings, not {short_repr(key)}")
         return ir.DictAttr.get({k: to_attr(v) for k, v in value.items()})
     raise NotAnAttribute(
-        f"{shown(value)} ({type(value).__name__}) cannot be an annotation; use str, int, float, bool, list or dict"
+        f"{short_repr(value)} ({type(value).__name__}) cannot be an annotation; use str, int, float, bool, list or dict"
     )
 
 
@@ -91,7 +91,14 @@ def of_argument(op: ir.Operation, number: int) -> dict[str, Any]:
     return from_attr(ir.ArrayAttr(op.attributes["arg_attrs"])[number]) if "arg_attrs" in op.attributes else {}
 
 
-def affine_map(op: ir.Operation, key: str) -> ir.AffineMap:
+def argument_attrs(op: ir.Operation, key: str = "arg_attrs") -> list[dict[str, ir.Attribute]]:
+    """The attributes of every argument (or, under `res_attrs`, result) of a function; [] if it has none at all."""
+    if key not in op.attributes:
+        return []
+    return [{named.name: named.attr for named in ir.DictAttr(entry)} for entry in ir.ArrayAttr(op.attributes[key])]
+
+
+def affine_map(op: ir.Operation, key: str = "map") -> ir.AffineMap:
     """The affine map that `op` holds under `key`."""
     return ir.AffineMapAttr(op.attributes[key]).value
 

@@ -14,7 +14,7 @@ from tir_mlir.dialect.diagnostics import ForkError
 
 _PACKAGE = __name__.partition(".")[0] + "."
 _RUNTIMES = (_PACKAGE + "runtime.", _PACKAGE + "compat.runtime")
-"""What calls a built program, which is not in MLIR."""
+"""Modules that call a built program, which is not in MLIR."""
 _lock = threading.RLock()  # a signal handler may come in while it is held
 _context: ir.Context | None = None
 _single = False  # whether the context runs without its pool of threads, for a fork

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import TirError, shown
+from tir_mlir.dialect.diagnostics import TirError, short_repr
 
 _FLOATS = {"float16": ir.F16Type, "bfloat16": ir.BF16Type, "float32": ir.F32Type, "float64": ir.F64Type}
 _INTS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
@@ -17,7 +17,7 @@ def to_mlir(dtype: str) -> ir.Type:
         return _FLOATS[dtype].get()
     if isinstance(dtype, str) and dtype in _INTS:
         return ir.IntegerType.get_signless(_INTS[dtype])
-    said = f'"{dtype}"' if isinstance(dtype, str) else shown(dtype)
+    said = f'"{dtype}"' if isinstance(dtype, str) else short_repr(dtype)
     raise TirError(f"dtype {said} is not supported; use one of {', '.join(NAMES)}")
 
 

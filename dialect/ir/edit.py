@@ -106,7 +106,7 @@ def _map(map_: ir.AffineMap) -> ir.Attribute:
 
 
 def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Operation:
-    """Apply `change` to every index expression of an affine op; returns the op that stands in its place."""
+    """Apply `change` to every index expression of an affine op; returns the op that replaces it."""
     if op.name in (*AFFINE_ACCESS, "affine.apply"):
         start = {"affine.apply": 0, "affine.load": 1, "affine.vector_load": 1}.get(op.name, 2)
         operands = list(op.operands)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import NotAffine, shown
+from tir_mlir.dialect.diagnostics import NotAffine, short_repr
 
 AffineExpr = ir.AffineExpr
 
@@ -107,8 +107,8 @@ class Index:
         return compose(self.expr, [mapping.get(v) or Index.of(v) for v in self.values])
 
     def simplified(self) -> Index:
-        """MLIR's own simplification (no ranges; see `from_isl.simplify` for the one that knows them)."""
-        shorter = _shorter(self.expr, len(self.values))
+        """MLIR's own simplification, without ranges (`presburger.simplify` has those that know them)."""
+        shorter = simplified_expr(self.expr, len(self.values))
         return self if shorter is self.expr else trim(shorter, self.values)
 
     def trimmed(self) -> Index:
@@ -131,7 +131,7 @@ class Index:
 @lru_cache(maxsize=1 << 12)
 def _constant(value: int) -> ir.AffineExpr:
     if not -(2**63) <= value < 2**63:
-        raise NotAffine(f"{shown(value)} does not fit an index (64 bits)")
+        raise NotAffine(f"{short_repr(value)} does not fit an index (64 bits)")
     return AffineExpr.get_constant(value)
 
 
@@ -141,8 +141,8 @@ def _dim(number: int) -> ir.AffineExpr:
 
 
 @lru_cache(maxsize=1 << 16)
-def _shorter(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
-    """MLIR's simplification where it does not make the expression longer (it may spread a remainder into a floor)."""
+def simplified_expr(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
+    """MLIR's simplification of an expression over `count` dimensions; `expr` itself where that would be longer."""
     simple = AffineExpr.simplify_affine_expr(expr, count, 0).maybe_downcast()
     return simple if cost(simple) <= cost(expr) else expr
 
@@ -283,7 +283,7 @@ def _symbols_to_dims(expr: ir.AffineExpr, swap: Sequence[ir.AffineExpr]) -> ir.A
 
 
 def _made(value: ir.Value) -> Index | None:
-    """What an `affine.apply` or a constant is worth; None for a value that indices are made of."""
+    """The expression of an `affine.apply` or constant; None for any other value."""
     if isinstance(value.owner, ir.Block):
         return None
     if value.owner.name == "arith.constant":

@@ -1,24 +1,42 @@
-"""Answers remembered while a module stands still.
+"""Caches of answers about IR.
 
-A verification, or the checks of a primitive, asks the same thing often.
+`remembered` keeps answers while a module is frozen: a verification, or the checks of a primitive, ask the same question
+often. `by_structure` keeps answers across modules under a key of what they depend on: a step works on a clone, so all
+ops are new after it, while most of the program is unchanged.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 _state = threading.local()
 F = TypeVar("F", bound=Callable[..., Any])
+K = TypeVar("K")
+V = TypeVar("V")
+_MISSING = object()
+
+
+class BoundedDict(dict[K, V], Generic[K, V]):
+    """A dictionary that is cleared when it reaches `limit` entries."""
+
+    def __init__(self, limit: int = 1 << 14):
+        super().__init__()
+        self._limit = limit
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if len(self) >= self._limit:
+            self.clear()
+        super().__setitem__(key, value)
 
 
 class Answers(type(threading.RLock())):  # type: ignore[misc]
-    """What has been asked; good while it is entered, by a `with` that alone keeps it.
+    """The answers of one frozen period, valid while entered; only the `with` statement keeps them alive.
 
-    A lock for one thing only: Python enters and leaves it in one step, where Ctrl-C cannot come between.
+    It is a lock for one reason: Python enters and leaves a lock in one step, which Ctrl-C cannot interrupt.
     """
 
     def __init__(self) -> None:
@@ -26,7 +44,7 @@ class Answers(type(threading.RLock())):  # type: ignore[misc]
 
 
 def answers() -> dict[Any, Any] | None:
-    """What has been asked since the module was declared frozen; None when it may be changing."""
+    """The answers since the module was frozen; None while it may change."""
     held = _held()
     return None if held is None else held.known
 
@@ -37,12 +55,14 @@ def _held() -> Answers | None:
 
 
 def _nothing() -> None:
-    """Stands for a reference to what is gone."""
+    """A dead reference."""
 
 
 def frozen() -> Answers:
-    """What to enter, `with frozen():`, while nothing edits a module. Ops, values and views made inside must not be kept
-    beyond it."""
+    """The context in which modules are not edited: `with frozen():`. May be nested.
+
+    Ops, values and views made inside must not outlive it.
+    """
     held = _held()
     if held is None:
         held = Answers()
@@ -51,7 +71,7 @@ def frozen() -> Answers:
 
 
 def only_reads(function: F) -> F:
-    """A function that edits no module: all are frozen while it runs."""
+    """Freeze all modules while a function that edits none of them runs."""
 
     @wraps(function)
     def ask(*args: Any, **kwargs: Any) -> Any:
@@ -75,3 +95,28 @@ def remembered(function: F) -> F:
         return known[key]
 
     return ask  # type: ignore[return-value]
+
+
+def by_structure(key: Callable[..., Hashable | None], limit: int = 1 << 14) -> Callable[[F], F]:
+    """Remember the answers of a function across modules, under `key(*args)`.
+
+    The key must hold all that the answer depends on, and the answer no ops or values. A call whose key is None, or that
+    raises, is not remembered.
+    """
+
+    def decorate(function: F) -> F:
+        known: BoundedDict[Hashable, Any] = BoundedDict(limit)
+
+        @wraps(function)
+        def ask(*args: Any) -> Any:
+            at = key(*args)
+            if at is None:
+                return function(*args)
+            found = known.get(at, _MISSING)
+            if found is _MISSING:
+                found = known[at] = function(*args)
+            return found
+
+        return ask  # type: ignore[return-value]
+
+    return decorate

@@ -1,57 +1,42 @@
-"""The content of the loops, blocks and guards around an op, as a number: equal content, equal number, in any module.
+"""Structural keys: a number for the loops, blocks and guards around an op, equal for equal structure in any module.
 
-A step works on a copy, so ops are new after every step while nearly all of the program is what it was. What depends on
-the surroundings of an op alone (its iterations, whether its bindings stay inside) is therefore remembered by number.
+A step works on a clone, so all ops are new after it while most of the program is unchanged. Answers that depend on the
+surroundings of an op alone (its iterations, whether its bindings stay in their domains) are cached under this number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import is_apply
-from tir_mlir.dialect.ir.memo import remembered
-from tir_mlir.dialect.ir.views import is_block, is_loop, symbols_by_name
-from tir_mlir.dialect.ir.walk import home
+from tir_mlir.dialect.ir.memo import BoundedDict, remembered
+from tir_mlir.dialect.ir.views import is_block, is_loop, owner_op, symbols_by_name
 
-Place = Any  # where a value comes from: a count from the outside in, a shape variable's name, or an expression of these
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Remembered(dict[K, V], Generic[K, V]):
-    """A dictionary that starts afresh when it has grown large."""
-
-    def __init__(self, limit: int = 1 << 14):
-        super().__init__()
-        self._limit = limit
-
-    def __setitem__(self, key: K, value: V) -> None:
-        if len(self) >= self._limit:
-            self.clear()
-        super().__setitem__(key, value)
+Origin = Any
+"""Where a value comes from: a count from the outside in, a shape variable's name, or an expression of these."""
 
 
 @dataclass(frozen=True)
-class Nest:
-    """What is around the ops of one block of ops: its number, and the place of every value that affine maps may use."""
+class NestKey:
+    """What surrounds the ops of one MLIR block: its number, and the origin of every value that affine maps may use."""
 
     number: int
-    places: dict[ir.Value, Place]
+    places: dict[ir.Value, Origin]
 
-    def place(self, value: ir.Value) -> Place:
-        """Where a value comes from; None when that cannot be told."""
+    def place(self, value: ir.Value) -> Origin:
+        """Where a value comes from; None if unknown."""
         found = self.places.get(value)
         if found is None and is_apply(value):
-            found = self.mapped(attrs.affine_map(home(value), "map"), home(value).operands)
+            found = self.mapped(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
         return found
 
-    def mapped(self, what: Any, operands: Iterable[ir.Value]) -> Place:
-        """An attribute and the places of its operands, as a key; None when one cannot be told."""
+    def mapped(self, what: Any, operands: Iterable[ir.Value]) -> Origin:
+        """An attribute and the places of its operands, as a key; None if one is unknown."""
         found = []
         for value in operands:
             place = self.place(value)
@@ -61,21 +46,21 @@ class Nest:
         return (what, *found)
 
 
-_numbers: Remembered[Any, int] = Remembered(1 << 16)
+_numbers: BoundedDict[Any, int] = BoundedDict(1 << 16)
 _next = 0
 _LOOP = ("lowerBoundMap", "upperBoundMap")
 _BLOCK = ("lowerBoundsMap", attrs.MIN, attrs.EXTENT, attrs.SYMS)
 
 
 @remembered
-def nest_in(body: ir.Block) -> Nest | None:
-    """The nest around the ops of a body; None when its content has no key (it is then like no other)."""
+def nest_key_in(body: ir.Block) -> NestKey | None:
+    """The key of what surrounds the ops of a body; None if it holds something that has no key."""
     op = body.owner.operation
     if op.name == "func.func":
         places = {value: name for name, value in symbols_by_name(op).items()}
         promises = [op.attributes[k] for k in (attrs.ASSUME, attrs.SYMS) if k in op.attributes]
-        return Nest(_number(("func", *promises, *sorted(places.values()))), places)
-    outer = nest_in(op.block) if op.name != "builtin.module" else None
+        return NestKey(_number(("func", *promises, *sorted(places.values()))), places)
+    outer = nest_key_in(op.block) if op.name != "builtin.module" else None
     if outer is None:
         return None
     attributes = op.attributes
@@ -90,12 +75,12 @@ def nest_in(body: ir.Block) -> Nest | None:
     arguments = body.arguments if keys else ()
     count = len(outer.places)
     places = outer.places | {value: count + n for n, value in enumerate(arguments)}
-    return Nest(_number((outer.number, mapped)), places)
+    return NestKey(_number((outer.number, mapped)), places)
 
 
-def nest_of(op: ir.Operation) -> Nest | None:
-    """The nest around an op."""
-    return nest_in(op.block)
+def nest_key_of(op: ir.Operation) -> NestKey | None:
+    """The key of what surrounds an op."""
+    return nest_key_in(op.block)
 
 
 def _number(key: Any) -> int:

@@ -47,7 +47,7 @@ class Iter:
 
 
 class View:
-    """What loops, blocks and functions share: an op with an id. While a module is frozen, one view an op."""
+    """Base of loops, blocks and functions: an op with an id. While a module is frozen, one view per op."""
 
     def __new__(cls, op: Any) -> Any:
         known = answers()
@@ -374,16 +374,22 @@ def is_size(op: ir.Operation) -> bool:
 
 def symbol_name(value: ir.Value) -> str:
     """The stable name of a shape variable: its isl parameter."""
-    for name, symbol in symbols_by_name(defining_op(value)).items():
+    for name, symbol in symbols_by_name(owner_op(value)).items():
         if symbol == value:
             return name
     return str(value).split(" ", 1)[0].lstrip("%") or "s"
 
 
-def defining_op(value: ir.Value) -> ir.Operation:
-    """The op that gives a value, or whose body has it as an argument."""
+def owner_op(value: ir.Value) -> ir.Operation:
+    """The op whose result a value is, or whose region has it as a block argument."""
     owner = value.owner
     return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+
+
+def defining_op(value: ir.Value) -> ir.Operation | None:
+    """The op whose result a value is; None for a block argument."""
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation
 
 
 def _over_symbols(op: ir.Operation, key: str, symbols: Sequence[ir.Value]) -> list[Index]:

@@ -1,7 +1,4 @@
-"""Finding one's way in a module, and the safe edits: substitute, rebuild, move, erase.
-
-Every IR edit goes through here or `create`.
-"""
+"""IR traversal: ops, parents, blocks, loops, and the affine maps of ops."""
 
 from __future__ import annotations
 
@@ -60,7 +57,7 @@ def parents(op: ir.Operation) -> list[ir.Operation]:
 
 
 def enclosing_block(op: ir.Operation) -> Block | Func:
-    """The block (or function, the root block) whose body an op stands in."""
+    """The block (or function, the root block) whose body holds an op."""
     for parent in parents(op):
         if is_block(parent):
             return Block(parent)
@@ -93,7 +90,7 @@ def all_blocks(root: ir.Operation) -> list[Block]:
 
 
 def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
-    """Whether `op` is `outer` or stands beneath it."""
+    """Whether `op` is `outer` or is nested in it."""
     return op == outer or any(p == outer for p in parents(op))
 
 
@@ -118,12 +115,6 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
     return last
 
 
-def home(value: ir.Value) -> ir.Operation:
-    """The op that makes a value, or whose body has it as an argument."""
-    owner = value.owner
-    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-
-
 def enclosing_loop_name(value: ir.Value) -> str | None:
     """The name of the loop whose variable `value` is; None for anything else."""
     owner = value.owner
@@ -133,7 +124,7 @@ def enclosing_loop_name(value: ir.Value) -> str | None:
 
 
 def position(op: ir.Operation) -> int:
-    """Place of an op in its block."""
+    """Position of an op in its MLIR block."""
     return next(i for i, o in enumerate(op.operation.block.operations) if o.operation == op)
 
 
@@ -198,7 +189,7 @@ def module_of(op: ir.Operation) -> ir.Operation:
 
 
 def visit(root: ir.Operation, function: Callable[[ir.Operation], ir.WalkResult]) -> None:
-    """Call a function for `root` and every op below it, pre-order; it says how to go on.
+    """Call a function for `root` and every op below it, pre-order; its result says how to continue.
 
     Ctrl-C stays Ctrl-C: MLIR makes a RuntimeError of whatever comes up in a function that it calls.
     """

@@ -1,15 +1,28 @@
-"""Integer reasoning: intervals first, isl sets after; simplification under ranges; implied conditions."""
+"""Integer reasoning: affine expressions by interval arithmetic first, isl sets after. Simplification under ranges,
+full boxes of loops, implied guards, conditions on shape variables.
+"""
 
 from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
-from tir_mlir.dialect.presburger.full_box import NotABox, box_of
+from tir_mlir.dialect.presburger.full_box import NotABox, Span, box_of, is_full_box, is_injective, span
 from tir_mlir.dialect.presburger.guards import either, sides
-from tir_mlir.dialect.presburger.intervals import Bound, Box, around, terms
+from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, around
 from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
+from tir_mlir.dialect.presburger.linear_terms import (
+    DimFactors,
+    LinearTerms,
+    Split,
+    dim_factors,
+    linear_terms,
+    split_linear,
+    summands,
+)
 from tir_mlir.dialect.presburger.sets import (
     Domain,
+    constraint_set,
     dim_type,
     domain,
     flatten,
+    guard_set,
     holds,
     local_space,
     nonneg,
@@ -18,26 +31,37 @@ from tir_mlir.dialect.presburger.sets import (
     sizes,
     smallest_point,
     to_aff,
+    zeros,
 )
-from tir_mlir.dialect.presburger.simplify import fold, folded
+from tir_mlir.dialect.presburger.simplify import fold_expr, fold_index, simplify_expr, simplify_index
 from tir_mlir.dialect.presburger.size_conditions import only_where, promised, sizes_without
 
 __all__ = [
     "Bound",
-    "Box",
+    "ValueRanges",
+    "DimFactors",
     "Domain",
+    "LinearTerms",
     "NotABox",
+    "Span",
+    "Split",
     "around",
     "assume",
     "box_of",
+    "constraint_set",
+    "dim_factors",
     "dim_type",
     "domain",
     "either",
     "flatten",
-    "fold",
-    "folded",
+    "fold_expr",
+    "fold_index",
+    "guard_set",
     "has_division",
     "holds",
+    "is_full_box",
+    "is_injective",
+    "linear_terms",
     "local_space",
     "nonneg",
     "only_where",
@@ -46,11 +70,16 @@ __all__ = [
     "recover",
     "region_map",
     "sides",
+    "simplify_expr",
+    "simplify_index",
     "sizes",
     "sizes_without",
     "smallest_point",
+    "span",
     "speaks_of_sizes",
-    "terms",
+    "split_linear",
+    "summands",
     "to_aff",
     "to_index",
+    "zeros",
 ]

@@ -1,4 +1,4 @@
-"""What a function promises about its sizes: `T.assume(n % 16 == 0)`. Every proof may use it; every call checks it."""
+"""What a function assumes of its sizes: `T.assume(n % 16 == 0)`. Proofs may use it; every call checks it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir import (
 
 @remembered
 def assumptions(op: ir.Operation) -> list[Constraint]:
-    """The promises of the function around an op, as constraints on its shape variables."""
+    """The assumptions of the function around an op, as constraints on its shape variables."""
     func = func_of(op).op
     if attrs.ASSUME not in func.attributes:
         return []
@@ -33,7 +33,7 @@ def assumptions(op: ir.Operation) -> list[Constraint]:
 
 
 def assume(func: ir.Operation, more: Sequence[Constraint]) -> None:
-    """Add promises to a function; they speak of its shape variables only."""
+    """Add assumptions to a function; they may use its shape variables only."""
     every = [*assumptions(func), *more]
     map_, values = emit_map([c.index for c in every])
     set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in every])

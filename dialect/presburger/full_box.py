@@ -1,9 +1,11 @@
-"""Whether the iterations of a nest are a full box of its iterators, each point met once."""
+"""Whether loops visit every point of a box exactly once: mixed-radix digits first, isl where they do not decide."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import inf
+from typing import NamedTuple
 
 import islpy as isl
 from mlir import ir
@@ -15,19 +17,30 @@ from tir_mlir.dialect.ir import (
     Iter,
     Loop,
     attrs,
+    constraints,
     is_block,
     is_inside,
     is_loop,
-    is_where,
+    loops_above,
     over_dims,
     parents,
     symbols_by_name,
     used_dims,
 )
-from tir_mlir.dialect.presburger import intervals
-from tir_mlir.dialect.presburger.intervals import Range, constant_bounds, constant_of, terms
+from tir_mlir.dialect.presburger.intervals import Bound, constant_bounds, constant_of
 from tir_mlir.dialect.presburger.isl_exprs import to_index
-from tir_mlir.dialect.presburger.sets import Domain, dim_type, domain, flatten, question, region_map, smallest_point
+from tir_mlir.dialect.presburger.linear_terms import DimFactors, dim_factors, split_linear
+from tir_mlir.dialect.presburger.sets import (
+    Domain,
+    dim_type,
+    domain,
+    flatten,
+    local_space,
+    nonneg,
+    question,
+    region_map,
+    smallest_point,
+)
 from tir_mlir.dialect.presburger.size_conditions import only_where
 
 
@@ -35,10 +48,10 @@ class NotABox(TirError):
     """Iterations that leave a point of their bounding box out, meet one twice, or have bounds that vary."""
 
 
-Box = tuple[list[Index], list[Index]]
+BoxBounds = tuple[list[Index], list[Index]]
 
 
-def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, names: Sequence[str]) -> Box:
+def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, names: Sequence[str]) -> BoxBounds:
     """Minimum and extent of every iterator in the iterations of `op` beneath `top`, as expressions of outer values.
 
     From the bounds alone a set with holes, or a triangle, would look like a box: the set must equal it.
@@ -55,28 +68,30 @@ def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, n
         raise NotABox(str(error)) from error
 
 
-def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation) -> Box | None:
-    """Every iterator is a loop of its own plus an outer value, no loop is left over; None when that is not seen."""
+def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation) -> BoxBounds | None:
+    """The box if each iterator is an outer value plus a mixed-radix number of loops of its own; else None."""
     chain = [p for p in parents(op) if p != top and is_inside(p, top)]
     loops = {Loop(p).var: Loop(p) for p in chain if is_loop(p)}
     bound = {i.var: i.binding for p in chain if is_block(p) for i in Block(p).iters}
+    inner = {*loops, *bound}
     mins, extents = [], []
     for iterator in iterators:
         binding = bound.get(iterator, Index.of(iterator)).simplified()
         used = [v for v in binding.values if v in loops]
-        if len(used) != 1 or any(v in bound for v in binding.values):
+        split = split_linear(binding, used)
+        bounds = [constant_bounds(loops.pop(v).op) for v in used]
+        if split is None or any(v in inner for v in split.rest.values):  # no outer value: an iter, another's loop
             return None
-        loop = loops.pop(used[0])
-        low = binding - Index.of(loop.var)
-        extent = loop.const_extent
-        if loop.var in low.simplified().values or extent is None or loop.lower.as_constant() is None:
+        digits = [(factor, *ends) for factor, ends in zip(split.factors, bounds, strict=True) if ends is not None]
+        found = span(digits)
+        if len(digits) < len(used) or not used or not (found.dense and found.distinct) or found.low is None:
             return None
-        mins.append((low + loop.lower).simplified())
-        extents.append(Index.constant(extent))
+        mins.append((split.rest + found.low).simplified())
+        extents.append(Index.constant(found.size or 0))
     return (mins, extents) if not loops else None
 
 
-def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, order: str) -> Box:
+def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, order: str) -> BoxBounds:
     dom = domain(op, top, guards=False)
     outer, symbols = dom.dims[: dom.outer], symbols_by_name(op)
     image = dom.relation([dom.env[v] for v in iterators])
@@ -114,73 +129,181 @@ def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:
     return pieces[0][1]
 
 
-def full_box(op: ir.Operation) -> bool:
-    """Whether an unguarded block's bindings are plainly mixed-radix numbers of loops of constant bounds that reach all
-    of its constant domain."""
-    parent = op.parent
-    if parent is None or is_where(parent.operation):
-        return False
-    low = attrs.affine_map(op, "lowerBoundsMap")
-    known = []
-    for value in list(op.operands)[: low.n_inputs]:
-        owner = value.owner
-        if not isinstance(owner, ir.Block) or not is_loop(owner.owner.operation):
-            return False
-        bounds = constant_bounds(owner.owner.operation)
+# --- digits: sums of loops that count through an interval -----------------------------------------------------------
+
+
+class Span(NamedTuple):
+    """The values of a sum of digits: they lie in [low, high] (None: unbounded).
+
+    `dense`: every value in between is taken; `distinct`: different digits give different values.
+    """
+
+    low: Bound
+    high: Bound
+    dense: bool
+    distinct: bool
+
+    @property
+    def size(self) -> int | None:
+        """The number of values in [low, high]."""
+        return None if self.low is None or self.high is None else self.high - self.low + 1
+
+    def fills(self, start: int, extent: int) -> bool:
+        """Whether the values are exactly [start, start + extent), each taken once."""
+        return self.dense and self.distinct and self.low == start and self.size == extent
+
+
+def span(digits: Iterable[tuple[int, int, Bound]], start: int = 0, width: int = 1) -> Span:
+    """What `start + sum(factor * d)` takes for digits `(factor, least, most)`, each d in [least, most] on its own.
+
+    `width`: each sum is the first of that many consecutive values. By increasing factor, a digit adds nothing twice if
+    its factor is at least the width of all digits below it, and leaves no gap if it is at most that; a mixed-radix
+    number has both.
+    """
+    ends = start, start + width - 1
+    low: Bound = ends[0]
+    high: Bound = ends[1]
+    steps: list[tuple[int, float]] = []
+    for factor, least, most in digits:
+        if most is not None and most < least:
+            return Span(start, start - 1, dense=True, distinct=True)
+        bounds = factor * least, None if most is None else factor * most
+        low = _plus(low, bounds[0] if factor >= 0 else bounds[1])
+        high = _plus(high, bounds[1] if factor >= 0 else bounds[0])
+        if most != least:
+            steps.append((abs(factor), inf if most is None else most - least + 1))
+    dense = distinct = True
+    reach: float = width
+    for factor, count in sorted(steps):
+        dense, distinct = dense and factor <= reach, distinct and factor >= reach
+        reach += factor * (count - 1)
+    return Span(low, high, dense, distinct)
+
+
+def _plus(a: Bound, b: Bound) -> Bound:
+    return None if a is None or b is None else a + b
+
+
+def index_span(index: Index, loops: Mapping[ir.Value, Loop]) -> Span | None:
+    """The values of a sum of loops with constant bounds; None for any other expression."""
+    index = index.simplified()
+    found = dim_factors(index.expr)
+    if found is None:
+        return None
+    digits = []
+    for dim, factor in found.factors.items():
+        bounds = constant_bounds(loops[index.values[dim]].op) if index.values[dim] in loops else None
         if bounds is None:
-            return False
-        known.append(bounds)
-    return _full_box(low, tuple(known), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+            return None
+        digits.append((factor, *bounds))
+    return span(digits, found.constant)
 
 
-@lru_cache(maxsize=1 << 13)
-def _full_box(low: ir.AffineMap, loops: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
-    if mins.n_symbols:
-        return False
-    used: set[int] = set()
-    for binding, start, extent in zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False):
-        dims = used_dims(binding)
-        found = intervals.terms(binding)
-        first, count = constant_of(start), constant_of(extent)
-        if used & dims or found is None or first is None or count is None:
-            return False
-        used |= dims
-        reach, begin = 1, found[1]
-        for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
-            least, most = loops[dim]
-            if least is None or most is None:
-                return False
-            if factor != reach and most != least:
-                return False
-            reach *= most - least + 1
-            begin += factor * least
-        if reach != count or begin != first:
-            return False
+def is_injective(rows: Sequence[Sequence[int]], counts: Sequence[int | None]) -> bool:
+    """Whether a linear map takes the points of the box [0, counts) to different places; a count of None is any size.
+
+    `rows` has one row of factors a result. False also if isl does not decide within its budget.
+    """
+    open_ = {n for n, count in enumerate(counts) if count is None or count > 1}
+    if any(not any(row[n] for row in rows) for n in open_):
+        return False  # nothing tells the values of this digit apart
+    while open_:
+        solved: set[int] = set()
+        for row in rows:
+            columns = [n for n in open_ if row[n]]
+            digits = [(row[n], 0, None if (count := counts[n]) is None else count - 1) for n in columns]
+            if span(digits).distinct:  # the value gives the digits, which other rows need not tell apart again
+                solved.update(columns)
+        if not solved:
+            return _isl_injective([[row[n] for n in sorted(open_)] for row in rows], [counts[n] for n in sorted(open_)])
+        open_ -= solved
     return True
 
 
-def is_full_box(block: Block) -> bool:
-    """Whether bindings plainly reach the whole domain, each point once: each iter is a mixed-radix number of loops of
-    its own, cut at the end of its domain at most."""
-    from tir_mlir.dialect.ir import loops_above
+def _isl_injective(rows: Sequence[Sequence[int]], counts: Sequence[int | None]) -> bool:
+    local = local_space(len(counts), [])
+    zero = isl.Aff.zero_on_domain(local)
+    dims = [isl.Aff.var_on_domain(local, dim_type.set, n) for n in range(len(counts))]
+    points = isl.Set.universe(local.get_space())
+    for var, count in zip(dims, counts, strict=True):
+        points = points.intersect(nonneg(var))
+        if count is not None:
+            points = points.intersect(nonneg(var.neg().add_constant_val(isl.Val(count - 1))))
+    sums = []
+    for row in rows:
+        total = zero
+        for var, factor in zip(dims, row, strict=True):
+            total = total.add(var.scale_val(isl.Val(factor)))
+        sums.append(total)
+    try:
+        with question("whether two points of a box meet"):
+            return Domain([], [], points, {}, zero).relation(sums).is_injective()
+    except NotProvable:
+        return False
 
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+def is_full_box(block: Block, loops: Sequence[Loop] | None = None) -> bool:
+    """Whether the loops around a block visit each point of its domain exactly once, as attributes and intervals show.
+
+    Each iter must be bound to a mixed-radix number of loops of its own; a guard may cut it at the end of its domain.
+    `loops`: those that count, by default all up to the block around. True is definitive; False means unknown.
+    """
+    usable = {lp.var: lp for lp in (loops_above(block.op) if loops is None else loops)}
+    if block.where is None and _fills_constant_domain(block.op, usable):
+        return True
     iters = block.iters
     cut = _cut_iters(block, iters)
     if cut is None:
         return False
-    loops = {lp.var: lp for lp in loops_above(block.op)}
     used: set[ir.Value] = set()
     for number, it in enumerate(iters):
-        if used & set(it.binding.values) or not _reaches(it, loops, number in cut):
+        if used & set(it.binding.values) or not _reaches(it, usable, number in cut):
             return False
         used |= set(it.binding.values)
     return True
 
 
+def _fills_constant_domain(op: ir.Operation, loops: Mapping[ir.Value, Loop]) -> bool:
+    """The same for constant bounds and domains, from attributes alone: these are uniqued, so answers are kept."""
+    low = attrs.affine_map(op, "lowerBoundsMap")
+    ranges = []
+    for value in list(op.operands)[: low.n_inputs]:
+        bounds = constant_bounds(loops[value].op) if value in loops else None
+        if bounds is None:
+            return False
+        ranges.append(bounds)
+    return _maps_fill(low, tuple(ranges), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+
+
+@lru_cache(maxsize=1 << 13)
+def _maps_fill(
+    low: ir.AffineMap, ranges: tuple[tuple[int, int], ...], mins: ir.AffineMap, extents: ir.AffineMap
+) -> bool:
+    if mins.n_symbols:
+        return False
+    used: set[int] = set()
+    for binding, start, extent in zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False):
+        found = dim_factors(binding)
+        first, count = constant_of(start), constant_of(extent)
+        if found is None or first is None or count is None or used & used_dims(binding):
+            return False
+        used |= used_dims(binding)
+        digits = [(factor, *ranges[dim]) for dim, factor in found.factors.items()]
+        if not _rises(found) or not span(digits, found.constant).fills(first, count):
+            return False
+    return True
+
+
+def _rises(terms: DimFactors) -> bool:
+    """Whether a sum starts where all of its loops do: where an init, too, runs."""
+    return all(factor > 0 for factor in terms.factors.values())
+
+
 def _cut_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
     """The iters whose bindings the guard keeps below the end of their domains; None where it does more than that."""
-    from tir_mlir.dialect.ir import constraints
-
     cut: set[int] = set()
     for condition in [] if block.where is None else constraints(block.where):
         ends = [n for n, it in enumerate(iters) if condition.index.same(it.min + it.extent - 1 - it.binding)]
@@ -190,7 +313,7 @@ def _cut_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
     return cut
 
 
-def _reaches(it: Iter, loops: dict[ir.Value, Loop], cut: bool) -> bool:
+def _reaches(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
     """Whether one binding takes every value of its iter's domain, once; and no other, unless those are cut off."""
     if (value := it.binding.is_value()) is not None and value in loops:
         loop = loops[value]
@@ -198,29 +321,8 @@ def _reaches(it: Iter, loops: dict[ir.Value, Loop], cut: bool) -> bool:
         if plain and loop.lower.same(it.min) and loop.upper.same(it.min + it.extent):
             return True
     low, extent = it.min.as_constant(), it.extent.as_constant()
-    reach = None if low is None else _radix(it.binding - low, loops)
-    if reach is None or extent is None:
+    binding = it.binding.simplified()
+    found, terms = index_span(binding, loops), dim_factors(binding.expr)
+    if low is None or extent is None or found is None or found.size is None or terms is None or not _rises(terms):
         return False
-    return reach >= extent if cut else reach == extent
-
-
-def reaches(index: Index, loops: dict[ir.Value, Loop], extent: int) -> bool:
-    """Whether an expression is a mixed-radix number of `loops` that takes exactly the values [0, extent), each once."""
-    return _radix(index, loops) == extent
-
-
-def _radix(index: Index, loops: dict[ir.Value, Loop]) -> int | None:
-    """How many values a mixed-radix number of `loops` takes, from 0 on, each once; None for any other expression."""
-    index = index.simplified()
-    found = terms(index.expr)
-    if found is None or any(v not in loops for v in index.values):
-        return None
-    reach, start = 1, found[1]
-    for dim, factor in sorted(found[0].items(), key=lambda item: item[1]):
-        loop = loops[index.values[dim]]
-        size, first = loop.const_extent, loop.lower.as_constant()
-        if size is None or first is None or (factor != reach and size != 1):
-            return None
-        reach *= size
-        start += factor * first
-    return reach if start == 0 else None
+    return found.fills(low, max(found.size, extent) if cut else extent)

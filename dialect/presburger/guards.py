@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Block, Constraint, Index, edit, is_where, walk
+from tir_mlir.dialect.ir import Block, Constraint, Index, edit, is_where, trim, walk
 from tir_mlir.dialect.presburger import intervals, sets
-from tir_mlir.dialect.presburger.intervals import Box
+from tir_mlir.dialect.presburger.intervals import ValueRanges
 from tir_mlir.dialect.presburger.isl_exprs import has_division
+from tir_mlir.dialect.presburger.linear_terms import linear_terms
 from tir_mlir.dialect.presburger.sets import question
-from tir_mlir.dialect.presburger.simplify import folded
+from tir_mlir.dialect.presburger.simplify import fold_index
 
 
-def either(first: Constraint, second: Constraint, box: Box) -> Constraint | None:
+def either(first: Constraint, second: Constraint, box: ValueRanges) -> Constraint | None:
     """One condition that holds where one of two inequalities does; None where ranges give no bounds."""
     if first.is_eq or second.is_eq:
         return None
@@ -34,21 +35,20 @@ def either(first: Constraint, second: Constraint, box: Box) -> Constraint | None
     return Constraint((second.index - floor + late * floor).simplified())
 
 
-def sides(condition: Constraint, box: Box) -> tuple[Constraint, Constraint] | None:
-    """The two inequalities of which a condition made by `either` says that one holds; None for any other condition."""
+def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constraint] | None:
+    """The two inequalities of a condition made by `either`; None for any other condition."""
     if condition.is_eq or not has_division(condition.index.expr):
         return None
-    rest = Index.constant(0)
+    terms, constant = linear_terms(condition.index.expr)
+    rest = Index.constant(constant)
     found: tuple[Index, int, int] | None = None
-    for expr in _terms(condition.index.expr):
-        term = Index(expr, condition.index.values).trimmed()
-        floor = _scaled_floor(term)
-        if floor is None:
-            rest = rest + term
+    for term, factor in terms.items():
+        if not isinstance(term, ir.AffineFloorDivExpr):
+            rest = rest + trim(term * factor, condition.index.values)
         elif found is not None:
             return None
         else:
-            found = floor
+            found = trim(term.lhs, condition.index.values), ir.AffineConstantExpr(term.rhs).value, factor
     if found is None:
         return None
     over, size, factor = found
@@ -60,40 +60,22 @@ def sides(condition: Constraint, box: Box) -> tuple[Constraint, Constraint] | No
     return Constraint((size - 1 - over).simplified()), Constraint(second)
 
 
-def _terms(expr: ir.AffineExpr) -> list[ir.AffineExpr]:
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineAddExpr):
-        return _terms(expr.lhs) + _terms(expr.rhs)
-    return [expr]
-
-
-def _scaled_floor(term: Index) -> tuple[Index, int, int] | None:
-    """(x, size, factor) of a term `(x floordiv size) * factor`."""
-    expr, factor = term.expr.maybe_downcast(), 1
-    if isinstance(expr, ir.AffineMulExpr) and isinstance(expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
-        factor = ir.AffineConstantExpr(expr.rhs).value
-        expr = expr.lhs.maybe_downcast()
-    if not isinstance(expr, ir.AffineFloorDivExpr):
-        return None
-    return Index(expr.lhs, term.values).trimmed(), ir.AffineConstantExpr(expr.rhs).value, factor
-
-
 def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
-    """The conditions of a guard that the loops and the others do not imply; of two that imply each other the first."""
+    """The conditions of a guard that neither loops nor other conditions imply; of two equivalent ones, the first."""
     dom = sets.domain(block.outermost, extra=[c.index for c in guard])
     kept = list(guard)
     for condition in reversed(guard):
         others = dom.set
         for other in kept:
             if other is not condition:
-                others = others.intersect(sets.holding(dom, other))
-        if others.is_subset(sets.holding(dom, condition)):
+                others = others.intersect(sets.constraint_set(dom, other))
+        if others.is_subset(sets.constraint_set(dom, condition)):
             kept = [c for c in kept if c is not condition]  # an equal one may be the one that is left
     return kept
 
 
 def rewrite(block: Block, guard: ir.Operation, conditions: Sequence[Constraint]) -> None:
-    """Give the guard of a block other conditions; without any it goes."""
+    """Replace the conditions of a guard; a guard without conditions is removed."""
     if conditions:
         edit.rebuild_guard(guard, conditions)
     else:
@@ -106,15 +88,14 @@ def has_guards(root: ir.Operation) -> bool:
 
 
 def normalise(root: ir.Operation) -> None:
-    """Write guards in one way: without what the loops and other conditions imply, expressions as short as can be.
-
-    Guards of which nothing is left go.
-    """
+    """Canonicalize guards: drop implied conditions, simplify the rest, remove guards without conditions."""
     for op in [op for op in walk.ops(root) if is_where(op)]:
         block = walk.blocks_below(op, with_init=True)[0]
         units = {lp.var: lp.lower for lp in walk.loops_above(op) if lp.const_extent == 1}
         box = intervals.around(op)
-        found = [Constraint(folded(c.index.substitute(units).simplified(), box), c.is_eq) for c in walk.constraints(op)]
+        found = [
+            Constraint(fold_index(c.index.substitute(units).simplified(), box), c.is_eq) for c in walk.constraints(op)
+        ]
         try:
             with question("which conditions of a guard are implied"):
                 found = needed(block, found)

@@ -1,4 +1,4 @@
-"""Interval arithmetic: settles the plain cases of a question before isl is asked. Never says yes wrongly."""
+"""Interval arithmetic: decides common cases without isl. `True` is definitive; `False` means unknown."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, attrs, is_block, is_loop, is_symbol, over_dims, parents, remembered
+from tir_mlir.dialect.presburger.linear_terms import dim_factors
 
 Bound = int | None  # None: unbounded
 Range = tuple[Bound, Bound]
-Box = dict[ir.Value, tuple[Bound, Bound]]
+ValueRanges = dict[ir.Value, tuple[Bound, Bound]]
 
 
-def around(op: ir.Operation) -> Box:
-    """What the loop variables and iters around an op range over: loops by their bounds, iters by their domains."""
+def around(op: ir.Operation) -> ValueRanges:
+    """The ranges of the loop variables and iters around an op: loops by their bounds, iters by their domains."""
     chain = parents(op)
     return within(chain[0]) if chain else {}
 
 
 @remembered
-def within(op: ir.Operation) -> Box:
-    """What the variables of an op and of the ops around it range over."""
+def within(op: ir.Operation) -> ValueRanges:
+    """The ranges of the variables of an op and of the ops around it."""
     chain = parents(op)
-    box: Box = dict(within(chain[0])) if chain else {}
+    box: ValueRanges = dict(within(chain[0])) if chain else {}
     if is_loop(op):
         low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
         known = tuple(known_range(v, box) for v in op.operands)
@@ -47,14 +48,14 @@ def _loop_range(low: ir.AffineMap, high: ir.AffineMap, known: tuple[tuple[Bound,
     return least, min(ends) - 1 if ends else None
 
 
-def known_range(value: ir.Value, box: Box) -> tuple[Bound, Bound]:
-    """What a value ranges over; a shape variable is at least 0."""
+def known_range(value: ir.Value, box: ValueRanges) -> tuple[Bound, Bound]:
+    """The range of a value; a shape variable is at least 0."""
     if value in box:
         return box[value]
     return (0, None) if is_symbol(value) else (None, None)
 
 
-def interval(index: Index, box: Box) -> tuple[Bound, Bound]:
+def interval(index: Index, box: ValueRanges) -> tuple[Bound, Bound]:
     """The least and greatest value of an expression; shape variables are >= 0."""
     return of_expr(index.expr, [known_range(v, box) for v in index.values])
 
@@ -90,14 +91,14 @@ def _scale(value: Bound, factor: int) -> Bound:
     return 0 if factor == 0 else None if value is None else value * factor
 
 
-def at_least_zero(index: Index, box: Box) -> bool:
-    """Whether intervals show `index >= 0`; false means: not seen this way."""
+def at_least_zero(index: Index, box: ValueRanges) -> bool:
+    """Whether intervals show `index >= 0`; `False` means unknown."""
     low = interval(index.simplified(), box)[0]
     return low is not None and low >= 0
 
 
-def inside(index: Index, extent: Index, low: Index, size: Index, box: Box) -> bool:
-    """Whether intervals show that [index, index + extent) lies in [low, low + size); false means: not seen this way."""
+def inside(index: Index, extent: Index, low: Index, size: Index, box: ValueRanges) -> bool:
+    """Whether intervals show that [index, index + extent) lies in [low, low + size); `False` means unknown."""
     start, count = low.as_constant(), size.as_constant()
     if start is None or count is None:
         return False
@@ -108,35 +109,14 @@ def inside(index: Index, extent: Index, low: Index, size: Index, box: Box) -> bo
     return start <= least and most + longest <= start + count
 
 
-@lru_cache(maxsize=1 << 14)
-def terms(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
-    """An expression as {dimension: factor} and a constant; None when it is not a plain sum."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineConstantExpr):
-        return {}, expr.value
-    if isinstance(expr, ir.AffineDimExpr):
-        return {expr.position: 1}, 0
-    if isinstance(expr, ir.AffineAddExpr):
-        left, right = terms(expr.lhs), terms(expr.rhs)
-        if left is None or right is None:
-            return None
-        total = dict(left[0])
-        for dim, factor in right[0].items():
-            total[dim] = total.get(dim, 0) + factor
-        return total, left[1] + right[1]
-    if isinstance(expr, ir.AffineMulExpr) and (inner := terms(expr.lhs)) is not None:
-        factor = ir.AffineConstantExpr(expr.rhs).value
-        return {d: f * factor for d, f in inner[0].items()}, inner[1] * factor
-    return None
-
-
 def only_positive(expr: ir.AffineExpr) -> bool:
     """A plain sum with factors > 0."""
-    found = terms(expr)
-    return found is not None and all(f > 0 for f in found[0].values())
+    found = dim_factors(expr)
+    return found is not None and all(f > 0 for f in found.factors.values())
 
 
-def constant_bounds(loop: ir.Operation) -> Range | None:
+def constant_bounds(loop: ir.Operation) -> tuple[int, int] | None:
+    """The first and last value of a loop with constant bounds (last < first: it is empty); else None."""
     low, high = attrs.affine_map(loop, "lowerBoundMap"), attrs.affine_map(loop, "upperBoundMap")
     if len(low.results) != 1 or len(high.results) != 1:
         return None

@@ -1,4 +1,4 @@
-"""isl expressions as index expressions again, and the simplification that knows ranges."""
+"""Affine expressions from isl: `isl.Aff` back to MLIR, with remainders and digits recovered."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Index, compose, cost, is_symbol, symbol_name, trim
-from tir_mlir.dialect.presburger.sets import Domain, dim_type, question
-from tir_mlir.dialect.presburger.simplify import fold
+from tir_mlir.dialect.ir import Index, compose
+from tir_mlir.dialect.presburger.sets import dim_type
 
 AffineExpr = ir.AffineExpr
 
@@ -100,34 +99,3 @@ def has_division(expr: ir.AffineExpr) -> bool:
         return False
     plain = isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr)
     return not plain or has_division(expr.lhs) or has_division(expr.rhs)
-
-
-def simplify(index: Index, domain_: Domain) -> Index:
-    """The shorter of MLIR's form and isl's under the ranges of `domain_` (`(i * 16 + j) // 16` with j < 16 is `i`).
-
-    Only dimensions of the domain are used, never a value of its environment: an iter stays an iter.
-    """
-    plain = index.simplified()
-    if not has_division(plain.expr):
-        return plain
-    folded = trim(fold(plain.expr, tuple(_value_range(v, domain_) for v in plain.values)), plain.values)
-    if not has_division(folded.expr):
-        return folded
-    try:
-        with question("simplification"):
-            aff = domain_.aff(folded).gist(domain_.set)
-            symbols = {n: v for v in folded.values if is_symbol(v) for n in [symbol_name(v)]}
-            known = {p: symbols.get(p, folded.values[0]) for p in domain_.params}
-            ranged = to_index(aff, domain_.dims, known)
-    except NotProvable:
-        return folded
-    return ranged if cost(ranged.expr) < cost(folded.expr) else folded
-
-
-def _value_range(value: ir.Value, domain_: Domain) -> tuple[int | None, int | None]:
-    """The least and greatest value of a dimension; a shape variable is at least 0."""
-    if value not in domain_.dims:
-        return (0, None) if is_symbol(value) else (None, None)
-    place = domain_.index_of(value)
-    ends = domain_.set.dim_min_val(place), domain_.set.dim_max_val(place)
-    return tuple(e.to_python() if e.is_int() else None for e in ends)  # type: ignore[return-value]

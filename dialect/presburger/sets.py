@@ -15,18 +15,18 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Block,
+    BoundedDict,
     Constraint,
     Index,
     Loop,
-    Place,
-    Remembered,
+    Origin,
     answers,
     constraints,
     is_block,
     is_loop,
     is_symbol,
-    nest_in,
-    nest_of,
+    nest_key_in,
+    nest_key_of,
     parents,
     symbols_by_name,
 )
@@ -39,7 +39,7 @@ MAX_OPERATIONS = 100_000
 
 @contextmanager
 def question(what: str) -> Iterator[None]:
-    """Bound the work on one question: over budget, or beyond what isl can say, it is not provable."""
+    """Bound isl's work on one question. Raises NotProvable if it exceeds the budget, or if isl cannot express it."""
     ctx = isl.DEFAULT_CONTEXT
     ctx.reset_operations()
     ctx.set_max_operations(MAX_OPERATIONS)
@@ -112,6 +112,11 @@ def nonneg(aff: isl.Aff) -> isl.Set:
     return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
 
 
+def zeros(aff: isl.Aff) -> isl.Set:
+    """{ aff == 0 }."""
+    return aff.zero_basic_set().to_set()
+
+
 def to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.Aff:
     """An MLIR expression as an isl one, its dimensions replaced by `dims`."""
     expr = expr.maybe_downcast()
@@ -152,13 +157,13 @@ def domain(
     return made
 
 
-_domains: Remembered[Hashable, tuple[Domain, list[Place], dict[Place, isl.Aff]]] = Remembered(1 << 12)
+_domains: BoundedDict[Hashable, tuple[Domain, list[Origin], dict[Origin, isl.Aff]]] = BoundedDict(1 << 12)
 
 
 def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value], guards: bool) -> Domain | None:
     """The domain in a nest of the same content, over the values of this one; None where content has no key."""
-    nest = nest_of(op)
-    inner = None if top is None else nest_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
+    nest = nest_key_of(op)
+    inner = None if top is None else nest_key_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
     if nest is None or (inner is None and top is not None and top.name != "func.func"):
         return None
     places = [nest.place(v) for v in extra]
@@ -233,7 +238,7 @@ def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Dom
         points = points.intersect(nonneg(env[symbols[name]]))
     result = Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
     for promise in assumptions(op) if assuming else ():
-        result.set = result.set.intersect(holding(result, promise))
+        result.set = result.set.intersect(constraint_set(result, promise))
     return result
 
 
@@ -242,10 +247,10 @@ def sizes(op: ir.Operation, assuming: bool = True) -> Domain:
     return _start(op, [], assuming)
 
 
-def holding(domain_: Domain, c: Constraint) -> isl.Set:
-    """Where a constraint holds, all points over the dimensions."""
+def constraint_set(domain_: Domain, c: Constraint) -> isl.Set:
+    """The points at which a constraint holds, of all points over the dimensions."""
     aff = domain_.aff(c.index)
-    return aff.zero_basic_set().to_set() if c.is_eq else nonneg(aff)
+    return zeros(aff) if c.is_eq else nonneg(aff)
 
 
 def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
@@ -254,7 +259,7 @@ def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
 
 
 def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
-    """Add what one enclosing op says about the iterations."""
+    """Add the bounds, bindings or conditions of one enclosing op."""
     if is_loop(parent):
         loop = Loop(parent)
         var = domain_.env[loop.var]
@@ -269,18 +274,18 @@ def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
         for argument, binding in zip(arguments, block.bindings or [Index.constant(0)], strict=True):
             domain_.env[argument] = domain_.aff(binding)
     elif parent.name == "affine.if":
-        holds = condition(domain_, parent)
+        holds = guard_set(domain_, parent)
         in_else = len(parent.regions[1].blocks) and child.block == parent.regions[1].blocks[0]
         domain_.set = domain_.set.subtract(holds) if in_else else domain_.set.intersect(holds)
     elif parent.name != "func.func":
         domain_.exact = False
 
 
-def condition(domain_: Domain, if_op: ir.Operation) -> isl.Set:
-    """Where the condition of an `affine.if` holds."""
+def guard_set(domain_: Domain, if_op: ir.Operation) -> isl.Set:
+    """The points at which the condition of an `affine.if` holds."""
     holds = isl.Set.universe(domain_.set.get_space())
     for c in constraints(if_op):
-        holds = holds.intersect(holding(domain_, c))
+        holds = holds.intersect(constraint_set(domain_, c))
     return holds
 
 
@@ -338,4 +343,4 @@ def constant_extent(points: isl.Set, dim: int) -> tuple[int, int] | None:
 
 def holds(domain_: Domain, index: Index, is_eq: bool = False) -> bool:
     """Whether `index >= 0` (or `== 0`) in every iteration of the domain."""
-    return domain_.set.is_subset(holding(domain_, Constraint(index, is_eq)))
+    return domain_.set.is_subset(constraint_set(domain_, Constraint(index, is_eq)))

@@ -1,32 +1,106 @@
-"""Floors and remainders made simpler by ranges: `(i * 16 + j) // 16` with 0 <= j < 16 is `i`. Never longer than before.
+"""Simplification of affine expressions under ranges: `(i * 16 + j) // 16` with 0 <= j < 16 is `i`.
 
-Rules on sums of terms, by interval arithmetic; `from_isl.simplify` goes on with isl where they leave a division.
+`fold_*` applies rules on sums of terms by interval arithmetic; `simplify_*` goes on with isl's gist where a division is
+left. A result is never longer than what was given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import gcd
+from typing import TypeVar
 
+import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, cost, trim
-from tir_mlir.dialect.presburger.intervals import Bound, Box, known_range, of_expr
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Index, cost, is_symbol, simplified_expr, symbol_name, trim
+from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, known_range, of_expr
+from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
+from tir_mlir.dialect.presburger.linear_terms import linear_terms
+from tir_mlir.dialect.presburger.sets import Domain, dim_type, local_space, nonneg, question, to_aff
 
 AffineExpr = ir.AffineExpr
 Ranges = tuple[tuple[Bound, Bound], ...]
 Terms = dict[ir.AffineExpr, int]
+T = TypeVar("T")
 
 
-def folded(index: Index, box: Box) -> Index:
-    """An expression made simpler by what intervals say of its values."""
-    return trim(fold(index.expr, tuple(known_range(v, box) for v in index.values)), index.values)
+def fold_index(index: Index, box: ValueRanges) -> Index:
+    """`index` simplified by interval arithmetic on the ranges of its values in `box`."""
+    return trim(fold_expr(index.expr, tuple(known_range(v, box) for v in index.values)), index.values)
+
+
+def simplify_index(index: Index, domain: Domain) -> Index:
+    """The shorter of the folded form and isl's gist over the iterations of `domain`.
+
+    The result uses dimensions of the domain and shape variables; iters in the domain's environment are kept as they
+    are.
+    """
+    plain = index.simplified()
+    if not has_division(plain.expr):
+        return plain
+    folded = trim(fold_expr(plain.expr, tuple(_value_range(v, domain) for v in plain.values)), plain.values)
+    if not has_division(folded.expr):
+        return folded
+    symbols = {symbol_name(v): v for v in folded.values if is_symbol(v)}
+    known = {p: symbols.get(p, folded.values[0]) for p in domain.params}
+    found = _gist(lambda: domain.aff(folded), domain.set, lambda aff: to_index(aff, domain.dims, known))
+    return found if found is not None and cost(found.expr) < cost(folded.expr) else folded
 
 
 @lru_cache(maxsize=1 << 13)
-def fold(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
-    """The shortest form that the rules reach; `ranges` has one entry a dimension."""
+def simplify_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
+    """The shorter of the folded form and isl's gist; `ranges` has one entry a dimension."""
+    folded = fold_expr(expr, ranges).maybe_downcast()
+    if not has_division(folded):
+        return folded
+    count = len(ranges)
+    local = local_space(count, [])
+    zero = isl.Aff.zero_on_domain(local)
+    dims = [isl.Aff.var_on_domain(local, dim_type.set, d) for d in range(count)]
+    inside = isl.Set.universe(local.get_space())
+    for var, (low, high) in zip(dims, ranges, strict=True):
+        if low is not None:
+            inside = inside.intersect(nonneg(var.add_constant_val(isl.Val(-low))))
+        if high is not None:
+            inside = inside.intersect(nonneg(var.neg().add_constant_val(isl.Val(high))))
+    exprs = [AffineExpr.get_dim(d) for d in range(count)]
+
+    def rebuilt(aff: isl.Aff) -> ir.AffineExpr:
+        return recover(aff, exprs, count) if aff.get_denominator_val().is_one() else folded
+
+    found = _gist(lambda: to_aff(folded, dims, zero), inside, rebuilt)
+    if found is None or cost(found) >= cost(folded):
+        return folded
+    return simplified_expr(found, count).maybe_downcast()
+
+
+def _gist(aff: Callable[[], isl.Aff], points: isl.Set, rebuilt: Callable[[isl.Aff], T]) -> T | None:
+    """isl's simplification over some points; None over budget, or where the result has no affine form."""
+    try:
+        with question("simplification"):
+            return rebuilt(aff().gist(points))
+    except NotProvable:
+        return None
+
+
+def _value_range(value: ir.Value, domain: Domain) -> tuple[Bound, Bound]:
+    """The least and greatest value of a dimension; a shape variable is at least 0."""
+    if value not in domain.dims:
+        return (0, None) if is_symbol(value) else (None, None)
+    place = domain.index_of(value)
+    ends = domain.set.dim_min_val(place), domain.set.dim_max_val(place)
+    return tuple(e.to_python() if e.is_int() else None for e in ends)  # type: ignore[return-value]
+
+
+# --- rules by interval arithmetic -------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 13)
+def fold_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
+    """The shortest form that interval arithmetic reaches; `ranges` has one entry a dimension."""
     terms, constant = _sum(expr, ranges)
     folded = _build(terms, constant)
     return folded if cost(folded) <= cost(expr) else expr
@@ -34,23 +108,26 @@ def fold(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
 
 def _sum(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
     """An expression as {term: factor} and a constant; terms are dimensions, floors and remainders, simple already."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineConstantExpr):
-        return {}, expr.value
+    found, constant = linear_terms(expr)
+    terms: Terms = {}
+    for term, factor in found.items():
+        part, more = _atom(term, ranges)
+        terms = _added(terms, _scaled(part, factor))
+        constant += more * factor
+    return terms, constant
+
+
+def _atom(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
+    """A dimension, division or remainder as a simplified sum."""
     if isinstance(expr, ir.AffineDimExpr):
         return {expr: 1}, 0
     assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
     terms, constant = _sum(expr.lhs, ranges)
-    if isinstance(expr, ir.AffineAddExpr):
-        more, other = _sum(expr.rhs, ranges)
-        return _added(terms, more), constant + other
-    factor = ir.AffineConstantExpr(expr.rhs).value
-    if isinstance(expr, ir.AffineMulExpr):
-        return _scaled(terms, factor), constant * factor
+    divisor = ir.AffineConstantExpr(expr.rhs).value
     if isinstance(expr, ir.AffineModExpr):
-        return _remainder(terms, constant, factor, ranges)
-    up = factor - 1 if isinstance(expr, ir.AffineCeilDivExpr) else 0
-    return _floor(terms, constant + up, factor, ranges)
+        return _remainder(terms, constant, divisor, ranges)
+    up = divisor - 1 if isinstance(expr, ir.AffineCeilDivExpr) else 0
+    return _floor(terms, constant + up, divisor, ranges)
 
 
 def _added(left: Mapping[ir.AffineExpr, int], right: Mapping[ir.AffineExpr, int]) -> Terms:

@@ -1,4 +1,4 @@
-"""For which sizes a question holds, in plain words: what a refusal adds when the answer depends on them."""
+"""The sizes at which a proof succeeds, as text: refusals add it where the answer depends on shape variables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Constraint
-from tir_mlir.dialect.presburger.sets import holding, question, sizes
+from tir_mlir.dialect.presburger.sets import constraint_set, question, sizes
 
-LONGEST = 120  # more than this helps nobody
+LONGEST = 120  # longer conditions are left out of messages
 
 _SAME = re.compile(r"\((\w+) ([+-]) (\d+)\) % (\d+) == 0")
 _FLOOR = re.compile(r"floord\(((?:[^(),]|\([^(),]*\))+), (\d+)\)")
@@ -49,7 +49,7 @@ def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
 
 
 def _no_empty(known: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
-    """Both without sizes of 0, except where just these are bad: that empty arrays are fine goes without saying."""
+    """Both without sizes of 0, except where just these are bad: empty arrays are not worth a message."""
     for number in range(known.dim(isl.dim_type.param)):
         rest = bad.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
         if not rest.is_empty():
@@ -58,10 +58,10 @@ def _no_empty(known: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
 
 
 def promised(constraint: Constraint, op: ir.Operation) -> str:
-    """A constraint on sizes in plain words."""
+    """A constraint on sizes as text."""
     dom = sizes(op, assuming=False)
     known = dom.set.params()
-    return _text(known.intersect(holding(dom, constraint).params()), known)
+    return _text(known.intersect(constraint_set(dom, constraint).params()), known)
 
 
 def _text(points: isl.Set, known: isl.Set) -> str:

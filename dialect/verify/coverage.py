@@ -1,8 +1,8 @@
-"""The rule of coverage: what is written out, or read later, is computed by somebody."""
+"""The coverage rule: every element of an output, and every element that is read later, is computed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import islpy as isl
 from mlir import ir
@@ -15,12 +15,14 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Func,
     Iter,
-    Remembered,
+    Loop,
+    by_structure,
     func_of,
     is_block,
+    is_loop,
     is_symbol,
     loops_above,
-    nest_in,
+    nest_key_in,
     parents,
     symbol_name,
 )
@@ -28,11 +30,12 @@ from tir_mlir.dialect.presburger import (
     Domain,
     dim_type,
     domain,
-    full_box,
     intervals,
+    is_full_box,
     only_where,
     question,
     smallest_point,
+    zeros,
 )
 from tir_mlir.dialect.verify.violation import fail
 
@@ -93,18 +96,26 @@ def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
         return was.is_subset(now)
 
 
+def _domain_key(block: Block) -> Hashable | None:
+    nest = nest_key_in(block.body)
+    return None if nest is None else nest.number
+
+
+@by_structure(_domain_key, limit=1 << 16)
 def covers(block: Block) -> bool:
     """Whether the bindings reach every point of the domain."""
-    nest = nest_in(block.body)
-    if nest is not None and nest.number in _covering:
-        return True
-    full = full_box.full_box(block.op) or full_box.is_full_box(block) or _missing(block).is_empty()
-    if full and nest is not None:
-        _covering[nest.number] = True
-    return full
+    return is_full_box(block, _loops_around(block)) or _missing(block).is_empty()
 
 
-_covering: Remembered[int, bool] = Remembered(1 << 16)
+def _loops_around(block: Block) -> list[Loop]:
+    """The loops around a block, up to the next block with iters."""
+    found: list[Loop] = []
+    for parent in parents(block.op):
+        if is_block(parent) and Block(parent).iters:
+            break
+        if is_loop(parent):
+            found.append(Loop(parent))
+    return found
 
 
 def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.Set:
@@ -130,7 +141,7 @@ def left_out(block: Block) -> str | None:
 
 
 def half_summed(block: Block) -> isl.Set | None:
-    """Points of the iter domain that do not run although others of the same sum do; None: there is no such point."""
+    """Points of the iter domain that do not run although others of the same sum do; None if there are none."""
     reduce = [n for n, i in enumerate(block.iters) if i.kind == "R"]
     if not reduce or covers(block):
         return None
@@ -156,7 +167,7 @@ def point_of(block: Block, points: isl.Set) -> Iteration:
 
 def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False) -> tuple[isl.Set, isl.Set]:
     """The iter domain, and the points of it that run (see `_missing`)."""
-    # a block without iters is no level of its own: what is in it may be bound to loops around it
+    # a block without iters does not count: blocks in it may be bound to loops around it
     top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
     bindings = [i.binding for i in block.iters]
     # bindings may use the iters of blocks further out than `top`
@@ -180,7 +191,7 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
 
 
 def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
-    """The iters of which a program says that they take a part of their domain only.
+    """The iters that a program declares to take only a part of their domain.
 
     By a constant binding, a guard that keeps them from values that the loops reach, as `j_0 * 16 + j_1 <= i` does, or
     a loop whose bounds use other loops.
@@ -228,7 +239,7 @@ def _stepped(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
         if low is None or not start.is_cst() or not (isl.Val(low) - start.get_constant_val()).is_divisible_by(step):
             return full
     var = isl.Aff.var_on_domain(isl.LocalSpace.from_space(full.get_space()), dim_type.set, number)
-    return full.intersect(var.sub(start).mod_val(step).zero_basic_set().to_set())
+    return full.intersect(zeros(var.sub(start).mod_val(step)))
 
 
 def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:

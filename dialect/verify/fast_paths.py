@@ -1,42 +1,33 @@
-"""Yes-answers from attributes and ranges alone, remembered for good: a no means that one has to look closer.
+"""Cached fast-path checks on attributes and intervals. `True` is definitive; `False` means unknown.
 
-Attributes are uniqued, so a block that a step left as it was costs next to nothing to look at again.
+Attributes are uniqued, so checking a block that a step left unchanged is a dictionary lookup.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import lru_cache
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, is_symbol, over_dims
-from tir_mlir.dialect.presburger import Box, intervals
+from tir_mlir.dialect.presburger import ValueRanges, intervals
 from tir_mlir.dialect.presburger.intervals import Range, constant_of
 
 _SHAPE = (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT, attrs.SYMS, "lowerBoundsMap", "upperBoundsMap")
-_shapes: set[tuple] = set()
 
 
-def shape_key(op: ir.Operation) -> tuple:
-    """What `verify.block_shape` depends on, but for the operands."""
+def shape_key(op: ir.Operation) -> Hashable | None:
+    """What the shape of a block depends on; None where its lower and upper bounds have different operands."""
+    operands = list(op.operands)
+    half = len(operands) // 2
+    if operands[:half] != operands[half:]:
+        return None
     attributes = op.attributes
     return (*(attributes[k] if k in attributes else None for k in _SHAPE), len(op.regions[0].blocks[0].arguments))
 
 
-def known_shape(op: ir.Operation) -> bool:
-    """Whether a block of just this shape was found to be well formed before."""
-    operands = list(op.operands)
-    half = len(operands) // 2
-    return operands[:half] == operands[half:] and shape_key(op) in _shapes
-
-
-def remember_shape(op: ir.Operation) -> None:
-    """Note that the shape of a block is well formed."""
-    if len(_shapes) < 1 << 14:
-        _shapes.add(shape_key(op))
-
-
-def bindings_inside(op: ir.Operation, box: Box) -> bool:
+def bindings_inside(op: ir.Operation, box: ValueRanges) -> bool:
     """Whether intervals show that every binding of a block lies in its iter's constant domain."""
     low = attrs.affine_map(op, "lowerBoundsMap")
     known = _known(list(op.operands)[: low.n_inputs], box)
@@ -58,7 +49,7 @@ def _bindings_inside(low: ir.AffineMap, known: tuple[Range, ...], mins: ir.Affin
     return True
 
 
-def access_inside(op: ir.Operation, memref: ir.Value, box: Box) -> bool:
+def access_inside(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
     """Whether intervals show that an affine load or store stays inside its buffer of constant shape."""
     if not isinstance(memref.owner, ir.Block) and memref.owner.name not in ("memref.alloc", "memref.alloca"):
         return False
@@ -76,5 +67,5 @@ def _access_inside(map_: ir.AffineMap, known: tuple[Range, ...], shape: tuple[in
     return True
 
 
-def _known(values: list[ir.Value], box: Box) -> tuple[Range, ...]:
+def _known(values: list[ir.Value], box: ValueRanges) -> tuple[Range, ...]:
     return tuple(box[v] if v in box else ((0, None) if is_symbol(v) else (None, None)) for v in values)

@@ -33,7 +33,7 @@ def _owned(buffer: ir.Value, block: Block) -> bool:
 
 
 def _plainly_spatial(block: Block, group: Sequence[Access], spatial: Sequence[int]) -> bool:
-    """All accesses have one index, in which every spatial iter stands alone and no reduce iter occurs."""
+    """All accesses have one index, in which every spatial iter is a dimension of its own and no reduce iter occurs."""
     first = group[0]
     if any(a.mins != first.mins or not a.is_point for a in group):
         return False

@@ -18,23 +18,25 @@ from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, Ver
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
+    Constraint,
     Index,
     Loop,
-    Nest,
-    Remembered,
+    NestKey,
     accessed,
     attrs,
+    by_structure,
     frozen,
     funcs,
     is_block,
     is_loop,
-    nest_in,
-    nest_of,
+    nest_key_in,
+    nest_key_of,
     ops,
     parents,
 )
 from tir_mlir.dialect.presburger import (
     Domain,
+    constraint_set,
     dim_type,
     domain,
     flatten,
@@ -100,7 +102,8 @@ def _verify(root: ir.Operation, source: bool, before: ir.Module | None) -> None:
                 )
             for rule in RULES.get(name, ()):
                 rule(op)
-            _settle(op)
+            if name in SETTLED:
+                _check_settled(op)
             if name == "affine.parallel":
                 blocks.append(Block(op))
         cover(func, blocks, source, known.get(func.name))
@@ -109,32 +112,15 @@ def _verify(root: ir.Operation, source: bool, before: ir.Module | None) -> None:
                 iter_kinds(block)
 
 
-_kept: Remembered[Hashable, bool] = Remembered(1 << 16)
-
-
-def _settle(op: ir.Operation) -> None:
-    """The rules that depend on an op and the nest around it alone: a question once settled is not asked again."""
-    rules = SETTLED.get(op.name)
-    if rules is None:
-        return
-    key = _block_key(op) if is_block(op) else _access_key(op)
-    if key is not None and key in _kept:
-        return
-    for rule in rules:
-        rule(op)
-    if key is not None:
-        _kept[key] = True
-
-
 def _block_key(op: ir.Operation) -> Hashable:
-    nest = nest_in(op.regions[0].blocks[0])
+    nest = nest_key_in(op.regions[0].blocks[0])
     return None if nest is None else (nest.number, op.attributes[attrs.ITERS], Block(op).init is not None)
 
 
 def _access_key(op: ir.Operation) -> Hashable:
     """What an affine access depends on; None where that is more than its nest and its buffer's shape."""
     memref = accessed(op) if op.name in ("affine.load", "affine.store") else None
-    nest = nest_of(op)
+    nest = nest_key_of(op)
     if memref is None or nest is None:
         return None
     operands = list(op.operands)
@@ -143,8 +129,8 @@ def _access_key(op: ir.Operation) -> Hashable:
     return None if shape is None else (nest.number, index, shape)
 
 
-def _shape_key(memref: ir.Value, nest: Nest) -> Hashable:
-    """The extents of a parameter or allocation; None for a view, or where they cannot be told."""
+def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
+    """The extents of a parameter or allocation; None for a view, or if unknown."""
     owner, type_ = memref.owner, ir.MemRefType(memref.type)
     shape = tuple(type_.shape)
     if not isinstance(owner, ir.Block):
@@ -153,6 +139,19 @@ def _shape_key(memref: ir.Value, nest: Nest) -> Hashable:
         return shape
     facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])
     return facts[attrs.SHAPE], facts[attrs.SYMS]
+
+
+def _settled_key(op: ir.Operation) -> Hashable:
+    """The structure that the rules of `SETTLED` depend on; None where there is no key."""
+    key = _block_key(op) if is_block(op) else _access_key(op)
+    return None if key is None else (op.name, key)
+
+
+@by_structure(_settled_key, limit=1 << 16)
+def _check_settled(op: ir.Operation) -> None:
+    """The rules that depend on an op and what is around it alone: once they hold, they hold for equal structure."""
+    for rule in SETTLED[op.name]:
+        rule(op)
 
 
 def check_mlir(root: ir.Operation) -> None:
@@ -181,10 +180,9 @@ def loop_shape(op: ir.Operation) -> None:
         )
 
 
+@by_structure(fast_paths.shape_key)
 def block_shape(op: ir.Operation) -> None:
     """A block is a single point: upper bounds are lower bounds + 1, and it has a name, kind and domain an iter."""
-    if fast_paths.known_shape(op):
-        return
     name = attrs.get(op, attrs.BLOCK)
     for key in (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT):
         if key not in op.attributes:
@@ -204,7 +202,6 @@ def block_shape(op: ir.Operation) -> None:
     half = len(op.operands) // 2
     if not points or list(op.operands)[:half] != list(op.operands)[half:]:
         fail(op, "block", f'block "{name}" is not a single point: its upper bounds must be its lower bounds + 1')
-    fast_paths.remember_shape(op)
 
 
 def bindings_in_domain(op: ir.Operation) -> None:
@@ -230,7 +227,7 @@ def bindings_in_domain(op: ir.Operation) -> None:
     dom = domain(op)
     for number, index, _ in open_:
         with question(f'the bindings of block "{block.name}"'):
-            outside = dom.set.subtract(_nonneg_points(dom, index))
+            outside = dom.set.subtract(constraint_set(dom, Constraint(index)))
             if outside.is_empty():
                 continue
         it = block.iters[number]
@@ -246,10 +243,6 @@ def bindings_in_domain(op: ir.Operation) -> None:
             f"{only_where(outside, op)}",
             Counterexample((Iteration(block.name, at),)),
         )
-
-
-def _nonneg_points(dom: Domain, index: Index) -> isl.Set:
-    return dom.aff(index).neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
 
 
 def _example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[tuple[tuple[str, int], ...], int]:
@@ -313,7 +306,7 @@ def init_first(op: ir.Operation) -> None:
         same = runs.apply_range(runs.reverse())
         start = dom.set
         for it in reduce:
-            start = start.intersect(dom.aff(it.binding - it.min).zero_basic_set().to_set())
+            start = start.intersect(constraint_set(dom, Constraint(it.binding - it.min, is_eq=True)))
         later = same.intersect_range(start).subtract(same.intersect_domain(start))
         before = later.intersect(isl.Map.lex_lt(dom.set.get_space()))
         if before.is_empty():
@@ -364,7 +357,7 @@ def _in_bounds(op: ir.Operation, access: Access) -> None:
         dom = access_domain(access)
         for check in checks:
             with question(f"the bounds of {buffer.name}"):
-                outside = dom.set.subtract(_nonneg_points(dom, check))
+                outside = dom.set.subtract(constraint_set(dom, Constraint(check)))
                 empty = outside.is_empty()
             if not empty:
                 at, value = _example(dom, outside, low, op)

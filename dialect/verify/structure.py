@@ -1,4 +1,4 @@
-"""The types of the `tir.*` attributes, checked before anything reads them: text from outside may say anything.
+"""The types of the `tir.*` attributes, checked before anything reads them: parsed text may hold anything.
 
 Views and rules take for granted that `tir.iters` is a list of strings. This is where that is made sure, once, when text
 comes in. `check` holds for every module; `check_program` for one that is to be scheduled or printed as TVMScript.
@@ -313,7 +313,7 @@ def _where(op: ir.Operation) -> None:
 
 
 def _init(op: ir.Operation) -> None:
-    """An init stands in the body of a block."""
+    """An init is directly in the body of a block."""
     parent = op.parent
     in_block = parent is not None and is_block(parent.operation)
     if not in_block or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):

@@ -1,4 +1,4 @@
-"""How a broken rule of the encoding is told."""
+"""Raise a `VerifyError` for an op that violates a verifier rule."""
 
 from __future__ import annotations
 

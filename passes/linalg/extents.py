@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect.computation import linear
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, create, edit, is_apply, read_apply
+from tir_mlir.dialect.presburger import split_linear
 from tir_mlir.passes.linalg import reshapes
 
 _NAMES = ["n", "m", "k", "l", "p", "q", *(c for c in string.ascii_lowercase if c not in "nmklpq")]
@@ -104,9 +104,9 @@ class Sizes:
         if rest.as_constant() == 0:
             return
         for variable in reversed(self.free):
-            found = linear(rest, [variable]) if variable in rest.values else None
-            if found is not None and abs(found[0][0]) == 1 and variable not in found[1].values:
-                self.solved[variable] = (found[1] * -found[0][0]).simplified()
+            split = split_linear(rest, [variable]) if variable in rest.values else None
+            if split is not None and abs(split.factors[0]) == 1 and variable not in split.rest.values:
+                self.solved[variable] = (split.rest * -split.factors[0]).simplified()
                 self.free.remove(variable)
                 return
         sizes = f"{self.text(one)} and {self.text(other)}"

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import memref
 
-from tir_mlir.dialect.analysis import ASSOCIATIVE
-from tir_mlir.dialect.computation import linear
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
-from tir_mlir.dialect.ir import Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
+from tir_mlir.dialect.ir import ASSOCIATIVE, Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
+from tir_mlir.dialect.presburger import dim_factors, span, split_linear
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.extents import Sizes
 
@@ -132,18 +131,13 @@ def reach(generic: Generic, sizes: Sizes) -> None:
 
 def _last(expr: ir.AffineExpr, ends: Sequence[Index]) -> Index | None:
     """The largest value of a sum of iterators with positive factors; None for another expression."""
-    if isinstance(expr, ir.AffineConstantExpr):
-        return Index.constant(expr.value)
-    if isinstance(expr, ir.AffineDimExpr):
-        return ends[expr.position]
-    if isinstance(expr, ir.AffineAddExpr):
-        left, right = (_last(e.maybe_downcast(), ends) for e in (expr.lhs, expr.rhs))
-        return left + right if left is not None and right is not None else None
-    if isinstance(expr, ir.AffineMulExpr):
-        left, factor = _last(expr.lhs.maybe_downcast(), ends), expr.rhs.maybe_downcast()
-        if left is not None and isinstance(factor, ir.AffineConstantExpr) and factor.value >= 0:
-            return left * factor.value
-    return None
+    found = dim_factors(expr)
+    if found is None or any(factor < 0 for factor in found.factors.values()):
+        return None
+    last = Index.constant(found.constant)
+    for dim, factor in found.factors.items():
+        last = last + ends[dim] * factor
+    return last
 
 
 # --- loops and block --------------------------------------------------------------------------------------------------
@@ -222,16 +216,17 @@ def _outer_kind(generic: Generic, value: ir.Value, written: Sequence[Index], loo
 
 def _apart(index: Index, value: ir.Value, loops: Sequence[Loop]) -> bool:
     """Whether each step of an outer loop writes elements of its own: it moves further than the inner loops reach."""
-    split = linear(index, [value, *(loop.var for loop in loops)])
-    if split is None or _varies(split[1]):
+    split = split_linear(index, [value, *(loop.var for loop in loops)])
+    if split is None or _varies(split.rest):
         return False
-    reach = 0
-    for factor, loop in zip(split[0][1:], loops, strict=True):
+    digits = []
+    for factor, loop in zip(split.factors[1:], loops, strict=True):
         size = 1 if factor == 0 else loop.const_extent
         if size is None:
             return False
-        reach += abs(factor) * (size - 1)
-    return abs(split[0][0]) > reach
+        digits.append((factor, 0, size - 1))
+    reach = span(digits).size
+    return reach is not None and abs(split.factors[0]) >= reach
 
 
 if TYPE_CHECKING:

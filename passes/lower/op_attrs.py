@@ -8,39 +8,16 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Index, read_map
+from tir_mlir.dialect.ir import Index, defining_op, read_map
 from tir_mlir.dialect.presburger import intervals, sets
-
-
-def numbers(op: ir.Operation, key: str) -> list[int]:
-    """A dense array of integers."""
-    array: Any = op.attributes[key]
-    return [int(n) for n in array]
-
-
-def map_of(op: ir.Operation, key: str = "map") -> ir.AffineMap:
-    """An affine map."""
-    attribute: Any = op.attributes[key]
-    return attribute.value
 
 
 def index_of(value: ir.Value) -> Index:
     """An index value as an expression (an `affine.apply` is looked into, a constant is its number)."""
-    source = maker(value)
+    source = defining_op(value)
     if source is not None and source.name == "arith.constant":
         return Index.constant(ir.IntegerAttr(source.attributes["value"]).value)
     return read_map(ir.AffineMap.get_identity(1), [value])[0]
-
-
-def maker(value: ir.Value) -> ir.Operation | None:
-    """The op whose result a value is."""
-    return None if isinstance(value.owner, ir.Block) else value.owner.operation
-
-
-def arguments(op: ir.Operation, key: str) -> list[dict[str, ir.Attribute]]:
-    """`arg_attrs` and the like: one dictionary an argument."""
-    array: Any = op.attributes[key]
-    return [{n.name: n.attr for n in entry} for entry in array]
 
 
 def dense(values: Any, type_: ir.Type | None = None) -> ir.Attribute:

@@ -27,7 +27,7 @@ ROWS: dict[str, str] = {
     "dialect.verify": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
     "target": "",
     "passes": "",
-    "passes.linalg": "dialect.analysis dialect.computation dialect.diagnostics dialect.ir dialect.verify",
+    "passes.linalg": "dialect.computation dialect.diagnostics dialect.ir dialect.presburger dialect.verify",
     "passes.lower": "dialect.diagnostics dialect.ir dialect.presburger",
     "passes.lower.blocks": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower",
     "passes.lower.llvm": "dialect.ir passes.lower",
@@ -35,7 +35,7 @@ ROWS: dict[str, str] = {
     "passes.lower.memory": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.blocks"
     ),
-    "passes.lower.vector": "dialect.analysis dialect.ir dialect.presburger passes.lower passes.lower.memory",
+    "passes.lower.vector": "dialect.ir dialect.presburger passes.lower passes.lower.memory",
     "passes.schedule": "dialect.diagnostics dialect.ir",
     "passes.schedule.annotation": (
         "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir passes.schedule"

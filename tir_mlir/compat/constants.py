@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError, shown
+from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.dialect.ir import dtypes
 
 
@@ -75,7 +75,7 @@ def const(value: Any, dtype: str | None = None) -> IntImm | FloatImm:
     if isinstance(value, np.generic):
         dtype, value = dtype or value.dtype.name, value.item()
     if not isinstance(value, (bool, int, float)):
-        raise ArgumentError(f"a constant is a number, not {shown(value)}")
+        raise ArgumentError(f"a constant is a number, not {short_repr(value)}")
     if dtype is None:
         dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
     return FloatImm(dtype, value) if dtypes.is_float(DataType(dtype)) else IntImm(dtype, int(value))

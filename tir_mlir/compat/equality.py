@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import ArgumentError, TirError, shown
+from tir_mlir.dialect.diagnostics import ArgumentError, TirError, short_repr
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.structural_equal import difference
 
@@ -46,10 +46,12 @@ def _difference(lhs: Any, rhs: Any) -> str | None:
     programs = [isinstance(side, (IRModule, PrimFunc)) for side in (lhs, rhs)]
     if not any(programs):
         if not all(isinstance(side, (bool, int, float, str, list, tuple, dict, type(None))) for side in (lhs, rhs)):
-            raise ArgumentError(f"modules, functions and Python values are compared, not {shown(lhs)} and {shown(rhs)}")
+            raise ArgumentError(
+                f"modules, functions and Python values are compared, not {short_repr(lhs)} and {short_repr(rhs)}"
+            )
         return None if lhs == rhs else _values_apart(lhs, rhs)
     if type(lhs) is not type(rhs):
-        return f"{shown(lhs)} and {shown(rhs)} are not of one kind"
+        return f"{short_repr(lhs)} and {short_repr(rhs)} are not of one kind"
     return difference(_module(lhs).mlir, _module(rhs).mlir, names=False, symbols=isinstance(lhs, IRModule))
 
 
@@ -60,9 +62,9 @@ def _values_apart(lhs: Any, rhs: Any) -> str:
     elif isinstance(lhs, dict) and isinstance(rhs, dict) and lhs.keys() == rhs.keys():
         keys = lhs.keys()
     else:
-        return f"{shown(lhs)} and {shown(rhs)}"
+        return f"{short_repr(lhs)} and {short_repr(rhs)}"
     key = next(k for k in keys if lhs[k] != rhs[k])
-    return f"at [{shown(key)}], {_values_apart(lhs[key], rhs[key])}"
+    return f"at [{short_repr(key)}], {_values_apart(lhs[key], rhs[key])}"
 
 
 def _module(node: IRModule | PrimFunc) -> IRModule:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError, shown
+from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 
 _ALIGNMENT = 64  # of the buffers that kernels get; the width of a cache line and of the widest vector
 
@@ -42,7 +42,7 @@ def device(name: str = "cpu", index: int = 0) -> Device:
     """A device by its name, "cpu" or "llvm". Others are an ArgumentError."""
     kind, _, number = str(name).partition(":")
     if kind not in ("cpu", "llvm", "c"):
-        raise ArgumentError(f"tvm.device({shown(name)}): programs run on the CPU here; use tvm.cpu()")
+        raise ArgumentError(f"tvm.device({short_repr(name)}): programs run on the CPU here; use tvm.cpu()")
     return Device(int(number or index))
 
 
@@ -115,7 +115,7 @@ def array(arr: Any, device: Device | None = None) -> NDArray:
 def empty(shape: Sequence[int] | int, dtype: str = "float32", device: Device | None = None) -> NDArray:
     """A new NDArray with undefined values."""
     if device is not None and not isinstance(device, Device):
-        raise ArgumentError(f"the device of an array is tvm.cpu(), not {shown(device)}")
+        raise ArgumentError(f"the device of an array is tvm.cpu(), not {short_repr(device)}")
     sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
     name = str(dtype)
     element = np.dtype("uint16" if name == "bfloat16" else name)  # NumPy has no bfloat16: its bits

@@ -14,7 +14,7 @@ from tir_mlir import __version__ as VERSION  # noqa: N812, F401  tvm.__version__
 from tir_mlir.build import Library
 from tir_mlir.build import build as _build
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
-from tir_mlir.dialect.diagnostics import BuildError, shown
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.script.module import IRModule
 
 
@@ -83,7 +83,7 @@ class Module:
         """The code as text: "ll" is LLVM IR, "asm" or "s" is assembly, "mlir" the module before lowering."""
         texts = {"": "llvm_ir", "ll": "llvm_ir", "asm": "assembly", "s": "assembly", "mlir": "mlir"}
         if fmt not in texts:
-            raise BuildError(f"get_source({shown(fmt)}): the formats are {', '.join(repr(f) for f in texts if f)}")
+            raise BuildError(f"get_source({short_repr(fmt)}): the formats are {', '.join(repr(f) for f in texts if f)}")
         return getattr(self.library, texts[fmt])
 
     def export_library(self, file_name: str | Path, **_: Any) -> None:

@@ -27,7 +27,7 @@ from tir_mlir.dialect.ir import (
     read_apply,
     walk,
 )
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.dialect.verify import verify
 
 Node = tuple[Any, ...]
@@ -161,7 +161,7 @@ def _index(index: Index, dim: Node, axes: Axes, variables: Mapping[ir.Value, Nod
     if value in variables:
         axes.join(variables[value], dim)
         return
-    found = intervals.terms(index.expr)
+    found = dim_factors(index.expr)
     nodes = [variables.get(v) for v in index.values]
     if found is None or None in nodes or any(f < 0 for f in found[0].values()):
         axes.fixed |= {dim, *(n for n in nodes if n is not None)}

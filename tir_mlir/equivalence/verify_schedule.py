@@ -8,7 +8,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import NotChecked, shown
+from tir_mlir.dialect.diagnostics import NotChecked, short_repr
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.equivalence import inputs
@@ -43,7 +43,7 @@ Replay = Callable[[ir.Module, Change], Scheduled]
 def verify_schedule(original: ir.Module, scheduled: Scheduled, replay: Replay, sizes: str, seed: int) -> Result:
     """Compare a scheduled program with its original, at its own sizes or scaled down. See `Schedule.verify`."""
     if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
-        raise ValueError(f'sizes is "auto", "full" or "scaled", not {shown(sizes)}')
+        raise ValueError(f'sizes is "auto", "full" or "scaled", not {short_repr(sizes)}')
     with entered():
         work = max(_work(m) for m in (original, scheduled.module))
         if sizes == "full" or (sizes == "auto" and work <= FULL_WORK):

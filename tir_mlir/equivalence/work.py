@@ -20,7 +20,7 @@ def work_of(func: ir.Operation, known: Mapping[str, int]) -> int:
     return _work(func.operation, {}, known)
 
 
-def _work(op: ir.Operation, box: intervals.Box, known: Mapping[str, int]) -> int:
+def _work(op: ir.Operation, box: intervals.ValueRanges, known: Mapping[str, int]) -> int:
     trips = 1
     if is_loop(op):
         trips = _trips(Loop(op), box, known)
@@ -33,12 +33,12 @@ def _work(op: ir.Operation, box: intervals.Box, known: Mapping[str, int]) -> int
     return trips * max(1, filled + sum(_work(o, box, known) for o in inner if len(o.regions)))
 
 
-def _elements(op: ir.Operation, box: intervals.Box, known: Mapping[str, int]) -> int:
+def _elements(op: ir.Operation, box: intervals.ValueRanges, known: Mapping[str, int]) -> int:
     ends = [_ends(n, box, known)[1] for n in Buffer(op.results[0]).dims]
     return prod(_UNKNOWN if n is None else max(n, 0) for n in ends)
 
 
-def _trips(loop: Loop, box: intervals.Box, known: Mapping[str, int]) -> int:
+def _trips(loop: Loop, box: intervals.ValueRanges, known: Mapping[str, int]) -> int:
     lows = [_ends(i, box, known)[0] for i in loop.lowers]
     highs = [_ends(i, box, known)[1] for i in loop.uppers]
     low = max((v for v in lows if v is not None), default=0)
@@ -47,11 +47,15 @@ def _trips(loop: Loop, box: intervals.Box, known: Mapping[str, int]) -> int:
     return max(0, high - low)
 
 
-def _ends(index: Index, box: intervals.Box, known: Mapping[str, int]) -> tuple[intervals.Bound, intervals.Bound]:
+def _ends(
+    index: Index, box: intervals.ValueRanges, known: Mapping[str, int]
+) -> tuple[intervals.Bound, intervals.Bound]:
     return intervals.of_expr(index.expr, [_range(v, box, known) for v in index.values])
 
 
-def _range(value: ir.Value, box: intervals.Box, known: Mapping[str, int]) -> tuple[intervals.Bound, intervals.Bound]:
+def _range(
+    value: ir.Value, box: intervals.ValueRanges, known: Mapping[str, int]
+) -> tuple[intervals.Bound, intervals.Bound]:
     if value in box:
         return box[value]
     size = known.get(symbol_name(value)) if known and is_symbol(value) else None

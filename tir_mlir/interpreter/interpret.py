@@ -14,7 +14,7 @@ import numpy as np
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError, shown
+from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError, short_repr
 from tir_mlir.dialect.ir import Block, Func, clone_module, entered, frozen, funcs, is_block, walk
 from tir_mlir.interpreter.arguments import Arguments
 from tir_mlir.interpreter.codegen import Options, Shared
@@ -151,7 +151,7 @@ def _wanted(found: Mapping[str, Signature], name: str | None) -> Signature:
     if name is None:
         return next(iter(found.values()))
     if name not in found:
-        raise ArgumentError(f"the module has no function {shown(name)}; it has {', '.join(found)} (name=...)")
+        raise ArgumentError(f"the module has no function {short_repr(name)}; it has {', '.join(found)} (name=...)")
     return found[name]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.dialect.diagnostics import shown
+from tir_mlir.dialect.diagnostics import short_repr
 
 _OUTER = """
 @T.prim_func
@@ -47,9 +47,9 @@ def outer_product(
     scopes that are not global. n and k are multiples of 4. Registering the same again changes nothing.
     """
     if odd := [v for v in (m, n, k) if isinstance(v, bool) or not isinstance(v, int)]:
-        raise ValueError(f"outer_product: m, n and k are integers, not {shown(odd[0])}")
+        raise ValueError(f"outer_product: m, n and k are integers, not {short_repr(odd[0])}")
     if not isinstance(scopes, (tuple, list)) or len(scopes) != 3 or not all(isinstance(s, str) for s in scopes):
-        raise ValueError(f"outer_product: scopes are three, those of A, B and C, not {shown(scopes)}")
+        raise ValueError(f"outer_product: scopes are three, those of A, B and C, not {short_repr(scopes)}")
     if min(m, n, k) < 1 or n % 4 or k % 4:
         raise ValueError(f"outer_product: m = {m}, n = {n}, k = {k}; they are positive, n and k multiples of 4")
     special = "".join(f"_{p}_{s.replace('.', '_')}" for p, s in zip("abc", scopes, strict=True) if s != "global")

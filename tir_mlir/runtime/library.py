@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
-from tir_mlir.dialect.diagnostics import BuildError, shown
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.drivers.aot import Aot
@@ -57,7 +57,7 @@ class Library(_Functions):
         return list(self)
 
     def __missing__(self, name: str) -> NoReturn:
-        raise KeyError(f"no function {shown(name)} in this library; it has: {', '.join(self)}")
+        raise KeyError(f"no function {short_repr(name)} in this library; it has: {', '.join(self)}")
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"Library has no attribute {name!r}; its functions are: {', '.join(self)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScheduleError, shown
+from tir_mlir.dialect.diagnostics import ScheduleError, short_repr
 from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -59,9 +59,9 @@ class Schedule(Questions):
         verify: str | None = None,
     ):
         if verify not in (None, "", "each step"):
-            raise ValueError(f'verify is "each step" or None, not {shown(verify)}')
+            raise ValueError(f'verify is "each step" or None, not {short_repr(verify)}')
         if error_render_level not in ("detail", "fast", "none"):
-            raise ValueError(f'error_render_level is "detail", "fast" or "none", not {shown(error_render_level)}')
+            raise ValueError(f'error_render_level is "detail", "fast" or "none", not {short_repr(error_render_level)}')
         random = _random(seed)
         alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # TVM looks a lone function up as main
         source = alone.mlir if isinstance(alone, IRModule) else alone
@@ -145,7 +145,7 @@ class Schedule(Questions):
             return plot_module(self._executor.module, width)
         found = [e for e in self._executor.history if e.number == step and not isinstance(step, bool)]
         if not found:
-            raise ValueError(f"plot draws a step from 1 to {len(self._executor.history)} here, not {shown(step)}")
+            raise ValueError(f"plot draws a step from 1 to {len(self._executor.history)} here, not {short_repr(step)}")
         return plot_step(found[0].before, found[0].after, found[0].call, width)
 
     def plot_access(
@@ -188,7 +188,7 @@ class Schedule(Questions):
         """
         steps = [e for e in self._executor.history if e.changed]
         if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= len(steps):
-            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {shown(n)}")
+            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {short_repr(n)}")
         if n:
             self._executor.take_back(steps[-n].first)
 
@@ -201,7 +201,7 @@ class Schedule(Questions):
         if name not in PRIMITIVES or PRIMITIVES[name].returns is bool:
             near = difflib.get_close_matches(name, PRIMITIVES, n=3)
             way = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise ValueError(f"there is no primitive {shown(primitive)}{way}")
+            raise ValueError(f"there is no primitive {short_repr(primitive)}{way}")
         return self._ask(lambda trial: getattr(trial, name)(*args, **kwargs))
 
     def explain_tensorize(
@@ -306,7 +306,7 @@ class Schedule(Questions):
             return handle.value(self._executor.integer)
         if not isinstance(handle, Handle):
             raise TypeError(
-                f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{shown(handle)}"'
+                f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{short_repr(handle)}"'
             )
         with entered():
             view = self._executor.view(handle, self._executor.module)
@@ -326,7 +326,7 @@ class Schedule(Questions):
     def remove_rv(self, handle: Handle) -> None:
         """Forget a handle. Errors: IndexError when it is not known here."""
         if not isinstance(handle, Handle):
-            got = shown(handle)
+            got = short_repr(handle)
             raise TypeError(f'In "Schedule.remove_rv", "handle" has wrong type. Expected a handle, but gets: "{got}"')
         self._executor.forget(handle)
 
@@ -351,5 +351,5 @@ def _is_index(value: Any) -> bool:
 
 def _random(seed: int | None) -> Random:
     if isinstance(seed, bool) or not (seed is None or _is_index(seed)):
-        raise TypeError(f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{shown(seed)}"')
+        raise TypeError(f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{short_repr(seed)}"')
     return Random.seeded(None if seed is None else int(seed))

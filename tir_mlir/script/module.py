@@ -8,7 +8,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import TirError, shown
+from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.dialect.ir import Func, attrs, create, entered, funcs, visit
 
 
@@ -64,7 +64,7 @@ class IRModule:
     def __getitem__(self, name: str) -> PrimFunc:
         found = self.functions
         if not isinstance(name, str) or name not in found:
-            raise KeyError(f"the module has no function {shown(name)}; it has {', '.join(found) or 'none'}")
+            raise KeyError(f"the module has no function {short_repr(name)}; it has {', '.join(found) or 'none'}")
         return found[name]
 
     def __contains__(self, name: object) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import shown
+from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.te.source_location import placed, refuse
 
 _keys = itertools.count()
@@ -158,7 +158,7 @@ class Var(Expr):
     def __init__(self, name: str, dtype: str = "int32"):
         for what, given in (("name", name), ("dtype", dtype)):
             if not isinstance(given, str):
-                raise refuse(f"the {what} of a variable is a string, not {shown(given)}")
+                raise refuse(f"the {what} of a variable is a string, not {short_repr(given)}")
         self.name = name
         self.key = fresh_key()
         self._dtype = dtype
@@ -196,7 +196,7 @@ def lift(value: Any) -> Expr:
         return Expr(_call(dtype, [placed(plain)]) if dtype else placed(plain))
     if (element := getattr(value, "element", None)) is not None:
         return element()
-    raise refuse(f"an expression is made of tensor elements, variables and numbers, not {shown(value)}")
+    raise refuse(f"an expression is made of tensor elements, variables and numbers, not {short_repr(value)}")
 
 
 def word(name: str, *args: Any, **keywords: Any) -> Expr:

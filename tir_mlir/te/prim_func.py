@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import shown
+from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.script import tir
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.script.parser import Program, build
@@ -32,7 +32,7 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
         raise refuse("te.create_prim_func needs the tensors that are the parameters: te.create_prim_func([A, B])")
     for arg in args:
         if not isinstance(arg, (Tensor, Var)) or isinstance(arg, IterVar):
-            raise refuse(f"a parameter is a tensor or a te.var, not {shown(arg)}")
+            raise refuse(f"a parameter is a tensor or a te.var, not {short_repr(arg)}")
     for number, arg in enumerate(args):
         if any(arg is other for other in args[:number]):
             raise refuse(f"{arg.name} is given twice")
@@ -201,5 +201,5 @@ def _plain(value: Any) -> ast.expr:
     if isinstance(value, (list, tuple)):
         return ast.List([_plain(v) for v in value], ast.Load())
     if value is None or not isinstance(value, (str, bool, int, float)):
-        raise refuse(f"an attribute is a string, a number, a list or a dictionary, not {shown(value)}")
+        raise refuse(f"an attribute is a string, a number, a list or a dictionary, not {short_repr(value)}")
     return ast.Constant(value)

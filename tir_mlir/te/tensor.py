@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import shown
+from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.te.expr import Expr, Var, fresh_key, lift, subscript, word
 from tir_mlir.te.infer_dtype import dtypes_of
@@ -46,12 +46,13 @@ def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
     """An axis to reduce over: `k = te.reduce_axis((0, 128), name="k")` runs from 0 up to, not including, 128."""
     if not isinstance(dom, (tuple, list)) or len(dom) != 2:
         raise refuse(
-            f"te.reduce_axis takes (begin, end): te.reduce_axis((0, 128), name={shown(name)}), not {shown(dom)}"
+            f"te.reduce_axis takes (begin, end): te.reduce_axis((0, 128), name={short_repr(name)}), "
+            f"not {short_repr(dom)}"
         )
     low, high = (_extent(d, "the bound of a reduce axis") for d in dom)
     extent = high if isinstance(low, int) and low == 0 else high - low
     if isinstance(extent, int) and extent < 0:
-        raise refuse(f"te.reduce_axis({shown(dom)}): it ends before it begins")
+        raise refuse(f"te.reduce_axis({short_repr(dom)}): it ends before it begins")
     return IterVar(_called(name), low, extent, True)
 
 
@@ -232,11 +233,11 @@ def compute(
 def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence[str] | None) -> list[str]:
     """The names of the function's parameters, and i0, i1, ... for those of `*indices`."""
     if not callable(fcompute):
-        raise refuse(f"te.compute takes a function of the indices: lambda i, j: ..., not {shown(fcompute)}")
+        raise refuse(f"te.compute takes a function of the indices: lambda i, j: ..., not {short_repr(fcompute)}")
     try:
         kinds = list(inspect.signature(fcompute).parameters.values())
     except (TypeError, ValueError):
-        raise refuse(f"te.compute: {shown(fcompute)} has no signature to read; write a lambda") from None
+        raise refuse(f"te.compute: {short_repr(fcompute)} has no signature to read; write a lambda") from None
     plain = [p.name for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
     open_ended = any(p.kind is p.VAR_POSITIONAL for p in kinds)
     if (len(plain) != ndim and not open_ended) or len(plain) > ndim:
@@ -254,7 +255,7 @@ def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence
 
 def _called(name: Any) -> str:
     if not isinstance(name, str):
-        raise refuse(f"a name is a string, not {shown(name)}")
+        raise refuse(f"a name is a string, not {short_repr(name)}")
     return name
 
 
@@ -276,7 +277,7 @@ def _extent(size: Any, what: str) -> Any:
         if odd:
             raise refuse(f"{what} is made of numbers and te.var variables; {size} has {odd[0].name} in it")
         return size
-    raise refuse(f"{what} is an integer, a te.var or an expression of such, not {shown(size)}")
+    raise refuse(f"{what} is an integer, a te.var or an expression of such, not {short_repr(size)}")
 
 
 def _dtype(dtype: Any) -> str:

@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
-from tir_mlir.dialect.presburger import isl_exprs, sets
+from tir_mlir.dialect.presburger import isl_exprs, sets, simplify_index
 from tir_mlir.passes.lower.registry import lowering, programs
 
 """On an access pointer: the kernel writes all of the region and reads none of it. Lives only while lowering."""
@@ -106,7 +106,7 @@ class Simplifier:
             return index
         try:
             self.domain = self.domain or sets.domain(self.op, extra=[index])
-            return isl_exprs.simplify(index, self.domain)
+            return simplify_index(index, self.domain)
         except (NotProvable, KeyError):  # a value that isl does not know
             return index
 

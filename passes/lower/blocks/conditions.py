@@ -50,7 +50,7 @@ def _decide(op: ir.Operation) -> bool | list | None:
     try:
         domain = sets.domain(op, extra=[c.index for c in open_])
         with sets.question("a condition"):
-            if domain.set.is_disjoint(sets.condition(domain, op)):
+            if domain.set.is_disjoint(sets.guard_set(domain, op)):
                 return False
             kept = [c for c in open_ if not sets.holds(domain, c.index, c.is_eq)]
     except (NotProvable, KeyError):  # a value that isl does not know

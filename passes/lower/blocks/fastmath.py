@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, is_block, is_init, walk
-from tir_mlir.passes.lower.op_attrs import maker
+from tir_mlir.dialect.ir import Block, defining_op, is_block, is_init, walk
 from tir_mlir.passes.lower.registry import lowering, programs
 
 ASSOCIATIVE = ("arith.addf", "arith.mulf")
@@ -48,7 +47,7 @@ def _mark(store: ir.Operation) -> None:
         return
     pending = [v for op in chain for v in op.operands]
     while pending:
-        source = maker(pending.pop())
+        source = defining_op(pending.pop())
         if source is not None and source.name in CONTRACTED and source not in chain:
             source.attributes["fastmath"] = _flags("contract")
             pending += list(source.operands)
@@ -62,7 +61,7 @@ def _flags(names: str) -> ir.Attribute:
 
 def _update_chain(store: ir.Operation) -> list[ir.Operation]:
     """The additions (or multiplications) from the stored value down to the load of the same element; [] if none."""
-    source = maker(store.operands[0])
+    source = defining_op(store.operands[0])
     if source is None or source.name not in ASSOCIATIVE:
         return []
     return _path(source, source.name, store)
@@ -70,7 +69,7 @@ def _update_chain(store: ir.Operation) -> list[ir.Operation]:
 
 def _path(op: ir.Operation, kind: str, store: ir.Operation) -> list[ir.Operation]:
     for operand in op.operands:
-        source = maker(operand)
+        source = defining_op(operand)
         if source is None:
             continue
         if _loads_same(source, store):

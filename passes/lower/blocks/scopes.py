@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import walk
-from tir_mlir.passes.lower.op_attrs import arguments
+from tir_mlir.dialect.ir import attrs, walk
 from tir_mlir.passes.lower.registry import lowering
 from tir_mlir.passes.lower.retype import retype
 
@@ -30,7 +29,7 @@ def run(module: ir.Module) -> None:
         if op.name == "func.func":
             for key in ("arg_attrs", "res_attrs"):
                 if key in op.attributes:
-                    op.attributes[key] = ir.ArrayAttr.get([_without_facts(d) for d in arguments(op, key)])
+                    op.attributes[key] = ir.ArrayAttr.get([_without_facts(d) for d in attrs.argument_attrs(op, key)])
 
 
 def plain(type_: ir.Type) -> ir.Type:

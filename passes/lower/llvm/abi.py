@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, funcs, walk
-from tir_mlir.passes.lower.op_attrs import arguments
+from tir_mlir.dialect.ir import Func, attrs, funcs, walk
 from tir_mlir.passes.lower.registry import is_private, lowering
 
 NOALIAS = "tir.noalias"
@@ -50,7 +49,7 @@ def keep_promises(module: ir.Module, promised: dict[str, list[int]]) -> None:
         count = len(op.regions[0].blocks[0].arguments)
         facts: list[dict[str, ir.Attribute]] = [{} for _ in range(count)]
         if "arg_attrs" in op.attributes:
-            facts = arguments(op, "arg_attrs")
+            facts = attrs.argument_attrs(op, "arg_attrs")
         place = 0
         for rank in ranks:
             if rank >= 0:

@@ -95,7 +95,7 @@ def set_uppers(op: ir.Operation, uppers: Sequence[Index]) -> ir.Operation:
     return edit.set_bounds(op, Loop(op).lowers, least(uppers, intervals.around(op)))
 
 
-def least(bounds: Sequence[Index], box: intervals.Box) -> list[Index]:
+def least(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
     """The bounds that can be the minimum, given what the variables range over."""
     kept: list[Index] = []
     for bound in bounds:
@@ -106,6 +106,6 @@ def least(bounds: Sequence[Index], box: intervals.Box) -> list[Index]:
     return kept
 
 
-def greatest(bounds: Sequence[Index], box: intervals.Box) -> list[Index]:
+def greatest(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
     """The bounds that can be the maximum."""
     return [-b for b in least([-b for b in bounds], box)]

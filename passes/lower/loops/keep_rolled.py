@@ -8,7 +8,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Loop, is_loop, walk
+from tir_mlir.dialect.ir import Loop, is_loop, owner_op, walk
 from tir_mlir.passes.lower.registry import lowering
 
 _LOOPS = ("affine.for", "scf.for", "scf.parallel")
@@ -40,9 +40,9 @@ def _depends(loop: ir.Operation, outer: ir.Operation) -> bool:
         for value in op.operands:
             if isinstance(value.type, ir.MemRefType):
                 continue
-            home = value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
-            between = walk.is_inside(home, outer) and not walk.is_inside(home, loop)
-            if between and home.name != "arith.constant":
+            owner = owner_op(value)
+            between = walk.is_inside(owner, outer) and not walk.is_inside(owner, loop)
+            if between and owner.name != "arith.constant":
                 return True
     return False
 

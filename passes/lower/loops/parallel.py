@@ -11,7 +11,7 @@ from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import SHARED, Buffer, Func, Loop, attrs, is_loop, walk
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
-from tir_mlir.passes.lower.op_attrs import dense, map_of
+from tir_mlir.passes.lower.op_attrs import dense
 from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
 
 """Ops whose iterations run on several threads, once blocks are gone."""
@@ -103,9 +103,9 @@ def _share(loop: Loop) -> None:
             attributes={
                 "reductions": ir.ArrayAttr.get([]),
                 "lowerBoundsMap": low,
-                "lowerBoundsGroups": _group(len(map_of(op, "lowerBoundMap").results)),
+                "lowerBoundsGroups": _group(len(attrs.affine_map(op, "lowerBoundMap").results)),
                 "upperBoundsMap": high,
-                "upperBoundsGroups": _group(len(map_of(op, "upperBoundMap").results)),
+                "upperBoundsGroups": _group(len(attrs.affine_map(op, "upperBoundMap").results)),
                 "steps": ir.ArrayAttr.get([one]),
             },
             regions=1,

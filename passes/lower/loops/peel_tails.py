@@ -6,7 +6,7 @@ import itertools
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_symbol, step, walk
+from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_symbol, owner_op, step, walk
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.loops.guards import greatest, inline, is_plain_if, least, set_uppers
 from tir_mlir.passes.lower.loops.tail_conditions import FAST, Condition, Point, conditions, corner
@@ -107,7 +107,7 @@ def _is_all(loop: Loop, found: list[Condition]) -> bool:
     return all(op.name in HARMLESS or any(p in deciding for p in walk.parents(op)) for op in acting)
 
 
-def _ends(loop: Loop, index: Index, box: intervals.Box, most: bool) -> Index | None:
+def _ends(loop: Loop, index: Index, box: intervals.ValueRanges, most: bool) -> Index | None:
     """The first value of the loop's variable at which `index >= 0` no longer holds for all (`most`: for any) values of
     the variables inside the loop; None where it is not of that form."""
     falls = step(index, loop.var)
@@ -115,7 +115,7 @@ def _ends(loop: Loop, index: Index, box: intervals.Box, most: bool) -> Index | N
         return None
     rest = index + Index.of(loop.var) * -falls
     for value in rest.values:
-        if not walk.is_inside(walk.home(value), loop.op) or value == loop.var:
+        if not walk.is_inside(owner_op(value), loop.op) or value == loop.var:
             continue
         grows, (low, high) = step(rest, value), box.get(value, (None, None))
         end = None if grows is None else (high if (grows > 0) == most else low)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, walk
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, owner_op, walk
+from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
 
 KEY = "prefetch"
@@ -103,7 +103,7 @@ def _asked(loop: Loop, known: set[str]) -> dict[str, int]:
 def _patch(op: ir.Operation, loop: Loop) -> Patch | None:
     """What an access covers while the loops between it and `loop` run; None where its indices are no plain sums."""
     buffer = walk.accessed(op)
-    if walk.is_inside(walk.home(buffer), loop.op):
+    if walk.is_inside(owner_op(buffer), loop.op):
         return None
     indices, extents = walk.access_indices(op), []
     between = [Loop(p) for p in itertools.takewhile(lambda p: p != loop.op, walk.parents(op)) if is_loop(p)]
@@ -116,7 +116,7 @@ def _patch(op: ir.Operation, loop: Loop) -> Patch | None:
         for inner in between:
             if not start.uses(inner.var):
                 continue
-            found = intervals.terms(start.expr)
+            found = dim_factors(start.expr)
             last = (inner.const_extent or 1) - 1
             if found is None or last < 0:
                 return None
@@ -131,7 +131,7 @@ def _patch(op: ir.Operation, loop: Loop) -> Patch | None:
 
 
 def _known_before(value: ir.Value, loop: Loop) -> bool:
-    return value == loop.var or not walk.is_inside(walk.home(value), loop.op)
+    return value == loop.var or not walk.is_inside(owner_op(value), loop.op)
 
 
 def _ask(loop: Loop, patches: Sequence[Patch], ahead: int) -> None:

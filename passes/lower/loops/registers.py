@@ -10,8 +10,8 @@ from math import ceil
 from mlir import ir
 from mlir.dialects import vector
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, attrs, emit_map, is_loop, walk
-from tir_mlir.passes.lower.op_attrs import always, index_of, map_of, zeros
+from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, attrs, emit_map, is_loop, owner_op, walk
+from tir_mlir.passes.lower.op_attrs import always, index_of, zeros
 from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
 
 LOADS = ("affine.load", "affine.vector_load", "vector.maskedload")
@@ -102,7 +102,7 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
             slots = found.setdefault(root.value, [] if root.is_alloc else None)
             if slots is None:
                 continue
-            slot = _place(inner, loop, slots) if plain and not walk.is_inside(walk.home(root.value), loop.op) else None
+            slot = _place(inner, loop, slots) if plain and not walk.is_inside(owner_op(root.value), loop.op) else None
             if slot is None:
                 found[root.value] = None
             else:
@@ -114,7 +114,7 @@ def _place(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
     """The slot of an access, a new one where it meets none; None where it is not fixed or overlaps another."""
     new = Slot.of(op)
     used = [v for i in new.indices for v in i.values] + ([] if new.mask is None else [new.mask])
-    if any(walk.is_inside(walk.home(v), loop.op) for v in used):
+    if any(walk.is_inside(owner_op(v), loop.op) for v in used):
         return None
     for slot in slots:
         gaps = [(a - b).simplified().as_constant() for a, b in zip(new.indices, slot.indices, strict=True)]
@@ -153,7 +153,7 @@ def _carry(loop: Loop, slots: list[Slot]) -> None:
     with ir.InsertionPoint(op), op.location:
         before = [_load(slot) for slot in slots]
         operands = list(op.operands)
-        count = map_of(op, "lowerBoundMap").n_inputs
+        count = attrs.affine_map(op, "lowerBoundMap").n_inputs
         attributes = {n: op.attributes[n] for n in op.attributes} | {
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([count, len(operands) - count, len(before)])
         }

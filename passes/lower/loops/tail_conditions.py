@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, Loop, is_loop, walk
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.ir import Index, Loop, is_loop, owner_op, walk
+from tir_mlir.dialect.presburger import dim_factors, intervals
 from tir_mlir.passes.lower.loops.guards import is_plain_if
 
 FAST = ("vectorized", "unrolled")
@@ -22,7 +22,7 @@ class Condition:
     op: ir.Operation
     index: Index
     runs: Index
-    box: intervals.Box
+    box: intervals.ValueRanges
 
 
 def conditions(loop: Loop) -> Iterator[Condition]:
@@ -63,7 +63,7 @@ def corner(loop: Loop, condition: Condition) -> Point | None:
     """The one iteration of a loop and of those around it that is not whole and yet runs; None where there are several,
     none, or it cannot be told."""
     index, runs, box = condition.index, condition.runs, condition.box
-    found, gap = intervals.terms(index.expr), (runs - index).simplified().as_constant()
+    found, gap = dim_factors(index.expr), (runs - index).simplified().as_constant()
     if found is None or gap is None:
         return None
     least, width = found[1], gap
@@ -72,7 +72,7 @@ def corner(loop: Loop, condition: Condition) -> Point | None:
         factor, (low, high) = found[0].get(number, 0), box.get(value, (None, None))
         if not factor or low is None or high is None:
             return None
-        if value != loop.var and walk.is_inside(walk.home(value), loop.op):
+        if value != loop.var and walk.is_inside(owner_op(value), loop.op):
             least += min(factor * low, factor * high)
             width += abs(factor) * (high - low)
         else:

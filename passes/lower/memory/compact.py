@@ -10,11 +10,24 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import kept_dims
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, edit, emit_map, is_loop, symbols_by_name, walk
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Func,
+    Index,
+    Loop,
+    apply,
+    attrs,
+    edit,
+    emit_map,
+    is_loop,
+    owner_op,
+    symbols_by_name,
+    walk,
+)
 from tir_mlir.dialect.presburger import isl_exprs, sets
 from tir_mlir.passes.lower.blocks.blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
-from tir_mlir.passes.lower.op_attrs import index_of, numbers
+from tir_mlir.passes.lower.op_attrs import index_of
 from tir_mlir.passes.lower.registry import lowering, programs
 
 dim_type = isl.dim_type
@@ -67,7 +80,7 @@ def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
     if not users or not touches:
         return None
     loops = lifetimes.common_loops(users)
-    first = len([p for p in walk.parents(walk.home(value)) if is_loop(p)])
+    first = len([p for p in walk.parents(owner_op(value)) if is_loop(p)])
     depth = _private_depth(buffer, touches, first, len(loops))
     target = loops[depth - 1] if depth > first else None
     mins, extents = _whole(buffer)
@@ -91,7 +104,7 @@ def _is_plain(type_: ir.MemRefType) -> bool:
     return type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
 
 
-def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.Touch], first: int, deepest: int) -> int:
+def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.BufferUse], first: int, deepest: int) -> int:
     """The number of loops around the innermost place where the buffer may stand."""
     for depth in range(deepest, first, -1):
         try:
@@ -104,7 +117,7 @@ def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.Touch], first: in
 
 
 def _reach(
-    touches: Sequence[lifetimes.Touch], users: Sequence[ir.Operation], domains: lifetimes.Domains
+    touches: Sequence[lifetimes.BufferUse], users: Sequence[ir.Operation], domains: lifetimes.Domains
 ) -> list[isl.Map]:
     """{ iteration -> elements } of all accesses, and of views as a whole: a view must lie inside its buffer."""
     found = [t.elements for t in touches]
@@ -146,7 +159,7 @@ def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer
         extent = ends[1] - ends[0] + 1
         if best[1] is None or extent < best[1]:
             low = isl_exprs.to_index(
-                aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(walk.home(buffer.value))
+                aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(owner_op(buffer.value))
             )
             best = (low.simplified(), extent)
     return best
@@ -191,7 +204,7 @@ def can_reindex(buffer: ir.Value) -> bool:
 
 def _can_retype(view: ir.Operation) -> bool:
     """Whether the users of a view take any strides."""
-    if any(s == DYNAMIC for s in numbers(view, "static_strides")):
+    if any(s == DYNAMIC for s in attrs.integers(view, "static_strides")):
         return False
     if _kept(view) is None:
         return False
@@ -206,7 +219,7 @@ def _can_retype(view: ir.Operation) -> bool:
 
 def _kept(view: ir.Operation) -> list[int] | None:
     """The dimensions of the source that a view keeps; None where that is not clear."""
-    return kept_dims(ir.MemRefType(view.results[0].type).shape, numbers(view, "static_sizes"))
+    return kept_dims(ir.MemRefType(view.results[0].type).shape, attrs.integers(view, "static_sizes"))
 
 
 def reindex(old: ir.Value, new: ir.Value, mins: Sequence[Index]) -> None:
@@ -231,13 +244,13 @@ def _shift_access(op: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
 
 def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> None:
     """The same view of the smaller buffer; offsets that became constant are static in its type."""
-    segments = numbers(view, "operandSegmentSizes")
+    segments = attrs.integers(view, "operandSegmentSizes")
     operands = list(view.operands)[1:]
     dynamic, rest = iter(operands[: segments[1]]), operands[segments[1] :]
     shorten = Simplifier(view, {})
     static, values = [], []
     with ir.InsertionPoint(view), view.location:
-        for offset, low in zip(numbers(view, "static_offsets"), mins, strict=True):
+        for offset, low in zip(attrs.integers(view, "static_offsets"), mins, strict=True):
             index = Index.constant(offset) if offset != DYNAMIC else index_of(next(dynamic))
             index = shorten(index - low)
             number = index.as_constant()
@@ -261,7 +274,7 @@ def _view_type(view: ir.Operation, source: ir.MemRefType, offsets: Sequence[int]
     strides, start = source.get_strides_and_offset()
     known = start != DYNAMIC and all(o != DYNAMIC and s != DYNAMIC for o, s in zip(offsets, strides, strict=True))
     offset = start + sum(o * s for o, s in zip(offsets, strides, strict=True)) if known else DYNAMIC
-    factors = numbers(view, "static_strides")
+    factors = attrs.integers(view, "static_strides")
     steps = [DYNAMIC if s == DYNAMIC else s * t for s, t in zip(strides, factors, strict=True)]
     steps = [steps[d] for d in _kept(view) or []]
     return ir.MemRefType.get(old.shape, old.element_type, ir.StridedLayoutAttr.get(offset, steps), source.memory_space)
@@ -273,7 +286,7 @@ def _retype(old: ir.Value, new: ir.Value) -> None:
     old.replace_all_uses_with(new)
     for user in users:
         if user.name == "memref.subview":
-            type_ = _view_type(user, ir.MemRefType(new.type), numbers(user, "static_offsets"))
+            type_ = _view_type(user, ir.MemRefType(new.type), attrs.integers(user, "static_offsets"))
             user.results[0].set_type(type_)
             _retype_below(user)
 
@@ -282,17 +295,21 @@ def _retype_below(view: ir.Operation) -> None:
     for use in view.results[0].uses:
         if use.owner.name == "memref.subview":
             user = use.owner.operation
-            type_ = _view_type(user, ir.MemRefType(view.results[0].type), numbers(user, "static_offsets"))
+            type_ = _view_type(user, ir.MemRefType(view.results[0].type), attrs.integers(user, "static_offsets"))
             user.results[0].set_type(type_)
             _retype_below(user)
 
 
 def view_box(view: ir.Operation) -> tuple[list[Index], list[Index]]:
     """Offsets and extents (in elements of the source) of all that a view can reach. Requires static strides."""
-    segments = numbers(view, "operandSegmentSizes")
+    segments = attrs.integers(view, "operandSegmentSizes")
     operands = list(view.operands)[1:]
     offsets, sizes = iter(operands[: segments[1]]), iter(operands[segments[1] : segments[1] + segments[2]])
-    mins = [Index.constant(n) if n != DYNAMIC else index_of(next(offsets)) for n in numbers(view, "static_offsets")]
-    extents = [Index.constant(n) if n != DYNAMIC else index_of(next(sizes)) for n in numbers(view, "static_sizes")]
-    strides = numbers(view, "static_strides")
+    mins = [
+        Index.constant(n) if n != DYNAMIC else index_of(next(offsets)) for n in attrs.integers(view, "static_offsets")
+    ]
+    extents = [
+        Index.constant(n) if n != DYNAMIC else index_of(next(sizes)) for n in attrs.integers(view, "static_sizes")
+    ]
+    strides = attrs.integers(view, "static_strides")
     return mins, [(e - 1) * s + 1 for e, s in zip(extents, strides, strict=True)]

@@ -1,6 +1,10 @@
-"""Which values of a buffer live across the iterations of a loop: the question behind making a buffer smaller.
+"""Whether values of a buffer live across iterations of a loop, after blocks are removed.
 
-Works after blocks are gone, when every access is a relation from loop variables to elements.
+`dialect.analysis.dataflow` answers this for programs with blocks, by isl's dataflow analysis. Two things differ here.
+Must-writes: a write through a pointer counts only where the call is marked as overwriting its region, since lowering
+may not rely on declared regions. Users: the buffer is followed through views and pointers that lowering has made; an
+unknown op is NotProvable. One question is asked at every depth of the nest, so order is composed of
+cached maps instead of a schedule.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ dim_type = isl.dim_type
 
 
 @dataclass
-class Touch:
+class BufferUse:
     """One read or write of a buffer, with the loops around it, its time and its elements."""
 
     op: ir.Operation
@@ -40,12 +44,12 @@ VIEWS = ("memref.subview", "memref.cast")
 SILENT = ("memref.dim", "memref.dealloc")
 
 
-def touches(value: ir.Value, domains: Domains) -> list[Touch]:
+def touches(value: ir.Value, domains: Domains) -> list[BufferUse]:
     """All reads and writes of an allocated buffer, through views and pointers too.
 
     Raises NotProvable when one cannot be told, or when the buffer has a name that is not followed.
     """
-    found: list[Touch] = []
+    found: list[BufferUse] = []
     for op in _users(value):
         try:
             made = [a for a in of_op(op) if a.buffer == value]
@@ -83,7 +87,7 @@ def _is_access(op: ir.Operation) -> bool:
     return any(isinstance(v.type, ir.MemRefType) for v in op.operands)
 
 
-def touch(access: Access, domains: Domains) -> Touch | None:
+def touch(access: Access, domains: Domains) -> BufferUse | None:
     """The access as a relation; None for a read that is known not to happen.
 
     Raises NotProvable when its loops or indices are beyond isl.
@@ -97,7 +101,7 @@ def touch(access: Access, domains: Domains) -> Touch | None:
     if kills and overwrites:
         call = _call_of(op)
         kills, op = call is not None, call or op
-    return Touch(op, access.is_write, kills, dom.dims, _path(op), elements)
+    return BufferUse(op, access.is_write, kills, dom.dims, _path(op), elements)
 
 
 def relation(
@@ -147,7 +151,7 @@ def common_loops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
     return [p for p in chain[::-1] if is_loop(p)]
 
 
-def is_private(touches: Sequence[Touch], depth: int) -> bool:
+def is_private(touches: Sequence[BufferUse], depth: int) -> bool:
     """Whether each read follows a write within the same iteration of the outermost `depth` loops."""
     writes = [t for t in touches if t.kills]
     for read in touches:
@@ -162,7 +166,7 @@ def is_private(touches: Sequence[Touch], depth: int) -> bool:
     return True
 
 
-def _before(read: Touch, write: Touch, depth: int) -> isl.Map:
+def _before(read: BufferUse, write: BufferUse, depth: int) -> isl.Map:
     """{ iteration of the read -> iterations of the write earlier in the same outer iteration }."""
     pairs = zip(read.loops, write.loops, strict=False)
     shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(read.loops), len(write.loops)))
@@ -183,7 +187,7 @@ def _before_map(reads: int, writes: int, depth: int, shared: int, textually: boo
     return isl.Map(f"{{ [{', '.join(r)}] -> [{', '.join(w)}] : {condition} }}")
 
 
-def conflicts(touches: Sequence[Touch], depth: int) -> bool:
+def conflicts(touches: Sequence[BufferUse], depth: int) -> bool:
     """Whether two iterations of loop number `depth` may touch one element, one of them writing."""
     for number, one in enumerate(touches):
         for other in touches[number:]:

@@ -8,9 +8,24 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, at_end, edit, emit_map, is_loop, read_map, step, walk
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Index,
+    Loop,
+    apply,
+    at_end,
+    attrs,
+    defining_op,
+    edit,
+    emit_map,
+    is_loop,
+    owner_op,
+    read_map,
+    step,
+    walk,
+)
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.lower.op_attrs import dense, maker, map_of, zeros
+from tir_mlir.passes.lower.op_attrs import dense, zeros
 from tir_mlir.passes.lower.vector.legality import Lanes, contiguous, strided
 from tir_mlir.passes.lower.vector.partial_sums import Place
 from tir_mlir.passes.lower.vector.strided_loads import MOST_STRIDE, spaced
@@ -59,7 +74,7 @@ class Emitter:
         elif op.name == "affine.load":
             self.load(op)
         elif op.name == "affine.apply":
-            index = read_map(map_of(op), list(op.operands))[0]
+            index = read_map(attrs.affine_map(op), list(op.operands))[0]
             self.values[op.results[0]] = self.spread(index)
         elif op.name == "memref.load":
             self.gather(op)
@@ -103,13 +118,13 @@ class Emitter:
         if op.name in walk.AFFINE_OPS:
             start = 1 if op.name == "affine.load" else 0
             operands = list(op.operands)
-            map_, used = emit_map([self.at(i) for i in read_map(map_of(op), operands[start:])])
+            map_, used = emit_map([self.at(i) for i in read_map(attrs.affine_map(op), operands[start:])])
             made = self._like(op, operands[:start] + used, [r.type for r in op.results], map_)
         else:
             made = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
         self.values |= dict(zip(op.results, made.results, strict=True))
         if op.name == "affine.apply":
-            index = read_map(map_of(op), list(op.operands))[0]
+            index = read_map(attrs.affine_map(op), list(op.operands))[0]
             self.scalars[op.results[0]] = self.at(index)
 
     def load(self, op: ir.Operation) -> None:
@@ -159,7 +174,7 @@ class Emitter:
         vector."""
         if value == self.lanes.var:
             return apply(self.at(Index.of(value), lane))
-        op = maker(value)
+        op = defining_op(value)
         if value not in self.lanes.varying or op is None:
             return self.scalar(value)
         if op.name in CASTS:
@@ -167,7 +182,7 @@ class Emitter:
         if op.name == "affine.load" and self._is_input(op):
             return self._load_one(op.operands[0], walk.access_indices(op), lane)
         if op.name == "affine.apply":
-            return apply(self.at(read_map(map_of(op), list(op.operands))[0], lane))
+            return apply(self.at(read_map(attrs.affine_map(op), list(op.operands))[0], lane))
         return vector.extract(self.vector(value), [], [lane])
 
     def _is_input(self, load: ir.Operation) -> bool:
@@ -239,7 +254,7 @@ def _attr(map_: ir.AffineMap) -> ir.Attribute:
 def _mask(loop: Loop, type_: ir.VectorType, counts: Sequence[Index]) -> ir.Value:
     """The first lanes, as many as the least of some counts; made as far out as these are known."""
     place = loop.op
-    used = [walk.home(v) for c in counts for v in c.values]
+    used = [owner_op(v) for c in counts for v in c.values]
     for parent in walk.parents(loop.op):
         if not is_loop(parent) or any(walk.is_inside(home, parent) for home in used):
             break

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, dtypes, step, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, dtypes, owner_op, step, walk
 from tir_mlir.passes.lower.memory.strides import is_row, padded
 from tir_mlir.passes.lower.vector.reductions import Sum, find
 
@@ -104,7 +104,7 @@ def _splits(column: list[Index], lanes: Lanes) -> bool:
     if not lanes.step(first) or any(not first.same(i) for i in column[1:]):
         return False
     for value in first.values:
-        if value != lanes.var and walk.is_inside(walk.home(value), lanes.loop.op):
+        if value != lanes.var and walk.is_inside(owner_op(value), lanes.loop.op):
             return False
     return True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Constraint, Loop, edit, is_symbol, step, walk
+from tir_mlir.dialect.ir import Buffer, Constraint, Loop, edit, is_symbol, owner_op, step, walk
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.vector.reductions import users
 
@@ -72,7 +72,7 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
             continue
         if store.name != "affine.store" or not _is_outside(store.operands[0], loop, op):
             return False
-        if any(walk.is_inside(walk.home(v), loop.op) for i in walk.access_indices(store) for v in i.values):
+        if any(walk.is_inside(owner_op(v), loop.op) for i in walk.access_indices(store) for v in i.values):
             return False
         root = Buffer(store.operands[1]).root.value
         if root != store.operands[1] or any(users(root, o) for o in before):
@@ -81,5 +81,5 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
 
 
 def _is_outside(value: ir.Value, loop: Loop, op: ir.Operation) -> bool:
-    home = walk.home(value)
+    home = owner_op(value)
     return not walk.is_inside(home, loop.op) or (walk.is_inside(home, op) and home.name == "arith.constant")

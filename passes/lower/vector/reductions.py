@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import ASSOCIATIVE
-from tir_mlir.dialect.ir import Buffer, Index, Loop, walk
-from tir_mlir.passes.lower.op_attrs import maker
+from tir_mlir.dialect.ir import ASSOCIATIVE, Buffer, Index, Loop, defining_op, owner_op, walk
 
 LEAVE_NEEDED = ("arith.addf", "arith.mulf")
 """Floating-point combiners whose order counts, unless the block declares a reduction (`tir-lower-fastmath`)."""
@@ -58,13 +56,13 @@ def _sum(store: ir.Operation) -> Sum | None:
 
 def _chains(value: ir.Value, store: ir.Operation) -> Iterator[tuple[list[ir.Operation], ir.Operation]]:
     """Ops of one kind from a value down to the load of the stored element, each seen by the next one alone."""
-    op = maker(value)
+    op = defining_op(value)
     if op is None or op.name not in ASSOCIATIVE or sum(1 for _ in value.uses) != 1:
         return
     if op.name in LEAVE_NEEDED and "reassoc" not in str(op.attributes["fastmath"]):
         return
     for operand in op.operands:
-        source = maker(operand)
+        source = defining_op(operand)
         if source is None:
             continue
         if _loads_stored(source, store):
@@ -83,7 +81,7 @@ def is_fixed(sum_: Sum, loop: Loop) -> bool:
     """Whether a sum stays at one place in the whole loop, and nothing else there knows of it."""
     if Buffer(sum_.root).root.value != sum_.root or not walk.is_inside(sum_.load, loop.op):
         return False
-    if any(walk.is_inside(walk.home(v), loop.op) for i in sum_.indices for v in i.values):
+    if any(walk.is_inside(owner_op(v), loop.op) for i in sum_.indices for v in i.values):
         return False
     return all(op in (sum_.load, sum_.store) for op in users(sum_.root, loop.op))
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is_loop, step, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is_loop, owner_op, step, walk
+from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.passes.lower.memory.strides import padded
 from tir_mlir.passes.lower.op_attrs import zeros
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -113,7 +114,7 @@ def _masks(loop: Loop, type_: ir.VectorType, count: Index) -> tuple[ir.Value, ir
     """The first elements and the others, made as far out as their number is known."""
     place = loop.op
     for parent in walk.parents(loop.op):
-        if not is_loop(parent) or any(walk.is_inside(walk.home(v), parent) for v in count.values):
+        if not is_loop(parent) or any(walk.is_inside(owner_op(v), parent) for v in count.values):
             break
         place = parent
     bit = ir.IntegerType.get_signless(1)
@@ -220,8 +221,9 @@ def _lane(index: Index, var: ir.Value) -> Lane | None:
     apart = step(index, var)
     if apart is not None:
         return Lane(apart)
-    rest, jump, found = Index.constant(0), 0, None
-    for factor, term in _terms(index.expr):
+    terms, constant = linear_terms(index.expr)
+    rest, jump, found = Index.constant(constant), 0, None
+    for term, factor in terms.items():
         value = Index(term, index.values)
         if not value.trimmed().uses(var) or isinstance(term, ir.AffineDimExpr):
             rest += value * factor
@@ -239,16 +241,3 @@ def _lane(index: Index, var: ir.Value) -> Lane | None:
     if found is None or apart is None or step(found[0], var) != 1:
         return None
     return Lane(apart, jump, *found)
-
-
-def _terms(expr: ir.AffineExpr) -> Iterator[tuple[int, ir.AffineExpr]]:
-    """An expression as a sum of terms with factors."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineAddExpr):
-        yield from _terms(expr.lhs)
-        yield from _terms(expr.rhs)
-    elif isinstance(expr, ir.AffineMulExpr):
-        factor = ir.AffineConstantExpr(expr.rhs).value
-        yield from ((factor * f, term) for f, term in _terms(expr.lhs))
-    else:
-        yield 1, expr

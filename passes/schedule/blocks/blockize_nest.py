@@ -93,11 +93,11 @@ def _cuts_iter(guard: Constraint, parts: Sequence[Division], block: Block) -> tu
     """The iter that a guard keeps inside its domain, where that is all the guard does."""
     dom = sets.domain(block.op, extra=[guard.index], guards=False)
     with sets.question(f'what the guard of block "{block.name}" leaves out'):
-        held = dom.set.intersect(sets.holding(dom, guard))
+        held = dom.set.intersect(sets.constraint_set(dom, guard))
         for part in parts:
             it = part.iter
             last = it.min + it.extent - 1
-            if held.is_equal(dom.set.intersect(sets.holding(dom, Constraint(last - it.binding)))):
+            if held.is_equal(dom.set.intersect(sets.constraint_set(dom, Constraint(last - it.binding)))):
                 return Constraint((last - Index.of(it.var)).simplified()), part
     return None
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.computation import Form, NotRaisable, TensorIntrin, Way, raise_form, ways
-from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, shown
+from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, short_repr
 from tir_mlir.dialect.ir import Block, only_reads
 from tir_mlir.passes.schedule.blocks.intrinsic_body import check_inlinable
 from tir_mlir.passes.schedule.blocks.tensorize import bound_to, region_checks
@@ -71,7 +71,7 @@ def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = 
     Call inside `context.entered()`; the module stays as it is. Errors: IntrinError for an unknown intrinsic.
     """
     if tensor_intrin is not None and not isinstance(tensor_intrin, (str, list, tuple)):
-        raise IntrinError(f"an intrinsic goes by its name, several by a list of names, not {shown(tensor_intrin)}")
+        raise IntrinError(f"an intrinsic goes by its name, several by a list of names, not {short_repr(tensor_intrin)}")
     names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
     intrinsics = [i for n in names if (i := TensorIntrin.get(n)) is not None]
     try:

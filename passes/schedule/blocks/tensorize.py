@@ -217,7 +217,7 @@ def _where_odd(block: Block, index: Index, factor: int) -> str | None:
     dom = sets.domain(first, block.op, [index])
     with sets.question("offset_factor"):
         rest = dom.aff(index % factor)
-        bad = dom.set.subtract(rest.zero_basic_set().to_set())
+        bad = dom.set.subtract(sets.zeros(rest))
         if bad.is_empty():
             return None
         point = (sets.smallest_point(bad) or [])[-len(dom.dims) :]

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlir import ir
-
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration
 from tir_mlir.dialect.ir import Block, Constraint, Index, Iter, Loop, parent_op
-from tir_mlir.dialect.presburger import full_box, intervals, isl_exprs, only_where, sets
+from tir_mlir.dialect.presburger import (
+    dim_factors,
+    full_box,
+    intervals,
+    only_where,
+    sets,
+    simplify_index,
+    summands,
+)
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -97,13 +103,13 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
     the outer ones."""
     dom = sets.domain(block.op, extra=[it.binding], guards=False)
     starts = {lp.var: lp.lower for lp in inner}
-    outside = isl_exprs.simplify(it.binding.substitute(starts), dom)
+    outside = simplify_index(it.binding.substitute(starts), dom)
     first = {v: Index.constant(0) for v in it.binding.values if v in dom.dims and v not in starts}
-    added = isl_exprs.simplify(it.binding - outside, dom)
-    inside = isl_exprs.simplify(added.substitute(first), dom)
+    added = simplify_index(it.binding - outside, dom)
+    inside = simplify_index(added.substitute(first), dom)
     with sets.question(f"whether the binding of iter {it.name} splits"):
         same = Constraint((it.binding - outside - inside).simplified(), is_eq=True)
-        other = dom.set.subtract(sets.holding(dom, same))
+        other = dom.set.subtract(sets.constraint_set(dom, same))
         point = sets.smallest_point(other)
     if point is not None:
         at = ", ".join(f"{n} = {v}" for n, v in zip([*dom.params, *names_of(dom, block.op)], point, strict=False))
@@ -118,33 +124,30 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
     return inside, outside
 
 
-def summands(index: Index) -> list[Index]:
-    """The terms of a sum."""
-    expr = index.expr.maybe_downcast()
-    if isinstance(expr, ir.AffineAddExpr):
-        left, right = Index(expr.lhs, index.values).trimmed(), Index(expr.rhs, index.values).trimmed()
-        return summands(left) + summands(right)
-    return [index]
-
-
 def _quotient(index: Index, size: int, block: Block) -> Index | None:
     """index / size where that is whole in every iteration."""
     if size == 1:
         return index
-    found = intervals.terms(index.expr)
+    found = dim_factors(index.expr)
     if found is not None and not found[1] % size and not any(f % size for f in found[0].values()):
         return (index // size).simplified()
     dom = sets.domain(block.op, extra=[index], guards=False)
-    outer = isl_exprs.simplify(index // size, dom)
+    outer = simplify_index(index // size, dom)
     return outer if sets.holds(dom, (index - outer * size).simplified(), is_eq=True) else None
 
 
 # --- the tile -------------------------------------------------------------------------------------------------------
 
 
+def _fills(inside: Index, inner: Sequence[Loop], size: int) -> bool:
+    """Whether an inner part takes exactly the values [0, size), each once, as intervals show."""
+    found = full_box.index_span(inside, {lp.var: lp for lp in inner})
+    return found is not None and found.fills(0, size)
+
+
 def _check_reached(it: Iter, inside: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block) -> None:
     """Refuse an inner part that does not take every value of [0, size)."""
-    if inside.as_constant() is not None or full_box.reaches(inside, {lp.var: lp for lp in inner}, size):
+    if inside.as_constant() is not None or _fills(inside, inner, size):
         return
     point = _hole([inside], [size], inner, block)
     if point is not None:
@@ -158,8 +161,7 @@ def _check_reached(it: Iter, inside: Index, outside: Index, size: int, inner: Se
 def _denser(inside: Index, outside: Index) -> str:
     """Of an inner part with holes: loops outside may fill them, else the program steps over something."""
     steps = [
-        [abs(f) for f in found[0].values() if f] if (found := intervals.terms(e.expr)) else []
-        for e in (inside, outside)
+        [abs(f) for f in found[0].values() if f] if (found := dim_factors(e.expr)) else [] for e in (inside, outside)
     ]
     if steps[0] and steps[1] and min(steps[1]) < min(steps[0]):
         return "reorder the loops so that those with the smallest steps are the innermost"
@@ -197,4 +199,4 @@ def _hole(inside: Sequence[Index], sizes: Sequence[int], inner: Sequence[Loop], 
     return None if point is None else point[len(point) - len(inside) :]
 
 
-__all__ = ["Division", "divide", "divisions", "summands"]
+__all__ = ["Division", "divide", "divisions"]

@@ -140,7 +140,7 @@ def _table(block: Block, scope: Scope, number: int, term: Index, storage_scope: 
     return Table(term, alloc(scope, f"index_var_{number}", shape, dtype, storage_scope), tuple(used))
 
 
-def _is_narrow(term: Index, box: intervals.Box) -> bool:
+def _is_narrow(term: Index, box: intervals.ValueRanges) -> bool:
     """Whether an expression and all its parts fit 32 bits."""
     low, high = intervals.interval(term, box)
     fits = low is not None and high is not None and -(2**31) <= low and high < 2**31

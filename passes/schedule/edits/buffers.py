@@ -9,7 +9,7 @@ from typing import Literal
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, buffers, declare, declared
-from tir_mlir.dialect.diagnostics import BufferNameError, shown
+from tir_mlir.dialect.diagnostics import BufferNameError, short_repr
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, all_blocks, attrs, create, func_of, ops
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -23,7 +23,7 @@ def check_scope_name(block: Block, scope: str) -> None:
     if not isinstance(scope, str) or not _SCOPE.fullmatch(scope):
         refuse(
             block,
-            f"{shown(scope)} is not a storage scope; use global, global.<tag>, "
+            f"{short_repr(scope)} is not a storage scope; use global, global.<tag>, "
             "shared, shared.dyn, warp, local or wmma.<fragment>",
         )
 

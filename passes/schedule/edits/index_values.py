@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect.ir import Index, access_indices, accessed, attrs, create, home, read_apply
+from tir_mlir.dialect.ir import Index, access_indices, accessed, attrs, create, owner_op, read_apply
 from tir_mlir.passes.schedule.edits.common_subexpressions import parts, subtracted
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -58,7 +58,7 @@ def operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
 
 def is_affine_value(value: ir.Value) -> bool:
     """Whether MLIR takes a value in affine maps: loop variables, iters, sizes, and sums of these."""
-    owner = home(value)
+    owner = owner_op(value)
     if isinstance(value.owner, ir.Block):
         return owner.name in ("affine.for", "affine.parallel", "func.func")
     return owner.name == "affine.apply" or (owner.parent is not None and owner.parent.name == "func.func")

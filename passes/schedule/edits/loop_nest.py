@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, blocks_below, create, edit, walk
-from tir_mlir.dialect.presburger import folded, guards, intervals, isl_exprs, sets
+from tir_mlir.dialect.presburger import fold_index, guards, intervals, isl_exprs, sets, simplify_index
 from tir_mlir.passes.schedule.registry import check
 
 
@@ -56,7 +56,7 @@ def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
             binding = binding.substitute(units)
             if isl_exprs.has_division(binding.expr):
                 dom = dom or loop_domain(block, bindings, preserve_unit_iters)
-                better.append(isl_exprs.simplify(binding, dom))
+                better.append(simplify_index(binding, dom))
             else:
                 better.append(binding.simplified())
         if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
@@ -75,9 +75,9 @@ def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
         guards.rewrite(block, guard, new)
 
 
-def with_units(condition: Constraint, units: dict[ir.Value, Index], box: intervals.Box) -> Constraint | None:
+def with_units(condition: Constraint, units: dict[ir.Value, Index], box: intervals.ValueRanges) -> Constraint | None:
     """A condition without the loops of extent 1: None where it is known to hold, as it is where it is known not to."""
-    index = folded(condition.index.substitute(units).simplified(), box)
+    index = fold_index(condition.index.substitute(units).simplified(), box)
     number = index.as_constant()
     if number is None:
         return Constraint(index, condition.is_eq)

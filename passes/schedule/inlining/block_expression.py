@@ -20,16 +20,16 @@ from tir_mlir.dialect.ir import (
     accessed,
     cost,
     edit,
-    home,
     is_apply,
     is_block,
     ops,
+    owner_op,
     parents,
     read_apply,
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.presburger import domain, question, terms, to_index
+from tir_mlir.dialect.presburger import dim_factors, domain, question, to_index
 from tir_mlir.passes.schedule.edits import expanded, is_affine_value, written_out
 from tir_mlir.passes.schedule.legality import UNDER_ONE
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -176,7 +176,7 @@ def _solve(iters: Sequence[Iter], indices: Sequence[Index]) -> dict[ir.Value, tu
         used = [v for v in index.values if v in own]
         if len(used) != 1 or used[0] in found:
             continue
-        parts = terms(index.expr)
+        parts = dim_factors(index.expr)
         if parts is not None and parts[0].get(index.values.index(used[0])) == 1:
             found[used[0]] = (number, (index - Index.of(used[0])).simplified())
     return found if set(found) == own else None
@@ -224,7 +224,7 @@ def clone_steps(
         made.append(new)
         values |= dict(zip(step.results, new.results, strict=True))
     result = values.get(payload.value, payload.value)
-    _drop_unused([*[home(v) for v in values.values() if is_apply(v)], *made], result)
+    _drop_unused([*[owner_op(v) for v in values.values() if is_apply(v)], *made], result)
     return result
 
 
@@ -240,14 +240,14 @@ def _copied_constants(payload: Payload, before: ir.Operation) -> dict[ir.Value, 
     found: dict[ir.Value, ir.Value] = {}
     for value in _outer_values(payload):
         if not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant" and not sees(before, value):
-            found[value] = edit.clone(home(value), ir.InsertionPoint(before)).results[0]
+            found[value] = edit.clone(owner_op(value), ir.InsertionPoint(before)).results[0]
     return found
 
 
 def _outer_values(payload: Payload) -> list[ir.Value]:
     """Values that the payload uses and its block does not make."""
     used = [payload.value, *[v for step in payload.steps for v in edit.rebased(step)]]
-    return [v for v in dict.fromkeys(used) if not walk.is_inside(home(v), payload.block.op)]
+    return [v for v in dict.fromkeys(used) if not walk.is_inside(owner_op(v), payload.block.op)]
 
 
 def _with_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
@@ -286,14 +286,14 @@ def check_visible(payload: Payload, place: ir.Operation) -> None:
         if not constant and not sees(place, value):
             refuse(
                 payload.block,
-                f'block "{payload.block.name}" uses a value of {home(value).name} that '
+                f'block "{payload.block.name}" uses a value of {owner_op(value).name} that '
                 "is not known where it would be inlined; compute it inside the block",
             )
 
 
 def sees(place: ir.Operation, value: ir.Value) -> bool:
     """Whether a value is defined before `place`, in a body around it."""
-    chain, maker = [place, *parents(place)], home(value)
+    chain, maker = [place, *parents(place)], owner_op(value)
     if isinstance(value.owner, ir.Block):
         return maker in chain
     inner = next((o for o in chain if o.block == maker.block), None)

@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.presburger import domain, full_box, holds, question, to_index
+from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.inlining.block_expression import (
     Inverse,
@@ -46,7 +46,6 @@ from tir_mlir.passes.schedule.legality import (
     children,
     comes_before,
     elements,
-    holding,
     inlined,
     meeting,
     own_copy,
@@ -291,7 +290,7 @@ def _restricted(pair: _Pair, conditions: list[Constraint], level: ir.Operation) 
     store = of_op(pair.producer.store)[0]
     dom = access_domain(store, extra=[c.index for c in conditions])
     for c in conditions:
-        dom.set = dom.set.intersect(holding(dom, c))
+        dom.set = dom.set.intersect(constraint_set(dom, c))
     return projected(dom, store, level)
 
 
@@ -316,7 +315,7 @@ def _shrink(block: Block) -> None:
     ends = [end for i in block.iters for end in (i.binding - i.min, i.min + i.extent - 1 - i.binding)]
     dom = domain(block.op, extra=ends, guards=False)
     for end in ends:
-        dom.set = dom.set.intersect(holding(dom, Constraint(end)))
+        dom.set = dom.set.intersect(constraint_set(dom, Constraint(end)))
     symbols = symbols_by_name(block.op)
     lows: list[Index] = []
     extents: list[Index] = []

@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.analysis import Region, computed, declare, declared
-from tir_mlir.dialect.index_maps import Box, Conjunction, IndexMap, Layout, Predicate, simplest
+from tir_mlir.dialect.index_maps import Box, Conjunction, IndexMap, Layout, Predicate
 from tir_mlir.dialect.ir import (
     AFFINE_ACCESS,
     Block,
@@ -25,11 +25,11 @@ from tir_mlir.dialect.ir import (
     edit,
     func_of,
     is_size,
+    owner_op,
     symbols_by_name,
     trim,
-    walk,
 )
-from tir_mlir.dialect.presburger import has_division, intervals, sets
+from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
 from tir_mlir.passes.schedule.edits import written_out
 from tir_mlir.passes.schedule.legality import ASSUMED, to_copy
 from tir_mlir.passes.schedule.registry import refuse
@@ -114,7 +114,7 @@ def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
         if extent.as_constant() is not None:
             continue
         with sets.question(f"whether the extents of the new {buffer.name} may be negative"):
-            point = sets.smallest_point(dom.set.subtract(sets.holding(dom, Constraint(extent))))
+            point = sets.smallest_point(dom.set.subtract(sets.constraint_set(dom, Constraint(extent))))
         if point is not None:
             at = ", ".join(f"{name} = {value}" for name, value in zip(dom.params, point, strict=False))
             refuse(
@@ -189,7 +189,7 @@ def _number(value: ir.Value) -> int:
 
 def relaid(buffer: Buffer, change: Mapped) -> Buffer:
     """Give a buffer the new layout, everywhere: declaration, accesses, declared regions. Then: `settle`."""
-    func = func_of(walk.home(buffer.value)).op
+    func = func_of(owner_op(buffer.value)).op
     regions = _declared(func, buffer)
     indices = {op: _mapped(op, change) for op in _accesses(buffer)}
     new = _new_declaration(buffer, change)
@@ -231,7 +231,7 @@ def simplified(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
         if has_division(plain.expr):
             box = intervals.around(op) if box is None else box
             known = tuple(intervals.known_range(v, box) for v in plain.values)
-            plain = trim(simplest(plain.expr, known), plain.values)
+            plain = trim(simplify_expr(plain.expr, known), plain.values)
         found.append(plain)
     return found
 
@@ -258,7 +258,7 @@ def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:
 
 def _declare_parameter(buffer: Buffer, change: Mapped) -> None:
     """The type of the function, and the symbolic shape in the attributes of the parameter."""
-    func = func_of(walk.home(buffer.value))
+    func = func_of(owner_op(buffer.value))
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
     func.op.attributes["function_type"] = ir.TypeAttr.get(type_)
     facts = [attrs.from_attr(a) for a in ir.ArrayAttr(func.op.attributes["arg_attrs"])]

@@ -10,10 +10,10 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith
 
-from tir_mlir.dialect.diagnostics import TirError, shown
+from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.dialect.index_maps import IndexMap, Number, Padding
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, convert, create, dtypes
-from tir_mlir.dialect.presburger import terms
+from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.schedule.layout.apply_layout import Mapped
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -72,7 +72,7 @@ def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: P
     try:
         map_ = IndexMap.wrap(_constant(given, rank) or given, rank)
     except TypeError:
-        refuse(block, f"the value of padding is a number or a map of the new indices, not {shown(given)}")
+        refuse(block, f"the value of padding is a number or a map of the new indices, not {short_repr(given)}")
     except TirError as error:
         refuse(block, f"the value of padding: {error}")
     dtype = getattr(given, "dtype", None)
@@ -183,7 +183,7 @@ def _comparison(c: Constraint, holds: bool = True) -> ir.Value:
 def _sides(index: Index) -> tuple[Index, Index]:
     """`a - b + c` as `a` and `b - c`; a sum with divisions stays on one side, but for its constant."""
     zero = index.substitute({v: Index.constant(0) for v in index.values}).simplified().as_constant() or 0
-    found = terms(index.expr)
+    found = dim_factors(index.expr)
     if found is None:
         return (index - zero).simplified(), Index.constant(-zero)
     left, right = Index.constant(0), Index.constant(-found[1])

@@ -8,7 +8,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import (
-    Touch,
+    AccessRelation,
     conflicting,
     dependences,
     is_reduction_pair,
@@ -187,7 +187,7 @@ def _turned(loops: Sequence[Loop], change: Mapped) -> Counterexample | None:
     return None
 
 
-def _behind(a: Touch, b: Touch, order: Sequence[Index]) -> isl.Map:
+def _behind(a: AccessRelation, b: AccessRelation, order: Sequence[Index]) -> isl.Map:
     """{ iteration of a -> iteration of b } where the map puts the first behind the second."""
     left, right = a.dom.map(order), b.dom.map(order)
     later = isl.Map.lex_gt(left.range().get_space())

@@ -50,7 +50,6 @@ from tir_mlir.passes.schedule.legality.thread_sharing import sharing
 from tir_mlir.passes.schedule.legality.written_before_read import (
     comes_before,
     elements,
-    holding,
     meeting,
     projected,
     shown_element,
@@ -92,7 +91,6 @@ __all__ = [
     "consumers",
     "elements",
     "from_zero",
-    "holding",
     "inlined",
     "is_output",
     "longest",

@@ -49,11 +49,11 @@ def check_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint
         above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
         began = dom.set
         for it in (i for i in block.iters if i.kind == "R"):
-            began = began.intersect(dom.aff(it.binding - it.min).zero_basic_set().to_set())
+            began = began.intersect(sets.constraint_set(dom, Constraint(it.binding - it.min, is_eq=True)))
         sums = dom.map([*above, *[i.binding for i in block.iters if i.kind != "R"]])
         continued = dom.set.subtract(sums.intersect_range(began.apply(sums)).domain())
         for condition in guard:
-            continued = continued.intersect(sets.holding(dom, condition))
+            continued = continued.intersect(sets.constraint_set(dom, condition))
     if not continued.is_empty():
         refuse(
             block,

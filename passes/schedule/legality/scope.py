@@ -9,6 +9,7 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
+    Constraint,
     Func,
     blocks_below,
     enclosing_block,
@@ -198,8 +199,8 @@ def check_starts(block: Block) -> None:
     start = sets.domain(block.op, extra=[g.index for g in asked], guards=False)
     with sets.question(f'whether the init of block "{block.name}" runs'):
         for it in reduce:
-            start.set = start.set.intersect(start.aff(it.binding - it.min).zero_basic_set().to_set())
-        out = [start.set.subtract(sets.holding(start, g)) for g in asked]
+            start.set = start.set.intersect(sets.constraint_set(start, Constraint(it.binding - it.min, is_eq=True)))
+        out = [start.set.subtract(sets.constraint_set(start, g)) for g in asked]
         missed = next((s for s in out if not s.is_empty()), None)
     if missed is not None:
         way = only_where(missed, block.op)

@@ -12,12 +12,11 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element
 from tir_mlir.dialect.ir import (
     Buffer,
-    Constraint,
     child_towards,
     common_parent,
-    defining_op,
     is_loop,
     only_reads,
+    owner_op,
     parents,
     position,
 )
@@ -71,19 +70,9 @@ def projected(dom: Domain, access: Access, level: ir.Operation) -> isl.Map:
     return relation.project_out(dim_type.in_, 0, dom.free)
 
 
-def holding(dom: Domain, condition: Constraint) -> isl.Set:
-    """The iterations in which a condition holds."""
-    aff = dom.aff(condition.index)
-    return (
-        aff.zero_basic_set().to_set()
-        if condition.is_eq
-        else aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
-    )
-
-
 def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> bool:
     """Whether the box of the reads lies in the box of the writes, every element of which is written."""
-    wanted, filled = access_boxes.box(reads, level), access_boxes.box(writes, level)
+    wanted, filled = access_boxes.access_box(reads, level), access_boxes.access_box(writes, level)
     if wanted is None or filled is None or not filled.dense:
         return False
     parts = zip(wanted.mins, wanted.extents, filled.mins, filled.extents, strict=True)
@@ -125,4 +114,4 @@ def shown_element(buffer: ir.Value, missing: isl.Map) -> Uncovered:
     rank = Buffer(buffer).rank
     point = smallest_point(flatten(missing)) or []
     element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
-    return Uncovered(element=element, unless=sizes_without(missing, defining_op(buffer)))
+    return Uncovered(element=element, unless=sizes_without(missing, owner_op(buffer)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Touch, dependences, same_element, touches
+from tir_mlir.dialect.analysis import AccessRelation, dependences, relations_of, same_element
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Index, Loop, create, edit, is_loop, only_reads, parents, walk
 from tir_mlir.dialect.presburger import dim_type, question
@@ -136,11 +136,11 @@ def _check_order(top: ir.Operation, nests: Sequence[Nest]) -> None:
                 _check_crossing(nest, found[p], _touches(held[place].operation, written), depth, tops[p] < place)
 
 
-def _touches(root: ir.Operation, buffers: set[ir.Value]) -> list[Touch]:
-    return [t for buffer in buffers for t in touches(root, buffer)]
+def _touches(root: ir.Operation, buffers: set[ir.Value]) -> list[AccessRelation]:
+    return [t for buffer in buffers for t in relations_of(root, buffer)]
 
 
-def _clash(a: Touch, b: Touch, depth: int) -> isl.Map | None:
+def _clash(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map | None:
     """Iterations of a and b that touch one element in the same iteration of the loops around both."""
     if a.access.buffer != b.access.buffer or not (a.access.is_write or b.access.is_write):
         return None
@@ -150,7 +150,9 @@ def _clash(a: Touch, b: Touch, depth: int) -> isl.Map | None:
     return clash
 
 
-def _check_pair(first: Sequence[Touch], second: Sequence[Touch], depth: int, count: int, swapped: bool) -> None:
+def _check_pair(
+    first: Sequence[AccessRelation], second: Sequence[AccessRelation], depth: int, count: int, swapped: bool
+) -> None:
     """`first` ran before `second`; merged, an iteration of it that comes later in the loops would run after."""
     dims = [depth + n for n in range(count)]
     for a in first:
@@ -178,7 +180,9 @@ def _check_pair(first: Sequence[Touch], second: Sequence[Touch], depth: int, cou
             )
 
 
-def _check_crossing(nest: Nest, own: Sequence[Touch], passed: Sequence[Touch], depth: int, down: bool) -> None:
+def _check_crossing(
+    nest: Nest, own: Sequence[AccessRelation], passed: Sequence[AccessRelation], depth: int, down: bool
+) -> None:
     """The nest moves past something that stands between it and the last one."""
     for a in own:
         for b in passed:

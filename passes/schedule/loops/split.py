@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, walk
-from tir_mlir.dialect.presburger import folded, intervals, only_where, sets, sizes_without
+from tir_mlir.dialect.presburger import fold_index, intervals, only_where, sets, sizes_without
 from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, resimplify
 from tir_mlir.passes.schedule.legality import IN_BLOCK, check_from_zero, check_plain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -98,7 +98,7 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
     if not unknown:
         return [f for f in factors if f is not None]
     rest = math.prod(f for f in factors if f is not None)
-    inferred = folded(loop.extent.ceildiv(rest).simplified(), intervals.around(loop.op))
+    inferred = fold_index(loop.extent.ceildiv(rest).simplified(), intervals.around(loop.op))
     number = inferred.as_constant()
     known = inferred if number is None else number
     return [known if f is None else f for f in factors]
@@ -109,7 +109,7 @@ def _check_reached(loop: Loop, total: int) -> None:
     dom = sets.domain(loop.op, extra=[loop.upper])
     enough = Constraint(Index.constant(total) - loop.upper)
     with sets.question(f"whether {total} iterations are enough"):
-        longer = dom.set.subtract(sets.holding(dom, enough))
+        longer = dom.set.subtract(sets.constraint_set(dom, enough))
     if not longer.is_empty():
         refuse(
             loop,
@@ -137,7 +137,7 @@ def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
     """The sizes at which the new loops run exactly the old iterations, where there are such."""
     beyond = Constraint(_product(extents) - loop.extent - 1)
     dom = sets.domain(loop.op, extra=[loop.upper])
-    unless = sizes_without(dom.set.intersect(sets.holding(dom, beyond)), loop.op)
+    unless = sizes_without(dom.set.intersect(sets.constraint_set(dom, beyond)), loop.op)
     return f" (unless {unless})" if unless else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import dependences
+from tir_mlir.dialect.analysis import relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, only_reads
 from tir_mlir.dialect.presburger import question, sets
@@ -118,8 +118,8 @@ def _exactly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[neede
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
         needed = loose = None
         for buffer in writes_of(block):
-            read = [t for t in dependences.touches(loop.op, buffer) if not t.access.is_write]
-            own = [t for t in dependences.touches(block.op, buffer) if t.access.is_write]
+            read = [t for t in relations_of(loop.op, buffer) if not t.access.is_write]
+            own = [t for t in relations_of(block.op, buffer) if t.access.is_write]
             if not read:
                 continue
             for exact in (True, False):

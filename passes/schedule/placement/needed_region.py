@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, access_boxes, dependences
+from tir_mlir.dialect.analysis import Access, AccessRelation, access_boxes, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
 from tir_mlir.dialect.ir import (
@@ -136,7 +136,7 @@ class Place:
         return Place(loop, dom.dims, dom)
 
 
-def elements(place: Place, found: Sequence[dependences.Touch], exact: bool, free: Sequence[ir.Value] = ()) -> isl.Map:
+def elements(place: Place, found: Sequence[AccessRelation], exact: bool, free: Sequence[ir.Value] = ()) -> isl.Map:
     """{ loops around the place -> elements } of some touches beneath it; not `exact`: without guards and ranges.
 
     `free`: variables of loops around the place; what any of their iterations touches counts for each of them.
@@ -153,7 +153,7 @@ def elements(place: Place, found: Sequence[dependences.Touch], exact: bool, free
     return result
 
 
-def _touch_map(touch: dependences.Touch, exact: bool, fixed: Sequence[int]) -> isl.Map:
+def _touch_map(touch: AccessRelation, exact: bool, fixed: Sequence[int]) -> isl.Map:
     access = touch.access
     if exact:
         return sets.region_map(touch.dom, access.mins, access.extents)
@@ -163,7 +163,7 @@ def _touch_map(touch: dependences.Touch, exact: bool, fixed: Sequence[int]) -> i
     return sets.region_map(dom, access.mins, access.extents)
 
 
-def iter_map(block: Block, touch_list: Sequence[dependences.Touch], iters: Sequence[Iter], bounded: bool) -> isl.Map:
+def iter_map(block: Block, touch_list: Sequence[AccessRelation], iters: Sequence[Iter], bounded: bool) -> isl.Map:
     """{ iters of the block -> elements touched }, over the domains of the iters when `bounded`."""
     result: isl.Map | None = None
     for touch in touch_list:
@@ -252,7 +252,7 @@ def plain_spans(
     """
     if not found_beneath or not all(a.is_point for a in own) or len({a.mins for a in own}) != 1:
         return None
-    box = access_boxes.box(found_beneath, loop.op, free)
+    box = access_boxes.access_box(found_beneath, loop.op, free)
     if box is None or (dense and not box.dense):
         return None
     found = {}
@@ -294,7 +294,7 @@ def check_none_gained(block: Block, loop: Loop, found: Sequence[Span]) -> None:
         before = ran(block, place, iters, sum(map(is_loop, parents(scope.op))))
         gained = executed(place, spans).subtract(before).range()
         if not is_output(block):
-            written = [t for b in writes_of(block) for t in dependences.touches(block.op, b) if t.access.is_write]
+            written = [t for b in writes_of(block) for t in relations_of(block.op, b) if t.access.is_write]
             same = _of_one_element(block, written, iters)
             gained = gained.intersect(same.intersect_range(before.range()).domain())
         point = smallest_point(gained) if spans else None
@@ -309,7 +309,7 @@ def check_none_gained(block: Block, loop: Loop, found: Sequence[Span]) -> None:
         )
 
 
-def _of_one_element(block: Block, written: Sequence[dependences.Touch], iters: Sequence[Iter]) -> isl.Map:
+def _of_one_element(block: Block, written: Sequence[AccessRelation], iters: Sequence[Iter]) -> isl.Map:
     """{ iter values -> others } that write an element in common."""
     result: isl.Map | None = None
     for touch in written:
@@ -356,7 +356,7 @@ def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, 
     _clear(top, stop)
 
 
-def _box_at(ip: ir.InsertionPoint) -> intervals.Box:
+def _box_at(ip: ir.InsertionPoint) -> intervals.ValueRanges:
     return intervals.around(list(ip.block.operations)[-1].operation)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import dependences
+from tir_mlir.dialect.analysis import loop_names, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_inside, only_reads
@@ -166,8 +166,8 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
     with question(f'what block "{block.name}" can compute under loop {loop.name}'):
         needed = loose = None
         for buffer in inputs:
-            written = [t for t in dependences.touches(loop.op, buffer) if t.access.is_write]
-            own = [t for t in dependences.touches(block.op, buffer) if not t.access.is_write]
+            written = [t for t in relations_of(loop.op, buffer) if t.access.is_write]
+            own = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
             for exact in (True, False):
                 elements = needed_region.elements(place, written, exact)
                 part = elements.apply_range(needed_region.iter_map(block, own, iters, exact).reverse())
@@ -220,8 +220,8 @@ def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[need
         for level in range(shared):
             order = order.equate(dim_type.in_, level, dim_type.out, level)
         for buffer in inputs:
-            written = [t for t in dependences.touches(loop.op, buffer) if t.access.is_write]
-            own = [t for t in dependences.touches(block.op, buffer) if not t.access.is_write]
+            written = [t for t in relations_of(loop.op, buffer) if t.access.is_write]
+            own = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
             again = order.apply_range(needed_region.elements(place, written, True))
             reads = runs.apply_range(needed_region.iter_map(block, own, spatial, True))
             early = reads.intersect(again)
@@ -249,7 +249,7 @@ def _shown(
     point = smallest_point(sets.flatten(points)) or []
     rank = Buffer(buffer).rank
     element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
-    names = dependences.loop_names(loop.body.operations[0].operation)
+    names = loop_names(loop.body.operations[0].operation)
     values = point[len(point) - rank - len(place.dims) : len(point) - rank]
     unless = sizes_without(points, loop.op)
     shown = f"{element}{f' (unless {unless})' if unless else ''}"
@@ -260,8 +260,8 @@ def _shown(
 
 def _check_ready(block: Block, loop: Loop, place: needed_region.Place, buffer, runs: isl.Map, iters) -> None:
     """Refuse when an instance would run before all that it reads is written."""
-    written = [t for t in dependences.touches(loop.op, buffer) if t.access.is_write]
-    own = [t for t in dependences.touches(block.op, buffer) if not t.access.is_write]
+    written = [t for t in relations_of(loop.op, buffer) if t.access.is_write]
+    own = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
     now = needed_region.elements(place, written, True)
     reads = runs.apply_range(needed_region.iter_map(block, own, iters, True))
     late = reads.subtract(now)

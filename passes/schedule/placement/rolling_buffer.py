@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     walk,
 )
-from tir_mlir.dialect.presburger import either, intervals
+from tir_mlir.dialect.presburger import dim_factors, either, intervals
 from tir_mlir.passes.schedule.edits import drop_declared, pick
 from tir_mlir.passes.schedule.legality import consumers, is_output, readers, scope_of, to_copy, writers
 from tir_mlir.passes.schedule.placement.rolling_legality import Roll, Slots, check_determined, check_kept, check_repeats
@@ -122,7 +122,7 @@ def _written(block: Block) -> set[ir.Value]:
 def _roll(block: Block, region: Region, writes: Sequence[Access], dim: int) -> Roll | None:
     """How one dimension rolls, if it does: [loop * step + constant, ... + extent), extent > step."""
     low, extent = region.mins[dim].simplified(), region.extents[dim].as_constant()
-    found = intervals.terms(low.expr)
+    found = dim_factors(low.expr)
     if found is None or extent is None or len(found[0]) != 1 or region.buffer.shape[dim] is None:
         return None
     ((position, step),) = found[0].items()

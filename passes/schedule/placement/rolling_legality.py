@@ -14,8 +14,8 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, access_domain, lex_lt
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
-from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, func_of, home, is_loop, parents, walk
-from tir_mlir.dialect.presburger import dim_type, question, region_map, smallest_point
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, func_of, is_loop, owner_op, parents, walk
+from tir_mlir.dialect.presburger import dim_type, nonneg, question, region_map, smallest_point
 from tir_mlir.passes.schedule.legality import comes_before, meeting, projected, readers, scope_of, writers
 from tir_mlir.passes.schedule.placement.needed_region import check_finished
 from tir_mlir.passes.schedule.registry import refuse
@@ -62,7 +62,7 @@ def check_kept(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequenc
     with question(f"what is written and read of {buffer.name}"):
         written = _touched(block, buffer, slots, level, True)
         read = _union([_touched(r, buffer, slots, level, False) for r in readers_])
-        once = [n for n, v in enumerate(dims[:-1]) if Loop(home(v)).const_extent == 1]
+        once = [n for n, v in enumerate(dims[:-1]) if Loop(owner_op(v)).const_extent == 1]
         for number in reversed([n for n in once if all(r.loop.var != dims[n] for r in rolls)]):
             del dims[number]
             written = written.project_out(dim_type.in_, number, 1)
@@ -91,7 +91,7 @@ def _lost(
 ) -> Counterexample:
     point = smallest_point(lost) or []
     point = point[len(point) - len(dims) - len(names) :]
-    at = Iteration.of(reader.name, [Loop(home(v)).name for v in dims], point)
+    at = Iteration.of(reader.name, [Loop(owner_op(v)).name for v in dims], point)
     shown = dict(zip(names, point[len(dims) :], strict=True))
     return Counterexample((at,), Element.of(buffer.name, [shown.get(d, ":") for d in range(buffer.rank)]))
 
@@ -240,12 +240,8 @@ def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], r
         element = isl.Aff.var_on_domain(local, dim_type.set, len(dims) + list(names).index(roll.dim))
         new = element.sub(time.scale_val(isl.Val(roll.step))).add_constant_val(isl.Val(-roll.start - roll.overlap))
         first = time.neg().add_constant_val(isl.Val(roll.loop.lower.as_constant() or 0))
-        points = points.intersect(_nonneg(new).union(_nonneg(first)))
+        points = points.intersect(nonneg(new).union(nonneg(first)))
     return points.coalesce()
-
-
-def _nonneg(aff: isl.Aff) -> isl.Set:
-    return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
 
 
 def _overwritten(written: isl.Set, read: isl.Map, own: isl.Map, times: int, position: int, count: int) -> isl.Set:

@@ -20,6 +20,7 @@ from tir_mlir.dialect.ir import (
     access_indices,
     accessed,
     create,
+    defining_op,
     fold_known,
     frozen,
     is_pure,
@@ -157,7 +158,7 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
             fix=_IN_ONE_STORE,
         )
     value = stores[0].operands[0]
-    made = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    made = defining_op(value)
     if made is None or made.name != "affine.if" or made not in held:
         refuse(
             block,
@@ -189,7 +190,7 @@ def _box(block: Block, inside: ir.Operation) -> tuple[list[Index], list[Index]]:
         for it, (low, extent) in zip(block.iters, ends, strict=True):
             at = Index.of(it.var)
             for bound in (at - low, low + extent - at - 1):
-                box = box.intersect(sets.holding(taken, Constraint(bound)))
+                box = box.intersect(sets.constraint_set(taken, Constraint(bound)))
         box = box.intersect_params(every.set.params())
         extra = box.subtract(taken.set)
     if not extra.is_empty():

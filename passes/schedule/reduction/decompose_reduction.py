@@ -7,7 +7,20 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, attrs, create, edit, loops_above, walk
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Constraint,
+    Index,
+    IterSpec,
+    Loop,
+    attrs,
+    create,
+    edit,
+    loops_above,
+    owner_op,
+    walk,
+)
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.schedule.edits import Signature
 from tir_mlir.passes.schedule.legality import (
@@ -82,7 +95,7 @@ def _check_whole_sums(block: Block, loop: Loop, below: Sequence[Loop]) -> None:
         for value in it.binding.values:
             if value not in inner and (name := walk.enclosing_loop_name(value)) is not None:
                 refuse(
-                    Loop(walk.home(value)),
+                    Loop(owner_op(value)),
                     f"reduce iter {it.name} uses loop {name}, which is outside loop {loop.name}: the init would run"
                     f" again in the middle of the sum; choose {name} or a loop above it",
                 )

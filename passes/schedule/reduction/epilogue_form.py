@@ -9,10 +9,10 @@ from typing import NoReturn
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import ops
+from tir_mlir.dialect.ir import defining_op, ops
 from tir_mlir.passes.schedule.inlining.block_expression import Payload
 from tir_mlir.passes.schedule.legality import UNDER_ONE
-from tir_mlir.passes.schedule.reduction.reducers import identities, owner
+from tir_mlir.passes.schedule.reduction.reducers import identities
 from tir_mlir.passes.schedule.reduction.reduction_form import Updates
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -82,7 +82,7 @@ def epilogue_of(updates: Updates, payload: Payload, load: ir.Operation) -> Epilo
     steps: list[Step] = []
     value = payload.value
     while value != load.results[0]:
-        op = owner(value)
+        op = defining_op(value)
         sides = [] if op is None else [n for n, v in enumerate(op.operands) if _depends(v, load)]
         if op is None or op.name not in known or len(sides) != 1 or (op.name in _SUBTRACT and sides != [0]):
             _refuse_step(payload, reducer, op)
@@ -93,7 +93,7 @@ def epilogue_of(updates: Updates, payload: Payload, load: ir.Operation) -> Epilo
 
 def _depends(value: ir.Value, load: ir.Operation) -> bool:
     """Whether a value is computed from a load."""
-    op = owner(value)
+    op = defining_op(value)
     if op is None:
         return False
     if op == load or any(inner == load for inner in ops(op)):

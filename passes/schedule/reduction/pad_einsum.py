@@ -209,7 +209,7 @@ def _check_reached(block: Block, it: Iter, extent: Index) -> None:
     last = it.binding - extent + 1
     dom = sets.domain(block.op, extra=[last], guards=False)
     with question(f"whether the loops of {it.name} reach its new end"):
-        reached = dom.set.params().is_subset(dom.set.intersect(sets.holding(dom, Constraint(last))).params())
+        reached = dom.set.params().is_subset(dom.set.intersect(sets.constraint_set(dom, Constraint(last))).params())
     check(
         reached,
         block,

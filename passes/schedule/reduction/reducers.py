@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import access_indices, accessed, dtypes, is_inside, is_pure
+from tir_mlir.dialect.ir import access_indices, accessed, defining_op, dtypes, is_inside, is_pure
 
 _GREATEST = {
     "float16": 65504.0,
@@ -34,7 +34,7 @@ class Olds:
 
     def number(self, value: ir.Value) -> int | None:
         """Which result a value is the old element of (all accesses are known to have one index)."""
-        op = owner(value)
+        op = defining_op(value)
         if op is None or op.name != "affine.load" or accessed(op) not in self.buffers:
             return None
         return list(self.buffers).index(accessed(op))
@@ -48,11 +48,6 @@ class Reducer:
     identities: tuple[tuple[float, ...], ...]  # for each result, every constant that will do
     emit: Emit
     new: tuple[ir.Value, ...]
-
-
-def owner(value: ir.Value) -> ir.Operation | None:
-    """The op that computes a value; None for a block argument."""
-    return None if isinstance(value.owner, ir.Block) else value.owner.operation
 
 
 # --- one result -------------------------------------------------------------------------------------------------------
@@ -79,7 +74,7 @@ def identities(name: str, type_: ir.Type) -> tuple[float, ...]:
 
 def scalar(value: ir.Value, number: int, olds: Olds) -> Reducer | None:
     """The reducer of `x op y`, x being the old value of result `number`."""
-    op = owner(value)
+    op = defining_op(value)
     if op is None or op.name not in _SCALAR or olds.number(op.operands[0]) != number:
         return None
     name = _SCALAR[op.name]
@@ -95,7 +90,7 @@ def scalar(value: ir.Value, number: int, olds: Olds) -> Reducer | None:
 
 def is_turned_round(value: ir.Value, number: int, olds: Olds) -> bool:
     """Whether an update is `y op x`: a reduction but for the order in which it is written."""
-    op = owner(value)
+    op = defining_op(value)
     return op is not None and op.name in _SCALAR and olds.number(op.operands[1]) == number
 
 
@@ -112,7 +107,7 @@ def _term(value: ir.Value, olds: Olds) -> Term:
     """A value as choices, comparisons and conditions over old values x and anything else, y."""
     if (number := olds.number(value)) is not None:
         return ("x", number)
-    op = owner(value)
+    op = defining_op(value)
     if op is None:
         return ("y", value)
     if op.name == "arith.select":
@@ -136,7 +131,7 @@ _TRAPS = ("memref.load", "arith.divsi", "arith.remsi", "arith.floordivsi", "arit
 
 def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:
     """Whether what a side of a choice computes does no harm where the other side is chosen."""
-    op = owner(value)
+    op = defining_op(value)
     if op is None or not is_inside(op, choice):
         return True
     return is_pure(op) and op.name not in _TRAPS and all(_may_always_run(v, choice) for v in op.operands)
@@ -204,7 +199,7 @@ def same(a: ir.Value, b: ir.Value) -> bool:
     """Whether two values of a body that stores nothing between them are plainly computed alike."""
     if a == b:
         return True
-    one, other = owner(a), owner(b)
+    one, other = defining_op(a), defining_op(b)
     if one is None or other is None or one.name != other.name or len(one.regions) or len(one.results) != 1:
         return False
     if one.name == "affine.load":
@@ -215,4 +210,4 @@ def same(a: ir.Value, b: ir.Value) -> bool:
     return facts[0] == facts[1] and all(map(same, one.operands, other.operands))
 
 
-__all__ = ["Made", "Olds", "Reducer", "identities", "is_turned_round", "owner", "pair", "same", "scalar"]
+__all__ = ["Made", "Olds", "Reducer", "identities", "is_turned_round", "pair", "same", "scalar"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, accessed, create, edit, ops, walk
-from tir_mlir.passes.schedule.reduction.reducers import Made, Olds, Reducer, is_turned_round, owner, pair, scalar
+from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, accessed, create, defining_op, edit, ops, walk
+from tir_mlir.passes.schedule.reduction.reducers import Made, Olds, Reducer, is_turned_round, pair, scalar
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
@@ -51,7 +51,7 @@ class Updates:
     def write(self, targets: Sequence[ir.Value], indices: Sequence[Index], values: Sequence[ir.Value]) -> None:
         """`targets[indices] = values`; several of them by name, as values that are there before the first store."""
         for target, value in zip(targets, values, strict=True):
-            op = owner(value) if len(targets) > 1 else None
+            op = defining_op(value) if len(targets) > 1 else None
             if op is not None and op.name not in ("arith.index_cast", "arith.constant"):  # these have no name in text
                 op.attributes["tir.name"] = ir.StringAttr.get(f"v_{Buffer(target).name}")
         for target, value in zip(targets, values, strict=True):
@@ -165,7 +165,7 @@ def _refuse_update(block: Block, value: ir.Value, number: int, olds: Olds, resul
 
 def _check_no_old(block: Block, value: ir.Value, olds: Olds) -> None:
     """Refuse when what is combined in depends on the results themselves."""
-    op = owner(value)
+    op = defining_op(value)
     if op is None or not walk.is_inside(op, block.op):
         return
     for inner in ops(op):
@@ -190,7 +190,7 @@ def starts_of(updates: Updates) -> list[ir.Attribute]:
     found: dict[ir.Value, ir.Attribute] = {}
     for op in held:
         if op.name == "affine.store" and all(map(Index.same, indices, access_indices(op))):
-            value = owner(op.operands[0])
+            value = defining_op(op.operands[0])
             if value is not None and value.name == "arith.constant":
                 found[accessed(op)] = value.attributes["value"]
     count = len([op for op in held if op.name != "arith.constant"])
@@ -218,7 +218,7 @@ def _check_identity(
 
 def copy_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict[ir.Value, ir.Value]) -> ir.Value:
     """Copy what a block does to compute a value; `done` holds what has been copied, from old to new."""
-    op = owner(value)
+    op = defining_op(value)
     mine = op is not None and (op.name == "arith.constant" or walk.is_inside(op, block.op))
     if value in done or op is None or not mine:
         return done.get(value, value)

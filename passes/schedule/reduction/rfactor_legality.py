@@ -192,7 +192,7 @@ def computed_parts(roles: Roles) -> Computed:
                 continue
             found.guards.append(kept)
             if loop.var in kept.index.values:
-                runs = loose.set.intersect(sets.holding(loose, kept))
+                runs = loose.set.intersect(sets.constraint_set(loose, kept))
                 found = Computed(_last_part(roles, kept, runs, loose), found.guards)
     return found
 
@@ -203,7 +203,7 @@ def _check_runs(loop: Loop) -> None:
         return
     sizes = sets.sizes(loop.op)
     with question(f"whether loop {loop.name} runs"):
-        empty = sizes.set.subtract(sets.holding(sizes, Constraint(loop.extent - 1)))
+        empty = sizes.set.subtract(sets.constraint_set(sizes, Constraint(loop.extent - 1)))
     if not empty.is_empty():
         refuse(
             loop,
@@ -234,7 +234,7 @@ def _check_start(roles: Roles, guard: Constraint, starts: dict[ir.Value, Index],
     """Refuse when an iteration runs whose start, in some of the loops, a guard leaves out."""
     at_start = Constraint(guard.index.substitute(starts), guard.is_eq)
     runs = sets.domain(roles.block.op, extra=[at_start.index])
-    bad = runs.set.subtract(sets.holding(runs, at_start))
+    bad = runs.set.subtract(sets.constraint_set(runs, at_start))
     if bad.is_empty():
         return
     point = (sets.smallest_point(bad) or [])[-len(runs.dims) :]

@@ -7,9 +7,8 @@ from collections.abc import Set
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import Block, Buffer, Iter, access_indices, accessed, dtypes, ops
+from tir_mlir.dialect.ir import Block, Buffer, Iter, access_indices, accessed, defining_op, dtypes, ops
 from tir_mlir.passes.schedule.legality import unpadded
-from tir_mlir.passes.schedule.reduction.reducers import owner
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -72,7 +71,7 @@ class _Zeros:
         self.it, self.padded, self.reason = it, padded, ""
 
     def is_zero(self, value: ir.Value) -> bool:
-        op = owner(value)
+        op = defining_op(value)
         if op is None:
             return False
         if op.name == "arith.constant":
@@ -101,7 +100,7 @@ class _Zeros:
 
 
 def _is_finite(value: ir.Value) -> bool:
-    op = owner(value)
+    op = defining_op(value)
     if op is None or op.name not in ("arith.constant", "arith.sitofp"):
         return False
     if op.name == "arith.sitofp":

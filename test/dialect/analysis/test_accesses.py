@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from harness.nests import nest
 
-from tir_mlir.dialect.analysis import box, touches, written_groups
+from tir_mlir.dialect.analysis import relations_of, written_groups
+from tir_mlir.dialect.analysis.access_boxes import access_box as box
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Buffer
 
@@ -91,7 +92,7 @@ def test_steps_do_not_fill_their_box():
 
 def test_relations_of_iterations_and_elements():
     with nest("A: T.Buffer((10, 4)), C: T.Buffer((8, 4))", STENCIL) as n:
-        reads = touches(n.func.op, n.buffers["A"])
+        reads = relations_of(n.func.op, n.buffers["A"])
         assert [str(t.element([2, 0])) for t in reads] == ["A[0, 0]", "A[4, 0]"]
         assert str(reads[0].at([5, 3])) == "C(i=5, j=3)"
         groups = written_groups(n.func.op)

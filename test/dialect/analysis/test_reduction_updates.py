@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from harness.nests import nest
 
-from tir_mlir.dialect.analysis import is_one_sum, is_reduction_pair, touches
+from tir_mlir.dialect.analysis import relations_of
+from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair
 from tir_mlir.dialect.ir import is_inside
 
 SUM = """
@@ -20,7 +21,7 @@ for i, k in T.grid(4, 8):
 
 def pairs(n):
     """(load, store) of the update, and the store of the init."""
-    found = touches(n.func.op, n.buffers["C"])
+    found = relations_of(n.func.op, n.buffers["C"])
     init = n.blocks["C"].init
     first = next(t for t in found if is_inside(t.access.op, init))
     rest = [t for t in found if t is not first]
@@ -68,7 +69,7 @@ for i, k in T.grid(4, 8):
         C[vi] = C[3 - vi] + A[vi, vk]
 """
     with nest("A: T.Buffer((4, 8)), C: T.Buffer((4,))", text) as n:
-        load, store = touches(n.func.op, n.buffers["C"])
+        load, store = relations_of(n.func.op, n.buffers["C"])
         assert not is_reduction_pair(load, store)
 
 
@@ -81,5 +82,5 @@ for i, k in T.grid(4, 8):
         C[vi] = C[vi] + A[vi, vk]
 """
     with nest("A: T.Buffer((4, 8)), C: T.Buffer((4,))", text) as n:
-        load, store = touches(n.func.op, n.buffers["C"])
+        load, store = relations_of(n.func.op, n.buffers["C"])
         assert not is_reduction_pair(load, store) and not is_one_sum(load, store)

@@ -6,7 +6,7 @@ import pytest
 from mlir import ir
 
 from tir_mlir.dialect.ir import entered
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.presburger import dim_factors
 
 
 def expression(text: str) -> ir.AffineExpr:
@@ -26,13 +26,13 @@ def expression(text: str) -> ir.AffineExpr:
 )
 def test_a_plain_sum(text, factors, constant):
     with entered():
-        assert intervals.terms(expression(text)) == (factors, constant)
+        assert dim_factors(expression(text)) == (factors, constant)
 
 
 @pytest.mark.parametrize("text", ["d0 floordiv 2", "d0 mod 3 + d1", "(d0 ceildiv 2) * 4"])
 def test_a_division_is_not_one(text):
     with entered():
-        assert intervals.terms(expression(text)) is None
+        assert dim_factors(expression(text)) is None
         assert not intervals.only_positive(expression(text))
 
 

@@ -49,7 +49,7 @@ def test_what_holds_in_every_iteration():
         assert sets.holds(dom, i - j) and sets.holds(dom, 2 - i)
         assert not sets.holds(dom, i - j - 1)  # (0, 0)
         assert sets.holds(dom, n.index("vi") - i, is_eq=True)
-        assert points(dom.set.intersect(sets.holding(dom, Constraint(i - j, True)))) == 2  # (0, 0), (1, 1)
+        assert points(dom.set.intersect(sets.constraint_set(dom, Constraint(i - j, True)))) == 2  # (0, 0), (1, 1)
 
 
 def test_floors_and_remainders_become_isl_ones():

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tir_mlir.dialect.diagnostics import BuildError, shown
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.runtime.cache.store import cached
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target.host import cpu_features
@@ -67,7 +67,7 @@ def _read(source: str) -> tuple[str, str]:
         return source, "cc" if re.search(r'extern\s+"C"', source) else "c"
     text = files.text_of(source)
     if text is None:
-        raise BuildError(f"create_llvm: {shown(source)} is neither C source (it has no braces) nor a file")
+        raise BuildError(f"create_llvm: {short_repr(source)} is neither C source (it has no braces) nor a file")
     return text, "c" if Path(source).suffix == ".c" else "cc"
 
 

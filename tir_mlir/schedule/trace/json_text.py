@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from typing import Any, NoReturn, get_args, get_origin
 
-from tir_mlir.dialect.diagnostics import TirError, TraceError, shown
+from tir_mlir.dialect.diagnostics import TirError, TraceError, short_repr
 from tir_mlir.dialect.index_maps import Formula, IndexMap, parsed
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import arguments as types
@@ -56,7 +56,7 @@ def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
         return {str(k): _written(v, names, is_input) for k, v in value.items()}
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    raise TraceError(f"{shown(value)} ({type(value).__name__}) has no form in JSON")
+    raise TraceError(f"{short_repr(value)} ({type(value).__name__}) has no form in JSON")
 
 
 def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]) -> Instruction:
@@ -167,7 +167,7 @@ class _Reader:
             return {k: read(v) for k, v in value.items()}
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        self.fail(f"{shown(value)} is nothing that JSON has")
+        self.fail(f"{short_repr(value)} is nothing that JSON has")
 
     def quoted(self, text: str) -> str:
         try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScriptError, TirError, shown
+from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import python_scope
@@ -86,7 +86,7 @@ def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.
         name = func.program.name if isinstance(func, ClassMember) else func.name
         raise ScriptError(f"{name} is decorated with @T.prim_func more than once: leave one of them")
     if not isinstance(func, types.FunctionType):
-        raise ScriptError(f"@T.prim_func decorates a function, not {shown(func)}")
+        raise ScriptError(f"@T.prim_func decorates a function, not {short_repr(func)}")
     program = _program(func, private, check, frame)
     outer = func.__qualname__.rpartition(".")[0]
     if outer and not outer.endswith("<locals>"):
@@ -106,7 +106,7 @@ def _program(func: types.FunctionType, private: bool, check: bool, frame: types.
 def parse_class(cls: type, check: bool = True) -> IRModule:
     """The module of a class decorated with `@I.ir_module`."""
     if not isinstance(cls, type):
-        raise ScriptError(f"@I.ir_module decorates a class, not {shown(cls)}")
+        raise ScriptError(f"@I.ir_module decorates a class, not {short_repr(cls)}")
     programs = [m.program for m in vars(cls).values() if isinstance(m, ClassMember)]
     if not check:
         programs = [replace(p, check=False) for p in programs]

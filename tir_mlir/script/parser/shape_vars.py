@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.ir import Index, attrs, create
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.items import Unbound, as_index
 from tir_mlir.script.parser.parameters import BufferSpec
@@ -45,7 +45,7 @@ def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, nam
             index = as_index(evaluate(dim))
         except Refused:
             index = None
-    found = None if index is None else intervals.terms(index.expr)
+    found = None if index is None else dim_factors(index.expr)
     factor = 0 if found is None or index is None else found[0].get(index.values.index(extent), 0)
     if index is None or factor <= 0:
         if not any(True for _ in extent.uses):  # one that is used goes with the module: the shape is refused

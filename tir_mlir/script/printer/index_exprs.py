@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index
+from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.script.printer.literals import integer
 from tir_mlir.script.printer.precedence import ADD, ATOM, COMPARE, MUL, UNARY, Text, binary, call
 
@@ -150,16 +151,15 @@ class IndexPrinter:
 
     def _collect(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, Term]) -> int:
         """Add `expr * factor` to the terms; returns the constant part."""
-        expr = expr.maybe_downcast()
-        if isinstance(expr, ir.AffineConstantExpr):
-            return expr.value * factor
-        if isinstance(expr, ir.AffineAddExpr):
-            return self._collect(expr.lhs, values, factor, found) + self._collect(expr.rhs, values, factor, found)
-        if isinstance(expr, ir.AffineMulExpr):
-            right = expr.rhs.maybe_downcast()
-            if isinstance(right, ir.AffineConstantExpr):
-                return self._collect(expr.lhs, values, factor * right.value, found)
-        elif isinstance(expr, (ir.AffineFloorDivExpr, ir.AffineModExpr)):
+        terms, constant = linear_terms(expr)
+        constant *= factor
+        for term, own in terms.items():
+            constant += self._collect_term(term, values, own * factor, found)
+        return constant
+
+    def _collect_term(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, Term]) -> int:
+        """The same for what is no sum: divisions and remainders are taken apart."""
+        if isinstance(expr, (ir.AffineFloorDivExpr, ir.AffineModExpr)):
             divisor = expr.rhs.maybe_downcast()
             if isinstance(divisor, ir.AffineConstantExpr):
                 if isinstance(expr, ir.AffineModExpr):

@@ -10,7 +10,7 @@ from mlir import ir
 
 from fuzzing.inputs.judging import Fault
 from tir_mlir.dialect.ir import cost, entered
-from tir_mlir.dialect.presburger import fold
+from tir_mlir.dialect.presburger import fold_expr
 
 Range = tuple[int | None, int | None]
 SIZES = (2, 3, 4, 6, 8, 12, 16, 18)
@@ -60,7 +60,7 @@ def in_ranges(random: Random) -> None:
     points = itertools.product(*[sorted({0, 1, e // 2, e - 1} & set(range(e))) for e in extents])
     with entered():
         expr = expression(random)
-        folded = fold(expr, tuple((0, e - 1) for e in extents))
+        folded = fold_expr(expr, tuple((0, e - 1) for e in extents))
         if cost(folded) > cost(expr):
             raise Fault(f"longer than before: {expr} -> {folded} over {extents}")
         _same(expr, folded, list(points))
@@ -70,7 +70,7 @@ def anywhere(random: Random) -> None:
     """Simplified where little or nothing is known of the dimensions. Errors: Fault."""
     with entered():
         expr = expression(random)
-        _same(expr, fold(expr, UNKNOWN), FAR)
+        _same(expr, fold_expr(expr, UNKNOWN), FAR)
 
 
 def _same(expr: ir.AffineExpr, folded: ir.AffineExpr, points: Sequence[Sequence[int]]) -> None:

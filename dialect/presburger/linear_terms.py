@@ -1,0 +1,93 @@
+"""Affine expressions as linear combinations: terms with integer factors, plus a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Index, trim, used_dims
+
+
+class LinearTerms(NamedTuple):
+    """The sum of `factor * term` over `factors`, plus `constant`."""
+
+    factors: Mapping[ir.AffineExpr, int]
+    constant: int
+
+
+class DimFactors(NamedTuple):
+    """The sum of `factor * dimension` over `factors`, plus `constant`."""
+
+    factors: Mapping[int, int]
+    constant: int
+
+
+class Split(NamedTuple):
+    """The sum of `factors[n] * values[n]` over chosen values, plus `rest`, which uses none of them."""
+
+    factors: tuple[int, ...]
+    rest: Index
+
+
+@lru_cache(maxsize=1 << 14)
+def linear_terms(expr: ir.AffineExpr) -> LinearTerms:
+    """An expression as a linear combination of dimensions, divisions and remainders.
+
+    Products by constants are distributed over sums; equal terms are merged, in the order of their first appearance;
+    terms whose factors cancel are dropped. Divisions and remainders are not looked into.
+    """
+    factors: dict[ir.AffineExpr, int] = {}
+    constant = _collect(expr, 1, factors)
+    return LinearTerms(MappingProxyType({term: factor for term, factor in factors.items() if factor}), constant)
+
+
+def _collect(expr: ir.AffineExpr, factor: int, factors: dict[ir.AffineExpr, int]) -> int:
+    """Add `expr * factor` to the factors; returns the constant part."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return expr.value * factor
+    if isinstance(expr, ir.AffineAddExpr):
+        return _collect(expr.lhs, factor, factors) + _collect(expr.rhs, factor, factors)
+    if isinstance(expr, ir.AffineMulExpr) and isinstance(right := expr.rhs.maybe_downcast(), ir.AffineConstantExpr):
+        return _collect(expr.lhs, factor * right.value, factors)
+    factors[expr] = factors.get(expr, 0) + factor
+    return 0
+
+
+@lru_cache(maxsize=1 << 14)
+def dim_factors(expr: ir.AffineExpr) -> DimFactors | None:
+    """An expression as {dimension: factor} and a constant; None if it holds a division or remainder."""
+    terms, constant = linear_terms(expr)
+    factors: dict[int, int] = {}
+    for term, factor in terms.items():
+        if not isinstance(term, ir.AffineDimExpr):
+            return None
+        factors[term.position] = factor
+    return DimFactors(MappingProxyType(factors), constant)
+
+
+def split_linear(index: Index, values: Sequence[ir.Value]) -> Split | None:
+    """`index` as factors of some values plus an expression without them; None if one of them is in a division."""
+    place = {v: n for n, v in enumerate(values)}
+    factors = [0] * len(values)
+    terms, constant = linear_terms(index.expr)
+    rest = ir.AffineExpr.get_constant(0)
+    for term, factor in terms.items():
+        if isinstance(term, ir.AffineDimExpr) and index.values[term.position] in place:
+            factors[place[index.values[term.position]]] += factor
+        elif any(index.values[d] in place for d in used_dims(term)):
+            return None
+        else:
+            rest = rest + term * factor
+    return Split(tuple(factors), trim(rest + constant, index.values))
+
+
+def summands(index: Index) -> list[Index]:
+    """The terms of a sum, each with its factor, the constant last."""
+    terms, constant = linear_terms(index.expr)
+    found = [trim(term * factor, index.values) for term, factor in terms.items()]
+    return [*found, Index.constant(constant)] if constant or not found else found
