@@ -6,7 +6,7 @@ import pytest
 from mlir import ir
 
 from tir_mlir.dialect.ir import entered
-from tir_mlir.dialect.presburger import dim_factors
+from tir_mlir.dialect.presburger import dim_factors, intervals
 
 
 def expression(text: str) -> ir.AffineExpr:
