@@ -73,7 +73,7 @@ def test_a_cache_that_checks_nothing_is_a_fault(monkeypatch):
 
 
 def test_a_simplification_that_changes_a_value_is_a_fault(monkeypatch):
-    monkeypatch.setattr(simplify, "fold", lambda expr, ranges: expr + 1 if ranges[0][0] is None else expr)
+    monkeypatch.setattr(simplify, "fold_expr", lambda expr, ranges: expr + 1 if ranges[0][0] is None else expr)
     with pytest.raises(Fault, match="another value"):
         for number in range(3):
             simplify.case(Random(number))

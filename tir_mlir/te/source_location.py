@@ -18,7 +18,7 @@ from tir_mlir.script.parser.source import Source
 N = TypeVar("N", bound=ast.AST)
 _HERE = str(Path(__file__).parent)
 _SYNTAX = sys.modules["tir_mlir.script.parser.source"].__file__ or ""
-_SCRIPT = str(Path(_SYNTAX).parent)
+_SCRIPT = str(Path(_SYNTAX).parents[1])
 
 
 def placed(node: N) -> N:

@@ -14,7 +14,7 @@ FORMAT = "1"
 
 
 # what takes part between a program and its code, relative to the package
-SOURCES = ("build.py", "dialect", "intrin", "passes/lower", "runtime", "target")
+SOURCES = ("build.py", "dialect", "intrin", "moved.py", "passes/lower", "runtime", "target")
 
 
 def sources_changed() -> bool:
