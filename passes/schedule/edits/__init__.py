@@ -1,4 +1,6 @@
-"""Rewrites that several families of primitives share. Nothing here decides legality."""
+"""IR rewrites shared by several families of schedule primitives: block iters, buffers, domains, region lists. Nothing
+here checks legality.
+"""
 
 from tir_mlir.passes.schedule.edits.block_iters import DeclaredBelow, with_iters
 from tir_mlir.passes.schedule.edits.buffers import (

@@ -1,4 +1,4 @@
-"""A block with other iters: its body over the new ones, id, annotations and declared regions kept."""
+"""Replace the iters of a block; its id, annotations and declared regions are kept."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tir_mlir.dialect.analysis import Region, declare, declared
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, attrs, create, edit, fold_known, is_block, ops
 
 Old = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
-"""The old iters as expressions of the new ones."""
+"""Maps the new iters to the values of the old ones."""
 
 
 def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
-    """The block with the iters `specs` in its place; an init runs where the new reduce iters start."""
+    """Replace `block` by one with the iters `specs`. Its init runs at the start of the new reduce iters."""
     own = {key: declared(block, key, []) for key in (attrs.READS, attrs.WRITES) if key in block.op.attributes}
     below = DeclaredBelow.of(block.op)
     with ir.InsertionPoint(block.op), block.op.location:
@@ -42,7 +42,7 @@ def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
 
 @dataclass(frozen=True)
 class DeclaredBelow:
-    """The declared regions of the blocks beneath an op, as expressions."""
+    """The declared regions of all blocks nested in an op."""
 
     regions: list[tuple[Block, str, list[Region]]]
 
@@ -53,6 +53,6 @@ class DeclaredBelow:
         return cls([(b, k, declared(b, k, [])) for b in blocks for k in keys if k in b.op.attributes])
 
     def keep(self, mapping: Mapping[ir.Value, Index]) -> None:
-        """Declare them again over the iters that are around now; the old ones are expressions of these."""
+        """Declare the regions again, with old iters replaced by `mapping`."""
         for block, key, found in self.regions:
             declare(block, key, [r.over(mapping) for r in found])

@@ -1,4 +1,4 @@
-"""Common subexpressions of index expressions: which terms occur how often, largest first."""
+"""Common subexpressions of index expressions, largest first."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from tir_mlir.dialect.ir import Index, trim
 
 
 def common_terms(found: Sequence[Index], often: int, wanted: Callable[[Index], bool]) -> list[Index]:
-    """The terms to compute once, largest first, then as they are met: those that occur `often` times.
+    """The subexpressions that occur at least `often` times, largest first, then in order of appearance.
 
-    What a chosen term holds is not counted for its sake. Of a term that is not `wanted`, or not met often enough, every
-    part is one more occurrence.
+    Operands of a chosen subexpression are not counted again. Those of one that is not `wanted`, or too rare, are.
     """
     first: dict[Index, Index] = {}
     for term in [t for whole in found for t in _with_parts(whole)]:
@@ -33,14 +32,14 @@ def common_terms(found: Sequence[Index], often: int, wanted: Callable[[Index], b
 
 
 def _with_parts(index: Index) -> list[Index]:
-    """A term and all that it holds, variables and numbers left out."""
+    """An expression and its subexpressions, without variables and constants."""
     if size(index.expr) == 1:
         return []
     return [index, *(p for part in parts(index) for p in _with_parts(part))]
 
 
 def canonical(index: Index) -> Index:
-    """The same expression whatever order it was written in."""
+    """A normal form that does not depend on the order of operands."""
     order = sorted(index.values, key=hash)
     swap = [ir.AffineExpr.get_dim(order.index(v)) for v in index.values]
     expr = index.expr.compose(ir.AffineMap.get(len(order), 0, swap)) if swap else index.expr
@@ -48,7 +47,7 @@ def canonical(index: Index) -> Index:
 
 
 def parts(index: Index) -> list[Index]:
-    """The operands of the outermost operation; of a difference `a + b * -1`, a and b."""
+    """The operands of the outermost operation; a and b for a difference `a + b * -1`."""
     expr = index.expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return []
@@ -57,7 +56,7 @@ def parts(index: Index) -> list[Index]:
 
 
 def subtracted(expr: ir.AffineExpr) -> ir.AffineExpr | None:
-    """What a sum takes off: `b` of `a + b * -1`, 1 of `a + -1`; None where it is no difference."""
+    """The subtrahend of a sum: `b` of `a + b * -1`, 1 of `a + -1`; None if it is not a difference."""
     if not isinstance(expr, ir.AffineAddExpr):
         return None
     right = expr.rhs.maybe_downcast()
@@ -71,7 +70,7 @@ def subtracted(expr: ir.AffineExpr) -> ir.AffineExpr | None:
 
 
 def size(expr: ir.AffineExpr) -> int:
-    """How many operands and operations an expression has."""
+    """The number of operands and operations of an expression."""
     expr = expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return 1
@@ -80,7 +79,7 @@ def size(expr: ir.AffineExpr) -> int:
 
 
 def variables(index: Index) -> list[ir.Value]:
-    """The values of an expression, in the order in which it is read."""
+    """The values of an expression, in order of appearance."""
     found: list[int] = []
 
     def visit(expr: ir.AffineExpr) -> None:
@@ -96,5 +95,5 @@ def variables(index: Index) -> list[ir.Value]:
 
 
 def holds_any(index: Index, terms: Sequence[Index]) -> bool:
-    """Whether one of some (canonical) terms is part of an expression."""
+    """Whether an expression contains one of some canonical terms."""
     return canonical(index) in terms or any(holds_any(p, terms) for p in parts(index))

@@ -1,4 +1,4 @@
-"""Index expressions over values that are no affine dimensions (loaded, computed): written out in `arith`."""
+"""Emit index expressions over values that are not affine dimensions (loaded or computed) as `arith` ops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tir_mlir.passes.schedule.registry import refuse
 
 
 def expanded(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
-    """Turn an affine op whose iters become expressions of any values into a plain one, which is returned."""
+    """Replace an affine op, with `iters` substituted, by its non-affine counterpart, and return that."""
     with ir.InsertionPoint(op), op.location:
         if op.name == "affine.load":
             value = memref.load(accessed(op), [written_out(i.substitute(iters)) for i in access_indices(op)])
@@ -22,9 +22,9 @@ def expanded(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
         else:
             refuse(
                 op,
-                f"a condition in the inlined block ({op.name}) would depend on an index that is not affine",
+                f"a condition in the inlined block ({op.name}) would depend on a non-affine index",
                 provable=False,
-                fix="compute_at takes the block to its reader, and keeps its buffer",
+                fix="compute_at moves the block to its reader and keeps its buffer",
             )
     op.results[0].replace_all_uses_with(value)
     op.erase()
@@ -32,7 +32,7 @@ def expanded(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
 
 
 def written_out(index: Index) -> ir.Value:
-    """The value of an expression at the insertion point: an `affine.apply` where MLIR allows one, else `arith` ops."""
+    """Emit the value of an expression at the insertion point: `affine.apply` where MLIR allows it, else `arith` ops."""
     if all(is_affine_value(v) for v in index.values):
         return create.apply(index)
     if (value := index.is_value()) is not None:
@@ -42,7 +42,7 @@ def written_out(index: Index) -> ir.Value:
 
 
 def operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
-    """The outermost operation of an expression on the values of its `parts`."""
+    """Emit the outermost operation of an expression over the values of its operands."""
     if isinstance(expr, ir.AffineAddExpr):
         return arith.addi(left, right) if subtracted(expr) is None else arith.subi(left, right)
     if isinstance(expr, ir.AffineMulExpr):
@@ -57,7 +57,9 @@ def operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
 
 
 def is_affine_value(value: ir.Value) -> bool:
-    """Whether MLIR takes a value in affine maps: loop variables, iters, sizes, and sums of these."""
+    """Whether a value may be an operand of an affine map: loop variables, iters, sizes, and their affine
+    combinations.
+    """
     owner = home(value)
     if isinstance(value.owner, ir.Block):
         return owner.name in ("affine.for", "affine.parallel", "func.func")

@@ -1,4 +1,4 @@
-"""The regions of blocks in the order they had: a copy put in front of others does not come first around them."""
+"""Keep the order in which blocks list their regions when a step changes the order of accesses."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _KEYS = (attrs.READS, attrs.WRITES)
 
 
 def keeps_region_order(run: F) -> F:
-    """A primitive after which the blocks around its first argument list their regions in the order they had."""
+    """Decorator: the blocks around the first argument list their regions in the same order after the step."""
 
     @wraps(run)
     def step(*args: Any, **kwargs: Any) -> Any:
         first: View | None = next(iter((*args, *kwargs.values())), None)
         if first is None:
-            return run()  # it takes any number of loops, and says that none are too few
+            return run()  # variadic, called without arguments: the primitive refuses
         before = _orders(first)
         module = module_of(first.op) if before else None
         result = run(*args, **kwargs)
@@ -38,7 +38,7 @@ def keeps_region_order(run: F) -> F:
 
 @only_reads
 def _orders(first: View) -> dict[int, list[list[str]]]:
-    """The buffers that each block around reads and writes, by name."""
+    """The names of the buffers that each enclosing block reads and writes, by block id."""
     around = [Block(p) for p in parents(first.op) if is_block(p)]
     return {b.id: [[one.name for one in group] for group in buffers(b)] for b in around}
 
@@ -50,20 +50,20 @@ def _restore(block: Block, orders: list[list[str]]) -> None:
 
 
 def _sort(block: Block, key: str, order: Sequence[str]) -> None:
-    """Let a block declare its computed regions where they come in another order; new ones come last."""
+    """Declare the computed regions of a block if their order differs from `order`; new buffers come last."""
     now = [b.name for b in buffers(block)[_KEYS.index(key)]]
     wanted = sorted(now, key=lambda name: order.index(name) if name in order else len(order))
     if wanted != now:
         found = computed(block)[_KEYS.index(key)]
         used = {v for r in found for index in (*r.mins, *r.extents) for v in index.values}
         if any(walk.enclosing_loop_name(v) is not None for v in used):
-            return  # a block around others that use the loops around it: these cannot be named in its regions
+            return  # regions over loops around the block cannot be declared
         declare(block, key, sorted(found, key=lambda r: wanted.index(r.buffer.name)))
 
 
 @dataclass(frozen=True)
 class Signature:
-    """What a block reads and writes: the names in order, and the regions of what it declares."""
+    """What a block reads and writes: buffer names in order, and the declared regions."""
 
     names: list[list[str]]
     declared: dict[str, list[Region]]
@@ -74,7 +74,7 @@ class Signature:
         return cls(names, {k: declared(block, k, []) for k in _KEYS if k in block.op.attributes})
 
     def keep(self, block: Block, mapping: Mapping[ir.Value, Index] | None = None, updates: bool = False) -> None:
-        """Give it to what became of the block, whose old iters are expressions of new ones.
+        """Restore the regions on the rewritten block. `mapping` maps the old iters to the new ones.
 
         `updates`: the block lost its init, so it reads what it writes, and lists that first.
         """
@@ -90,7 +90,7 @@ class Signature:
             declare(block, key, [*own, *(r.over(mapping or {}) for r in self.declared[key])])
 
     def give_around(self, outer: Block) -> None:
-        """Let a block around the one with its updates read what the block declared to read of its own writes."""
+        """Add the update block's declared reads of its own output to the reads of an enclosing block."""
         order = [r.buffer.name for r in self.declared.get(attrs.READS, [])]
         reads, writes = computed(outer) if any(name in order for name in self.names[1]) else ([], [])
         own = [w for w in writes if w.buffer.name in order and all(w.buffer != r.buffer for r in reads)]

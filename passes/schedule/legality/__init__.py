@@ -1,4 +1,6 @@
-"""Questions that several families of primitives ask before an edit. Nothing here changes the IR."""
+"""Legality checks shared by several families of schedule primitives: block structure, reductions, coverage. Nothing
+here changes the IR.
+"""
 
 from tir_mlir.passes.schedule.legality.concurrency import check_concurrency
 from tir_mlir.passes.schedule.legality.fixes import (

@@ -1,4 +1,4 @@
-"""Which loops and guards the primitives on loops take."""
+"""Checks on the form of a loop: bounds, annotations, thread bindings."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from tir_mlir.passes.schedule.registry import check
 
 
 def check_plain(loop: Loop, what: str) -> None:
-    """Refuse a loop with annotations or a thread binding, which a rewrite of the loop would lose."""
+    """Refuse a loop whose annotations or thread binding a rewrite would drop."""
     check(
         not loop.annotations,
         loop,
-        f"loop {loop.name} carries annotations {sorted(loop.annotations)}, which {what} would lose; unannotate it"
-        " first",
+        f"loop {loop.name} has annotations {sorted(loop.annotations)}, which {what} would drop; unannotate it first",
     )
     check(not loop.is_thread, loop, f"loop {loop.name} is bound to {loop.kind}; {what} it before binding")
 
 
 def check_from_zero(loop: Loop, what: str) -> None:
-    """Refuse a loop that does not run from 0 to one extent."""
+    """Refuse a loop that does not run from 0 to a single bound."""
     start = loop.lower.as_constant()
     shown = "a variable" if start is None else start
     check(
@@ -28,6 +27,6 @@ def check_from_zero(loop: Loop, what: str) -> None:
     check(
         len(loop.uppers) == 1,
         loop,
-        f"loop {loop.name} ends at the least of several bounds; {what} needs one extent",
+        f"loop {loop.name} ends at the minimum of several bounds; {what} needs a single one",
         ONE_EXTENT,
     )

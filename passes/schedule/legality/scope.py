@@ -1,4 +1,4 @@
-"""The blocks of one scope (a block's or function's body): who produces for whom, and which of them are well behaved."""
+"""The blocks of one scope (the body of a block or function): producers, consumers, and complete or reduction blocks."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ Scope = Block | Func
 
 
 def scope_of(block: Block) -> Scope:
-    """The block or function that `block` is a child of."""
+    """The block or function whose child `block` is."""
     return enclosing_block(block.op)
 
 
 def children(scope: Scope) -> list[Block]:
-    """The child blocks of a scope in program order (init regions left out)."""
+    """The child blocks of a scope in program order, without those in init regions."""
     return blocks_below(scope.op)
 
 
 def reads_of(block: Block) -> list[ir.Value]:
-    """Buffers a block reads, in order of appearance. A reduction's own update does not count when it has an init."""
+    """Buffers a block reads, in order of appearance. The update of a reduction with an init does not count as a
+    read.
+    """
     found = accesses(block.op)
     hidden = {a.buffer for a in found if a.is_write} if block.init is not None else set()
     return list(dict.fromkeys(a.buffer for a in found if not a.is_write and a.buffer not in hidden))
@@ -97,7 +99,7 @@ def _owned_by(buffer: ir.Value, scope: Scope) -> bool:
 
 
 def check_dominant(block: Block) -> None:
-    """Refuse unless the block is the only writer, in its scope, of everything it writes."""
+    """Refuse unless the block is the only writer in its scope of everything it writes."""
     scope = scope_of(block)
     for buffer in writes_of(block):
         if len(writers(scope, buffer)) > 1:
@@ -107,7 +109,7 @@ def check_dominant(block: Block) -> None:
 
 
 def check_self_contained(block: Block) -> None:
-    """Refuse when the body uses loop variables instead of iters: elsewhere it would compute something else."""
+    """Refuse a block whose body uses loop variables instead of iters, so that it cannot move."""
     loops = {lp.var: lp for lp in loops_above(block.op)}
     if block.iters or not loops:
         return
@@ -119,9 +121,9 @@ def check_self_contained(block: Block) -> None:
 
 
 def check_complete(block: Block, way_of_sums: str = "") -> None:
-    """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it.
+    """Refuse unless all iters are spatial, and the block is the only writer of its outputs and does not read them.
 
-    `way_of_sums`: of a block with reduce iters, where one with an init would do.
+    `way_of_sums`: fix for a block with reduce iters.
     """
     check_self_contained(block)
     for it in block.iters:
@@ -136,9 +138,9 @@ def check_complete(block: Block, way_of_sums: str = "") -> None:
 
 
 def check_reduction(block: Block, way_of_sums: str = WITH_INIT) -> None:
-    """Refuse unless the block has an init, S and R iters only, a single writer, and stores not indexed by R.
+    """Refuse unless the block has an init, S and R iters only, a single writer, and no store indexed by an R iter.
 
-    `way_of_sums`: of a block with reduce iters that has no init.
+    `way_of_sums`: fix for a block that has reduce iters but no init.
     """
     if block.init is None:
         text = f'block "{block.name}" has no init, so it is not a reduction block'
@@ -164,7 +166,7 @@ def check_reduction(block: Block, way_of_sums: str = WITH_INIT) -> None:
 
 
 def check_complete_or_reduction(block: Block) -> None:
-    """Refuse unless a block is complete or a reduction: then re-running an instance gives the same values."""
+    """Refuse unless a block is complete or a reduction: rerunning an instance then gives the same values."""
     if block.init is not None:
         check_reduction(block)
     else:
@@ -176,7 +178,7 @@ def _word(kind: str) -> str:
 
 
 def nest_top(block: Block) -> ir.Operation:
-    """The outermost op of the block's private nest: loops and guards above it with nothing else in them."""
+    """The outermost op of the block's private nest: loops and guards that contain nothing else."""
     top = block.outermost
     while True:
         parent = parent_op(top)
@@ -187,7 +189,7 @@ def nest_top(block: Block) -> ir.Operation:
 
 
 def check_starts(block: Block) -> None:
-    """Refuse when a guard on reduce iters alone leaves out where they all start: the init never ran, and would now."""
+    """Refuse a guard on reduce iters that excludes their start: the init never ran, and the rewrite would run it."""
     reduce = [i for i in block.iters if i.kind == "R"]
     loops = {v for i in reduce for v in i.binding.values}
     loops -= {v for i in block.iters if i.kind != "R" for v in i.binding.values}
@@ -203,5 +205,5 @@ def check_starts(block: Block) -> None:
         missed = next((s for s in out if not s.is_empty()), None)
     if missed is not None:
         way = only_where(missed, block.op)
-        text = f'the guard of block "{block.name}" leaves out the start of its reduce iters: no init ever runs{way}'
+        text = f'the guard of block "{block.name}" excludes the start of its reduce iters: the init never runs{way}'
         refuse(block, text, fix=WHOLE_SUM)

@@ -1,4 +1,4 @@
-"""Places and coverage: what runs between two ops, and whether what is read has been written in the same iteration."""
+"""Check that every element that is read is written before, in the same iteration; program order of ops."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from tir_mlir.dialect.presburger import Domain, dim_type, flatten, question, reg
 
 
 def loops_around(op: ir.Operation) -> int:
-    """How many loops of the function hold `op`, itself included: the iterations that two accesses in it share."""
+    """How many loops of the function contain `op`, itself included."""
     return len([p for p in [op, *parents(op)] if is_loop(p)])
 
 
 def meeting(first: ir.Operation, second: ir.Operation) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
-    """The innermost op that holds both, and its children towards the first and the second."""
+    """The innermost op that contains both, and its children on the way to the first and the second."""
     level = common_parent([first, second])
     return level, child_towards(level, first), child_towards(level, second)
 
 
 def comes_before(first: ir.Operation, second: ir.Operation) -> bool:
-    """Whether, in one iteration of what holds both, all of `first` runs before any of `second`."""
+    """Whether, in one iteration of their common ancestor, all of `first` runs before any of `second`."""
     _, one, other = meeting(first, second)
     return one.block == other.block and position(one) < position(other)
 
 
 def span(first: ir.Operation, second: ir.Operation) -> list[ir.Operation]:
-    """The ops of the common body from the one with `first` to the one with `second`, both included."""
+    """The ops of the common body from the one that contains `first` to the one that contains `second`, inclusive."""
     _, one, other = meeting(first, second)
     listed = [o.operation for o in one.block.operations]
     return listed[listed.index(one) : listed.index(other) + 1]
 
 
 def written_within(span_ops: Sequence[ir.Operation], buffers: set[ir.Value]) -> Access | None:
-    """The first write to one of some buffers beneath some ops."""
+    """The first write to one of `buffers` in `span_ops`."""
     for op in span_ops:
         for access in accesses(op):
             if access.is_write and access.buffer in buffers:
@@ -58,13 +58,13 @@ def written_within(span_ops: Sequence[ir.Operation], buffers: set[ir.Value]) -> 
 
 
 def elements(access: Access, level: ir.Operation) -> tuple[isl.Map, Domain]:
-    """{ loops at and above `level` -> elements } of an access, everything beneath relaxed."""
+    """{ loops at and above `level` -> elements } of an access, with all inner loops projected out."""
     dom = access_domain(access)
     return projected(dom, access, level), dom
 
 
 def projected(dom: Domain, access: Access, level: ir.Operation) -> isl.Map:
-    """The elements of an access over a domain of all loops around it, as a function of those at and above `level`."""
+    """The elements of an access over `dom` (all loops around it), as a map from the loops at and above `level`."""
     relation = region_map(dom, access.mins, access.extents)
     kept = dom.free + loops_around(level)
     relation = relation.project_out(dim_type.in_, kept, len(dom.dims) - kept)
@@ -82,7 +82,7 @@ def holding(dom: Domain, condition: Constraint) -> isl.Set:
 
 
 def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> bool:
-    """Whether the box of the reads lies in the box of the writes, every element of which is written."""
+    """Fast path: whether the bounding box of the reads lies in that of the writes, and the writes fill theirs."""
     wanted, filled = access_boxes.box(reads, level), access_boxes.box(writes, level)
     if wanted is None or filled is None or not filled.dense:
         return False
@@ -92,13 +92,13 @@ def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: i
 
 @only_reads
 def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> Uncovered | None:
-    """An element that is read beneath `level` and not written there in the same iteration, or None.
+    """An element that is read beneath `level` but not written before in the same iteration, or None.
 
-    A write under a condition that isl cannot express, or at an index that is not affine, does not count.
+    Writes under a condition that isl cannot express, or at a non-affine index, are ignored.
     """
     if reads and writes and _plainly_covered(reads, writes, level):
         return None
-    with question(f"whether all that is read of {Buffer(reads[0].buffer).name} is written before"):
+    with question(f"whether every element read of {Buffer(reads[0].buffer).name} is written before"):
         written: isl.Map | None = None
         for access in writes:
             part, dom = elements(access, level)
@@ -114,14 +114,14 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
 
 
 class Uncovered(Counterexample):
-    """An element that nothing writes in time."""
+    """An element that is read before it is written."""
 
     def __str__(self) -> str:
         return f"{self.element} (unless {self.unless})" if self.unless else str(self.element)
 
 
 def shown_element(buffer: ir.Value, missing: isl.Map) -> Uncovered:
-    """The least element of a relation, as the user writes it, with the sizes at which there is none."""
+    """The lexicographically smallest element of a relation, and the sizes at which there is none."""
     rank = Buffer(buffer).rank
     point = smallest_point(flatten(missing)) or []
     element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
