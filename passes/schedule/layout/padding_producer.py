@@ -1,4 +1,4 @@
-"""A producer that sweeps a buffer row by row sweeps its new layout instead, and writes the padding on the way."""
+"""Extend a producer that writes a buffer in row-major order to the new layout, so that it also writes the padding."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tir_mlir.passes.schedule.layout.layout_padding import Filling
 
 @dataclass(frozen=True)
 class Sweep:
-    """A block that stores `buffer[iters]`, one iter a dimension, each bound to one of the serial `loops`, in order."""
+    """A block that stores `buffer[iters]`, each iter bound to one of the serial `loops`, in order."""
 
     block: Block
     iters: list[Iter]
@@ -39,7 +39,7 @@ class Sweep:
 
 
 def sweeps_of(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[Sweep] | None:
-    """The sweeps that all stores of a buffer belong to; None when one of them belongs to none."""
+    """The sweeps that all stores of a buffer belong to; None if a store belongs to none."""
     found: dict[ir.Operation, Sweep] = {}
     for store in stores:
         home = parent_op(store)
@@ -73,7 +73,7 @@ def _sweep(buffer: Buffer, block: Block, stores: Sequence[ir.Operation]) -> Swee
 
 
 def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
-    """Whether a body is pure but for these stores: one after everything else, one in the init."""
+    """Whether a body is side-effect free except for these stores: one at the end, one in the init."""
     body = block.body_ops()
     if not body or body[-1] not in stores or len(stores) > 1 + (block.init is not None):
         return False
@@ -88,7 +88,7 @@ def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
 
 
 def _loops(buffer: Buffer, block: Block, iters: Sequence[Iter]) -> list[Loop] | None:
-    """The loops that iters are bound to: nested in order, plain, as long as the buffer, used for nothing else."""
+    """The loops that iters are bound to: perfectly nested in order, plain, covering the buffer, otherwise unused."""
     loops = []
     for it, dim in zip(iters, buffer.dims, strict=True):
         var = it.binding.is_value()
@@ -120,11 +120,11 @@ def _used_twice(block: Block, loop: Loop, it: Iter) -> bool:
     return any(loop.var in other.binding.values for other in block.iters if other.var != it.var)
 
 
-# --- the edit ---------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
 def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
-    """Loops and iters over the new dimensions; the value of the padding where there is no element."""
+    """Extend loops and iters to the new dimensions, and store the padding value where there is no element."""
     held = sweep.loops[-1].body_ops()
     first = sweep.loops[0].op
     shape = value.change.shape
@@ -143,13 +143,13 @@ def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
     _choose(block.body_ops()[-1], value, at)
     for op in ops(block.op):
         if op.name in ("affine.load", "affine.store"):
-            # off the elements the way back is arbitrary: what is stored goes to the place itself
+            # in the padding the inverse map is arbitrary: store at the new index itself
             better = iter(at if op.name == "affine.store" else simplified(op, access_indices(op)))
             edit.rewrite_indices(op, lambda _, better=better: next(better))
 
 
 def _with_new_iters(sweep: Sweep, value: Filling, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:
-    """The block with iters over the new dimensions in the place of the old ones, and these iters."""
+    """The block with iters over the new dimensions in place of the old ones, and these iters."""
     replaced = [i.var for i in sweep.iters]
     kept = [i for i in sweep.block.iters if i.var not in replaced]
     start = next(n for n, i in enumerate(sweep.block.iters) if i.var in replaced)
@@ -168,7 +168,7 @@ def _with_new_iters(sweep: Sweep, value: Filling, loops: Sequence[Loop]) -> tupl
 
 
 def _choose(store: ir.Operation, value: Filling, at: Sequence[Index]) -> None:
-    """`B[at] = x` -> `B[at] = T.if_then_else(padding, pad, x)`; what computes x is only run where it is used."""
+    """`B[at] = x` -> `B[at] = T.if_then_else(padding, pad, x)`; x is computed only where it is used."""
     steps = [o.operation for o in store.block.operations]
     steps = [
         o for o in steps[: steps.index(store)] if not is_init(o) and o.name not in ("memref.alloc", "memref.subview")
