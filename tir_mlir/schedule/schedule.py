@@ -13,8 +13,8 @@ from tir_mlir.dialect.diagnostics import ScheduleError, shown
 from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, create, entered, funcs
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.passes.schedule.blocks.explain_tensorize import Fits, explain_tensorize
-from tir_mlir.passes.schedule.placement.location import Mark
+from tir_mlir.passes.schedule.blocks.explain_tensorize import FitReport, explain_tensorize
+from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.arguments import value_type
@@ -129,7 +129,7 @@ class Schedule(Stepper):
 
     def explain_tensorize(
         self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str | Sequence[str] | None = None
-    ) -> Fits:
+    ) -> FitReport:
         """For each intrinsic named (else all): each way of laying it beside the block, and why it fits or not.
 
         A loop is blockized first, on a copy. Errors: IntrinError for an unknown intrinsic, ScheduleError for a loop
@@ -200,7 +200,7 @@ class Schedule(Stepper):
             )
         with entered():
             view = self._view(handle, self._module)
-            if isinstance(view, Mark):
+            if isinstance(view, SpecialLocation):
                 raise ValueError(f"this handle stands for no loop: sample_compute_location chose {view.name.lower()}")
             return view if isinstance(view, int) else info_of(view)
 

@@ -36,12 +36,12 @@ def annotate_buffer_access(
     """
     key = KEYS[buf_type]
     found = regions(block)[0 if buf_type == "read" else 1]
-    check_number(block, buffer_index, buf_type, len(found))
+    check_region_index(block, buffer_index, buf_type, len(found))
     region = found[buffer_index]
     try:
         spans = RegionMap.wrap(gen_new_ranges).over([Index.of(i.var) for i in block.iters])
     except (IndexMapError, NotAffine) as error:
-        refuse(block, str(error), fix=_way_out(block))
+        refuse(block, str(error), fix=_fix(block))
     rank = region.buffer.rank
     check(
         len(spans) == rank,
@@ -58,14 +58,14 @@ def annotate_buffer_access(
     attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, EXPLICIT[key]: numbers})
 
 
-def check_number(block: Block, number: int, word: str, count: int) -> None:
+def check_region_index(block: Block, number: int, word: str, count: int) -> None:
     """Refuse an index that is out of range for the regions of a block."""
     if not 0 <= number < count:
         has = f"it has {count}, counted from 0" if count else "it has none"
         refuse(block, f'block "{block.name}" has no {word} region number {number}; {has}')
 
 
-def _way_out(block: Block) -> str:
+def _fix(block: Block) -> str:
     """Fix for ranges of the wrong form."""
     names = ", ".join(i.name for i in block.iters)
     return f"write it as lambda {names}: with an affine expression or (begin, end) for each dimension"

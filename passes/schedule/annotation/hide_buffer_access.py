@@ -7,7 +7,7 @@ from typing import Literal
 from tir_mlir.dialect.analysis import EXPLICIT, declare, explicit, hide
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, attrs
-from tir_mlir.passes.schedule.annotation.annotate_buffer_access import KEYS, check_number
+from tir_mlir.passes.schedule.annotation.annotate_buffer_access import KEYS, check_region_index
 from tir_mlir.passes.schedule.registry import primitive
 
 
@@ -25,7 +25,7 @@ def unsafe_hide_buffer_access(block: Block, buf_type: Literal["read", "write"], 
     key = KEYS[buf_type]
     found = regions(block)[0 if buf_type == "read" else 1]
     for number in buf_index_array:
-        check_number(block, number, buf_type, len(found))
+        check_region_index(block, number, buf_type, len(found))
     if not buf_index_array:
         return
 

@@ -28,7 +28,7 @@ def check_scope_name(block: Block, scope: str) -> None:
         )
 
 
-def pick(block: Block, which: int | str, key: str) -> Buffer:
+def find_buffer(block: Block, which: int | str, key: str) -> Buffer:
     """The buffer with an index (in printed order) or name among those a block reads or writes."""
     found = buffers(block)[0 if key == attrs.READS else 1]
     word = "reads" if key == attrs.READS else "writes"
@@ -48,7 +48,7 @@ def pick(block: Block, which: int | str, key: str) -> Buffer:
     return found[which]
 
 
-def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
+def find_accessed_buffer(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
     """The buffer given by ("read", index), ("write", index) or a name, and whether the block reads it."""
     if isinstance(which, str):
         names = [b.name for b in buffers(block)[0]]
@@ -57,9 +57,9 @@ def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
             known = ", ".join(dict.fromkeys([*names, *(b.name for b in buffers(block)[1])])) or "no buffer"
             reason = f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {known}'
             raise BufferNameError(reason, block.op)
-        return pick(block, which, key), key
+        return find_buffer(block, which, key), key
     key = attrs.READS if which[0] == "read" else attrs.WRITES
-    return pick(block, which[1], key), key
+    return find_buffer(block, which[1], key), key
 
 
 def fresh_name(func: Func, name: str) -> str:
@@ -75,7 +75,7 @@ def fresh_name(func: Func, name: str) -> str:
     return result
 
 
-def head_end(body: ir.Block) -> ir.Operation:
+def first_op_after_allocs(body: ir.Block) -> ir.Operation:
     """The first op of a body that is not an allocation, view, size or constant: the insertion point for allocations."""
     return next(op.operation for op in body.operations if not _is_head(op.operation.name))
 
@@ -84,14 +84,14 @@ def _is_head(name: str) -> bool:
     return name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
 
 
-def alloc(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:
+def alloc_buffer(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:
     """Allocate a buffer at the start of a scope."""
     name = fresh_name(func_of(scope.op), name)
-    with ir.InsertionPoint(head_end(scope.body)):
+    with ir.InsertionPoint(first_op_after_allocs(scope.body)):
         return Buffer(create.alloc(name, list(shape), dtype, storage_scope))
 
 
-def rename_declared(roots: Iterable[ir.Operation], old: Buffer, name: str, shift: Sequence[Index] = ()) -> None:
+def rename_in_regions(roots: Iterable[ir.Operation], old: Buffer, name: str, shift: Sequence[Index] = ()) -> None:
     """In the declared regions beneath `roots`, rename a buffer and subtract `shift` from its offsets."""
     for root in roots:
         for block in all_blocks(root):
@@ -117,7 +117,7 @@ def _shifted(region: Region, shift: Sequence[Index]) -> Region:
     return Region(region.buffer, mins, region.extents)
 
 
-def drop_declared(root: ir.Operation, buffer: Buffer) -> None:
+def drop_regions(root: ir.Operation, buffer: Buffer) -> None:
     """Drop declared regions of a buffer, so that they are computed from the accesses."""
     for block in all_blocks(root):
         for key in (attrs.READS, attrs.WRITES):

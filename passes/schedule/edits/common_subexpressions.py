@@ -16,26 +16,26 @@ def common_terms(found: Sequence[Index], often: int, wanted: Callable[[Index], b
     Operands of a chosen subexpression are not counted again. Those of one that is not `wanted`, or too rare, are.
     """
     first: dict[Index, Index] = {}
-    for term in [t for whole in found for t in _with_parts(whole)]:
+    for term in [t for whole in found for t in _subexpressions(whole)]:
         first.setdefault(canonical(term), term)
     own = Counter(canonical(t) for t in found)
     more: Counter[Index] = Counter()
     chosen = []
-    for name in sorted(first, key=lambda n: -size(first[n].expr)):
+    for name in sorted(first, key=lambda n: -expr_size(first[n].expr)):
         count = own[name] + more[name]
         if count >= often and wanted(first[name]):
             chosen.append(first[name])
         elif own[name]:
-            for part in _with_parts(first[name])[1:]:
+            for part in _subexpressions(first[name])[1:]:
                 more[canonical(part)] += own[name]
     return chosen
 
 
-def _with_parts(index: Index) -> list[Index]:
+def _subexpressions(index: Index) -> list[Index]:
     """An expression and its subexpressions, without variables and constants."""
-    if size(index.expr) == 1:
+    if expr_size(index.expr) == 1:
         return []
-    return [index, *(p for part in parts(index) for p in _with_parts(part))]
+    return [index, *(p for part in operands(index) for p in _subexpressions(part))]
 
 
 def canonical(index: Index) -> Index:
@@ -46,16 +46,16 @@ def canonical(index: Index) -> Index:
     return trim(ir.AffineExpr.simplify_affine_expr(expr, len(order), 0), order)
 
 
-def parts(index: Index) -> list[Index]:
+def operands(index: Index) -> list[Index]:
     """The operands of the outermost operation; a and b for a difference `a + b * -1`."""
     expr = index.expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return []
-    right = subtracted(expr)
+    right = subtrahend(expr)
     return [trim(expr.lhs, index.values), trim(expr.rhs if right is None else right, index.values)]
 
 
-def subtracted(expr: ir.AffineExpr) -> ir.AffineExpr | None:
+def subtrahend(expr: ir.AffineExpr) -> ir.AffineExpr | None:
     """The subtrahend of a sum: `b` of `a + b * -1`, 1 of `a + -1`; None if it is not a difference."""
     if not isinstance(expr, ir.AffineAddExpr):
         return None
@@ -69,13 +69,13 @@ def subtracted(expr: ir.AffineExpr) -> ir.AffineExpr | None:
     return None
 
 
-def size(expr: ir.AffineExpr) -> int:
+def expr_size(expr: ir.AffineExpr) -> int:
     """The number of operands and operations of an expression."""
     expr = expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return 1
-    right = subtracted(expr)
-    return 1 + size(expr.lhs) + size(expr.rhs if right is None else right)
+    right = subtrahend(expr)
+    return 1 + expr_size(expr.lhs) + expr_size(expr.rhs if right is None else right)
 
 
 def variables(index: Index) -> list[ir.Value]:
@@ -94,6 +94,6 @@ def variables(index: Index) -> list[ir.Value]:
     return [index.values[d] for d in found]
 
 
-def holds_any(index: Index, terms: Sequence[Index]) -> bool:
+def contains_any(index: Index, terms: Sequence[Index]) -> bool:
     """Whether an expression contains one of some canonical terms."""
-    return canonical(index) in terms or any(holds_any(p, terms) for p in parts(index))
+    return canonical(index) in terms or any(contains_any(p, terms) for p in operands(index))

@@ -19,7 +19,7 @@ def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) ->
     block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
 
 
-def cut_to_reach(block: Block) -> None:
+def shrink_domains(block: Block) -> None:
     """Shrink the spatial iters of a block that need not cover its domain to the values that its loops reach."""
     box, mins, extents = intervals.around(block.op), [], []
     for it in block.iters:

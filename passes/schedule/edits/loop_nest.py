@@ -38,7 +38,7 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
         block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
 
 
-def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
+def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
     """Simplify the bindings of the blocks beneath `nest`, given the ranges of the loops.
 
     With `preserve_unit_iters`, variables of unit loops stay in the expressions; without, those around the nest are
@@ -71,12 +71,12 @@ def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
         return
     box = intervals.around(block.outermost)
     old = walk.constraints(guard)
-    new = [n for c in old if (n := with_units(c, units, box)) is not None]
+    new = [n for c in old if (n := replace_unit_loops(c, units, box)) is not None]
     if new != old:
         guards.rewrite(block, guard, new)
 
 
-def with_units(condition: Constraint, units: dict[ir.Value, Index], box: intervals.Box) -> Constraint | None:
+def replace_unit_loops(condition: Constraint, units: dict[ir.Value, Index], box: intervals.Box) -> Constraint | None:
     """A condition with unit loops replaced by their value; None if it is then decided."""
     index = folded(condition.index.substitute(units).simplified(), box)
     number = index.as_constant()

@@ -24,7 +24,7 @@ def keeps_region_order(run: F) -> F:
         first: View | None = next(iter((*args, *kwargs.values())), None)
         if first is None:
             return run()  # variadic, called without arguments: the primitive refuses
-        before = _orders(first)
+        before = _region_order(first)
         module = module_of(first.op) if before else None
         result = run(*args, **kwargs)
         for number, orders in before.items():
@@ -37,7 +37,7 @@ def keeps_region_order(run: F) -> F:
 
 
 @only_reads
-def _orders(first: View) -> dict[int, list[list[str]]]:
+def _region_order(first: View) -> dict[int, list[list[str]]]:
     """The names of the buffers that each enclosing block reads and writes, by block id."""
     around = [Block(p) for p in parents(first.op) if is_block(p)]
     return {b.id: [[one.name for one in group] for group in buffers(b)] for b in around}
@@ -46,10 +46,10 @@ def _orders(first: View) -> dict[int, list[list[str]]]:
 def _restore(block: Block, orders: list[list[str]]) -> None:
     for key, order in zip(_KEYS, orders, strict=True):
         if key not in block.op.attributes:
-            _sort(block, key, order)
+            _declare_in_order(block, key, order)
 
 
-def _sort(block: Block, key: str, order: Sequence[str]) -> None:
+def _declare_in_order(block: Block, key: str, order: Sequence[str]) -> None:
     """Declare the computed regions of a block if their order differs from `order`; new buffers come last."""
     now = [b.name for b in buffers(block)[_KEYS.index(key)]]
     wanted = sorted(now, key=lambda name: order.index(name) if name in order else len(order))
@@ -62,18 +62,18 @@ def _sort(block: Block, key: str, order: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Signature:
+class BlockRegions:
     """What a block reads and writes: buffer names in order, and the declared regions."""
 
     names: list[list[str]]
     declared: dict[str, list[Region]]
 
     @classmethod
-    def of(cls, block: Block) -> Signature:
+    def of(cls, block: Block) -> BlockRegions:
         names = [[b.name for b in group] for group in buffers(block)]
         return cls(names, {k: declared(block, k, []) for k in _KEYS if k in block.op.attributes})
 
-    def keep(self, block: Block, mapping: Mapping[ir.Value, Index] | None = None, updates: bool = False) -> None:
+    def restore(self, block: Block, mapping: Mapping[ir.Value, Index] | None = None, updates: bool = False) -> None:
         """Restore the regions on the rewritten block. `mapping` maps the old iters to the new ones.
 
         `updates`: the block lost its init, so it reads what it writes, and lists that first.
@@ -82,14 +82,14 @@ class Signature:
         first = [name for name in writes if name not in reads] if updates else []
         for key, order in zip(_KEYS, ([*first, *reads], writes), strict=True):
             attrs.put(block.op, key, None)
-            _sort(block, key, order)
+            _declare_in_order(block, key, order)
             if key not in self.declared:
                 continue
             found = computed(block)[_KEYS.index(key)]
             own = [r for r in found if key == attrs.READS and r.buffer.name in first]
             declare(block, key, [*own, *(r.over(mapping or {}) for r in self.declared[key])])
 
-    def give_around(self, outer: Block) -> None:
+    def extend_outer(self, outer: Block) -> None:
         """Add the update block's declared reads of its own output to the reads of an enclosing block."""
         order = [r.buffer.name for r in self.declared.get(attrs.READS, [])]
         reads, writes = computed(outer) if any(name in order for name in self.names[1]) else ([], [])

@@ -9,8 +9,8 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.passes.schedule.registry import refuse
 
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
-_FOLLOW = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.extract_strided_metadata")
-_INDIFFERENT = (
+_VIEWS = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.extract_strided_metadata")
+_TYPE_AGNOSTIC = (
     "memref.load",
     "memref.store",
     "memref.dim",
@@ -22,9 +22,9 @@ _INDIFFERENT = (
 def check_retypable(users: list[ir.Operation]) -> None:
     """Refuse when a user of a memref fixes its type, such as a call that takes the buffer itself."""
     for user in users:
-        if user.name in _FOLLOW:
+        if user.name in _VIEWS:
             check_retypable([u.owner.operation for u in user.results[0].uses])
-        elif user.name not in _INDIFFERENT and not user.name.startswith(("affine.", "vector.")):
+        elif user.name not in _TYPE_AGNOSTIC and not user.name.startswith(("affine.", "vector.")):
             what = attrs.get(user, "callee", user.name)
             refuse(
                 user,
@@ -37,12 +37,12 @@ def retype(value: ir.Value, type_: ir.MemRefType) -> None:
     """Set the type of a memref and propagate it to all views of it."""
     value.set_type(type_)
     for use in list(value.uses):
-        follow(use.owner.operation)
+        propagate_type(use.owner.operation)
 
 
-def follow(user: ir.Operation) -> None:
+def propagate_type(user: ir.Operation) -> None:
     """Update the result type of a view from the type of its source."""
-    if user.name not in _FOLLOW:
+    if user.name not in _VIEWS:
         return
     result = user.results[0]
     source, old = ir.MemRefType(user.operands[0].type), ir.MemRefType(result.type)

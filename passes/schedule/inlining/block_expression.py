@@ -30,15 +30,15 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import domain, question, terms, to_index
-from tir_mlir.passes.schedule.edits import expanded, is_affine_value, written_out
-from tir_mlir.passes.schedule.legality import UNDER_ONE
+from tir_mlir.passes.schedule.edits import emit_index, expand_affine_op, is_affine_value
+from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
 
 @dataclass(frozen=True)
-class Payload:
+class BlockExpression:
     """The block's only store, and the side-effect-free ops before it (`steps`) that compute its value."""
 
     block: Block
@@ -62,17 +62,17 @@ class Payload:
         return [a for a in accesses(self.block.op) if not a.is_write]
 
 
-def payload_of(block: Block, way_of_sums: str = UNDER_ONE) -> Payload:
+def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP) -> BlockExpression:
     """The expression of a block. Refuses a body other than one store of a value computed in the block."""
     text = f'block "{block.name}" has an init: a reduction cannot be inlined'
-    check(block.init is None, block, text, way_of_sums)
+    check(block.init is None, block, text, reduction_fix)
     held = block.body_ops()
     stores = [o for o in held if "store" in o.name]
     check(
         len(stores) == 1 and held[-1] == stores[0] and stores[0].name == "affine.store",
         block, f'the body of block "{block.name}" is not a single store at an affine index, which '
 'inlining needs',
-        UNDER_ONE,
+        MOVE_UNDER_ONE_LOOP,
     )  # fmt: skip
     for op in [o for step in held[:-1] for o in ops(step)]:
         if not edit.is_pure(op) and op.name not in _CHOICES:
@@ -80,18 +80,18 @@ def payload_of(block: Block, way_of_sums: str = UNDER_ONE) -> Payload:
                 block,
                 f'block "{block.name}" contains {op.name}, which inlining would move or duplicate; its '
                 "body must be one store of a pure value",
-                fix=UNDER_ONE,
+                fix=MOVE_UNDER_ONE_LOOP,
             )
     check(
         Buffer(accessed(stores[0])).root.value == accessed(stores[0]),
         block,
         f'block "{block.name}" stores through a view, which inlining does not support',
-        UNDER_ONE,
+        MOVE_UNDER_ONE_LOOP,
     )
-    return Payload(block, stores[0], held[:-1])
+    return BlockExpression(block, stores[0], held[:-1])
 
 
-# --- inverse of the index -------------------------------------------------------------------------------------------
+# --- inverse of the index ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Inverse:
                 self.block,
                 f'iter {it.name} of block "{self.block.name}" is not a single expression of the element it accesses',
                 provable=False,
-                fix=UNDER_ONE,
+                fix=MOVE_UNDER_ONE_LOOP,
             )
         return min(forms, key=lambda f: cost(f.expr))
 
@@ -162,7 +162,7 @@ def inverse_of(block: Block, indices: Sequence[Index]) -> Inverse:
                     block,
                     f'two iterations of block "{block.name}" access the same element: its index cannot be '
                     "solved for its iters",
-                    fix=UNDER_ONE,
+                    fix=MOVE_UNDER_ONE_LOOP,
                 )
     return Inverse(block, list(indices), plain)
 
@@ -196,32 +196,35 @@ def _own_map(block: Block, indices: Sequence[Index]) -> isl.Map:
     return dom.map(indices)
 
 
-# --- cloning --------------------------------------------------------------------------------------------------------
+# --- cloning ----------------------------------------------------------------------------------------------------------
 
 
-def clone_steps(
-    payload: Payload, before: ir.Operation, iters: dict[ir.Value, Index], given: dict[ir.Value, ir.Value] | None = None
+def clone_expression(
+    payload: BlockExpression,
+    before: ir.Operation,
+    iters: dict[ir.Value, Index],
+    given: dict[ir.Value, ir.Value] | None = None,
 ) -> ir.Value:
     """Clone the expression before an op, with its iters replaced, and return the value that would be stored.
 
     `given`: values that exist already. Non-affine indices are computed with `arith` ops.
     """
     ip = ir.InsertionPoint(before)
-    values = dict(given or {}) | _copied_constants(payload, before)
+    values = dict(given or {}) | _clone_constants(payload, before)
     made: list[ir.Operation] = []
     for step in payload.steps:
         if len(step.results) and step.results[0] in values:
             continue
         if step.name == "affine.apply":
             with ip:
-                values[step.results[0]] = written_out(read_apply(step.results[0]).substitute(iters))
+                values[step.results[0]] = emit_index(read_apply(step.results[0]).substitute(iters))
             continue
         new = edit.clone(step, ip, values)
         for old, copy in list(zip(ops(step)[1:], ops(new)[1:], strict=True)):
             if len(old.results) and old.results[0] in values:
                 copy.results[0].replace_all_uses_with(values[old.results[0]])
                 copy.erase()
-        new = _with_iters(new, iters)
+        new = _replace_iters(new, iters)
         made.append(new)
         values |= dict(zip(step.results, new.results, strict=True))
     result = values.get(payload.value, payload.value)
@@ -236,22 +239,26 @@ def _drop_unused(made: Sequence[ir.Operation], result: ir.Value) -> None:
             op.erase()
 
 
-def _copied_constants(payload: Payload, before: ir.Operation) -> dict[ir.Value, ir.Value]:
+def _clone_constants(payload: BlockExpression, before: ir.Operation) -> dict[ir.Value, ir.Value]:
     """Clone constants of the expression that are not visible at `before`."""
     found: dict[ir.Value, ir.Value] = {}
     for value in _outer_values(payload):
-        if not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant" and not sees(before, value):
+        if (
+            not isinstance(value.owner, ir.Block)
+            and value.owner.name == "arith.constant"
+            and not is_visible(before, value)
+        ):
             found[value] = edit.clone(home(value), ir.InsertionPoint(before)).results[0]
     return found
 
 
-def _outer_values(payload: Payload) -> list[ir.Value]:
+def _outer_values(payload: BlockExpression) -> list[ir.Value]:
     """Values that the expression uses but its block does not define."""
     used = [payload.value, *[v for step in payload.steps for v in edit.rebased(step)]]
     return [v for v in dict.fromkeys(used) if not walk.is_inside(home(v), payload.block.op)]
 
 
-def _with_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
+def _replace_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
     """Replace iters in a fresh clone; returns the op that takes its place."""
     beneath = ops(root)[1:]
     new = _replace(root, iters)
@@ -265,13 +272,13 @@ def _replace(op: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
     if not any(v in iters or is_apply(v) for v in indices) and not _is_foreign(op, indices):
         return op
     if _is_foreign(op, [u for v in indices for u in (iters[v].values if v in iters else (v,))]):
-        return expanded(op, iters)
+        return expand_affine_op(op, iters)
     if op.name in AFFINE_OPS:
         return edit.rewrite_indices(op, lambda i: i.substitute(iters))
     for number, operand in enumerate(list(op.operands)):
         if operand in iters:
             with ir.InsertionPoint(op), op.location:
-                op.operands[number] = written_out(iters[operand])
+                op.operands[number] = emit_index(iters[operand])
     return op
 
 
@@ -280,11 +287,11 @@ def _is_foreign(op: ir.Operation, indices: Sequence[ir.Value]) -> bool:
     return op.name in AFFINE_OPS and not all(is_affine_value(v) for v in indices)
 
 
-def check_visible(payload: Payload, place: ir.Operation) -> None:
+def check_visible(payload: BlockExpression, place: ir.Operation) -> None:
     """Refuse an expression that uses a value not visible at `place` (constants are cloned)."""
     for value in _outer_values(payload):
         constant = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
-        if not constant and not sees(place, value):
+        if not constant and not is_visible(place, value):
             refuse(
                 payload.block,
                 f'block "{payload.block.name}" uses a value of {home(value).name} that is not visible '
@@ -292,7 +299,7 @@ def check_visible(payload: Payload, place: ir.Operation) -> None:
             )
 
 
-def sees(place: ir.Operation, value: ir.Value) -> bool:
+def is_visible(place: ir.Operation, value: ir.Value) -> bool:
     """Whether a value dominates `place`."""
     chain, maker = [place, *parents(place)], home(value)
     if isinstance(value.owner, ir.Block):

@@ -6,28 +6,28 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import of_op
 from tir_mlir.dialect.ir import Block, Buffer, Index, edit, enclosing_block, fold_known, frozen, is_loop
-from tir_mlir.passes.schedule.edits import drop_declared
+from tir_mlir.passes.schedule.edits import drop_regions
 from tir_mlir.passes.schedule.inlining.block_expression import (
+    BlockExpression,
     Inverse,
-    Payload,
     check_visible,
-    clone_steps,
+    clone_expression,
+    expression_of,
     inverse_of,
-    payload_of,
 )
 from tir_mlir.passes.schedule.legality import (
-    APART,
-    IN_INIT,
+    DECOMPOSE_REDUCTION,
+    SEPARATE_NESTS,
     Scope,
+    cache_write_first,
     check_complete,
     children,
-    comes_before,
-    meeting,
-    own_copy,
+    common_ancestor,
+    first_write,
+    ops_between,
+    runs_before,
     scope_of,
-    span,
     uncovered,
-    written_within,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -54,16 +54,16 @@ def compute_inline(block: Block) -> None:
         inverse = inverse_of(block, payload.indices)
         for load in loads:
             _check_reader(payload, load)
-    drop_declared(scope.op, payload.buffer)
+    drop_regions(scope.op, payload.buffer)
     for load in loads:
         _inline_at(payload, inverse, load)
     remove(block, payload.buffer, scope)
     fold_known(scope.op)
 
 
-def check_inlinable(block: Block) -> tuple[Payload, Scope]:
+def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:
     """The expression of a block that may be erased: a complete block whose buffer is local to the scope."""
-    payload = payload_of(block)
+    payload = expression_of(block)
     check_complete(block)
     scope, buffer = scope_of(block), payload.buffer
     home = buffer.op
@@ -71,18 +71,18 @@ def check_inlinable(block: Block) -> tuple[Payload, Scope]:
         refuse(
             block,
             f'block "{block.name}" computes {buffer.name}, which is visible outside its scope, so it must be computed',
-            fix=own_copy(block),
+            fix=cache_write_first(block),
         )
     check(
         block in children(scope),
         block,
         f'block "{block.name}" is in an init region; only blocks of a body can be inlined',
-        fix=IN_INIT,
+        fix=DECOMPOSE_REDUCTION,
     )
     return payload, scope
 
 
-def _loads(payload: Payload) -> list[ir.Operation]:
+def _loads(payload: BlockExpression) -> list[ir.Operation]:
     """The loads of the buffer. Refuses any other use than these and the store."""
     found = []
     for use in payload.buffer.value.uses:
@@ -105,24 +105,24 @@ def _loads(payload: Payload) -> list[ir.Operation]:
     return found
 
 
-def _check_reader(payload: Payload, load: ir.Operation) -> None:
+def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
     """Refuse unless a load sees the value that would be computed in its place."""
     block, buffer = payload.block, payload.buffer
     where = _reader_name(load)
-    behind = comes_before(block.op, load)
+    behind = runs_before(block.op, load)
     check(behind, load, f'{where} does not run after block "{block.name}" in each iteration of their common loops')
     writes = [a for a in of_op(payload.store)]
-    level = meeting(block.op, load)[0]
+    level = common_ancestor(block.op, load)[0]
     if missing := uncovered(of_op(load), writes, level):
         refuse(
             load,
             f'{where} reads {missing}, which block "{block.name}" has not computed in the same '
             "iteration of their common loops",
             counterexample=missing,
-            fix=APART if is_loop(level) else "",
+            fix=SEPARATE_NESTS if is_loop(level) else "",
         )
     inputs = {a.buffer for a in payload.inputs()}
-    if (clash := written_within(span(block.op, load), inputs)) is not None:
+    if (clash := first_write(ops_between(block.op, load), inputs)) is not None:
         refuse(
             clash.op,
             f'{Buffer(clash.buffer).name} is written between block "{block.name}", which reads it, '
@@ -137,7 +137,7 @@ def _reader_name(load: ir.Operation) -> str:
     return f'block "{owner.name}"' if isinstance(owner, Block) else "a statement outside any block"
 
 
-def _inline_at(payload: Payload, inverse: Inverse, load: ir.Operation) -> None:
+def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -> None:
     if load.name == "affine.load":
         iters = inverse.at_access(of_op(load)[0])
     else:
@@ -152,7 +152,7 @@ def _inline_at(payload: Payload, inverse: Inverse, load: ir.Operation) -> None:
             )
         iters = found
     with load.location:
-        value = clone_steps(payload, load, iters)
+        value = clone_expression(payload, load, iters)
     load.results[0].replace_all_uses_with(value)
     edit.erase(load)
 

@@ -29,37 +29,37 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import domain, full_box, holds, question, to_index
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.inlining.block_expression import (
+    BlockExpression,
     Inverse,
-    Payload,
     check_visible,
-    clone_steps,
+    clone_expression,
+    expression_of,
     inverse_of,
-    payload_of,
-    sees,
+    is_visible,
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
 from tir_mlir.passes.schedule.legality import (
-    IN_INIT,
-    UNDER_ONE,
+    DECOMPOSE_REDUCTION,
+    MOVE_UNDER_ONE_LOOP,
     Scope,
+    accessed_elements,
+    cache_write_first,
     check_complete,
     children,
-    comes_before,
-    elements,
-    holding,
-    inlined,
-    meeting,
-    own_copy,
-    projected,
+    common_ancestor,
+    elements_over,
+    first_write,
+    inline_producer,
+    ops_between,
+    runs_before,
     scope_of,
-    shown_element,
-    span,
+    smallest_element,
+    where_holds,
     writers,
-    written_within,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
-_INTO_A_SUM = "fuse_reduction_epilogue merges an addition to the result; otherwise use "
+_FUSE_EPILOGUE = "fuse_reduction_epilogue merges an addition to the result; otherwise use "
 "reverse_compute_at"
 
 
@@ -111,14 +111,14 @@ class _Pair:
     element.
     """
 
-    producer: Payload
-    consumer: Payload
+    producer: BlockExpression
+    consumer: BlockExpression
     loads: list[ir.Operation]
     inverse: Inverse
 
 
 def _pair(block: Block) -> _Pair:
-    consumer = payload_of(block)
+    consumer = expression_of(block)
     check_complete(block)
     inverse_of(block, consumer.indices)
     check(
@@ -132,14 +132,14 @@ def _pair(block: Block) -> _Pair:
         block in children(scope),
         block,
         f'block "{block.name}" is in an init region; only blocks of a body can be merged',
-        IN_INIT,
+        DECOMPOSE_REDUCTION,
     )
-    buffer = _made_here(consumer, scope)
+    buffer = _intermediate(consumer, scope)
     found = writers(scope, buffer.value)
     if len(found) != 1:
         text = f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer"
-        refuse(block, text, fix=_way_to_one(found))
-    producer = payload_of(found[0], _INTO_A_SUM)
+        refuse(block, text, fix=_fix_writers(found))
+    producer = expression_of(found[0], _FUSE_EPILOGUE)
     check_complete(found[0])
     inverse_of(producer.block, producer.indices)
     home = buffer.op
@@ -147,20 +147,20 @@ def _pair(block: Block) -> _Pair:
         refuse(
             found[0],
             f'block "{found[0].name}" computes {buffer.name}, which is visible outside its scope, so it must be stored',
-            fix=UNDER_ONE,
+            fix=MOVE_UNDER_ONE_LOOP,
         )
     loads = _loads(buffer, producer, consumer)
     return _Pair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
 
 
-def _way_to_one(found: list[Block]) -> str:
+def _fix_writers(found: list[Block]) -> str:
     """Fix for a buffer with several writers."""
     if any(i.kind == "R" for b in found for i in b.iters):
-        return f"before decompose_reduction, {_INTO_A_SUM}"
+        return f"before decompose_reduction, {_FUSE_EPILOGUE}"
     return "in the program, let one block write all of it, using T.if_then_else to select the value"
 
 
-def _made_here(consumer: Payload, scope: Scope) -> Buffer:
+def _intermediate(consumer: BlockExpression, scope: Scope) -> Buffer:
     """The one buffer that a block reads and its scope computes."""
     found = [Buffer(b) for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
     names = ", ".join(b.name for b in found) or "none"
@@ -168,28 +168,28 @@ def _made_here(consumer: Payload, scope: Scope) -> Buffer:
         len(found) == 1,
         consumer.block,
         f'block "{consumer.block.name}" must read exactly one buffer that the scope computes; it reads {names}',
-        "compute_inline the producers of the others first" if found else inlined(consumer.block),
+        "compute_inline the producers of the others first" if found else inline_producer(consumer.block),
     )
     return found[0]
 
 
-def _loads(buffer: Buffer, producer: Payload, consumer: Payload) -> list[ir.Operation]:
+def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression) -> list[ir.Operation]:
     """The loads of the buffer. Refuses loads outside the consumer, or at more than one index."""
     loads = [u.owner.operation for u in buffer.value.uses if u.owner.operation != producer.store]
     for load in loads:
         if load.name != "affine.load":
             text = f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only"
-            refuse(load, text, fix=inlined(producer.block))
+            refuse(load, text, fix=inline_producer(producer.block))
         if not walk.is_inside(load, consumer.block.op):
             text = f'{buffer.name} is also read outside block "{consumer.block.name}", so it must stay'
-            refuse(load, text, fix=inlined(producer.block))
+            refuse(load, text, fix=inline_producer(producer.block))
     first = access_indices(loads[0])
     for load in loads[1:]:
         if not all(a.same(b) for a, b in zip(first, access_indices(load), strict=True)):
             refuse(
                 load,
                 f'block "{consumer.block.name}" reads {buffer.name} at several indices; merging needs a single one',
-                fix=inlined(producer.block),
+                fix=inline_producer(producer.block),
             )
     return loads
 
@@ -197,15 +197,15 @@ def _loads(buffer: Buffer, producer: Payload, consumer: Payload) -> list[ir.Oper
 def _check_between(pair: _Pair) -> None:
     """Refuse unless the consumer may run as early as the producer."""
     producer, consumer = pair.producer.block, pair.consumer.block
-    behind = comes_before(producer.op, consumer.op)
+    behind = runs_before(producer.op, consumer.op)
     check(
         behind,
         consumer,
         f'block "{consumer.name}" does not run after block "{producer.name}" in each iteration of their common loops',
     )
-    between = span(producer.op, consumer.op)
+    between = ops_between(producer.op, consumer.op)
     inputs = {a.buffer for a in pair.consumer.inputs()} - {pair.producer.buffer.value}
-    if (clash := written_within(between, inputs)) is not None:
+    if (clash := first_write(between, inputs)) is not None:
         refuse(
             clash.op,
             f'{Buffer(clash.buffer).name}, which block "{consumer.name}" reads, is written between '
@@ -219,59 +219,61 @@ def _check_between(pair: _Pair) -> None:
                     access.op,
                     f'{result.name}, which block "{consumer.name}" writes, is used between block '
                     f'"{producer.name}" and it; writing it earlier would change that',
-                    fix=own_copy(consumer),
+                    fix=cache_write_first(consumer),
                 )
     check_visible(pair.consumer, pair.producer.store)
     check(
-        sees(pair.producer.store, result.value), consumer, f'{result.name} is allocated after block "{producer.name}"'
+        is_visible(pair.producer.store, result.value),
+        consumer,
+        f'{result.name} is allocated after block "{producer.name}"',
     )
 
 
-# --- the part of the producer that is read --------------------------------------------------------------------------
+# --- the part of the producer that is read ----------------------------------------------------------------------------
 
 
 def _conditions(pair: _Pair) -> list[Constraint]:
     """Conditions on the producer's iters under which it computes exactly what the consumer reads; usually none."""
     producer, consumer = pair.producer.block, pair.consumer.block
-    level = meeting(producer.op, consumer.op)[0]
-    store, load = of_op(pair.producer.store)[0], _as_run(pair)
+    level = common_ancestor(producer.op, consumer.op)[0]
+    store, load = of_op(pair.producer.store)[0], _unconditional(pair)
     with question(f'whether block "{consumer.name}" reads what block "{producer.name}" computes'):
-        made, made_in = elements(store, level)
-        read, read_in = elements(load, level)
+        made, made_in = accessed_elements(store, level)
+        read, read_in = accessed_elements(load, level)
         if not (made_in.exact and read_in.exact):
             refuse(consumer, "a condition around the blocks is too complex to decide", provable=False)
         if not (missing := read.subtract(made)).is_empty():
             refuse(
                 consumer,
-                f'block "{consumer.name}" needs {(lacks := shown_element(load.buffer, missing))}, which '
+                f'block "{consumer.name}" needs {(lacks := smallest_element(load.buffer, missing))}, which '
                 f'block "{producer.name}" has not computed in the same iteration of their common loops',
                 counterexample=lacks,
-                fix=inlined(producer) if parent_op(pair.loads[0]) != consumer.op else "",
+                fix=inline_producer(producer) if parent_op(pair.loads[0]) != consumer.op else "",
             )
         if made.is_subset(read):
             return []
-        conditions = _singled_out(pair)
+        conditions = _select_conditions(pair)
         dom = domain(producer.op)
         made = _restricted(pair, conditions, level)
         if not made.is_equal(read):
             extra = made.subtract(read)
             refuse(
                 consumer,
-                f'block "{producer.name}" also computes {shown_element(load.buffer, extra)}, which block '
+                f'block "{producer.name}" also computes {smallest_element(load.buffer, extra)}, which block '
                 f'"{consumer.name}" does not read in the same iteration of their common loops; no guard '
                 "on its iters separates the two",
-                fix=inlined(producer),
+                fix=inline_producer(producer),
             )
         return [c for c in conditions if not holds(dom, c.index, c.is_eq)]
 
 
-def _as_run(pair: _Pair) -> Access:
+def _unconditional(pair: _Pair) -> Access:
     """The consumer's load as an unconditional one."""
     load = of_op(pair.loads[0])[0]
     return replace(load, op=pair.consumer.store)
 
 
-def _singled_out(pair: _Pair) -> list[Constraint]:
+def _select_conditions(pair: _Pair) -> list[Constraint]:
     """The conditions under which the stored element lies in the consumer's domain, over the loops around the
     producer.
     """
@@ -279,7 +281,7 @@ def _singled_out(pair: _Pair) -> list[Constraint]:
     iters = pair.inverse.at_values(element)
     if iters is None:
         text = "the part that is read has no simple guard on the producer's iters"
-        refuse(pair.consumer.block, text, provable=False, fix=inlined(pair.producer.block))
+        refuse(pair.consumer.block, text, provable=False, fix=inline_producer(pair.producer.block))
     bound = {i.var: i.binding for i in pair.producer.block.iters}
     found: list[Constraint] = []
     for it in pair.consumer.block.iters:
@@ -295,8 +297,8 @@ def _restricted(pair: _Pair, conditions: list[Constraint], level: ir.Operation) 
     store = of_op(pair.producer.store)[0]
     dom = access_domain(store, extra=[c.index for c in conditions])
     for c in conditions:
-        dom.set = dom.set.intersect(holding(dom, c))
-    return projected(dom, store, level)
+        dom.set = dom.set.intersect(where_holds(dom, c))
+    return elements_over(dom, store, level)
 
 
 def _guard(block: Block, conditions: list[Constraint]) -> None:
@@ -320,7 +322,7 @@ def _shrink(block: Block) -> None:
     ends = [end for i in block.iters for end in (i.binding - i.min, i.min + i.extent - 1 - i.binding)]
     dom = domain(block.op, extra=ends, guards=False)
     for end in ends:
-        dom.set = dom.set.intersect(holding(dom, Constraint(end)))
+        dom.set = dom.set.intersect(where_holds(dom, Constraint(end)))
     symbols = symbols_by_name(block.op)
     lows: list[Index] = []
     extents: list[Index] = []
@@ -347,7 +349,7 @@ def _set_domain(block: Block, lows: list[Index], extents: list[Index]) -> None:
     block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
 
 
-# --- rewrite --------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
 def _merge(pair: _Pair) -> None:
@@ -356,7 +358,7 @@ def _merge(pair: _Pair) -> None:
     iters = pair.inverse.at_access(of_op(store)[0])
     given: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
     with consumer.store.location:
-        value = clone_steps(consumer, store, iters, given)
+        value = clone_expression(consumer, store, iters, given)
         with ir.InsertionPoint(store):
             create.store(value, consumer.buffer.value, [i.substitute(iters) for i in consumer.indices])
     edit.erase(store)

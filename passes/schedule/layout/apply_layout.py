@@ -30,15 +30,15 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import has_division, intervals, sets
-from tir_mlir.passes.schedule.edits import written_out
-from tir_mlir.passes.schedule.legality import ASSUMED, to_copy
+from tir_mlir.passes.schedule.edits import emit_index
+from tir_mlir.passes.schedule.legality import ASSUME_SIZES, copy_view
 from tir_mlir.passes.schedule.registry import refuse
 
 AffineExpr = ir.AffineExpr
 
 
 @dataclass(frozen=True)
-class Mapped:
+class LayoutChange:
     """An index map over a box with symbolic extents; `symbols` are the sizes, in the order of the box."""
 
     map: IndexMap
@@ -46,13 +46,13 @@ class Mapped:
     symbols: tuple[ir.Value, ...]
 
     @staticmethod
-    def over(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> Mapped:
+    def over(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> LayoutChange:
         """The map over [0, extent) in each dimension, in the function that contains `op`."""
         dom = sets.sizes(op)
         by_name = symbols_by_name(op)
         symbols = [by_name[name] for name in dom.params]
         exprs = tuple(_over(e, symbols) for e in extents)
-        return Mapped(map_, map_.layout(Box(exprs, tuple(dom.params), dom.set.params())), tuple(symbols))
+        return LayoutChange(map_, map_.layout(Box(exprs, tuple(dom.params), dom.set.params())), tuple(symbols))
 
     @cached_property
     def shape(self) -> list[Index]:
@@ -103,14 +103,14 @@ def check_users(buffer: Buffer) -> None:
                 f"{shown} is a region of {buffer.name} (T.match_buffer), which would not be contiguous in "
                 "another layout"
             )
-            refuse(user, text, fix=to_copy(buffer.name))
+            refuse(user, text, fix=copy_view(buffer.name))
         if user.name not in ("affine.load", "affine.store", "memref.load", "memref.store", "memref.dim"):
             what = "a pointer into it" if user.name.startswith("memref.extract_") else user.name
             text = f"{buffer.name} is not only loaded and stored: {what} depends on its layout"
-            refuse(user, text, fix=to_copy(buffer.name))
+            refuse(user, text, fix=copy_view(buffer.name))
 
 
-def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
+def check_extents(buffer: Buffer, change: LayoutChange, block: Block) -> None:
     """Refuse a map that gives a negative extent: 2 * n - 1 is, for a buffer without elements."""
     dom = sets.sizes(block.op)
     for number, extent in enumerate(change.shape):
@@ -123,12 +123,12 @@ def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
             refuse(
                 block,
                 f"the map {change.map} gives dimension {number} of the new {buffer.name} a negative extent at {at}",
-                fix=ASSUMED,
+                fix=ASSUME_SIZES,
             )
 
 
 @dataclass(frozen=True)
-class Known:
+class SizeSource:
     """How a size is known after the change: as `value.shape[axis]`, replacing `dim`, or as `size` itself."""
 
     dim: ir.Operation
@@ -138,13 +138,13 @@ class Known:
     is_size: bool
 
 
-def sizes_known(buffer: Buffer, change: Mapped) -> list[Known]:
+def size_sources(buffer: Buffer, change: LayoutChange) -> list[SizeSource]:
     """How the sizes read from the shape of a buffer are known afterwards. Refuses sizes that no shape determines."""
     users = [use.owner.operation for use in buffer.value.uses]
-    return [_known(op, buffer, change) for op in users if op.name == "memref.dim"]
+    return [_size_source(op, buffer, change) for op in users if op.name == "memref.dim"]
 
 
-def _known(dim: ir.Operation, buffer: Buffer, change: Mapped) -> Known:
+def _size_source(dim: ir.Operation, buffer: Buffer, change: LayoutChange) -> SizeSource:
     named = [u.owner.operation for u in dim.results[0].uses if is_size(u.owner.operation)]
     size = dim if is_size(dim) or not named else named[0]
     places = [(buffer.value, axis, extent) for axis, extent in enumerate(change.shape)]
@@ -155,7 +155,7 @@ def _known(dim: ir.Operation, buffer: Buffer, change: Mapped) -> Known:
     for what, is_itself in ((wanted, False), (Index.of(size.results[0]), True)):
         for value, axis, extent in places:
             if extent.same(what):
-                return Known(dim, size, value, axis, is_itself)
+                return SizeSource(dim, size, value, axis, is_itself)
     name = attrs.get(size, attrs.NAME, "a size")
     refuse(
         None,
@@ -164,7 +164,7 @@ def _known(dim: ir.Operation, buffer: Buffer, change: Mapped) -> Known:
     )
 
 
-def _read_from(known: Known, old: Buffer, new: Buffer) -> None:
+def _replace_size(known: SizeSource, old: Buffer, new: Buffer) -> None:
     """Replace a size by its new source."""
     dim, size = known.dim, known.size
     value = new.value if known.value == old.value else known.value
@@ -190,23 +190,23 @@ def _number(value: ir.Value) -> int:
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def relaid(buffer: Buffer, change: Mapped) -> Buffer:
+def apply_layout(buffer: Buffer, change: LayoutChange) -> Buffer:
     """Change the layout of a buffer: declaration, accesses, declared regions. Call `settle` afterwards."""
     func = func_of(walk.home(buffer.value)).op
     regions = _declared(func, buffer)
-    indices = {op: _mapped(op, change) for op in _accesses(buffer)}
+    indices = {op: _new_indices(op, change) for op in _accesses(buffer)}
     new = _new_declaration(buffer, change)
     for op, where in indices.items():
-        _turn(op, new, where)
+        _redirect(op, new, where)
     for block, key, found in regions:
         _declare_again(block, key, found, buffer, new)
     return new
 
 
-def settle(old: Buffer, new: Buffer, known: Sequence[Known]) -> None:
+def finish_layout(old: Buffer, new: Buffer, known: Sequence[SizeSource]) -> None:
     """Replace sizes by their new sources and erase the old declaration. Must be last, as it may recreate sizes."""
     for one in known:
-        _read_from(one, old, new)
+        _replace_size(one, old, new)
     if new.value != old.value and old.op is not None:
         edit.erase(old.op)
 
@@ -216,16 +216,16 @@ def _accesses(buffer: Buffer) -> list[ir.Operation]:
     return [op for op in dict.fromkeys(found) if op.name != "memref.dim"]
 
 
-def _mapped(op: ir.Operation, change: Mapped) -> list[Index]:
+def _new_indices(op: ir.Operation, change: LayoutChange) -> list[Index]:
     """The new indices of a load or store, simplified under the ranges that hold there."""
     if op.name not in AFFINE_ACCESS:
         start = 2 if "store" in op.name else 1
         return change.map.map_indices([Index.of(v) for v in list(op.operands)[start:]])
     found = [Index.wrap(i) for i in change.map.map_indices(access_indices(op))]
-    return simplified(op, found)
+    return simplify_indices(op, found)
 
 
-def simplified(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
+def simplify_indices(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
     """Indices at an op, simplified under the domains of iters and the ranges of loops."""
     box = None
     found = []
@@ -239,7 +239,7 @@ def simplified(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
     return found
 
 
-def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:
+def _new_declaration(buffer: Buffer, change: LayoutChange) -> Buffer:
     """The buffer with its new shape: a parameter is retyped in place, an allocation is recreated."""
     sizes = [n if (n := d.as_constant()) is not None else d for d in change.shape]
     type_ = create.memref_type(sizes, buffer.dtype, buffer.scope)
@@ -259,7 +259,7 @@ def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:
     return Buffer(made)
 
 
-def _declare_parameter(buffer: Buffer, change: Mapped) -> None:
+def _declare_parameter(buffer: Buffer, change: LayoutChange) -> None:
     """Update the type of the function, and the symbolic shape in the attributes of the parameter."""
     func = func_of(walk.home(buffer.value))
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
@@ -274,19 +274,19 @@ def _declare_parameter(buffer: Buffer, change: Mapped) -> None:
         own[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(used), exprs))
         names = {v: n for n, v in func.symbols.items()}
         own[attrs.SYMS] = [names[v] for v in used]
-    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(_kept(f)) for f in facts])
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(_as_attributes(f)) for f in facts])
 
 
-def _kept(facts: dict[str, Any]) -> dict[str, Any]:
+def _as_attributes(facts: dict[str, Any]) -> dict[str, Any]:
     """Attribute values unpacked by `attrs.from_attr`, as one attribute again."""
     return {k: ir.AffineMapAttr.get(v) if isinstance(v, ir.AffineMap) else v for k, v in facts.items()}
 
 
-def _turn(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
+def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
     """Replace a load or store by one of the same buffer at other indices."""
     with ir.InsertionPoint(op), op.location:
         affine = op.name in AFFINE_ACCESS
-        places = [] if affine else [written_out(Index.wrap(i)) for i in indices]
+        places = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
         if "store" in op.name and affine:
             create.store(op.operands[0], buffer.value, indices)
         elif "store" in op.name:

@@ -14,15 +14,15 @@ from tir_mlir.dialect.diagnostics import TirError, shown
 from tir_mlir.dialect.index_maps import IndexMap, Number, Padding
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, convert, create, dtypes
 from tir_mlir.dialect.presburger import terms
-from tir_mlir.passes.schedule.layout.apply_layout import Mapped
+from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 from tir_mlir.passes.schedule.registry import refuse
 
 
 @dataclass(frozen=True)
-class Filling:
+class PaddingValue:
     """The value of the padding as a function of the new indices, and the conditions that hold in the padding."""
 
-    change: Mapped
+    change: LayoutChange
     value: IndexMap
     padding: Padding
     dtype: str
@@ -47,15 +47,15 @@ class Filling:
         """Emit the padding value where the new indices lie in the padding, else the value of `other`."""
         pieces, kept = self.padding.pieces, self.padding.kept
         if len(pieces) == 1:
-            return _either(self.change.conditions(pieces[0], values), lambda: self.make(values), other, self.dtype)
+            return _emit_choice(self.change.conditions(pieces[0], values), lambda: self.make(values), other, self.dtype)
         if kept is not None:
-            return _either(self.change.conditions(kept, values), other, lambda: self.make(values), self.dtype)
-        rest = Filling(self.change, self.value, Padding(pieces[1:], None, never=False), self.dtype)
+            return _emit_choice(self.change.conditions(kept, values), other, lambda: self.make(values), self.dtype)
+        rest = PaddingValue(self.change, self.value, Padding(pieces[1:], None, never=False), self.dtype)
         here = self.change.conditions(pieces[0], values)
-        return _either(here, lambda: self.make(values), lambda: rest.chosen(values, other), self.dtype)
+        return _emit_choice(here, lambda: self.make(values), lambda: rest.chosen(values, other), self.dtype)
 
 
-def _either(
+def _emit_choice(
     conditions: Sequence[Constraint], then: Callable[[], ir.Value], other: Callable[[], ir.Value], dtype: str
 ) -> ir.Value:
     """`T.if_then_else(conditions, then, other)`."""
@@ -66,7 +66,7 @@ def _either(
     return op.results[0]
 
 
-def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: Padding) -> Filling:
+def padding_value(block: Block, change: LayoutChange, buffer: Buffer, given: Any, padding: Padding) -> PaddingValue:
     """The user's padding value, checked against the type of the buffer."""
     rank = len(change.layout.exprs)
     try:
@@ -82,7 +82,7 @@ def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: P
     if len(map_.terms) != 1:
         refuse(block, f"the padding value is one expression; {map_} gives {len(map_.terms)}")
     _check_fits(block, buffer, map_)
-    return Filling(change, map_, padding, buffer.dtype)
+    return PaddingValue(change, map_, padding, buffer.dtype)
 
 
 def _constant(given: Any, rank: int) -> IndexMap | None:
@@ -114,7 +114,7 @@ def _check_fits(block: Block, buffer: Buffer, map_: IndexMap) -> None:
 # --- padding blocks ---------------------------------------------------------------------------------------------------
 
 
-def nest(filling_: Filling, prefix: str = "") -> tuple[list[Loop], list[IterSpec]]:
+def loops_over_layout(filling_: PaddingValue, prefix: str = "") -> tuple[list[Loop], list[IterSpec]]:
     """Create loops over the new dimensions at the insertion point, and the iters bound to them."""
     loops: list[Loop] = []
     for name, extent in zip(filling_.names, filling_.change.shape, strict=True):
@@ -127,14 +127,14 @@ def nest(filling_: Filling, prefix: str = "") -> tuple[list[Loop], list[IterSpec
     return loops, specs
 
 
-def write_after(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
+def add_padding_block(filling_: PaddingValue, buffer: Buffer, before: ir.Operation) -> None:
     """Create blocks `buffer_<B>_padding`, `buffer_<B>_padding_1`, ... before an op, one for each piece of the
     padding.
     """
     for number, piece in enumerate(filling_.padding.pieces):
         name = f"buffer_{buffer.name}_padding" + (f"_{number}" if number else "")
         with ir.InsertionPoint(before), before.location:
-            loops, specs = nest(filling_)
+            loops, specs = loops_over_layout(filling_)
             with create.at_end(loops[-1].body):
                 guard = create.where(filling_.change.conditions(piece, [Index.of(lp.var) for lp in loops]))
                 with create.at_end(guard.regions[0].blocks[0]):
@@ -144,10 +144,10 @@ def write_after(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None
                 create.store(filling_.make(at), buffer.value, at)
 
 
-def promise(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
+def add_assumption_block(filling_: PaddingValue, buffer: Buffer, before: ir.Operation) -> None:
     """Create a block `buffer_<A>_assumptions`: the caller has initialized the padding with the value."""
     with ir.InsertionPoint(before), before.location:
-        loops, specs = nest(filling_)
+        loops, specs = loops_over_layout(filling_)
         with create.at_end(loops[-1].body):
             block = create.block(f"buffer_{buffer.name}_assumptions", specs)
         at = [Index.of(i.var) for i in block.iters]
@@ -155,7 +155,7 @@ def promise(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
             element, value = create.load(buffer.value, at), filling_.make(at)
             floats = dtypes.is_float(buffer.dtype)
             same = arith.cmpf(arith.CmpFPredicate.OEQ, element, value) if floats else _equal(element, value)
-            outside = [_fails(filling_.change.conditions(p, at)) for p in filling_.padding.pieces]
+            outside = [_emit_negation(filling_.change.conditions(p, at)) for p in filling_.padding.pieces]
             total = outside[0]
             for one in outside[1:]:
                 total = arith.andi(total, one)
@@ -166,7 +166,7 @@ def _equal(left: ir.Value, right: ir.Value) -> ir.Value:
     return arith.cmpi(arith.CmpIPredicate.eq, left, right)
 
 
-def _fails(conditions: Sequence[Constraint]) -> ir.Value:
+def _emit_negation(conditions: Sequence[Constraint]) -> ir.Value:
     """Emit whether a conjunction does not hold."""
     if len(conditions) == 1:
         return _comparison(conditions[0], holds=False)

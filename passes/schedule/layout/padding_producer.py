@@ -24,13 +24,13 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
-from tir_mlir.passes.schedule.edits import with_iters
-from tir_mlir.passes.schedule.layout.apply_layout import simplified
-from tir_mlir.passes.schedule.layout.layout_padding import Filling
+from tir_mlir.passes.schedule.edits import replace_iters
+from tir_mlir.passes.schedule.layout.apply_layout import simplify_indices
+from tir_mlir.passes.schedule.layout.layout_padding import PaddingValue
 
 
 @dataclass(frozen=True)
-class Sweep:
+class RowMajorProducer:
     """A block that stores `buffer[iters]`, each iter bound to one of the serial `loops`, in order."""
 
     block: Block
@@ -38,9 +38,9 @@ class Sweep:
     loops: list[Loop]
 
 
-def sweeps_of(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[Sweep] | None:
+def row_major_producers(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[RowMajorProducer] | None:
     """The sweeps that all stores of a buffer belong to; None if a store belongs to none."""
-    found: dict[ir.Operation, Sweep] = {}
+    found: dict[ir.Operation, RowMajorProducer] = {}
     for store in stores:
         home = parent_op(store)
         while not is_block(home):
@@ -48,14 +48,14 @@ def sweeps_of(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[Sweep] | N
                 return None
             home = parent_op(home)
         if home not in found:
-            sweep = _sweep(buffer, Block(home), [s for s in stores if walk.is_inside(s, home)])
+            sweep = _row_major_producer(buffer, Block(home), [s for s in stores if walk.is_inside(s, home)])
             if sweep is None:
                 return None
             found[home] = sweep
     return list(found.values())
 
 
-def _sweep(buffer: Buffer, block: Block, stores: Sequence[ir.Operation]) -> Sweep | None:
+def _row_major_producer(buffer: Buffer, block: Block, stores: Sequence[ir.Operation]) -> RowMajorProducer | None:
     if block.where is not None or not buffer.rank or not _is_plain(block, stores):
         return None
     own = {i.var: i for i in block.iters}
@@ -69,7 +69,7 @@ def _sweep(buffer: Buffer, block: Block, stores: Sequence[ir.Operation]) -> Swee
     if any(one != found[0] for one in found):
         return None
     loops = _loops(buffer, block, found[0])
-    return None if loops is None else Sweep(block, found[0], loops)
+    return None if loops is None else RowMajorProducer(block, found[0], loops)
 
 
 def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
@@ -123,7 +123,7 @@ def _used_twice(block: Block, loop: Loop, it: Iter) -> bool:
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
+def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer) -> None:
     """Extend loops and iters to the new dimensions, and store the padding value where there is no element."""
     held = sweep.loops[-1].body_ops()
     first = sweep.loops[0].op
@@ -136,19 +136,19 @@ def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
     end = list(loops[-1].body.operations)[-1]
     for op in held:
         op.move_before(end)
-    block, at = _with_new_iters(sweep, value, loops)
+    block, at = _replace_iters(sweep, value, loops)
     edit.erase(first)
     if block.init is not None:
-        _choose(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, at)
-    _choose(block.body_ops()[-1], value, at)
+        _select_padding(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, at)
+    _select_padding(block.body_ops()[-1], value, at)
     for op in ops(block.op):
         if op.name in ("affine.load", "affine.store"):
             # in the padding the inverse map is arbitrary: store at the new index itself
-            better = iter(at if op.name == "affine.store" else simplified(op, access_indices(op)))
+            better = iter(at if op.name == "affine.store" else simplify_indices(op, access_indices(op)))
             edit.rewrite_indices(op, lambda _, better=better: next(better))
 
 
-def _with_new_iters(sweep: Sweep, value: Filling, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:
+def _replace_iters(sweep: RowMajorProducer, value: PaddingValue, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:
     """The block with iters over the new dimensions in place of the old ones, and these iters."""
     replaced = [i.var for i in sweep.iters]
     kept = [i for i in sweep.block.iters if i.var not in replaced]
@@ -163,11 +163,11 @@ def _with_new_iters(sweep: Sweep, value: Filling, loops: Sequence[Loop]) -> tupl
         rest = [*values[:start], *values[start + len(loops) :]]
         return found | {i.var: v for i, v in zip(kept, rest, strict=True)}
 
-    made = with_iters(sweep.block, specs, old)
+    made = replace_iters(sweep.block, specs, old)
     return made, [Index.of(i.var) for i in made.iters[start : start + len(loops)]]
 
 
-def _choose(store: ir.Operation, value: Filling, at: Sequence[Index]) -> None:
+def _select_padding(store: ir.Operation, value: PaddingValue, at: Sequence[Index]) -> None:
     """`B[at] = x` -> `B[at] = T.if_then_else(padding, pad, x)`; x is computed only where it is used."""
     steps = [o.operation for o in store.block.operations]
     steps = [

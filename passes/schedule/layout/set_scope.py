@@ -6,9 +6,9 @@ from tir_mlir.dialect.ir import Block, attrs, func_of
 from tir_mlir.passes.schedule.edits import (
     check_retypable,
     check_scope_name,
+    find_buffer,
     fresh_name,
-    pick,
-    rename_declared,
+    rename_in_regions,
     with_scope,
 )
 from tir_mlir.passes.schedule.edits.retype import retype
@@ -28,7 +28,7 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
     as a whole. `buffer_index` is a position in `T.writes`, or a name.
     """
     check_scope_name(block, storage_scope)
-    buffer = pick(block, buffer_index, attrs.WRITES)
+    buffer = find_buffer(block, buffer_index, attrs.WRITES)
     check(
         buffer.is_alloc,
         block,
@@ -41,6 +41,6 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
 
     func = func_of(block.op)
     name = fresh_name(func, f"{buffer.name}_{storage_scope}")
-    rename_declared([func.op], buffer, name)
+    rename_in_regions([func.op], buffer, name)
     attrs.put(buffer.op, attrs.NAME, name)
     retype(buffer.value, with_scope(buffer.type, storage_scope))

@@ -6,10 +6,10 @@ from typing import Any
 
 from tir_mlir.dialect.analysis import buffers
 from tir_mlir.dialect.ir import Block, attrs
-from tir_mlir.passes.schedule.edits import pick
+from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
-KEY = "buffer_dim_align"
+ALIGN_KEY = "buffer_dim_align"
 
 
 @primitive("storage_align")
@@ -27,7 +27,7 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
     Requires: the program allocates the buffer; -rank <= axis < rank; factor > 0. `buffer_index` is a position in
     `T.writes`, or a name.
     """
-    buffer = pick(block, buffer_index, attrs.WRITES)
+    buffer = find_buffer(block, buffer_index, attrs.WRITES)
     number = buffers(block)[1].index(buffer)
     check(
         factor > 0,
@@ -46,14 +46,14 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
         f"{buffer.name} is a parameter of the function, whose strides the caller chooses; "
         "cache_write it and align the copy",
     )
-    known = block.annotations.get(KEY, [])
+    known = block.annotations.get(ALIGN_KEY, [])
     check_entries(block, known)
 
     axis %= rank
     given = [number, axis, factor, offset]
     entries = [given if entry[:2] == [number, axis] else entry for entry in known]
     entries += [] if given in entries else [given]
-    attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, KEY: entries})
+    attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, ALIGN_KEY: entries})
 
 
 def check_entries(block: Block, known: Any) -> None:
@@ -62,5 +62,7 @@ def check_entries(block: Block, known: Any) -> None:
         isinstance(e, list) and len(e) == 4 and all(isinstance(n, int) for n in e) for e in known
     )
     if not good:
-        text = f'block "{block.name}" has {KEY} = {known!r}, which is not a list of [buffer, axis, factor, offset]'
-        refuse(block, text, fix=f'unannotate(block, "{KEY}") removes it')
+        text = (
+            f'block "{block.name}" has {ALIGN_KEY} = {known!r}, which is not a list of [buffer, axis, factor, offset]'
+        )
+        refuse(block, text, fix=f'unannotate(block, "{ALIGN_KEY}") removes it')

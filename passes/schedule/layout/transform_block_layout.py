@@ -34,9 +34,9 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import dim_type, only_where, question
-from tir_mlir.passes.schedule.edits import with_iters
-from tir_mlir.passes.schedule.layout.apply_layout import Mapped, simplified
-from tir_mlir.passes.schedule.legality import APART, NO_GUARD, ONE_EXTENT, check_plain, from_zero
+from tir_mlir.passes.schedule.edits import replace_iters
+from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange, simplify_indices
+from tir_mlir.passes.schedule.legality import AVOID_GUARD, SEPARATE_NESTS, USE_ONE_BOUND, check_plain, start_at_zero
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -61,7 +61,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         check(len(change.shape) > 0, block, f"the map {index_map} has no results; a block needs at least one iter")
         kinds = [_kind(block, change, n) for n in range(len(change.shape))]
         ordered = any(i.kind != "S" and i.extent.as_constant() != 1 for i in block.iters)
-        clash = _turned(loops, change) if ordered else None
+        clash = _reversed_dependence(loops, change) if ordered else None
         if clash is not None:
             refuse(loops[0], f"in the order of {index_map} a dependence would run backwards: {clash}", True, clash)
         extents = change.shape
@@ -80,7 +80,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
     def back(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
         return dict(zip(old, change.back(values), strict=True))
 
-    made = with_iters(block, specs, back)
+    made = replace_iters(block, specs, back)
     edit.erase(top)
     _simplify(made)
 
@@ -92,7 +92,7 @@ def _nest(block: Block) -> list[Loop]:
         block.where is None,
         block,
         f'block "{block.name}" has a guard (T.where); its iterations are not a box',
-        NO_GUARD,
+        AVOID_GUARD,
     )
     check(
         len(loops) == len(iters) > 0,
@@ -105,9 +105,9 @@ def _nest(block: Block) -> list[Loop]:
         check_plain(loop, "transform_block_layout")
         if loop.body_ops() != [inner]:
             text = f'the body of loop {loop.name} contains more than the nest of block "{block.name}"'
-            refuse(loop, text, fix=APART)
+            refuse(loop, text, fix=SEPARATE_NESTS)
         plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
-        way = ONE_EXTENT if len(loop.uppers) > 1 else from_zero(loop)
+        way = USE_ONE_BOUND if len(loop.uppers) > 1 else start_at_zero(loop)
         check(plain, loop, f"loop {loop.name} does not run from 0 to one extent", way)
         var = it.binding.is_value()
         bound = var is not None and var == loop.var and it.min.as_constant() == 0 and it.extent.same(loop.upper)
@@ -117,11 +117,11 @@ def _nest(block: Block) -> list[Loop]:
     return loops
 
 
-def _change(block: Block, map_: IndexMap) -> Mapped:
+def _change(block: Block, map_: IndexMap) -> LayoutChange:
     """The map over the domain of a block. Refuses one that is not a bijection onto a box."""
     iters = block.iters
     try:
-        change = Mapped.over(IndexMap.wrap(map_, len(iters)), [i.extent for i in iters], block.op)
+        change = LayoutChange.over(IndexMap.wrap(map_, len(iters)), [i.extent for i in iters], block.op)
         with question(f"where {map_} maps the iterations of block {block.name}"):
             check_start(map_, change.layout)
             found = change.layout.collision
@@ -148,7 +148,7 @@ def _change(block: Block, map_: IndexMap) -> Mapped:
     return change
 
 
-def _kind(block: Block, change: Mapped, number: int) -> str:
+def _kind(block: Block, change: LayoutChange, number: int) -> str:
     """The kind of a new iter: that of the old iters it depends on."""
     if change.shape[number].as_constant() == 1:
         return "S"
@@ -166,7 +166,7 @@ def _kind(block: Block, change: Mapped, number: int) -> str:
 # --- dependences ------------------------------------------------------------------------------------------------------
 
 
-def _turned(loops: Sequence[Loop], change: Mapped) -> Counterexample | None:
+def _reversed_dependence(loops: Sequence[Loop], change: LayoutChange) -> Counterexample | None:
     """A dependence that the new order reverses, or None.
 
     Iterations that differ in a spatial iter are independent, and those of one reduction may run in any order.
@@ -187,13 +187,13 @@ def _turned(loops: Sequence[Loop], change: Mapped) -> Counterexample | None:
                 for level in range(depth):
                     clash = clash.equate(dim_type.in_, level, dim_type.out, level)
                 clash = clash.intersect(dependences.lex_lt(clash, [depth + i for i in range(len(loops))]))
-                clash = clash.intersect(_behind(a, b, order))
+                clash = clash.intersect(_ordered_after(a, b, order))
                 if not clash.is_empty():
                     return witness(a, b, clash)
     return None
 
 
-def _behind(a: Touch, b: Touch, order: Sequence[Index]) -> isl.Map:
+def _ordered_after(a: Touch, b: Touch, order: Sequence[Index]) -> isl.Map:
     """{ iteration of a -> iteration of b } where the map orders the first after the second."""
     left, right = a.dom.map(order), b.dom.map(order)
     later = isl.Map.lex_gt(left.range().get_space())
@@ -204,9 +204,9 @@ def _simplify(block: Block) -> None:
     """Simplify indices and bindings in the body under the ranges of the new iters."""
     for op in walk.ops(block.op)[1:]:
         if op.name in ("affine.load", "affine.store"):
-            better = iter(simplified(op, walk.access_indices(op)))
+            better = iter(simplify_indices(op, walk.access_indices(op)))
         elif op.name == "affine.parallel":
-            better = iter(simplified(op, Block(op).bindings or [Index.constant(0)]))
+            better = iter(simplify_indices(op, Block(op).bindings or [Index.constant(0)]))
         else:
             continue
         edit.rewrite_indices(op, lambda _, better=better: next(better))

@@ -10,10 +10,17 @@ from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, T
 from tir_mlir.dialect.index_maps import IndexMap, Padding, check_start, collision_text
 from tir_mlir.dialect.ir import Block, Buffer, Func, child_towards, enclosing_block, frozen, func_of, position
 from tir_mlir.dialect.presburger import only_where, question
-from tir_mlir.passes.schedule.edits import BufferChoice, head_end, pick_either
-from tir_mlir.passes.schedule.layout.apply_layout import Mapped, check_extents, check_users, relaid, settle, sizes_known
-from tir_mlir.passes.schedule.layout.layout_padding import filling, promise, write_after
-from tir_mlir.passes.schedule.layout.padding_producer import fill, sweeps_of
+from tir_mlir.passes.schedule.edits import BufferChoice, find_accessed_buffer, first_op_after_allocs
+from tir_mlir.passes.schedule.layout.apply_layout import (
+    LayoutChange,
+    apply_layout,
+    check_extents,
+    check_users,
+    finish_layout,
+    size_sources,
+)
+from tir_mlir.passes.schedule.layout.layout_padding import add_assumption_block, add_padding_block, padding_value
+from tir_mlir.passes.schedule.layout.padding_producer import extend_producer, row_major_producers
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
@@ -44,29 +51,29 @@ def transform_layout(
     undefined. `buffer` is ("read", index), ("write", index) or a name.
     """
     with frozen():
-        target = pick_either(block, buffer)[0]
+        target = find_accessed_buffer(block, buffer)[0]
         check_users(target)
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
         check_extents(target, change, block)
-        known = sizes_known(target, change)
+        known = size_sources(target, change)
         if pad_value is None or padding.never:
             value = None
         else:
-            value = filling(block, change, target, pad_value, padding)
+            value = padding_value(block, change, target, pad_value, padding)
         writers = [u.owner.operation for u in target.value.uses if "store" in u.owner.operation.name]
-        sweeps = sweeps_of(target, writers) if value is not None else None
+        sweeps = row_major_producers(target, writers) if value is not None else None
         home = enclosing_block(target.op) if target.op is not None else func_of(block.op)
         after = _after(home, writers)
 
-    new = relaid(target, change)
+    new = apply_layout(target, change)
     if value is not None and sweeps:
         for sweep in sweeps:
-            fill(sweep, value, new)
+            extend_producer(sweep, value, new)
     elif value is not None and after is not None:
-        write_after(value, new, after)
+        add_padding_block(value, new, after)
     elif value is not None and new.is_param:
-        promise(value, new, head_end(home.body))
-    settle(target, new, known)
+        add_assumption_block(value, new, first_op_after_allocs(home.body))
+    finish_layout(target, new, known)
 
 
 def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | None:
@@ -78,10 +85,10 @@ def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | No
     return next(o for o in later if not o.name.startswith(("affine.load", "affine.store", "memref.")))
 
 
-def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[Mapped, Padding]:
+def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[LayoutChange, Padding]:
     """The map over the shape of the buffer, and its padding. Refuses a map that is not injective."""
     try:
-        change = Mapped.over(IndexMap.wrap(map_, buffer.rank), buffer.dims, block.op)
+        change = LayoutChange.over(IndexMap.wrap(map_, buffer.rank), buffer.dims, block.op)
         with question(f"where {map_} maps the elements of {buffer.name}"):
             check_start(map_, change.layout)
             found = change.layout.collision

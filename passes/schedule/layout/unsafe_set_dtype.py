@@ -6,8 +6,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, fold_conversion
-from tir_mlir.passes.schedule.edits import pick
-from tir_mlir.passes.schedule.legality import to_copy
+from tir_mlir.passes.schedule.edits import find_buffer
+from tir_mlir.passes.schedule.legality import copy_view
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 LOADS = ("affine.load", "memref.load")
@@ -31,7 +31,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     Requires: the program allocates the buffer, and all its users are plain loads and stores. `buffer_index` is a
     position in `T.writes`, or a name.
     """
-    buffer = pick(block, buffer_index, attrs.WRITES)
+    buffer = find_buffer(block, buffer_index, attrs.WRITES)
     check(
         buffer.is_alloc,
         block,
@@ -48,7 +48,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
             refuse(
                 user,
                 f"{buffer.name} is also used by {user.name}, which cannot be converted; only loads and stores can",
-                fix=to_copy(buffer.name),
+                fix=copy_view(buffer.name),
             )
     old = buffer.dtype
     if old == dtype:
@@ -71,7 +71,7 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
     uses = [(use.owner.operation, use.operand_number) for use in value.uses]
     value.set_type(dtypes.to_mlir(new))
     with ir.InsertionPoint.after(op), op.location:
-        if _holds(new, old):
+        if _can_represent(new, old):
             widened = [owner for owner, _ in uses if owner.name in WIDENINGS]
             uses = [use for use in uses if use[0] not in widened]
             for owner in widened:
@@ -82,7 +82,7 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
         owner.operands[number] = back
 
 
-def _holds(wide: str, narrow: str) -> bool:
+def _can_represent(wide: str, narrow: str) -> bool:
     """Whether a type can represent every value of a narrower one, and widens it by the same op."""
     if "bool" in (wide, narrow) or dtypes.is_float(wide) != dtypes.is_float(narrow):
         return False

@@ -9,7 +9,7 @@ from tir_mlir.dialect.presburger import full_box, only_where, question, sets
 from tir_mlir.passes.schedule.registry import check, refuse
 
 
-def check_runs_once(block: Block, below: Sequence[Loop]) -> None:
+def check_visits_once(block: Block, below: Sequence[Loop]) -> None:
     """Refuse unless the loops `below` the new position of an init visit every point of the reduction once.
 
     On a second visit the init would restart the reduction in its old position, but not in the new one.
@@ -37,7 +37,7 @@ def check_runs_once(block: Block, below: Sequence[Loop]) -> None:
     )
 
 
-def check_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint]) -> None:
+def check_always_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint]) -> None:
     """Refuse when the loops `below` the new position of an init only continue a reduction that began elsewhere.
 
     The init does not run there today; in the new position it would, unless its `guard` excludes it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tir_mlir.dialect.ir import Loop
-from tir_mlir.passes.schedule.legality.fixes import ONE_EXTENT, from_zero
+from tir_mlir.passes.schedule.legality.fixes import USE_ONE_BOUND, start_at_zero
 from tir_mlir.passes.schedule.registry import check
 
 
@@ -22,11 +22,14 @@ def check_from_zero(loop: Loop, what: str) -> None:
     start = loop.lower.as_constant()
     shown = "a variable" if start is None else start
     check(
-        start == 0, loop, f"loop {loop.name} starts at {shown}; {what} needs a loop that starts at 0", from_zero(loop)
+        start == 0,
+        loop,
+        f"loop {loop.name} starts at {shown}; {what} needs a loop that starts at 0",
+        start_at_zero(loop),
     )
     check(
         len(loop.uppers) == 1,
         loop,
         f"loop {loop.name} ends at the minimum of several bounds; {what} needs a single one",
-        ONE_EXTENT,
+        USE_ONE_BOUND,
     )

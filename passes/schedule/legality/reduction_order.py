@@ -11,14 +11,14 @@ from tir_mlir.dialect.presburger import dim_type, question, sets
 from tir_mlir.passes.schedule.registry import check
 
 
-def check_rising(block: Block) -> None:
+def check_reduction_order(block: Block) -> None:
     """Refuse an order-dependent reduction, unless its loops already run the reduce iters in increasing order.
 
     A moved block gets new loops over its reduce iters, in the order in which the block lists them. Sums, products,
     minima and maxima may be reordered.
     """
     reduce = [i for i in block.iters if i.kind == "R"]
-    if not reduce or _is_associative(block) or _is_plainly_rising(block):
+    if not reduce or _is_associative(block) or _runs_in_iter_order(block):
         return
     loops = loops_above(block.op)
     driving = {v for i in reduce for v in i.binding.values}
@@ -50,7 +50,7 @@ def _is_associative(block: Block) -> bool:
     return all(update_store(op) is not None for op in stores)
 
 
-def _is_plainly_rising(block: Block) -> bool:
+def _runs_in_iter_order(block: Block) -> bool:
     """Whether the reduce iters are bound to loops that nest in the order of the iters."""
     order = [lp.var for lp in loops_above(block.op)]
     places = []

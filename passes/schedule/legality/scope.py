@@ -20,7 +20,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import only_where, sets
-from tir_mlir.passes.schedule.legality.fixes import ONE_WRITER, OPAQUE, WHOLE_SUM, WITH_INIT
+from tir_mlir.passes.schedule.legality.fixes import JOIN_WRITERS, KEEP_INIT, MAKE_SPATIAL, RUN_FULL_REDUCTION
 from tir_mlir.passes.schedule.registry import check, refuse
 
 Scope = Block | Func
@@ -50,7 +50,7 @@ def writes_of(block: Block) -> list[ir.Value]:
     return list(dict.fromkeys(a.buffer for a in accesses(block.op) if a.is_write))
 
 
-def touched(block: Block, buffer: ir.Value) -> list[Access]:
+def accesses_to(block: Block, buffer: ir.Value) -> list[Access]:
     """The accesses of a block to one buffer."""
     return [a for a in accesses(block.op) if a.buffer == buffer]
 
@@ -60,7 +60,7 @@ def writers(scope: Scope, buffer: ir.Value) -> list[Block]:
 
 
 def readers(scope: Scope, buffer: ir.Value) -> list[Block]:
-    return [b for b in children(scope) if any(not a.is_write for a in touched(b, buffer))]
+    return [b for b in children(scope) if any(not a.is_write for a in accesses_to(b, buffer))]
 
 
 def producers(block: Block) -> list[Block]:
@@ -105,7 +105,7 @@ def check_dominant(block: Block) -> None:
         if len(writers(scope, buffer)) > 1:
             names = ", ".join(f'"{b.name}"' for b in writers(scope, buffer))
             text = f"{Buffer(buffer).name} is written by several blocks ({names}); it must have a single writer"
-            refuse(block, text, fix=ONE_WRITER)
+            refuse(block, text, fix=JOIN_WRITERS)
 
 
 def check_self_contained(block: Block) -> None:
@@ -120,15 +120,15 @@ def check_self_contained(block: Block) -> None:
                 refuse(block, f'block "{block.name}" has no iters and {used}; bind the loop to an iter')
 
 
-def check_complete(block: Block, way_of_sums: str = "") -> None:
+def check_complete(block: Block, reduction_fix: str = "") -> None:
     """Refuse unless all iters are spatial, and the block is the only writer of its outputs and does not read them.
 
-    `way_of_sums`: fix for a block with reduce iters.
+    `reduction_fix`: fix for a block with reduce iters.
     """
     check_self_contained(block)
     for it in block.iters:
-        text = f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial'
-        check(it.kind == "S", block, text, way_of_sums if it.kind == "R" else OPAQUE)
+        text = f'block "{block.name}" has the {_kind_word(it.kind)} iter {it.name}; all must be spatial'
+        check(it.kind == "S", block, text, reduction_fix if it.kind == "R" else MAKE_SPATIAL)
     check_dominant(block)
     both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
     if both:
@@ -137,21 +137,22 @@ def check_complete(block: Block, way_of_sums: str = "") -> None:
         refuse(block, f'block "{block.name}" reads {name}, which it also writes', fix=way)
 
 
-def check_reduction(block: Block, way_of_sums: str = WITH_INIT) -> None:
+def check_reduction(block: Block, reduction_fix: str = KEEP_INIT) -> None:
     """Refuse unless the block has an init, S and R iters only, a single writer, and no store indexed by an R iter.
 
-    `way_of_sums`: fix for a block that has reduce iters but no init.
+    `reduction_fix`: fix for a block that has reduce iters but no init.
     """
     if block.init is None:
         text = f'block "{block.name}" has no init, so it is not a reduction block'
-        refuse(block, text, fix=way_of_sums if any(it.kind == "R" for it in block.iters) else "")
+        refuse(block, text, fix=reduction_fix if any(it.kind == "R" for it in block.iters) else "")
     check_self_contained(block)
     for it in block.iters:
         check(
             it.kind in "SR",
             block,
-            f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; a reduction has spatial and reduce iters',
-            OPAQUE,
+            f'block "{block.name}" has the {_kind_word(it.kind)} iter {it.name}; a reduction has '
+            "spatial and reduce iters",
+            MAKE_SPATIAL,
         )
     check_dominant(block)
     reduce = {i.var for i in block.iters if i.kind == "R"}
@@ -170,10 +171,10 @@ def check_complete_or_reduction(block: Block) -> None:
     if block.init is not None:
         check_reduction(block)
     else:
-        check_complete(block, WITH_INIT)
+        check_complete(block, KEEP_INIT)
 
 
-def _word(kind: str) -> str:
+def _kind_word(kind: str) -> str:
     return {"S": "spatial", "R": "reduce", "O": "opaque"}[kind]
 
 
@@ -188,7 +189,7 @@ def nest_top(block: Block) -> ir.Operation:
         top = parent
 
 
-def check_starts(block: Block) -> None:
+def check_init_runs(block: Block) -> None:
     """Refuse a guard on reduce iters that excludes their start: the init never ran, and the rewrite would run it."""
     reduce = [i for i in block.iters if i.kind == "R"]
     loops = {v for i in reduce for v in i.binding.values}
@@ -206,4 +207,4 @@ def check_starts(block: Block) -> None:
     if missed is not None:
         way = only_where(missed, block.op)
         text = f'the guard of block "{block.name}" excludes the start of its reduce iters: the init never runs{way}'
-        refuse(block, text, fix=WHOLE_SUM)
+        refuse(block, text, fix=RUN_FULL_REDUCTION)

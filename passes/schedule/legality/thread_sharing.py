@@ -7,7 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, parents
 
 
-def sharing(buffer: Buffer | str, loop: Loop) -> list[ir.Value]:
+def sharing_threads(buffer: Buffer | str, loop: Loop) -> list[ir.Value]:
     """The thread-bound variables of `loop` and its parents whose threads share a buffer or storage scope.
 
     `shared` memory is shared by the threads of a block, `warp` memory by those of a warp. `global` and `local` memory

@@ -7,8 +7,8 @@ import math
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, create, edit
-from tir_mlir.passes.schedule.edits import resimplify
-from tir_mlir.passes.schedule.legality import beneath, check_from_zero, check_plain, longest
+from tir_mlir.passes.schedule.edits import simplify_bindings
+from tir_mlir.passes.schedule.legality import check_from_zero, check_plain, move_rest_inside, use_longest_range
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -37,7 +37,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
             not variables & set(loop.upper.values),
             loop,
             f"the extent of loop {loop.name} depends on a loop that it would be fused with",
-            fix=longest(loop),
+            fix=use_longest_range(loop),
         )
     outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # unit loops need no division
     for loop in loops[outermost + 1 :]:
@@ -60,7 +60,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     edit.substitute(_unfused(loops, Index.of(fused.var)))
     for loop in reversed(loops):
         edit.erase(loop.op)
-    resimplify([fused], preserve_unit_iters)
+    simplify_bindings([fused], preserve_unit_iters)
     return fused
 
 
@@ -87,4 +87,6 @@ def check_nested(outer: Loop, inner: Loop) -> None:
             f"loop {inner.name} is not directly inside loop {outer.name}; pass adjacent loops from outer to inner",
         )
     if len(outer.body_ops()) != 1:
-        refuse(outer, f"the body of loop {outer.name} contains more than loop {inner.name}", fix=beneath(inner))
+        refuse(
+            outer, f"the body of loop {outer.name} contains more than loop {inner.name}", fix=move_rest_inside(inner)
+        )

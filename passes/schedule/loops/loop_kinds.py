@@ -71,11 +71,11 @@ def _concurrent(loop: Loop, kind: str) -> None:
     if clash is not None:
         what = f"bound to {kind}" if kind in THREAD_TAGS else kind
         text = f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}"
-        refuse(loop, text, counterexample=clash, fix=_way_out(loop))
+        refuse(loop, text, counterexample=clash, fix=_fix(loop))
     _set_kind(loop, kind)
 
 
-def _way_out(loop: Loop) -> str:
+def _fix(loop: Loop) -> str:
     """Fix for a loop-carried dependence."""
     reduced = any(i.kind == "R" and loop.var in i.binding.values for b in walk.blocks_below(loop.op) for i in b.iters)
     if reduced:

@@ -11,8 +11,8 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, all_blocks, attrs, blocks_below, create, edit, walk
 from tir_mlir.dialect.verify import left_out
-from tir_mlir.passes.schedule.edits import cut_to_reach, resimplify
-from tir_mlir.passes.schedule.legality import IN_BLOCK, check_plain
+from tir_mlir.passes.schedule.edits import shrink_domains, simplify_bindings
+from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_plain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -44,20 +44,20 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     _check_body(loop, blocks)
     first, name = blocks[0].name, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
-        common = _holder(f"{first}_{name}_common")
+        common = _group_block(f"{first}_{name}_common")
     made = []
     start = loop.lower.as_constant() or 0
     for number, end in enumerate(ends):
         with create.at_end(common.body), loop.op.location:
-            holder = _holder(f"{first}_{name}{number}_partition")
+            holder = _group_block(f"{first}_{name}{number}_partition")
         made.append(_segment(loop, holder, f"{name}{number}", (start, end)))
         start = end
     edit.erase(loop.op)
     if not preserve_unit_iters:
         for segment in made:
-            resimplify([segment], preserve_unit_iters)
+            simplify_bindings([segment], preserve_unit_iters)
     for block in [b for segment in made for b in blocks_below(segment.op) if left_out(b)]:
-        cut_to_reach(block)
+        shrink_domains(block)
     return made
 
 
@@ -75,10 +75,10 @@ def _check_body(loop: Loop, blocks: Sequence[Block]) -> None:
                 loop,
                 f"{Buffer(access.buffer).name} is accessed in loop {loop.name} outside any block, and the "
                 "blocks that hold the segments declare no regions",
-                fix=IN_BLOCK,
+                fix=WRAP_IN_BLOCK,
             )
     for block in blocks:
-        for it in _driven(block, loop):
+        for it in _iters_bound_to(block, loop):
             if it.kind == "R" and block.init is not None:
                 refuse(
                     block,
@@ -126,12 +126,12 @@ def _ends(loop: Loop, factors: Sequence[int | None]) -> list[int]:
     return [start + sum(lengths[: n + 1]) for n in range(len(lengths))]
 
 
-def _driven(block: Block, loop: Loop) -> list[Iter]:
+def _iters_bound_to(block: Block, loop: Loop) -> list[Iter]:
     """The iters of a block whose binding is the loop variable."""
     return [i for i in block.iters if (v := i.binding.is_value()) is not None and v == loop.var]
 
 
-def _holder(name: str) -> Block:
+def _group_block(name: str) -> Block:
     """A block without iters and regions that groups other blocks."""
     made = create.block(name, [])
     for key in (attrs.READS, attrs.WRITES):
@@ -153,7 +153,7 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
         block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{block.name}_{name}")
     for number in [b.id for b in blocks_below(made.op)]:
         block = Block(walk.find(made.op, number))  # type: ignore[arg-type]
-        if driven := _driven(block, made):
+        if driven := _iters_bound_to(block, made):
             _narrow(block, driven, start, end)
     return made
 
@@ -161,7 +161,7 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
 def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
     """Restrict some iters of a block to [start, end), and declare its regions over the new domains."""
     found = regions(block)
-    spans = {i.name: _part(i, start, end) for i in driven}
+    spans = {i.name: _clamp(i, start, end) for i in driven}
     for number, key in enumerate((attrs.MIN, attrs.EXTENT)):
         map_ = attrs.get(block.op, key)
         pairs = zip(block.iters, map_.results, strict=True)
@@ -172,7 +172,7 @@ def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
         declare(narrowed, key, [_widened(region, narrowed) for region in group])
 
 
-def _part(it: Iter, start: int, end: int) -> tuple[int, int]:
+def _clamp(it: Iter, start: int, end: int) -> tuple[int, int]:
     """Start and extent of the intersection of a domain with [start, end); the whole domain if it is empty."""
     low, extent = it.min.as_constant(), it.extent.as_constant()
     if low is None or extent is None:

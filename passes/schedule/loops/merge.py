@@ -12,7 +12,7 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Index, Loop, create, edit, is_loop, only_reads, parents, walk
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import keeps_region_order
-from tir_mlir.passes.schedule.legality import UNDER_ONE, beneath, check_from_zero, check_plain
+from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP, check_from_zero, check_plain, move_rest_inside
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 Nest = list[Loop]  # from the child of the common ancestor of all nests down to the given loop
@@ -67,7 +67,7 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
             refuse(
                 outer,
                 f"the body of loop {outer.name} contains more than loop {inner.name}; merge needs a perfect nest",
-                fix=beneath(inner),
+                fix=move_rest_inside(inner),
             )
     for each in nest:
         check_plain(each, "merge")
@@ -82,7 +82,7 @@ def _check_same_shape(first: Nest, other: Nest) -> None:
             other[-1],
             f"loop {other[-1].name} is {len(other)} deep below its common ancestor with loop "
             f"{first[-1].name}, which is {len(first)} deep; merge needs equal depths",
-            fix=_as_deep(*sorted((first, other), key=len)),
+            fix=_fix_depth(*sorted((first, other), key=len)),
         )
     renamed = {lp.var: Index.of(new.var) for lp, new in zip(other, first, strict=True)}
     for one, two in zip(first, other, strict=True):
@@ -92,11 +92,11 @@ def _check_same_shape(first: Nest, other: Nest) -> None:
             refuse(
                 two,
                 f"loop {two.name} runs {sizes[1]} times, loop {one.name} {sizes[0]} times; merge needs equal extents",
-                fix=_equal_part(one, two),
+                fix=_fix_extent(one, two),
             )
 
 
-def _as_deep(short: Nest, long: Nest) -> str:
+def _fix_depth(short: Nest, long: Nest) -> str:
     """Fix for loops of different depth: the parent of the deeper one at the depth of the other."""
     around = long[len(short) - 1]
     if around == short[-1]:
@@ -104,7 +104,7 @@ def _as_deep(short: Nest, long: Nest) -> str:
     return f"pass loop {around.name} instead of {long[-1].name}"
 
 
-def _equal_part(one: Loop, two: Loop) -> str:
+def _fix_extent(one: Loop, two: Loop) -> str:
     """Fix for loops of different extent: split the longer one."""
     sizes = one.const_extent, two.const_extent
     if sizes[0] is None or sizes[1] is None:
@@ -175,7 +175,7 @@ def _check_pair(first: Sequence[Touch], second: Sequence[Touch], depth: int, cou
                 walk.enclosing_block(b.access.op),
                 text,
                 counterexample=found,
-                fix="pass the loops in program order" if swapped else UNDER_ONE,
+                fix="pass the loops in program order" if swapped else MOVE_UNDER_ONE_LOOP,
             )
 
 
@@ -198,7 +198,7 @@ def _check_crossing(nest: Nest, own: Sequence[Touch], passed: Sequence[Touch], d
             )
 
 
-# --- the rewrite ----------------------------------------------------------------------------------------------------
+# --- the rewrite ------------------------------------------------------------------------------------------------------
 
 
 def _rewrite(nests: Sequence[Nest]) -> Loop:

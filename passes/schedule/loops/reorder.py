@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.ir import Loop, blocks_below, is_loop, parent_op, parents
-from tir_mlir.passes.schedule.legality import OPAQUE, longest
+from tir_mlir.passes.schedule.legality import MAKE_SPATIAL, use_longest_range
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
-_EACH_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests "
+_ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests "
 "under one loop"
 
 
@@ -36,7 +36,7 @@ def reorder(*loops: Loop) -> None:
                 it.kind != "O",
                 block,
                 f'block "{block.name}" has the opaque iter {it.name}, whose order must be kept',
-                OPAQUE,
+                MAKE_SPATIAL,
             )
     slots = [chain.index(lp) for lp in sorted(loops, key=chain.index)]
     order = list(range(len(chain)))
@@ -64,7 +64,7 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
             refuse(
                 inner,
                 f"loops {outer.name} and {inner.name} are not nested in one another under one block",
-                fix=_EACH_NEST,
+                fix=_ONE_NEST,
             )
         if len(Loop(parent).body_ops()) != 1:
             refuse(
@@ -77,7 +77,7 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
         chain.insert(0, Loop(parent))
     for loop in loops:
         path = f"the path from {outer.name} to {inner.name}" if outer != inner else f"one path with loop {inner.name}"
-        check(loop in chain, loop, f"loop {loop.name} is not on {path}", _EACH_NEST)
+        check(loop in chain, loop, f"loop {loop.name} is not on {path}", _ONE_NEST)
     return chain
 
 
@@ -90,7 +90,7 @@ def _check_bounds(chain: Sequence[Loop], order: Sequence[int]) -> None:
             for value in bound.values:
                 if value in inside and value not in seen:
                     text = f"the bounds of loop {loop.name} depend on {inside[value].name}, which would move inside it"
-                    refuse(loop, text, fix=longest(loop))
+                    refuse(loop, text, fix=use_longest_range(loop))
         seen.add(loop.var)
 
 

@@ -9,8 +9,8 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, walk
 from tir_mlir.dialect.presburger import folded, intervals, only_where, sets, sizes_without
-from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, resimplify
-from tir_mlir.passes.schedule.legality import IN_BLOCK, check_from_zero, check_plain
+from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, simplify_bindings
+from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_from_zero, check_plain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -50,7 +50,7 @@ def split(
     edit.erase(loop.op)
     if needs_guard:
         guard_blocks(nest[-1], bound)
-    resimplify(nest, preserve_unit_iters)
+    simplify_bindings(nest, preserve_unit_iters)
     return nest
 
 
@@ -78,9 +78,9 @@ def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
             "the factors do not divide the extent of loop "
             f"{loop.name}{_unless_divided(loop, extents)}; its body has statements outside any block, "
             "which a guard cannot protect",
-            fix=IN_BLOCK
+            fix=WRAP_IN_BLOCK
             if loop.const_extent is None
-            else f"use factors that divide {loop.const_extent}; or, {IN_BLOCK}",
+            else f"use factors that divide {loop.const_extent}; or, {WRAP_IN_BLOCK}",
         )
     return needs_guard
 
