@@ -1,4 +1,4 @@
-"""What ops say: their attributes as Python values, and what holds wherever they stand."""
+"""Attributes of ops as Python values, small constants, and bounds that hold at an op."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ from tir_mlir.dialect.ir import Index, read_map
 from tir_mlir.dialect.presburger import intervals, sets
 
 
-def numbers(op: ir.Operation, key: str) -> list[int]:
-    """A dense array of integers."""
+def int_array(op: ir.Operation, key: str) -> list[int]:
+    """A dense array attribute as integers."""
     array: Any = op.attributes[key]
     return [int(n) for n in array]
 
 
 def map_of(op: ir.Operation, key: str = "map") -> ir.AffineMap:
-    """An affine map."""
+    """An affine map attribute."""
     attribute: Any = op.attributes[key]
     return attribute.value
 
 
 def index_of(value: ir.Value) -> Index:
-    """An index value as an expression (an `affine.apply` is looked into, a constant is its number)."""
-    source = maker(value)
+    """An index value as an expression; looks through `affine.apply` and constants."""
+    source = defining_op(value)
     if source is not None and source.name == "arith.constant":
         return Index.constant(ir.IntegerAttr(source.attributes["value"]).value)
     return read_map(ir.AffineMap.get_identity(1), [value])[0]
 
 
-def maker(value: ir.Value) -> ir.Operation | None:
-    """The op whose result a value is."""
+def defining_op(value: ir.Value) -> ir.Operation | None:
+    """The op that defines a value, or None for a block argument."""
     return None if isinstance(value.owner, ir.Block) else value.owner.operation
 
 
-def arguments(op: ir.Operation, key: str) -> list[dict[str, ir.Attribute]]:
-    """`arg_attrs` and the like: one dictionary an argument."""
+def argument_attrs(op: ir.Operation, key: str) -> list[dict[str, ir.Attribute]]:
+    """`arg_attrs` or `res_attrs`: one dictionary for each argument."""
     array: Any = op.attributes[key]
     return [{n.name: n.attr for n in entry} for entry in array]
 
 
-def dense(values: Any, type_: ir.Type | None = None) -> ir.Attribute:
-    """A NumPy array as a dense attribute, of a shaped type when given."""
+def dense_attr(values: Any, type_: ir.Type | None = None) -> ir.Attribute:
+    """A NumPy array as a dense attribute, of a given shaped type."""
     get: Any = ir.DenseElementsAttr.get
     return get(values) if type_ is None else get(values, type=type_)
 
 
-def zeros(type_: ir.Type) -> ir.Value:
-    """A vector of zeros."""
+def zero_vector(type_: ir.Type) -> ir.Value:
+    """Emit a vector of zeros."""
     element = ir.VectorType(type_).element_type
     zero = ir.FloatAttr.get(element, 0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
     return arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, zero))
 
 
-def always(op: ir.Operation, index: Index) -> bool:
-    """Whether `index >= 0` in every iteration of the loops around an op: by ranges, else by isl."""
+def is_nonnegative(op: ir.Operation, index: Index) -> bool:
+    """Whether `index >= 0` in every iteration of the loops around an op, by intervals, then isl."""
     if intervals.at_least_zero(index, intervals.around(op)):
         return True
     try:
         domain = sets.domain(op, extra=[index])
         with sets.question("a bound"):
             return sets.holds(domain, index)
-    except (NotProvable, KeyError):  # a value that isl does not know
+    except (NotProvable, KeyError):  # a value that isl cannot express
         return False
