@@ -121,7 +121,7 @@ def test_sizes_that_are_not_known(same_result, refused):
     [
         (lambda i, j, k: (i + j, k), r"\(0, 1, 0\) and \(1, 0, 0\) both go to \(1, 0\)"),
         (lambda i, j, k: (i, j * 15 + k), "mixes kinds: vj is spatial, vr is reduce"),
-        (lambda i, j, k: (i // 4, i % 4, j, k), "leaves places over, where axis0 == 1 and axis1 >= 2"),
+        (lambda i, j, k: (i // 4, i % 4, j, k), "leaves points without an iteration, where axis0 == 1 and axis1 >= 2"),
         (lambda i, j, k: (i, j, k - 1), "an index is not below 0"),
         (lambda i, j, k: (), "gives no index|both go to"),
     ],

@@ -220,7 +220,7 @@ def test_the_init_keeps_the_guard(number, same_result):
 def test_refuses_a_guard_between_loops_that_an_init_would_need(refused):
     sch = Schedule(Triangle)
     for loop in sch.get_loops("C"):
-        refused(sch, "mixes loops in a way that is no condition", lambda loop=loop: sch.blockize(loop))
+        refused(sch, "is not a condition", lambda loop=loop: sch.blockize(loop))
 
 
 # --- what it refuses --------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_refuses_several_blocks(refused):
                     C[vi] = A[vi]
 
     sch = Schedule(Two)
-    message = r'exactly one block beneath it; loop i has 2 \("B", "C"\)'
+    message = r'exactly one block under it; loop i has 2 \("B", "C"\)'
     refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[0]))
 
 
@@ -287,7 +287,7 @@ def test_refuses_an_inner_part_with_holes(refused):
                     D[vi] = B[vi * 2]
 
     sch = Schedule(Even)
-    refused(sch, r"do not take iter vi through all of \[0, 3\)", lambda: sch.blockize(sch.get_loops("B")[1]))
+    refused(sch, r"do not cover \[0, 3\) of iter vi", lambda: sch.blockize(sch.get_loops("B")[1]))
 
 
 def test_refuses_loops_out_of_order(refused, same_result):
@@ -318,7 +318,7 @@ def test_refuses_bounds_from_outside(refused):
                     D[vi] = S[vi]
 
     sch = Schedule(Triangle)
-    refused(sch, "bounds of loop j use loop i, which is outside", lambda: sch.blockize(sch.get_loops("S")[1]))
+    refused(sch, "bounds of loop j depend on loop i, which is outside", lambda: sch.blockize(sch.get_loops("S")[1]))
 
 
 def test_refuses_wrong_handles(refused):

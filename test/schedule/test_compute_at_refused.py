@@ -14,8 +14,8 @@ from tir_mlir.script import tir as T
 def test_refuses_a_place_that_makes_no_sense(refused):
     sch = Schedule(chain(4, 6))
     refused(sch, 'loop i is already around block "B"', lambda: sch.compute_at("B", sch.get_loops("B")[0]))
-    refused(sch, 'block "D" writes D, which lives outside', lambda: sch.compute_at("D", sch.get_loops("C")[0]))
-    refused(sch, 'consumer "C" of block "B" is not beneath', lambda: sch.compute_at("B", sch.get_loops("D")[0]))
+    refused(sch, 'block "D" writes D, which is visible outside', lambda: sch.compute_at("D", sch.get_loops("C")[0]))
+    refused(sch, 'consumer "C" of block "B" is not under', lambda: sch.compute_at("B", sch.get_loops("D")[0]))
 
 
 def test_refuses_what_nobody_reads(refused):
@@ -122,7 +122,7 @@ def test_refuses_sums_that_are_read_half_way(refused):
 
     sch = Schedule(Prefix)
     (i,) = sch.get_loops("C")
-    refused(sch, 'in the middle of the sum of block "S", which loop k runs', lambda: sch.compute_at("P", i))
+    refused(sch, 'during the reduction of block "S" over loop k', lambda: sch.compute_at("P", i))
 
 
 def test_a_final_input_may_have_several_writers(same_result):

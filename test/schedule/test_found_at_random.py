@@ -68,7 +68,7 @@ def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4,), "float32")):
 """)
     )
     loop = sch.get_loops("P")[0]
-    refused(sch, "part of its reduce iters only", lambda: sch.reverse_compute_at("C", loop))
+    refused(sch, "only part of its reduction", lambda: sch.reverse_compute_at("C", loop))
 
 
 def test_a_tuple_of_a_position_and_a_value_reads_back():
@@ -248,9 +248,9 @@ def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
 """)
     )
     over = IndexMap.from_text("lambda i: i")
-    refused(sch, "A is reached through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
-    refused(sch, "C is reached through the view Y", lambda: sch.reindex_cache_write("C", 0, "local", over))
-    refused(sch, "A is reached through the view X", lambda: sch.reindex("C", ("read", 0)))
+    refused(sch, "A is accessed through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
+    refused(sch, "C is accessed through the view Y", lambda: sch.reindex_cache_write("C", 0, "local", over))
+    refused(sch, "A is accessed through the view X", lambda: sch.reindex("C", ("read", 0)))
 
 
 def test_an_alignment_that_lost_its_buffer_is_left_out():
@@ -271,7 +271,7 @@ def main(A: T.Buffer((4, 1), "float32"), C: T.Buffer((4, 1), "float32")):
     sch.storage_align("B", 0, 0, 16, 1)
     sch.reverse_compute_inline("C")
     a, c = np.ones((4, 1), np.float32), np.zeros((4, 1), np.float32)
-    with pytest.warns(LoweringWarning, match=r"buffer_dim_align \[0, 0, 16, 1\] of block \"B\" is left out"):
+    with pytest.warns(LoweringWarning, match=r"buffer_dim_align \[0, 0, 16, 1\] of block \"B\" is ignored"):
         build(sch)(a, c)
     assert (c == 6).all()
 

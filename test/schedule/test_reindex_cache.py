@@ -246,7 +246,7 @@ def test_what_was_there_before(refused):
     sch = Schedule(Own)
     turned = lambda i, j: (j, i)  # noqa: E731
     refused(sch, '"A" writes A itself', lambda: sch.reindex_cache_read("A", 0, "local", turned))
-    refused(sch, "reads what the buffer held before", lambda: sch.reindex_cache_write("A", 0, "local", turned))
+    refused(sch, "reads the earlier contents of the buffer", lambda: sch.reindex_cache_write("A", 0, "local", turned))
     refused(sch, '"A" reads B before block "B" writes it', lambda: sch.reindex_cache_read("A", "B", "local", turned))
 
 

@@ -15,7 +15,7 @@ from tir_mlir.script import tir as T
 def test_refuses_a_sum_that_is_not_finished(refused):
     sch = Schedule(sums(8, 16))
     i, k = sch.get_loops("S")
-    refused(sch, 'under loop k the sum of block "S" is not finished', lambda: sch.reverse_compute_at("C", k))
+    refused(sch, 'under loop k the reduction of block "S" is not finished', lambda: sch.reverse_compute_at("C", k))
     k_0, k_1 = sch.split(k, [None, 4])
     sch.reorder(k_0, i, k_1)
     refused(sch, "under loop k_0 the sum", lambda: sch.reverse_compute_at("C", i))
@@ -63,8 +63,8 @@ def test_refuses_a_producer_elsewhere(refused):
                     C[vi] = P[vi] + Q[7 - vi]
 
     sch = Schedule(Join)
-    refused(sch, 'producer "Q" of block "C" is not beneath', lambda: sch.reverse_compute_at("C", sch.get_loops("P")[0]))
-    refused(sch, 'producer "P" of block "C" is not beneath', lambda: sch.reverse_compute_at("C", sch.get_loops("Q")[0]))
+    refused(sch, 'producer "Q" of block "C" is not under', lambda: sch.reverse_compute_at("C", sch.get_loops("P")[0]))
+    refused(sch, 'producer "P" of block "C" is not under', lambda: sch.reverse_compute_at("C", sch.get_loops("Q")[0]))
 
 
 def test_refuses_inputs_that_are_ready_in_different_iterations(refused):

@@ -233,7 +233,9 @@ def test_refusals(refused):
     sch = Schedule(line(14))
     step = sch.transform_layout
     refused(
-        sch, "leaves places .* where axis0 == 3 and axis1 >= 2; give", lambda: step("B", "B", lambda i: (i // 4, i % 4))
+        sch,
+        "leaves padding .* where axis0 == 3 and axis1 >= 2; give",
+        lambda: step("B", "B", lambda i: (i // 4, i % 4)),
     )
     refused(sch, r"\(0,\) and \(1,\) both go to \(0,\)", lambda: step("B", "B", lambda i: i // 2))
     force = {"assume_injective_transform": True}
@@ -259,11 +261,11 @@ def test_padding_fits_the_type(refused):
 
     sch = Schedule(main)
     rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
-    refused(sch, "0.5 as the value of its padding is a float", lambda: sch.transform_layout("B", "B", rows, 0.5))
+    refused(sch, "0.5 as its padding value is a float", lambda: sch.transform_layout("B", "B", rows, 0.5))
     refused(sch, "200 .* does not fit int8", lambda: sch.transform_layout("B", "B", rows, 200))
     refused(
         sch,
-        "B holds int8; 0 as the value of its padding is of type int32",
+        "B has type int8; 0 as its padding value has type int32",
         lambda: sch.transform_layout("B", "B", rows, const(0, "int32")),
     )
     sch.transform_layout("B", "B", rows, const(0, "int8"))

@@ -19,7 +19,7 @@ ROWS = [
         "reindex: a part of what is written",
         shorter(9),
         lambda s: s.reindex("C", ("write", 0)),
-        'let block "C" write the rest, too',
+        'let block "C" write the rest as well',
         lambda s: s.reindex("C", ("write", 0)),
         instead=shorter(5),
     ),
@@ -30,7 +30,7 @@ ROWS = [
             nest("i:4", block("O", "vo:4=i", nest("j:4", block("I", "vj:4=j", "C[vo, vj] = A[vj, vo] + 1.0")))),
         ),
         lambda s: s.reindex("O", "A"),
-        'name block "I"',
+        'pass block "I"',
         lambda s: s.reindex("I", "A"),
     ),
     Row(

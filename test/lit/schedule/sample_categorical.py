@@ -36,5 +36,5 @@ annotate([4, 8], [1, 0])
 annotate([4, 8], [1.0])
 # CHECK: refused: probabilities are not negative, finite and not all zero; they are [1.0, -1.0]
 annotate([4, 8], [1.0, -1.0])
-# CHECK: refused: the decision 2 is no position among 2 candidates
+# CHECK: refused: the decision 2 is not a position among 2 candidates
 annotate([4, 8], [1.0, 1.0], 2)

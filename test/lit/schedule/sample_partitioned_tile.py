@@ -37,7 +37,7 @@ tile(n=3, partition_pos=1, innerpart_factor=8, decision=[12, 4, 1])
 # CHECK: for i_0, i_1, i_2 in T.grid(48, 1, 1):
 tile(n=3, partition_pos=1, innerpart_factor=5)
 
-# CHECK: refused: partition_pos is one of the 2 factors, counted from 0; it is 2
+# CHECK: refused: partition_pos must be in [0, 2); it is 2
 tile(n=2, partition_pos=2)
 # CHECK: refused: innerpart_factor is positive; it is 0
 tile(n=2, innerpart_factor=0)
