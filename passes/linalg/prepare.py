@@ -16,8 +16,10 @@ BUFFERIZE = "one-shot-bufferize{bufferize-function-boundaries=1 function-boundar
 GENERALIZE = "linalg-generalize-named-ops"
 UPSTREAM = (BUFFERIZE, GENERALIZE)
 _COMMAND = BUFFERIZE.replace("{", '="').replace("}", '"')
-_HINT = f"; tensors are converted to memrefs by `mlir-opt --{_COMMAND}`, which stops here: remove "
-"this op from the program first"
+_HINT = (
+    f"; tensors are converted to memrefs by `mlir-opt --{_COMMAND}`, which stops here: remove "
+    "this op from the program first"
+)
 
 
 def prepare(module: ir.Module) -> None:

@@ -24,8 +24,7 @@ from tir_mlir.passes.schedule.blocks.intrinsic_body import (
 from tir_mlir.passes.schedule.edits import DYNAMIC
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
-_STRIDES = "transform_layout changes the strides of the buffer, or of a copy (cache_read, "
-"cache_write)"
+_STRIDES = "transform_layout changes the strides of the buffer, or of a copy (cache_read, cache_write)"
 
 
 @primitive("tensorize")
@@ -124,10 +123,7 @@ def _hint(form: Form, found: Sequence[Mismatch]) -> str:
         return (
             "compute what the intrinsic computes, including types and casts, or use an intrinsic for this computation"
         )
-    return "explain_tensorize lists each possible match; transform_layout and reindex change how a "
-
-
-"buffer is indexed"
+    return "explain_tensorize lists each possible match; transform_layout and reindex change how a buffer is indexed"
 
 
 # --- requirements of the implementation on the regions ----------------------------------------------------------------

@@ -23,8 +23,7 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_READ_AT = "read_at copies the current contents, whoever wrote them; or leave this reader out "
-"(consumer_blocks)"
+_READ_AT = "read_at copies the current contents, whoever wrote them; or leave this reader out (consumer_blocks)"
 _WRITE_AT = "write_at a loop around the writer alone copies back in each iteration"
 
 # --- writer and readers -----------------------------------------------------------------------------------------------

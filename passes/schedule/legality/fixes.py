@@ -6,47 +6,39 @@ from tir_mlir.dialect.ir import Block, Loop
 
 DECOMPOSE_REDUCTION = "decompose_reduction moves the init into a block of its own"
 MAKE_SPATIAL = "declare it spatial, or reduce if the order does not matter"
-AVOID_GUARD = "split by factors that divide the extent, or apply this before the split that added the "
-"guard"
+AVOID_GUARD = "split by factors that divide the extent, or apply this before the split that added the guard"
 USE_ONE_BOUND = "in the program, let it run to one of them and add a T.where for the others to the block"
-JOIN_WRITERS = "apply this before the step that split the writer, or blockize the writers into one "
-"block first"
+JOIN_WRITERS = "apply this before the step that split the writer, or blockize the writers into one block first"
 PASS_OWN_LOOP = "pass one of its own loops"
 PASS_INNER_LOOP = "pass an inner loop, or move the other statements away first (compute_at, compute_inline)"
 WRAP_IN_BLOCK = "in the program, put that statement into a block"
-MOVE_UNDER_ONE_LOOP = "compute_at or reverse_compute_at puts producer and consumer under one loop as separate "
-"blocks"
-SEPARATE_NESTS = "apply this before the step that put both under one loop; in the program, give each its "
-"own loop nest"
+MOVE_UNDER_ONE_LOOP = "compute_at or reverse_compute_at puts producer and consumer under one loop as separate blocks"
+SEPARATE_NESTS = "apply this before the step that put both under one loop; in the program, give each its own loop nest"
 ADD_INIT = "in the program, initialize the reduction with T.init"
 KEEP_INIT = f"apply this before decompose_reduction removes the init; {ADD_INIT}"
-RUN_FULL_REDUCTION = "in the program, run the loops in full and use T.if_then_else with the identity where "
-"nothing is added"
+RUN_FULL_REDUCTION = (
+    "in the program, run the loops in full and use T.if_then_else with the identity where nothing is added"
+)
 ASSUME_SIZES = "rule out such sizes with T.assume at the top of the function"
 
 
 def start_at_zero(loop: Loop) -> str:
     """Fix for a loop that does not start at 0."""
-    return f"in the program, run {loop.name} from 0 and add the start in the bindings; or apply this "
-
-
-"before loop_partition"
+    return (
+        f"in the program, run {loop.name} from 0 and add the start in the bindings; or apply this before loop_partition"
+    )
 
 
 def move_rest_inside(loop: Loop) -> str:
     """Fix for a loop that is not the only op in its parent's body."""
-    return f"move the other statements under loop {loop.name} first: compute_at, reverse_compute_at, "
-
-
-"merge, or inline them"
+    return (
+        f"move the other statements under loop {loop.name} first: compute_at, reverse_compute_at, merge, or inline them"
+    )
 
 
 def use_longest_range(loop: Loop) -> str:
     """Fix for a loop whose bounds depend on another loop."""
-    return f"in the program, give {loop.name} its maximal range and the block a T.where that "
-
-
-"excludes the rest"
+    return f"in the program, give {loop.name} its maximal range and the block a T.where that excludes the rest"
 
 
 def cache_write_first(block: Block) -> str:

@@ -9,8 +9,7 @@ from tir_mlir.dialect.ir import Loop, blocks_below, is_loop, parent_op, parents
 from tir_mlir.passes.schedule.legality import MAKE_SPATIAL, use_longest_range
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
-_ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests "
-"under one loop"
+_ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests under one loop"
 
 
 @primitive("reorder")

@@ -28,8 +28,7 @@ _WRONG = {
     "min": "for 1 and 2, min(1, 2) + 10 is 11, but adding at each step gives 12, and adding to the start has no effect",
     "product": "for 2 and 3, 2 * 3 + 1 is 7, but adding at each step gives 10, and adding to the start gives 12",
 }
-_SCALED = "for the terms 1 and 2, (1 + 2) * 3 is 9, but scaling at each step gives (1 * 3 + 2) * 3 "
-"= 15"
+_SCALED = "for the terms 1 and 2, (1 + 2) * 3 is 9, but scaling at each step gives (1 * 3 + 2) * 3 = 15"
 
 
 @dataclass(frozen=True)
