@@ -17,7 +17,7 @@ from tir_mlir.schedule.trace import Trace
 
 MOMENTS = {
     "in the rules": (executor, "verify"),
-    "in the race check": (concurrency.deps, "carried"),
+    "in the race check": (concurrency.dependences, "carried"),
     "while handles are buried": (Graves, "bury"),
     "before the trace knows": (Trace, "append"),
     "before the history knows": (Entry, "__init__"),

@@ -16,8 +16,7 @@ from tir_mlir.passes.schedule.registry import primitive, refuse
 @primitive("reindex")
 @keeps_region_order
 def reindex(block: Block, buffer: BufferChoice) -> Block:
-    """Let a block access a copy of a buffer that is indexed by its iters; the copy is filled or written back outside
-    its loops.
+    """Let a block access a copy of a buffer that is indexed by its iters.
 
         for i, j, k in T.grid(n, m, l):             B_reindex = T.alloc_buffer((m, l))
             with T.block("b"):                      for ax0, ax1 in T.grid(m, l):

@@ -76,12 +76,12 @@ def sample_partitioned_tile(
     *,
     random: Random,
 ) -> Sample:
-    """Sample n factors whose product is the extent of a loop; the product of those from `partition_pos` on is a
-    multiple of `innerpart_factor`.
+    """Sample n factors whose product is the extent of a loop, with a constraint on the innermost ones.
 
         factors = sch.sample_partitioned_tile(loop, n=3, partition_pos=1, innerpart_factor=8)   # 8 divides v1 * v2
 
-    All such factorizations are equally likely. A decision made for another extent is adapted as in
+    The product of the factors from `partition_pos` on is a multiple of `innerpart_factor`. All such factorizations are
+    equally likely. A decision made for another extent is adapted as in
     `sample_perfect_tile`; an inner part that is not a multiple becomes `innerpart_factor, 1, ..., 1`. A loop whose
     extent is not constant, or not a multiple of `innerpart_factor`, gives [None, 1, ..., 1].
 

@@ -27,7 +27,7 @@ def allocated(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def parameter(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{C is a parameter of the function, its memory is the caller's; cache_write it and set the scope of the copy}}
+        # expected-error @below {{C is a parameter of the function, whose memory belongs to the caller; cache_write it and set the scope of the copy}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             C[vi] = A[vi]
