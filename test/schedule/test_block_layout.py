@@ -164,7 +164,7 @@ def test_iters_in_another_order(same_result, refused):
     sch.reorder_block_iter_var(block, [0, 1, 2])
     assert sch.mod.script() == before
     for order in ([0, 1], [0, 1, 1], [0, 1, 3], [-1, 0, 1], []):
-        refused(sch, "each is named once", lambda order=order: sch.reorder_block_iter_var(block, order))
+        refused(sch, "is not a permutation of the iters", lambda order=order: sch.reorder_block_iter_var(block, order))
     refused(sch, "wrong type", lambda: sch.reorder_block_iter_var(block, 1), TypeError)
 
 

@@ -180,7 +180,7 @@ def test_a_value_from_elsewhere(refused):
     sch, block, j_0, k_0 = tiled(8, 8, 12)
     init = sch.decompose_reduction(block, k_0)
     assert sch.get(init).name == "C_init"
-    refused(sch, "C is written here and read beneath loop k_0", lambda: sch.write_at(k_0, block, 0, "local"))
+    refused(sch, "C is written here and read under loop k_0", lambda: sch.write_at(k_0, block, 0, "local"))
     sch.write_at(j_0, block, 0, "local")
 
 

@@ -170,7 +170,7 @@ WRONG = [
     ("T.if_then_else(vi < 15, X[vi], X[0])", "one of them must be a constant, the padding"),
     ("T.if_then_else(vi < 20, X[vi], T.float32(0))", "there is no padding"),
     ("T.if_then_else(vi > 20, X[vi], T.float32(0))", "all of it is padding"),
-    ("T.if_then_else(vi % 2 == 0, X[vi], T.float32(0))", r"are no box: \(vi = 1\) lies between them"),
+    ("T.if_then_else(vi % 2 == 0, X[vi], T.float32(0))", r"are not a box: \(vi = 1\) is between them"),
 ]
 
 
@@ -193,7 +193,7 @@ def test_refuses_a_triangle(refused):
                     Y[vi, vj] = T.if_then_else(vj <= vi, X[vi, vj], T.float32(0))
 
     sch = Schedule(Triangle)
-    refused(sch, r"are no box: \(vi = 0, vj = 1\)", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0]))
+    refused(sch, r"are not a box: \(vi = 0, vj = 1\)", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0]))
 
 
 def test_refuses_blocks_that_are_not_complete(refused):

@@ -29,7 +29,7 @@ def main(A: T.Buffer((1, 1), "int8"), B: T.Buffer((1, 1), "int8")):
 def test_a_loop_that_never_runs_has_no_tile(what):
     sch = Schedule(parse(NEVER))
     low, high = sch.get_block("low"), sch.get_block("high")
-    with pytest.raises(ScheduleError, match="a loop around block high never runs: iter v[ij] takes no value there"):
+    with pytest.raises(ScheduleError, match="a loop around block high never runs: iter v[ij] has no values to tile"):
         sch.blockize([low, high] if what == "blocks" else sch.get_loops(high)[0])
 
 
@@ -236,7 +236,7 @@ def main(A: T.Buffer((3, 3), "int32"), C: T.Buffer((3,), "int32")):
 def test_a_piece_of_a_sum_that_began_before_gets_no_init():
     sch = Schedule(parse(TILED_SUM))
     first, second = sch.loop_partition(sch.get_loops("C")[1], [1])
-    with pytest.raises(ScheduleError, match='beneath loop k_01 the sum of block "C_k_01" does not begin everywhere'):
+    with pytest.raises(ScheduleError, match='under loop k_01 the reduction of block "C_k_01" does not always begin'):
         sch.decompose_reduction("C_k_01", second)
     sch.decompose_reduction("C_k_00", first)
     assert sch.verify()

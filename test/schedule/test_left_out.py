@@ -119,7 +119,7 @@ def test_segments_of_a_loop_in_steps(row, shown, preserve_unit_iters, same_resul
     ],
 )
 def test_loops_that_are_too_short_are_errors_still(loops, row, column, missing):
-    with pytest.raises(ScriptError, match=f"do not cover its domain.*not .*{missing}"):
+    with pytest.raises(ScriptError, match=f"do not cover its domain.*nothing runs .*{missing}"):
         stepped(loops, row, column)
 
 

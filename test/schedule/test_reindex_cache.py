@@ -203,8 +203,12 @@ def test_maps_that_do_not_fit(refused):
     def read(index_map):
         return lambda: sch.reindex_cache_read("C", 0, "shared", index_map)
 
-    refused(sch, r"uses the iters \(vi, vk\), the map .* uses \(vi, vj\)", read(lambda i, j, k: (i, j)))
-    refused(sch, r"would share a cell, but are at A\[0, 0\] and A\[1, 0\]", read(lambda i, j, k: (i // 2, k)))
+    refused(sch, r"uses the iters \(vi, vk\), but the map .* uses \(vi, vj\)", read(lambda i, j, k: (i, j)))
+    refused(
+        sch,
+        r"would share an element of the cache, but access A\[0, 0\] and A\[1, 0\]",
+        read(lambda i, j, k: (i // 2, k)),
+    )
     refused(sch, "an index is not below 0", read(lambda i, j, k: (i - 1, k)))
     refused(sch, "takes 2 indices; there are 3", read(lambda i, j: (i, j)))
     refused(
@@ -224,7 +228,7 @@ def test_an_element_with_two_cells(refused):
                     B[vi + vj] = A[vi, vj]
 
     sch = Schedule(Overlap)
-    message = r"B\(vi=0, vj=1\) and B\(vi=1, vj=0\) both access B\[1\], but would have two cells"
+    message = r"B\(vi=0, vj=1\) and B\(vi=1, vj=0\) both access B\[1\], but would use two elements of the cache"
     refused(sch, message, lambda: sch.reindex_cache_write("B", 0, "local", lambda i, j: (i, j)))
     sch.reindex_cache_write("B", 0, "local", lambda i, j: (i + j,))
 
@@ -246,7 +250,11 @@ def test_what_was_there_before(refused):
     sch = Schedule(Own)
     turned = lambda i, j: (j, i)  # noqa: E731
     refused(sch, '"A" writes A itself', lambda: sch.reindex_cache_read("A", 0, "local", turned))
-    refused(sch, "reads the earlier contents of the buffer", lambda: sch.reindex_cache_write("A", 0, "local", turned))
+    refused(
+        sch,
+        "reads an element of the buffer before it writes it",
+        lambda: sch.reindex_cache_write("A", 0, "local", turned),
+    )
     refused(sch, '"A" reads B before block "B" writes it', lambda: sch.reindex_cache_read("A", "B", "local", turned))
 
 

@@ -18,14 +18,14 @@ def test_refuses_a_sum_that_is_not_finished(refused):
     refused(sch, 'under loop k the reduction of block "S" is not finished', lambda: sch.reverse_compute_at("C", k))
     k_0, k_1 = sch.split(k, [None, 4])
     sch.reorder(k_0, i, k_1)
-    refused(sch, "under loop k_0 the sum", lambda: sch.reverse_compute_at("C", i))
+    refused(sch, "under loop k_0 the reduction", lambda: sch.reverse_compute_at("C", i))
 
 
 def test_refuses_a_decomposed_sum_that_is_not_finished(refused):
     sch = Schedule(sums(8, 16))
     i, k = sch.get_loops("S")
     sch.decompose_reduction("S", i)
-    refused(sch, "not beneath loop i|not finished", lambda: sch.reverse_compute_at("C", i))
+    refused(sch, "not under loop i|not finished", lambda: sch.reverse_compute_at("C", i))
 
 
 @pytest.mark.parametrize("tile", [1, 4, 5, 16])

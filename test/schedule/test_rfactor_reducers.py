@@ -234,7 +234,7 @@ def test_refuses_what_is_no_reduction(update, start, match, refused):
 BODIES = {
     "P[vi] = P[vi] + X[vi, vk]\nV[vi] = V[vi] + A[vi, P[vi]]": "reads P again after storing it",
     "P[vi] = P[vi] + X[vi, vk]\nP[vi] = P[vi] + X[vi, vk]\nV[vi] = V[vi] + A[vi, vk]": "is not one store for each",
-    "if A[vi, vk] > V[vi]:\n    P[vi] = vk\n    V[vi] = A[vi, vk]": "holds affine.store",
+    "if A[vi, vk] > V[vi]:\n    P[vi] = vk\n    V[vi] = A[vi, vk]": "contains affine.store",
     "p = T.Select(V[vi] > A[vi, vk], P[vi], X[vi, vk])\nv = T.Select(V[vi] > A[vi, vk], V[vi], A[vi, vk])\n"
     "P[vi] = p\nV[vi] = v": "is not a known reduction",
     "p = T.Select(V[vi] >= A[vi, vk], P[vi], X[vi, vk])\nv = T.Select(V[vi] >= A[vi, 0], V[vi], A[vi, vk])\n"

@@ -45,7 +45,7 @@ def test_the_kind_of_loop(refused):
     sch = Schedule(Matmul)
     i, j, k = sch.get_loops("C")
     fused = sch.fuse(j, k)
-    refused(sch, "drives reduce iters and the spatial iter vj", lambda: sch.rfactor(fused, 0))
+    refused(sch, "drives both reduce iters and the spatial iter vj", lambda: sch.rfactor(fused, 0))
 
 
 def test_no_reduction_block(refused):

@@ -146,7 +146,7 @@ def test_refuses_blocks_that_do_not_roll(refused):
     sch = Schedule(blur(16))
     refused(sch, "are not under a common loop; compute_at moves them there", lambda: sch.rolling_buffer("B", 0))
     refused(sch, "writes C, which is visible outside its scope", lambda: sch.rolling_buffer("C", 0))
-    refused(sch, "has no number 1 among what it writes", lambda: sch.rolling_buffer("B", 1))
+    refused(sch, "has no buffer number 1 among those it writes", lambda: sch.rolling_buffer("B", 1))
     sch = at_consumer(blur(16, 1))
     refused(sch, "so there is nothing to keep", lambda: sch.rolling_buffer("B", 0))
 

@@ -233,7 +233,7 @@ def test_a_category_goes_where_an_integer_goes():
         (([1, 2], [1.0, -1.0]), "not negative"),
         (([1, 2], [1.0, float("nan")]), "finite, not negative"),
         (([1, 2], [1.0, 1.0], 2), "the decision 2 is not a position among 2"),
-        (([1, 2], [1.0, 1.0], -1), "the decision -1 is no position"),
+        (([1, 2], [1.0, 1.0], -1), "the decision -1 is not a position"),
     ],
 )
 def test_categorical_refuses(arguments, message, refused):

@@ -66,7 +66,7 @@ def test_refuses_to_align(refused):
     refused(sch, r"axis 2 of Y is not in \[-2, 2\)", lambda: sch.storage_align("Y", 0, 2, 4, 0))
     refused(sch, "axis -3 of Y", lambda: sch.storage_align("Y", 0, -3, 4, 0))
     refused(sch, "the factor 0 is not positive", lambda: sch.storage_align("Y", 0, 0, 0, 1))
-    refused(sch, "has no number 1 among what it writes", lambda: sch.storage_align("Y", 1, 0, 4, 0))
+    refused(sch, "has no buffer number 1 among those it writes", lambda: sch.storage_align("Y", 1, 0, 4, 0))
     sch.annotate("Y", "buffer_dim_align", 3)
     refused(sch, "which is not a list of", lambda: sch.storage_align("Y", 0, 0, 4, 0))
 
@@ -167,7 +167,7 @@ def test_refuses_types(refused):
     refused(sch, "B is a parameter of the function, whose type the caller chooses",
             lambda: sch.unsafe_set_dtype("B", 0, "float16"))  # fmt: skip
     refused(sch, 'dtype "float8" is not supported', lambda: sch.unsafe_set_dtype("Y", 0, "float8"))
-    refused(sch, "has no number 2 among what it writes", lambda: sch.unsafe_set_dtype("Y", 2, "float16"))
+    refused(sch, "has no buffer number 2 among those it writes", lambda: sch.unsafe_set_dtype("Y", 2, "float16"))
 
 
 def test_refuses_buffers_with_views(refused):

@@ -95,7 +95,7 @@ def test_init_must_be_taken_out_first(mm16, refused, same_result):
     )
     sch, loop = tiled(mod)
     block = sch.blockize(loop)
-    refused(sch, "decompose_reduction removes the init", lambda: sch.tensorize(block, mm16))
+    refused(sch, "apply decompose_reduction at the outermost loop", lambda: sch.tensorize(block, mm16))
     sch.decompose_reduction(block, sch.get_loops(block)[2])
     sch.tensorize(block, mm16)
     same_result(sch, mod, SQUARE, SQUARE, SQUARE)

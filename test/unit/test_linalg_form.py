@@ -136,7 +136,7 @@ def test_init_is_part_of_the_form():
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
     """
     assert isinstance(compare(init.format("0.0"), init.format("0.0")), Match)
-    assert "decompose_reduction removes the init" in differences(init.format("0.0"), matmul())
+    assert "decompose_reduction takes the init out" in differences(init.format("0.0"), matmul())
     assert "the block updates C as it is" in differences(matmul(), init.format("0.0"))
     assert "starts from 1.000000e+00 : f32, the block from 0.000000e+00" in differences(
         init.format("0.0"), init.format("1.0")

@@ -135,14 +135,14 @@ ROWS = [
         "reverse_compute_inline: a sum, to which it adds",
         SUMS,
         lambda s: s.reverse_compute_inline("D"),
-        "fuse_reduction_epilogue merges an addition to the result",
+        "fuse_reduction_epilogue merges an addition to it",
         lambda s: s.fuse_reduction_epilogue("C", "D"),
     ),
     Row(
         "reverse_compute_inline: a sum, of which it takes the half",
         followed("D[vi] = c[vi] * 0.5"),
         lambda s: s.reverse_compute_inline("D"),
-        "otherwise use reverse_compute_at",
+        "otherwise reverse_compute_at",
         lambda s: s.reverse_compute_at("D", loop(s, "C")),
     ),
     Row(

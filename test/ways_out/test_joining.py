@@ -65,7 +65,7 @@ ROWS = [
         "fuse: another nest in the loop, inlined",
         SHARED,
         lambda s: s.fuse(loop(s, "B"), loop(s, "B", 1)),
-        "inline it",
+        "inline them",
         lambda s: (s.compute_inline("B"), s.fuse(loop(s, "C"), loop(s, "C", 1))),
     ),
     Row(
@@ -111,7 +111,7 @@ ROWS = [
             nest("k:4", block("C", "vi:4=k", "C[vi] = A[vi, 0]")),
         ),
         lambda s: s.merge(loop(s, "B", 1), loop(s, "C")),
-        "name loop i instead of j",
+        "pass loop i instead of j",
         lambda s: s.merge(loop(s, "B"), loop(s, "C")),
     ),
     Row(

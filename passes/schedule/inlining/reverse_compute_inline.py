@@ -59,7 +59,7 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
-_FUSE_EPILOGUE = "fuse_reduction_epilogue merges an addition to the result; otherwise use reverse_compute_at"
+_FUSE_EPILOGUE = "fuse_reduction_epilogue merges an addition to it; otherwise reverse_compute_at"
 
 
 @primitive("reverse_compute_inline")

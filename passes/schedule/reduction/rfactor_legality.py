@@ -215,8 +215,8 @@ def _check_runs(loop: Loop) -> None:
     if not empty.is_empty():
         refuse(
             loop,
-            f"the reduce loop {loop.name} may be empty{only_where(empty, loop.op)}: no partial result "
-            "would be computed",
+            f"the reduce loop {loop.name} may be empty, so that no partial result is computed"
+            f"{only_where(empty, loop.op)}",
             fix=ASSUME_SIZES,
         )
 

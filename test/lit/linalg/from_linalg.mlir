@@ -109,7 +109,7 @@ func.func @in_place(%A: memref<4x4xf32>) {
 // -----
 
 func.func @not_bufferized(%A: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{op was not bufferized}}
+  // expected-error @below {{tensors are converted to memrefs by `mlir-opt --one-shot-bufferize}}
   %r = tosa.abs %A : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }

@@ -302,7 +302,7 @@ def no_iteration(a: T.handle, V: T.Buffer((8,), "float32")):
     n = T.int32()
     A = T.match_buffer(a, (8, n), "float32")
     for i in range(8):
-        # expected-error @below {{the reduce loop k may be empty; it holds only where n >= 1: no partial result would be computed}}
+        # expected-error @below {{the reduce loop k may be empty, so that no partial result is computed; it holds only where n >= 1}}
         for k in range(n):
             for k_1 in range(1):
                 with T.block("B"):

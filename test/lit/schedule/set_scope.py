@@ -2,7 +2,7 @@
 # RUN: not tir-opt %S/Inputs/whole_buffer.mlir -p 'tir-set-scope{block=Y buffer=0 scope=shared}' 2>&1 | FileCheck %s --check-prefix=WHOLE
 
 
-# WHOLE: error: {{.*}}the buffer is handed as a whole to @sink, whose signature fixes its scope; pass an access pointer instead
+# WHOLE: error: {{.*}}the whole buffer is passed to @sink, whose signature fixes its scope; pass an access pointer instead
 # Everywhere at once: the allocation, and the types of all that use it.
 # CHECK-LABEL: func.func @allocated
 # CHECK: memref.alloc() {{.*}}tir.name = "Y_shared"{{.*}} : memref<8xf32, "shared">

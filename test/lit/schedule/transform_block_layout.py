@@ -12,7 +12,7 @@
 # KINDS: error: {{.*}}the new iter i * 8 + j mixes kinds: vi is spatial, vj is reduce; a new iter must depend on iters of one kind
 # Loops and iters are those of the map; the body finds its old iters in them.
 # TWO: error: {{.*}}maps two iterations of block "B" to the same point: (0, 1) and (1, 0) both go to (1,)
-# HOLES: error: {{.*}}leaves places over, where axis0 == 1 and axis1 >= 2; a block runs over a box
+# HOLES: error: {{.*}}leaves points without an iteration, where axis0 == 1 and axis1 >= 2; a block runs over a box
 # BELOW: error: {{.*}}takes (0, 0) to (-1, 0): an index is not below 0
 # ARITY: error: {{.*}}takes 1 indices; there are 2
 # CHECK-LABEL: def spatial(
