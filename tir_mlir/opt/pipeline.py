@@ -75,7 +75,7 @@ def parse(text: str) -> list[Step]:
 def _expanded(step: Step) -> list[Step]:
     if step.name != OURS_AT_ONCE:
         return [step]
-    return [Step("module", name, "", (), step.source, step.offset) for name in pipeline.OURS]
+    return [Step("module", name, "", (), step.source, step.offset) for name in pipeline.MODULE_PASSES]
 
 
 def primitive_name(pass_name: str) -> str:
