@@ -109,12 +109,8 @@ def _pair(reduction: Block, block: Block) -> _Pair:
     scope = scope_of(reduction)
     for one in (reduction, block):
         check(one in children(scope), one, f'block "{one.name}" is in another scope, or in an init; pass two siblings')
-    check(
-        reduction != block,
-        block,
-        f'block "{block.name}" cannot be its own epilogue',
-        fix="pass the block that reads its result",
-    )
+    own = f'block "{block.name}" cannot be its own epilogue'
+    check(reduction != block, block, own, fix="pass the block that reads its result")
     check_reduction(reduction)
     check_init_runs(reduction)
     check(
@@ -132,12 +128,8 @@ def _pair(reduction: Block, block: Block) -> _Pair:
         )
     payload = expression_of(block)
     check_complete(block)
-    check(
-        block.where is None,
-        block,
-        f'block "{block.name}" has a guard (T.where), which the merged block would lose',
-        fix=AVOID_GUARD,
-    )
+    guarded = f'block "{block.name}" has a guard (T.where), which the merged block would lose'
+    check(block.where is None, block, guarded, fix=AVOID_GUARD)
     buffer = updates.results[0]
     home = buffer.op
     if home is None or enclosing_block(home) != scope:

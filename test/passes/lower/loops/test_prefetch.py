@@ -46,7 +46,7 @@ def test_a_value_of_another_form_is_refused(value):
 
 
 def test_an_unknown_buffer_is_refused():
-    with pytest.raises(Exception, match='loop i is to prefetch "B", which the program does not access; it has A, C'):
+    with pytest.raises(Exception, match='loop i prefetches "B", which the program does not access; it has A, C'):
         build(asked("B"))
 
 

@@ -15,7 +15,7 @@
 # BOOL: error: {{.*}}B has type bool; lambda i0, i1: 3 as its padding value is not a bool
 # FLOAT: error: {{.*}}B has type int8; 2.5 as its padding value is a float
 # LARGE: error: {{.*}}300 as the padding value does not fit int8, the type of B
-# RANK: error: {{.*}}the value of padding: the map lambda a: a takes 1 indices; there are 2
+# RANK: error: {{.*}}the padding value: the map lambda a: a takes 1 indices; there are 2
 # The producer sweeps the new shape and writes the padding; readers follow, simplified under their ranges.
 # HOLES: error: {{.*}}leaves padding in the new B: where axis0 == 3 and axis1 >= 2; pass a pad_value for it
 # TWO: error: {{.*}}maps two elements of B to the same index: (0,) and (1,) both go to (0,)
