@@ -151,8 +151,8 @@ def test_a_symbolic_extent_is_left_to_split():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0}, "needs n in \[1, 256\]; n is 0"),
-        ({"n": 257}, "needs n in \[1, 256\]; n is 257"),
+        ({"n": 0}, r"needs n in \[1, 256\]; n is 0"),
+        ({"n": 257}, r"needs n in \[1, 256\]; n is 257"),
         ({"n": 1}, "pass max_innermost_factor=-1"),
         ({"n": 2, "max_innermost_factor": 0}, "max_innermost_factor must be positive, or -1"),
         ({"n": 2, "decision": [4]}, r"has 2 factors; \[4\] has 1"),
@@ -195,7 +195,7 @@ def test_an_inner_part_that_cannot_be():
 def test_partitioned_tile_refuses(refused):
     sch = Schedule(matmul_add(16))
     i = sch.get_loops("C")[0]
-    refused(sch, "partition_pos must be in \[0, 3\)", lambda: sch.sample_partitioned_tile(i, 3, 3), ValueError)
+    refused(sch, r"partition_pos must be in \[0, 3\)", lambda: sch.sample_partitioned_tile(i, 3, 3), ValueError)
     refused(sch, "innerpart_factor must be positive", lambda: sch.sample_partitioned_tile(i, 3, 1, 0), ValueError)
     refused(sch, "n is -1", lambda: sch.sample_partitioned_tile(i, -1), ValueError)
 
