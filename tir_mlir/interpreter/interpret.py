@@ -26,7 +26,7 @@ from tir_mlir.interpreter.ops.vector_memory import Lanes
 from tir_mlir.interpreter.poison import POISON
 from tir_mlir.interpreter.races import Watch
 from tir_mlir.runtime.call.signature import Signature, signatures
-from tir_mlir.script.mlir_text import parse_mlir, read
+from tir_mlir.script.mlir_text import parse_mlir, read_text
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import Source
 
@@ -179,7 +179,7 @@ def module_of(program: Any) -> ir.Module:
     if isinstance(program, str):
         if "T.prim_func" in program or "I.ir_module" in program:
             return module_of(parse(program))
-        text, name = read(program)
+        text, name = read_text(program)
         return _loops(parse_mlir(text, Source(name, text.splitlines(keepends=True))))
     seen = program
     for _ in range(3):

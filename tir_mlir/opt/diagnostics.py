@@ -13,7 +13,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, VerifyError
-from tir_mlir.script.parser.verify import place
+from tir_mlir.script.parser.verify import file_position
 
 SEVERITIES = {
     ir.DiagnosticSeverity.ERROR: "error",
@@ -66,7 +66,7 @@ class Reader:
 
 def at(location: Any, message: str, severity: str = "error") -> Diagnostic:
     """A diagnostic at an MLIR location."""
-    file, line, column = place(location)
+    file, line, column = file_position(location)
     return Diagnostic(severity, message, file or "-", line, column)
 
 

@@ -17,7 +17,7 @@ from tir_mlir.dialect.ir import attrs, create, is_block, walk
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.opt import crash_guard
 from tir_mlir.opt.diagnostics import Diagnostic, Failed
-from tir_mlir.script.mlir_text import complete, is_fragile, survive
+from tir_mlir.script.mlir_text import add_missing_attributes, is_fragile, try_in_subprocess
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import Source
 
@@ -85,7 +85,7 @@ def module_of(piece: Piece, rules: bool = True) -> ir.Module:
     if piece.is_script:
         return _script(piece)
     if not crash_guard.is_spread() and is_fragile(piece.text):
-        survive(piece.text, Source(piece.name, piece.text.splitlines(keepends=True)))
+        try_in_subprocess(piece.text, Source(piece.name, piece.text.splitlines(keepends=True)))
     module = ir.Module.parse(piece.text)
     structure.check(module)
     if _has_facts(module):
@@ -118,7 +118,7 @@ def _settle(module: ir.Module) -> None:
         module.operation.attributes["tir.next"] = attrs.to_attr(max(counted, 1 + max(ids)))
     for op in copies:
         op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
-    complete(module)
+    add_missing_attributes(module)
     if any(is_block(op) for op in walk.ops(module.operation)):
         structure.check_program(module)
 

@@ -21,7 +21,7 @@ from tir_mlir.opt.pipeline import Step
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.refusal import culprit_id
-from tir_mlir.script.parser.verify import place
+from tir_mlir.script.parser.verify import file_position
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def written_at(op: Any, module: ir.Module) -> Place | None:
     """The place of an op in the user's text: its own, that of what is in it, or that of what it is in."""
     candidates = [] if op is None else [*walk.ops(op), *walk.parents(op)]
     for candidate in [*candidates, *(o.operation for o in module.body.operations)]:
-        found = place(candidate.location)
+        found = file_position(candidate.location)
         if found[1]:
             return found
     return None

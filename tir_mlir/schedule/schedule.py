@@ -94,7 +94,7 @@ class Schedule(Stepper):
             self.mod.show(**options)
             return
         last = next((e for e in reversed(self._history) if e.before is not e.after), None)
-        display.put(last.diff() if last else Diff("no step has changed the program yet"))
+        display.show_rich(last.diff() if last else Diff("no step has changed the program yet"))
 
     # --- what was done, and what would be -----------------------------------------------------------------------------
 

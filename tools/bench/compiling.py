@@ -31,7 +31,7 @@ context = sys.modules.get("tir_mlir.dialect.ir.context")
 assert context is None or context._context is None, "importing made an MLIR context"
 print(took)
 """
-_ALL = "; from tir_mlir import Schedule, TensorIntrin, build; from tir_mlir.script import ir; from tir_mlir.script import tir"
+_ALL = "; from tir_mlir import Schedule, TensorIntrin, build; from tir_mlir.script import ir, tir"
 
 
 @dataclass(frozen=True)

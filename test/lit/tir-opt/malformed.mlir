@@ -26,4 +26,4 @@
 // PYTHON: python.py:1:7: error: not Python: invalid syntax
 // PYTHON-NEXT: def f(:
 // PYTHON-NEXT: ^
-// NOTHING: nothing.py:1:1: error: the text holds no @T.prim_func
+// NOTHING: nothing.py:1:1: error: the text has no @T.prim_func
