@@ -207,7 +207,7 @@ def test_no_convolution():
                     C[vi] = 0.0
                 C[vi] += A[vi, vk]
 
-    with pytest.raises(ScheduleError, match='block "C" is no convolution: one result, two operands and a sum'):
+    with pytest.raises(ScheduleError, match='block "C" is not a convolution: one result, two operands and a sum'):
         schedules.conv2d(Schedule(main), "C")
 
 

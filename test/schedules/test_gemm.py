@@ -91,7 +91,7 @@ def test_no_product():
                     C[vi] = 0.0
                 C[vi] += A[vi, vk]
 
-    with pytest.raises(ScheduleError, match='block "C" is no matrix product: one result, two operands'):
+    with pytest.raises(ScheduleError, match='block "C" is not a matrix product: one result, two operands'):
         schedules.gemm(Schedule(main), "C")
 
 

@@ -1,4 +1,4 @@
-"""The trace of a schedule on another module, and which parameters it lays out anew."""
+"""Replay the trace of a schedule on another module, and record parameters whose layout it changes."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import funcs
 
 Change = Callable[[str, dict[str, Any]], dict[str, Any]]
-"""A primitive and its arguments (the decision of one that samples among them) -> those of the step to take instead."""
+"""Maps a primitive and its arguments (with sampling decisions) to the arguments to use instead."""
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A scheduled module, and the maps by which parameters were laid out anew: {(function, parameter): map}."""
+    """A scheduled module, and the layout maps of changed parameters: {(function, parameter): map}."""
 
     module: ir.Module
     moves: dict[tuple[str, str], IndexMap]
 
 
 def replay(sch: Any, module: ir.Module, change: Change | None = None) -> Replayed:
-    """Run a schedule's trace on a module. Errors: those of the steps; NotChecked where a parameter moves twice."""
+    """Run a schedule's trace on a module. Raises errors of the steps; NotChecked if a layout changes twice."""
     moves: dict[tuple[str, str], IndexMap] = {}
 
-    class Follower(type(sch)):
-        """A schedule that notes which parameters `transform_layout` moves."""
+    class RecordingSchedule(type(sch)):
+        """A schedule that records the parameters whose layout `transform_layout` changes."""
 
         def _apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
             if name == "transform_layout":
                 _note(self, kwargs, moves)
             return super()._apply(name, *args, **kwargs)
 
-    fresh = Follower(module)
+    fresh = RecordingSchedule(module)
     trace = sch.trace if change is None else _changed(sch.trace, change)
     trace.apply_to_schedule(fresh)
     return Replayed(fresh.mod.mlir, moves)
@@ -69,5 +69,5 @@ def _note(sch: Any, arguments: dict[str, Any], moves: dict[tuple[str, str], Inde
         raise NotChecked(f"transform_layout of {which}, which is a parameter of several functions")
     key = (owners[0].name, which)
     if key in moves:
-        raise NotChecked(f"parameter {which} is laid out anew twice")
+        raise NotChecked(f"the layout of parameter {which} is transformed twice")
     moves[key] = arguments["index_map"]

@@ -1,5 +1,5 @@
-"""Which symbols shared libraries and the process itself provide: asked before an engine is made, because an engine
-reports a missing one as text on stderr."""
+"""Symbols provided by shared libraries and by the process, checked before loading code: the ORC linker reports a
+missing symbol on stderr only."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import visit
 
-# functions that lowering or code generation calls: prefix of the name -> library of the MLIR wheel
+# prefix of a runtime function called by lowered code -> library of the MLIR wheel
 _SUPPORT = {"memrefCopy": "mlir_c_runner_utils", "__trunc": "mlir_float16_utils", "__extend": "mlir_float16_utils"}
 
 
 def has(lib: str, symbol: str) -> bool:
-    """Whether the shared library at that path has the symbol. BuildError when it cannot be loaded."""
+    """Whether the shared library at `lib` defines the symbol. BuildError if it cannot be loaded."""
     try:
         getattr(load(lib), symbol)
     except AttributeError:
@@ -30,7 +30,7 @@ def has(lib: str, symbol: str) -> bool:
 
 
 def provided(symbol: str, libs: Sequence[str] = ()) -> bool:
-    """Whether one of the libraries or the process has the symbol."""
+    """Whether one of the libraries or the process defines the symbol."""
     if any(has(lib, symbol) for lib in libs):
         return True
     try:
@@ -41,7 +41,7 @@ def provided(symbol: str, libs: Sequence[str] = ()) -> bool:
 
 
 def undefined(lowered: ir.Module) -> list[str]:
-    """The functions that a module in the llvm dialect declares and uses, intrinsics left out."""
+    """The functions that a module in the llvm dialect declares and uses, except intrinsics."""
     names = []
     for op in lowered.body.operations:
         if op.operation.name == "llvm.func" and not len(op.operation.regions[0].blocks):
@@ -50,10 +50,10 @@ def undefined(lowered: ir.Module) -> list[str]:
 
 
 def require(names: Sequence[str], libs: Sequence[str]) -> None:
-    """BuildError unless the libraries or the process have every one of these functions."""
+    """Raise BuildError unless the libraries or the process define all of these functions."""
     missing = [name for name in names if not provided(name, libs)]
     if missing:
-        places = ", ".join(libs) or "no library was given"
+        places = ", ".join(libs) or "no libs given"
         raise BuildError(
             f"the compiled program calls {', '.join(map(repr, missing))}, which neither this process nor a library "
             f"provides ({places}); pass the shared object that does: build(mod, libs=[...])"
@@ -61,7 +61,7 @@ def require(names: Sequence[str], libs: Sequence[str]) -> None:
 
 
 def support_libraries(names: Sequence[str], low_precision: bool) -> list[str]:
-    """The wheels' libraries for these undefined functions and for f16/bf16 conversions."""
+    """The runtime libraries of the MLIR wheel that define these functions and the f16/bf16 conversions."""
     wanted = {lib for name in names for prefix, lib in _SUPPORT.items() if name.startswith(prefix)}
     if low_precision:
         wanted.add("mlir_float16_utils")
@@ -70,7 +70,7 @@ def support_libraries(names: Sequence[str], low_precision: bool) -> list[str]:
 
 
 def openmp_for(lowered: ir.Module) -> list[str]:
-    """The OpenMP runtime when the module has OpenMP operations; their calls appear only in LLVM IR."""
+    """The OpenMP runtime if the module has omp ops (they become calls in LLVM IR only)."""
     found = False
 
     def look(op: ir.Operation) -> ir.WalkResult:
@@ -107,7 +107,7 @@ def _mlir_library(name: str) -> Path:
 
 @functools.cache
 def load(lib: str) -> ctypes.CDLL:
-    """Load a shared library; once a path."""
+    """Load a shared library, once per path."""
     try:
         return ctypes.CDLL(lib)
     except OSError as error:
