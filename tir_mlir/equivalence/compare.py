@@ -216,7 +216,7 @@ class Comparison:
         text = f"{self.name}{sizes}: {where} differs ({'; '.join(words)})"
         return Difference(self.name, recipe.known, text, param.name, index, writers)
 
-    # -- in floats, memory full of NaN -----------------------------------------------------------------------------
+    # -- in floats, NaN-filled memory -----------------------------------------------------------------------------
 
     def _poisoned(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments) -> Difference | None:
         self.result.nan_runs += 1
