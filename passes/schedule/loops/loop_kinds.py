@@ -60,7 +60,9 @@ def bind(loop: Loop, thread_axis: str) -> None:
     Requires: as `parallel`; a known thread axis. Threads of one block (threadIdx) may also sum up a reduction with an
     init together.
     """
-    check(thread_axis in THREAD_TAGS, loop, f'"{thread_axis}" is no thread axis; use one of {", ".join(THREAD_TAGS)}')
+    check(
+        thread_axis in THREAD_TAGS, loop, f'"{thread_axis}" is not a thread axis; use one of {", ".join(THREAD_TAGS)}'
+    )
     _concurrent(loop, thread_axis)
 
 
