@@ -11,7 +11,7 @@ from harness import ROOT
 
 from tir_mlir.passes.schedule import PRIMITIVES
 
-PAGES = ROOT / "passes" / "manual"
+PAGES = ROOT / "docs" / "reference"
 
 
 @pytest.fixture(scope="module")
