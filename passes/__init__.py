@@ -1,1 +1,1 @@
-"""What rewrites a TensorIR module: schedule primitives, and the passes that take it down to LLVM."""
+"""Rewrites of programs: schedule primitives, lowering to LLVM, conversion from and to linalg."""

@@ -21,7 +21,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import clone_module, entered
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
-from tir_mlir.passes.lower.registry import HEARD
+from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import Signature, signatures
@@ -196,14 +196,14 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
         wanted = request.wanted
         given = {} if wanted is None else {"has": wanted.features, "elsewhere": not wanted.runs_here}
         kernels, elsewhere = link_kernels.resolve(module, request.libs, **given)
-    token = HEARD.set(warned)
+    token = RECORDED_WARNINGS.set(warned)
     try:
         with timing.clock("lower"):
             cpu = wanted or host()
             registers = cpu.vector_bits, cpu.registers
             scratch = lower_to_llvm(module, target=request.target, timing=timing.passes, registers=registers)
     finally:
-        HEARD.reset(token)
+        RECORDED_WARNINGS.reset(token)
     with timing.clock("link"):
         link_kernels.define(module, kernels)
     facts = {"calls_out": bool(elsewhere), "warned": warned, "scratch": scratch}

@@ -1,4 +1,4 @@
-"""linalg in and out: programs of linalg ops on buffers become loops and blocks, and the other way."""
+"""Conversion of linalg ops to loops and blocks (import), and of block nests to linalg ops (export)."""
 
 from __future__ import annotations
 

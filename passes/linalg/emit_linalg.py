@@ -1,4 +1,6 @@
-"""A form as linalg ops: the init a `linalg.fill`, the computation a `linalg.generic`, on subviews where needed."""
+"""Emit a canonical form as linalg ops: `linalg.fill` for the init, `linalg.generic` for the computation, subviews as
+needed.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 @dataclass(frozen=True)
-class Axis:
-    """One dimension of an operand: the part that is touched, and the index in it (none: the dimension is left out)."""
+class OperandAxis:
+    """One dimension of an operand: the accessed range, and the index in it (None: the dimension is dropped)."""
 
     offset: Index
     size: Index
@@ -25,8 +27,8 @@ class Axis:
     whole: bool
 
 
-class Writer:
-    """Writes a form at the insertion point. All checks are made when it is made. Errors: NotRaisable."""
+class LinalgEmitter:
+    """Emits a form at the insertion point. The constructor makes all checks. Errors: NotRaisable."""
 
     def __init__(self, form: Form):
         counted = any(n.op == "linalg.index" for n in _nodes(form.payload))
@@ -34,7 +36,7 @@ class Writer:
             if form.axes[column].is_unit and not any(row[column] for o in form.operands for row in o.rows):
                 form = form.without(column)
         if varying := [a.name for a in form.axes if any(not is_symbol(v) for v in a.extent.values)]:
-            raise NotRaisable(f"the range of {varying[0]} changes in a loop around it")
+            raise NotRaisable(f"the range of {varying[0]} depends on a loop around it")
         self.form = form
         self.axes = [self._operand(o) for o in form.operands]
         if form.partial_init:
@@ -59,10 +61,10 @@ class Writer:
         arguments = list(op.regions[0].blocks[0].arguments)
         values = {n: arguments[place] for place, n in enumerate(used)} | {form.output: arguments[-1]}
         with ir.InsertionPoint(op.regions[0].blocks[0]):
-            ir.Operation.create("linalg.yield", operands=[Payload(values, self._arguments()).value(form.payload)])
+            ir.Operation.create("linalg.yield", operands=[TreeEmitter(values, self._arguments()).value(form.payload)])
 
     def _constant(self) -> Tree | None:
-        """The number with which a nest fills the whole of what it writes; None when it does something else."""
+        """The constant that fills the whole output, or None."""
         form = self.form
         parts = [a.expr for a in self.axes[form.output] if a.expr is not None]
         bare = {e.position for e in parts if isinstance(e, ir.AffineDimExpr)}
@@ -73,29 +75,29 @@ class Writer:
         return form.payload if fills else None
 
     def _fill(self, output: ir.Value, start: Tree) -> None:
-        linalg.fill(Payload({}, self._arguments()).value(start), outs=[output])
+        linalg.fill(TreeEmitter({}, self._arguments()).value(start), outs=[output])
 
     def _arguments(self) -> list[ir.Value]:
         return func_of(ir.InsertionPoint.current.block.owner.operation).args
 
-    # --- operands -----------------------------------------------------------------------------------------------------
+    # --- operands ----------------------------------------------------------------------------------------------------
 
-    def _operand(self, operand: Operand) -> list[Axis]:
+    def _operand(self, operand: Operand) -> list[OperandAxis]:
         dims = operand.buffer.dims
         return [self._axis(row, base, dim) for row, base, dim in zip(operand.rows, operand.base, dims, strict=True)]
 
-    def _axis(self, row: Sequence[int], base: Index, dim: Index) -> Axis:
-        """A row of factors as offset, size and stride of a subview, and an index in it."""
+    def _axis(self, row: Sequence[int], base: Index, dim: Index) -> OperandAxis:
+        """A row of factors as offset, size and stride of a subview, and the index in it."""
         extents = [a.extent for a in self.form.axes]
         columns = [n for n, factor in enumerate(row) if factor]
         at_start = base.as_constant() == 0
         if not columns:
             whole = at_start and dim.as_constant() == 1
-            return Axis(base, Index.constant(1), 1, ir.AffineExpr.get_constant(0) if whole else None, whole)
+            return OperandAxis(base, Index.constant(1), 1, ir.AffineExpr.get_constant(0) if whole else None, whole)
         if len(columns) == 1 and row[columns[0]] > 0:
             n, factor = columns[0], row[columns[0]]
             whole = at_start and factor == 1 and extents[n].same(dim)
-            return Axis(base, extents[n], factor, ir.AffineExpr.get_dim(n), whole)
+            return OperandAxis(base, extents[n], factor, ir.AffineExpr.get_dim(n), whole)
         low, high = Index.constant(0), Index.constant(0)
         expr: ir.AffineExpr = ir.AffineExpr.get_constant(0)
         for n in columns:
@@ -104,20 +106,20 @@ class Writer:
             expr = expr + ir.AffineExpr.get_dim(n) * row[n]
         shift = low.simplified().as_constant()
         if shift is None:
-            raise NotRaisable("an index falls with an iterator of symbolic size")
+            raise NotRaisable("an index decreases with an iterator of symbolic size")
         whole = (base + low).simplified().as_constant() == 0
-        return Axis((base + low).simplified(), (high - low + 1).simplified(), 1, expr - shift, whole)
+        return OperandAxis((base + low).simplified(), (high - low + 1).simplified(), 1, expr - shift, whole)
 
     def _map(self, number: int) -> ir.AffineMap:
         exprs = [a.expr for a in self.axes[number] if a.expr is not None]
         return ir.AffineMap.get(len(self.form.axes), 0, exprs)
 
-    def _view(self, operand: Operand, axes: Sequence[Axis]) -> ir.Value:
+    def _view(self, operand: Operand, axes: Sequence[OperandAxis]) -> ir.Value:
         buffer = operand.buffer.value
         return buffer if all(a.whole for a in axes) else _subview(buffer, axes)
 
     def _window(self, used: Sequence[int]) -> tuple[ir.Value, ir.AffineMap] | None:
-        """An operand that nobody reads, for the iterators that no other operand has alone: it says how far they run."""
+        """An unused operand whose shape gives the extents of iterators that no other operand has alone."""
         bare = {e.position for n in used for a in self.axes[n] if isinstance(e := a.expr, ir.AffineDimExpr)}
         missing = [n for n in range(len(self.form.axes)) if n not in bare]
         if not missing:
@@ -163,8 +165,8 @@ def _generic(
     return op
 
 
-def _subview(buffer: ir.Value, axes: Sequence[Axis]) -> ir.Value:
-    """The touched part of a buffer; dimensions without an index are left out."""
+def _subview(buffer: ir.Value, axes: Sequence[OperandAxis]) -> ir.Value:
+    """A subview of the accessed range of a buffer; dimensions without an index are dropped."""
     type_ = ir.MemRefType(buffer.type)
     strides, offset = type_.get_strides_and_offset()
     unknown = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -185,8 +187,8 @@ def _subview(buffer: ir.Value, axes: Sequence[Axis]) -> ir.Value:
     return memref.SubViewOp(result, buffer, starts, spans, [], static[0], static[1], steps).result
 
 
-class Payload:
-    """Writes a tree of scalars; equal parts once."""
+class TreeEmitter:
+    """Emits a scalar tree, with common subtrees once."""
 
     def __init__(self, values: Mapping[int, ir.Value], arguments: Sequence[ir.Value]):
         self.values = values

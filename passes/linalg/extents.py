@@ -1,8 +1,8 @@
-"""The sizes of a function of linalg ops: what must be equal is made equal, what stays free is a shape variable.
+"""Symbolic extents of a function of linalg ops: solve the equations that linalg implies; free extents become shape
+variables.
 
-Every symbolic extent of a parameter begins as a variable of its own, the `memref.dim` of the parameter. linalg says
-which extents agree: those that one iterator runs over. An equation is solved for a variable where that can be done,
-else it must hold.
+Each symbolic extent of a parameter starts as a variable, the `memref.dim` of the parameter. Extents that one iterator
+runs over are equal. An equation is solved for a variable if possible; otherwise it must hold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAMES = ["n", "m", "k", "l", "p", "q", *(c for c in string.ascii_lowercase if c
 _FOLDED = ("arith.addi", "arith.subi", "arith.muli", "arith.floordivsi", "arith.ceildivsi")
 
 
-class Sizes:
+class ExtentSolver:
     """Extents of every buffer of a function, as expressions of its shape variables."""
 
     def __init__(self, func: Func):
@@ -51,22 +51,23 @@ class Sizes:
                 found.append(Index.of(value))
         return found
 
-    # --- what a size is -----------------------------------------------------------------------------------------------
+    # --- extents of values -------------------------------------------------------------------------------------------
 
     def of(self, value: ir.Value) -> list[Index]:
-        """The extents of a buffer or of a view of one, as known by now."""
+        """The extents of a buffer or view, as far as solved."""
         if value not in self.dims:
             self.dims[value] = reshapes.extents(value, self)
         return [self.known(d) for d in self.dims[value]]
 
     def known(self, index: Index) -> Index:
-        """The expression with every variable that was solved for replaced."""
+        """The expression with solved variables replaced."""
         while any(v in self.solved for v in index.values):
             index = index.substitute(self.solved)
         return index.simplified()
 
     def term(self, value: ir.Value, known: Mapping[ir.Value, Index] | None = None) -> Index:
-        """An index that a function computes, as an expression of shape variables, loop variables and what is `known`.
+        """An index that a function computes, as an expression of shape variables, loop variables and the values of
+        `known`.
 
         Errors: LinalgError, NotAffine.
         """
@@ -84,21 +85,21 @@ class Sizes:
             return self.known(index.substitute({v: self.term(v, known) for v in index.values}))
         if op.name in _FOLDED:
             left, right = (self.term(v, known) for v in op.operands)
-            return self.known(_folded(op, left, right))
-        raise LinalgError(f"the size or offset computed by {op.name} is no affine expression of sizes", op.location)
+            return self.known(_fold(op, left, right))
+        raise LinalgError(f"the size or offset computed by {op.name} is not an affine expression of sizes", op.location)
 
     def _dim(self, op: ir.Operation) -> Index:
         if attrs.NAME in op.attributes:
             return Index.of(op.results[0])
         axis, dims = self.term(op.operands[1]).as_constant(), self.of(op.operands[0])
         if axis is None or not 0 <= axis < len(dims):
-            raise LinalgError("memref.dim asks for a dimension that is not known or does not exist", op.location)
+            raise LinalgError("memref.dim of an unknown or missing dimension", op.location)
         return dims[axis]
 
-    # --- equations ----------------------------------------------------------------------------------------------------
+    # --- equations ---------------------------------------------------------------------------------------------------
 
     def equal(self, one: Index, other: Index, op: ir.Operation, what: str) -> None:
-        """Both are the same size: solved for a free variable, or seen to hold. Errors: LinalgError."""
+        """Add an equation: solve it for a free variable, or check that it holds. Errors: LinalgError."""
         one, other = self.known(one), self.known(other)
         rest = (one - other).simplified()
         if rest.as_constant() == 0:
@@ -112,10 +113,10 @@ class Sizes:
         sizes = f"{self.text(one)} and {self.text(other)}"
         if rest.as_constant() is not None:
             raise LinalgError(f"{what} has the sizes {sizes}, which differ", op.location)
-        raise LinalgError(f"{what} has the sizes {sizes}, which cannot be shown to be equal", op.location)
+        raise LinalgError(f"{what} has the sizes {sizes}, which cannot be proved equal", op.location)
 
     def at_least(self, size: Index, need: Index) -> None:
-        """A free extent of which `need` elements are used has just these; any other is left to the rule of bounds."""
+        """Solve a free extent of which `need` elements are used; others are left to the bounds rule."""
         size, need = self.known(size), self.known(need)
         variable = size.is_value()
         if variable is not None and variable in self.free and variable not in need.values:
@@ -123,7 +124,7 @@ class Sizes:
             self.free.remove(variable)
 
     def text(self, index: Index) -> str:
-        """An expression for messages: an extent is written `A.dim(0)` until it has a name."""
+        """An expression for messages; an unnamed extent is written `A.dim(0)`."""
         return re.sub(r"d(\d+)", lambda m: self._word(index.values[int(m[1])]), str(index.expr))
 
     def _word(self, value: ir.Value) -> str:
@@ -135,10 +136,10 @@ class Sizes:
         axis = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
         return f"{self.func.arg_name(ir.BlockArgument(op.operands[0]).arg_number)}.dim({axis})"
 
-    # --- the end ------------------------------------------------------------------------------------------------------
+    # --- writing the shapes ------------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Name the variables that are left and write the shapes of parameters down."""
+        """Name the remaining variables, and set the shapes of parameters."""
         shapes = {a: [self.known(d) for d in dims] for a, dims in self.dims.items() if isinstance(a.owner, ir.Block)}
         taken = {*self.func.symbols, *(self.func.arg_name(n) for n in range(len(self.func.args)))}
         names = (n for n in [*_NAMES, *(f"n{i}" for i in range(1000))] if n not in taken)
@@ -156,7 +157,7 @@ class Sizes:
     def _write(
         self, arg: ir.Value, shape: Sequence[Index], facts: dict[str, object], known: dict[ir.Value, str]
     ) -> None:
-        """The type, and `tir.shape` where it is symbolic."""
+        """Set the type, and `tir.shape` if it is symbolic."""
         sizes = [d.as_constant() for d in shape]
         type_ = ir.MemRefType(arg.type)
         dynamic = ir.ShapedType.get_dynamic_size()
@@ -176,7 +177,7 @@ def _dictionary(facts: dict[str, object]) -> ir.Attribute:
     return ir.DictAttr.get(plain)
 
 
-def _folded(op: ir.Operation, left: Index, right: Index) -> Index:
+def _fold(op: ir.Operation, left: Index, right: Index) -> Index:
     """Sum, difference, product or quotient of two affine indices. Errors: NotAffine."""
     if op.name == "arith.addi":
         return left + right
@@ -187,14 +188,14 @@ def _folded(op: ir.Operation, left: Index, right: Index) -> Index:
     return left // right if op.name == "arith.floordivsi" else left.ceildiv(right)
 
 
-def replace(value: ir.Value, index: Index) -> None:
-    """Every use of an index value becomes the expression."""
+def replace_index(value: ir.Value, index: Index) -> None:
+    """Replace every use of an index value by an expression."""
     if index.is_value() != value:
         edit.substitute({value: index})
 
 
-def restore(func: Func) -> None:
-    """Make the shape variables that upstream passes took out as unused: the shapes of parameters still name them."""
+def restore_shape_variables(func: Func) -> None:
+    """Recreate the shape variables that upstream passes erased as unused: shapes of parameters still name them."""
     known, facts = set(func.symbols), attrs.get(func.op, "arg_attrs", [])
     head = func.body.operations[0].operation
     for arg, own in zip(func.args, facts, strict=False):
@@ -207,10 +208,10 @@ def restore(func: Func) -> None:
                 value = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
             value.owner.attributes[attrs.NAME] = ir.StringAttr.get(own[attrs.SYMS][expr.position])
             known.add(own[attrs.SYMS][expr.position])
-    kept = [f if known.issuperset(f.get(attrs.SYMS, ())) else _without_shape(f) for f in facts]
+    kept = [f if known.issuperset(f.get(attrs.SYMS, ())) else _drop_shape(f) for f in facts]
     if kept != facts:
         func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([_dictionary(f) for f in kept])
 
 
-def _without_shape(facts: dict[str, object]) -> dict[str, object]:
+def _drop_shape(facts: dict[str, object]) -> dict[str, object]:
     return {k: v for k, v in facts.items() if k not in (attrs.SHAPE, attrs.SYMS)}

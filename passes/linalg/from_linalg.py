@@ -1,4 +1,4 @@
-"""linalg on buffers -> loops and blocks, in place."""
+"""Convert linalg ops on tensors or buffers to loops and blocks, in place."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tir_mlir.dialect.diagnostics import LinalgError, NotAffine, NotProvable, Ti
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, attrs, create, dtypes, edit, funcs, is_block, walk
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.passes.linalg import generic, reshapes
-from tir_mlir.passes.linalg.extents import Sizes, restore
-from tir_mlir.passes.linalg.generic import Generic
-from tir_mlir.passes.linalg.prepare import CLAIM, prepare, update_type
+from tir_mlir.passes.linalg.extents import ExtentSolver, restore_shape_variables
+from tir_mlir.passes.linalg.generic import GenericOp
+from tir_mlir.passes.linalg.prepare import ALLOCATED_PARAMETER, prepare, update_type
 
 COMPUTED = ("linalg.generic", "memref.copy")
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
@@ -30,11 +30,11 @@ _ADVICE = {
 }
 
 
-Written = Callable[[ir.Location], "str | None"]
+NameOfLocation = Callable[[ir.Location], "str | None"]
 
 
-def from_linalg(module: ir.Module, written: Written = lambda _: None) -> None:
-    """Make loops and blocks of every linalg op of a module.
+def from_linalg(module: ir.Module, written: NameOfLocation = lambda _: None) -> None:
+    """Convert every linalg op of a module to a loop nest with a block.
 
         linalg.matmul ins(%A, %B) outs(%C)
     -->
@@ -43,9 +43,9 @@ def from_linalg(module: ir.Module, written: Written = lambda _: None) -> None:
                 v0, v1, v2 = T.axis.remap("SSR", [i0, i1, i2])
                 C[v0, v1] = C[v0, v1] + A[v0, v2] * B[v2, v1]
 
-    Tensors become buffers first. Symbolic extents become shape variables; extents that linalg demands to be equal share
-    one. `written` tells the name of a value in the user's text by its location. Errors: LinalgError for what is no
-    linalg program, VerifyError for one that breaks a rule of the encoding.
+    Tensors are bufferized first. Symbolic extents become shape variables; extents that linalg requires to be equal
+    share one. `written` maps a location to the name of the value in the user's source. Errors: LinalgError for an
+    unsupported program, VerifyError for one that violates a rule of the encoding.
     """
     structure.check(module)
     prepare(module)
@@ -64,12 +64,12 @@ def from_linalg(module: ir.Module, written: Written = lambda _: None) -> None:
 
 
 def _outside_blocks(func: Func) -> list[ir.Operation]:
-    """The ops of a function, bodies of blocks and of linalg ops left out."""
+    """The ops of a function, without those in blocks and in bodies of linalg ops."""
     leave = lambda op: is_block(op) or op.name.startswith("linalg.")  # noqa: E731
     return [op for op in walk.ops(func.op, skip=leave) if op != func.op]
 
 
-# --- what is no such program ------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def _check(func: Func) -> None:
@@ -79,7 +79,7 @@ def _check(func: Func) -> None:
         if op.name not in (*COMPUTED, *_DROPPED, *_KEPT) and not is_block(op) and not reshapes.is_view_op(op):
             if op.name.split(".")[0] not in ("arith", "math") or len(op.regions):
                 advice = f": {_ADVICE[op.name]}" if op.name in _ADVICE else ""
-                raise LinalgError(f"{op.name} has no form as loops and blocks{advice}", op.location)
+                raise LinalgError(f"{op.name} cannot be expressed as loops and blocks{advice}", op.location)
         for result in op.results:
             if isinstance(result.type, (ir.MemRefType, ir.UnrankedMemRefType)):
                 _check_type(result.type, op.location)
@@ -89,10 +89,10 @@ def _check_type(type_: ir.Type, location: ir.Location) -> None:
     if isinstance(type_, (ir.IndexType, ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)):
         return
     if not isinstance(type_, ir.MemRefType):
-        raise LinalgError(f"a value of type {type_}: parameters are memrefs of known rank and numbers", location)
+        raise LinalgError(f"a value of type {type_}: parameters must be ranked memrefs or numbers", location)
     try:
         if isinstance(type_.element_type, ir.IndexType):
-            raise TirError("index is no element type; use i32 or i64")
+            raise TirError("index is not an element type; use i32 or i64")
         dtypes.to_name(type_.element_type)
     except TirError as error:
         raise LinalgError(f"a buffer of type {type_}: {error}", location) from None
@@ -102,49 +102,49 @@ def _check_type(type_: ir.Type, location: ir.Location) -> None:
     if not isinstance(type_.layout, (ir.AffineMapAttr, ir.StridedLayoutAttr)) or (
         isinstance(type_.layout, ir.AffineMapAttr) and type_.layout != ir.AffineMapAttr.get(_identity(type_))
     ):
-        raise LinalgError(f"{type_} has a layout that is not strided", location)
+        raise LinalgError(f"{type_} has a non-strided layout", location)
 
 
 def _identity(type_: ir.MemRefType) -> ir.AffineMap:
     return ir.AffineMap.get_identity(type_.rank)
 
 
-# --- the rewrite ------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def _convert(func: Func, written: Written) -> None:
+def _convert(func: Func, written: NameOfLocation) -> None:
     _name(func, written)
-    restore(func)
-    found = [generic.read(op) for op in _outside_blocks(func) if op.name in COMPUTED]
-    sizes = Sizes(func)
+    restore_shape_variables(func)
+    found = [generic.read_generic(op) for op in _outside_blocks(func) if op.name in COMPUTED]
+    sizes = ExtentSolver(func)
     for op in _outside_blocks(func):
-        if CLAIM in op.attributes:
-            _claim(op, func, sizes)
+        if ALLOCATED_PARAMETER in op.attributes:
+            _equate_allocation(op, func, sizes)
     for one in found:
         generic.extents(one, sizes)
     for one in found:
-        generic.reach(one, sizes)
+        generic.require_extents(one, sizes)
     sizes.settle()
     update_type(func)
     _strides(func)
     names = {attrs.get(op, attrs.BLOCK) for op in walk.ops(func.op) if is_block(op)}
     for one in found:
-        generic.emit(one, sizes, _fresh(one, names))
+        generic.emit_loops(one, sizes, _fresh(one, names))
     for one in found:
         one.op.erase()
     _allocations(func, sizes)
-    _clean(func, sizes)
+    _erase_unused(func, sizes)
 
 
-def _name(func: Func, written: Written) -> None:
-    """An id, and names for parameters, allocations and loops."""
+def _name(func: Func, written: NameOfLocation) -> None:
+    """Set ids, and names of parameters, allocations and loops."""
     if attrs.ID not in func.op.attributes:
         func.op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(func.op))
     given = list(ir.ArrayAttr(func.op.attributes["arg_attrs"])) if "arg_attrs" in func.op.attributes else []
     named = []
     for number, arg in enumerate(func.args):
         facts = {a.name: a.attr for a in ir.DictAttr(given[number])} if given else {}
-        facts = {k: v for k, v in facts.items() if k.startswith("tir.")}  # those of bufferization say nothing now
+        facts = {k: v for k, v in facts.items() if k.startswith("tir.")}  # those of bufferization do not apply here
         name = written(arg.location) or f"arg{number}"
         named.append(ir.DictAttr.get({attrs.NAME: ir.StringAttr.get(name), **facts}))
     func.op.attributes["arg_attrs"] = ir.ArrayAttr.get(named)
@@ -156,15 +156,15 @@ def _name(func: Func, written: Written) -> None:
             op.attributes[attrs.NAME] = ir.StringAttr.get(name)
 
 
-def _claim(op: ir.Operation, func: Func, sizes: Sizes) -> None:
-    """A parameter that was an allocation has the size that was allocated."""
-    number: int = attrs.get(op, CLAIM)
+def _equate_allocation(op: ir.Operation, func: Func, sizes: ExtentSolver) -> None:
+    """Equate the shape of a parameter that was an allocation with the allocated sizes."""
+    number: int = attrs.get(op, ALLOCATED_PARAMETER)
     for size, given in zip(sizes.of(func.args[number]), sizes.of(op.results[0]), strict=True):
         sizes.equal(size, given, op, f"result {func.arg_name(number)}")
 
 
 def _strides(func: Func) -> None:
-    """Unknown strides of a parameter are stride variables."""
+    """Create stride variables for unknown strides of a parameter."""
     for arg in func.params:
         strides, _ = arg.type.get_strides_and_offset()
         used = [u.owner.operation for u in arg.value.uses]
@@ -178,7 +178,7 @@ def _strides(func: Func) -> None:
         op.attributes[attrs.STRIDES] = attrs.to_attr(names)
 
 
-def _fresh(one: Generic, names: set[str]) -> str:
+def _fresh(one: GenericOp, names: set[str]) -> str:
     name, number = one.name, 0
     while name in names:
         number += 1
@@ -187,17 +187,17 @@ def _fresh(one: Generic, names: set[str]) -> str:
     return name
 
 
-def _allocations(func: Func, sizes: Sizes) -> None:
-    """Every buffer is allocated once, by name, at the top of the function."""
+def _allocations(func: Func, sizes: ExtentSolver) -> None:
+    """Move every allocation to the top of the function, and name it."""
     made: list[ir.Operation] = []
     for op in _outside_blocks(func):
         if op.name not in _ALLOCATIONS:
             continue
-        if CLAIM in op.attributes or not _is_needed(op.results[0]):
+        if ALLOCATED_PARAMETER in op.attributes or not _is_needed(op.results[0]):
             _drop(op)
         elif attrs.ID not in op.attributes:
             buffer = Buffer(op.results[0])
-            with _behind(func, made), op.location:
+            with _after_allocations(func, made), op.location:
                 name = attrs.get(op, attrs.NAME, f"buf{len(made)}")
                 new = create.alloc(name, sizes.of(buffer.value), buffer.dtype, buffer.scope)
             made.append(new.owner.operation)
@@ -206,7 +206,7 @@ def _allocations(func: Func, sizes: Sizes) -> None:
 
 
 def _is_needed(buffer: ir.Value) -> bool:
-    """Whether anything loads from a buffer, stores to it or takes its size."""
+    """Whether any op loads from a buffer, stores to it or takes its size."""
     return any(
         _is_needed(use.owner.results[0]) if reshapes.is_view_op(use.owner) else use.owner.operation.name not in _DROPPED
         for use in buffer.uses
@@ -214,15 +214,15 @@ def _is_needed(buffer: ir.Value) -> bool:
 
 
 def _drop(op: ir.Operation) -> None:
-    """Erase an op with the views of it."""
+    """Erase an op and the views of it."""
     for result in op.results:
         for use in list(result.uses):
             _drop(use.owner.operation)
     op.erase()
 
 
-def _behind(func: Func, made: list[ir.Operation]) -> ir.InsertionPoint:
-    """Behind the sizes at the top of the function and the allocations that were made there."""
+def _after_allocations(func: Func, made: list[ir.Operation]) -> ir.InsertionPoint:
+    """The insertion point after the sizes at the top of the function and the new allocations."""
     ops = [op.operation for op in func.body.operations]
     sizes = [
         op for op in ops if op.name in _SYMBOLS and (attrs.NAME in op.attributes or attrs.STRIDES in op.attributes)
@@ -231,8 +231,8 @@ def _behind(func: Func, made: list[ir.Operation]) -> ir.InsertionPoint:
     return ir.InsertionPoint(ops[last + 1])
 
 
-def _clean(func: Func, sizes: Sizes) -> None:
-    """Sizes that were asked for become shape variables; what nobody uses any more goes."""
+def _erase_unused(func: Func, sizes: ExtentSolver) -> None:
+    """Replace sizes by shape variables, and erase unused ops."""
     for op in reversed(_outside_blocks(func)):
         if op.name in _DROPPED:
             op.erase()
@@ -251,6 +251,6 @@ def _used(op: ir.Operation) -> bool:
 
 
 def _is_symbol_of_shape(op: ir.Operation, func: Func) -> bool:
-    """Whether the shape of a parameter is told in this variable."""
+    """Whether the shape of a parameter refers to this variable."""
     name = attrs.get(op, attrs.NAME)
     return any(name in b.attributes.get(attrs.SYMS, ()) for b in func.params)

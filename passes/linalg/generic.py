@@ -1,4 +1,4 @@
-"""A `linalg.generic` (or a `memref.copy`, which is one): what it says of sizes, and its loops and block."""
+"""Convert a `linalg.generic` (or a `memref.copy`) to loops and a block, and the equations between its extents."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
 from tir_mlir.dialect.ir import ASSOCIATIVE, Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
 from tir_mlir.dialect.presburger import dim_factors, span, split_linear
 from tir_mlir.passes.linalg import reshapes
-from tir_mlir.passes.linalg.extents import Sizes
+from tir_mlir.passes.linalg.extents import ExtentSolver
 
 _KINDS = {"parallel": "S", "reduction": "R"}
 
 
 @dataclass(frozen=True)
-class Generic:
-    """The op in words: operands (buffers or scalars), a map each, a kind an iterator, a body (none: a copy)."""
+class GenericOp:
+    """A linalg op: operands (buffers or scalars), a map for each, a kind for each iterator, a body (None: a copy)."""
 
     op: ir.Operation
     inputs: tuple[ir.Value, ...]
@@ -41,7 +41,7 @@ class Generic:
 
     @property
     def name(self) -> str:
-        """What the block will be called: the name in its location, that of a named op, or `generic`."""
+        """The name of the block: that in the op's location, that of a named op, or `generic`."""
         location = self.op.location
         if location.is_a_name():
             return location.name_str
@@ -56,32 +56,34 @@ class Generic:
         return list(list(self.body.operations)[-1].operands) if self.body is not None else []
 
 
-def read(op: ir.Operation) -> Generic:
-    """The words of a `linalg.generic` or `memref.copy`. Errors: LinalgError."""
+def read_generic(op: ir.Operation) -> GenericOp:
+    """Read a `linalg.generic` or `memref.copy`. Errors: LinalgError."""
     if op.name == "memref.copy":
         rank = Buffer(op.operands[0]).rank
         same = ir.AffineMap.get_identity(rank)
-        return Generic(op, (op.operands[0],), (op.operands[1],), (same, same), ("S",) * rank)
+        return GenericOp(op, (op.operands[0],), (op.operands[1],), (same, same), ("S",) * rank)
     count = attrs.integers(op, "operandSegmentSizes")[0]
     operands = list(op.operands)
     maps = tuple(ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"]))
     kinds = [str(k) for k in ir.ArrayAttr(op.attributes["iterator_types"])]
     words = [k.partition("<")[2].partition(">")[0] for k in kinds]
     if odd := [w for w in words if w not in _KINDS]:
-        raise LinalgError(f"an iterator of type {odd[0]} is not supported: parallel and reduction are", op.location)
-    found = Generic(op, tuple(operands[:count]), tuple(operands[count:]), maps, tuple(_KINDS[w] for w in words))
-    return Generic(found.op, found.inputs, found.outputs, maps, _safe_kinds(found))
+        raise LinalgError(f"iterator type {odd[0]} is not supported; use parallel or reduction", op.location)
+    found = GenericOp(op, tuple(operands[:count]), tuple(operands[count:]), maps, tuple(_KINDS[w] for w in words))
+    return GenericOp(found.op, found.inputs, found.outputs, maps, _safe_kinds(found))
 
 
-def _safe_kinds(generic: Generic) -> tuple[str, ...]:
-    """A reduction whose running value is seen by others than its update happens in order: its iters are opaque."""
+def _safe_kinds(generic: GenericOp) -> tuple[str, ...]:
+    """The kinds of the iterators: opaque where the running value of a reduction is used outside its update, which fixes
+    the order.
+    """
     updates = [u for u in _updates(generic) if u[0] is not None]
     alone = all(_uses(value) == _uses(old) == 1 for value, old in updates if value is not None)
     return generic.kinds if alone else tuple("O" if k == "R" else k for k in generic.kinds)
 
 
-def _updates(generic: Generic) -> list[tuple[ir.Value | None, ir.Value]]:
-    """New and old value of every output; None for the new one where it is no sum, product, minimum ... of the old."""
+def _updates(generic: GenericOp) -> list[tuple[ir.Value | None, ir.Value]]:
+    """New and old value of every output; None as the new one if it does not combine the old one by a known reducer."""
     if generic.body is None:
         return [(None, v) for v in generic.outputs]
     running = list(generic.body.arguments)[len(generic.inputs) :]
@@ -100,8 +102,8 @@ def _uses(value: ir.Value) -> int:
 # --- sizes ------------------------------------------------------------------------------------------------------------
 
 
-def extents(generic: Generic, sizes: Sizes) -> list[Index]:
-    """The extent of every iterator: that of the dimensions it indexes alone, which are made equal."""
+def extents(generic: GenericOp, sizes: ExtentSolver) -> list[Index]:
+    """The extents of the iterators, from the dimensions that each indexes alone; adds the equations between them."""
     found: list[Index | None] = [None] * len(generic.kinds)
     for value, map_ in generic.accessed:
         for size, expr in zip(sizes.of(value), map_.results, strict=True):
@@ -114,23 +116,23 @@ def extents(generic: Generic, sizes: Sizes) -> list[Index]:
             else:
                 sizes.equal(known, size, generic.op, f"iterator d{expr.position} of {generic.name}")
     if None in found:
-        message = f"no operand of {generic.name} says how far iterator d{found.index(None)} runs"
+        message = f"no operand of {generic.name} determines the extent of iterator d{found.index(None)}"
         raise LinalgError(message, generic.op.location)
     return [sizes.known(e) for e in found if e is not None]
 
 
-def reach(generic: Generic, sizes: Sizes) -> None:
-    """A dimension with a composite index (a convolution) has at least the elements that are used."""
+def require_extents(generic: GenericOp, sizes: ExtentSolver) -> None:
+    """Require dimensions with a composite index (of a convolution) to have at least the elements used."""
     ends = [e - 1 for e in extents(generic, sizes)]
     for value, map_ in generic.accessed:
         for size, expr in zip(sizes.of(value), map_.results, strict=True):
-            last = _last(expr.maybe_downcast(), ends)
+            last = _maximum(expr.maybe_downcast(), ends)
             if last is not None and not isinstance(expr.maybe_downcast(), ir.AffineDimExpr):
                 sizes.at_least(size, last + 1)
 
 
-def _last(expr: ir.AffineExpr, ends: Sequence[Index]) -> Index | None:
-    """The largest value of a sum of iterators with positive factors; None for another expression."""
+def _maximum(expr: ir.AffineExpr, ends: Sequence[Index]) -> Index | None:
+    """The maximum of a sum of iterators with positive factors; None for any other expression."""
     found = dim_factors(expr)
     if found is None or any(factor < 0 for factor in found.factors.values()):
         return None
@@ -143,8 +145,8 @@ def _last(expr: ir.AffineExpr, ends: Sequence[Index]) -> Index | None:
 # --- loops and block --------------------------------------------------------------------------------------------------
 
 
-def emit(generic: Generic, sizes: Sizes, name: str) -> None:
-    """Write the loops and the block before the op.
+def emit_loops(generic: GenericOp, sizes: ExtentSolver, name: str) -> None:
+    """Emit the loops and the block before the op.
 
         linalg.generic {iterator_types = ["parallel", "reduction"]} ...
     -->
@@ -158,7 +160,7 @@ def emit(generic: Generic, sizes: Sizes, name: str) -> None:
     with generic.place:
         for number, extent in enumerate(extents(generic, sizes)):
             if _varies(extent):
-                what = f"iterator d{number} of {generic.name} runs over a range that changes in a loop around it"
+                what = f"iterator d{number} of {generic.name} has a range that depends on an outer loop"
                 raise LinalgError(what, generic.op.location)
             with point:
                 loops.append(create.loop(f"i{number}", 0, extent))
@@ -167,15 +169,15 @@ def emit(generic: Generic, sizes: Sizes, name: str) -> None:
             _block(generic, sizes, name, loops)
 
 
-def _block(generic: Generic, sizes: Sizes, name: str, loops: Sequence[Loop]) -> None:
+def _block(generic: GenericOp, sizes: ExtentSolver, name: str, loops: Sequence[Loop]) -> None:
     runs = [Index.of(loop.var) for loop in loops]
-    places = [reshapes.element(v, reshapes.over(m, runs), sizes) for v, m in generic.accessed]
+    places = [reshapes.element(v, reshapes.apply_map(m, runs), sizes) for v, m in generic.accessed]
     written = [i for _, indices in places[len(places) - len(generic.outputs) :] for i in indices]
-    around = _around(generic, places, loops)
+    around = _outer_loops(generic, places, loops)
     kinds = {loop.var: _outer_kind(generic, loop.var, written, loops) for loop in around}
     again = [i for i in written if any(kinds.get(v) == "O" for v in i.values)]
     for loop, kind in zip(loops, generic.kinds, strict=True):
-        # a step of the loop around writes an element that another step wrote at another place of this one
+        # an iteration of the outer loop may write an element that another one writes at another point of the nest
         kinds[loop.var] = "O" if kind == "S" and any(i.uses(loop.var) for i in again) else kind
     specs = [IterSpec(f"v_{o.name}", kinds[o.var], o.lower, o.extent, Index.of(o.var)) for o in around]
     specs += [IterSpec(f"v{n}", kinds[o.var], 0, o.extent, Index.of(o.var)) for n, o in enumerate(loops)]
@@ -183,11 +185,13 @@ def _block(generic: Generic, sizes: Sizes, name: str, loops: Sequence[Loop]) -> 
     iters = {o.var: Index.of(it.var) for o, it in zip([*around, *loops], block.iters, strict=True)}
     moved = [(buffer, [i.substitute(iters) for i in indices]) for buffer, indices in places]
     with create.at_end(block.body):
-        Body(generic, sizes, iters, [iters[loop.var] for loop in loops]).write(moved)
+        BodyEmitter(generic, sizes, iters, [iters[loop.var] for loop in loops]).write(moved)
 
 
-def _around(generic: Generic, places: Sequence[tuple[ir.Value, list[Index]]], loops: Sequence[Loop]) -> list[Loop]:
-    """The loops around the op that its views depend on: they become iters too. Errors: LinalgError."""
+def _outer_loops(
+    generic: GenericOp, places: Sequence[tuple[ir.Value, list[Index]]], loops: Sequence[Loop]
+) -> list[Loop]:
+    """The enclosing loops that the op's views depend on, which become iters too. Errors: LinalgError."""
     own = {loop.var for loop in loops}
     found: list[Loop] = []
     for value in dict.fromkeys(v for _, indices in places for i in indices for v in i.values):
@@ -196,7 +200,7 @@ def _around(generic: Generic, places: Sequence[tuple[ir.Value, list[Index]]], lo
         owner = value.owner
         loop = Loop(owner.owner) if isinstance(owner, ir.Block) and is_loop(owner.owner.operation) else None
         if loop is None or any(_varies(i) for i in (*loop.lowers, *loop.uppers)):
-            what = f"{generic.name} depends on an index that is no loop over a range of sizes"
+            what = f"{generic.name} depends on an index that is not a loop variable with bounds over sizes"
             raise LinalgError(what, generic.op.location)
         found.append(loop)
     return found
@@ -206,16 +210,16 @@ def _varies(index: Index) -> bool:
     return any(not is_symbol(v) for v in index.values)
 
 
-def _outer_kind(generic: Generic, value: ir.Value, written: Sequence[Index], loops: Sequence[Loop]) -> str:
-    """Spatial where each step writes elements of its own, reduce where all steps add to the same, else opaque."""
-    if any(_apart(i, value, loops) for i in written):
+def _outer_kind(generic: GenericOp, value: ir.Value, written: Sequence[Index], loops: Sequence[Loop]) -> str:
+    """Spatial if iterations write disjoint elements, reduce if all accumulate into the same, else opaque."""
+    if any(_writes_disjoint(i, value, loops) for i in written):
         return "S"
     folds = all(new is not None for new, _ in _updates(generic)) and "O" not in generic.kinds
     return "R" if folds and not any(i.uses(value) for i in written) else "O"
 
 
-def _apart(index: Index, value: ir.Value, loops: Sequence[Loop]) -> bool:
-    """Whether each step of an outer loop writes elements of its own: it moves further than the inner loops reach."""
+def _writes_disjoint(index: Index, value: ir.Value, loops: Sequence[Loop]) -> bool:
+    """Whether iterations of an outer loop write disjoint elements: its stride exceeds the reach of the inner loops."""
     split = split_linear(index, [value, *(loop.var for loop in loops)])
     if split is None or _varies(split.rest):
         return False
@@ -225,8 +229,8 @@ def _apart(index: Index, value: ir.Value, loops: Sequence[Loop]) -> bool:
         if size is None:
             return False
         digits.append((factor, 0, size - 1))
-    reach = span(digits).size
-    return reach is not None and abs(split.factors[0]) >= reach
+    extent = span(digits).size
+    return extent is not None and abs(split.factors[0]) >= extent
 
 
 if TYPE_CHECKING:
@@ -236,10 +240,10 @@ Place = tuple[ir.Value, list[Index]]
 _SCALAR = ("arith", "math")
 
 
-class Body:
-    """Writes the computation of one generic at the insertion point."""
+class BodyEmitter:
+    """Emits the computation of one generic at the insertion point."""
 
-    def __init__(self, generic: Generic, sizes: Sizes, iters: dict[ir.Value, Index], own: Sequence[Index]):
+    def __init__(self, generic: GenericOp, sizes: ExtentSolver, iters: dict[ir.Value, Index], own: Sequence[Index]):
         self.generic = generic
         self.sizes = sizes
         self.iters = iters
@@ -250,7 +254,7 @@ class Body:
         self.loads: dict[ir.Value, Callable[[], ir.Value]] = {}
 
     def write(self, places: Sequence[Place]) -> None:
-        """Load, compute, store: all values are there before the first store."""
+        """Load, compute, store: all values are computed before the first store."""
         inputs, outputs = self.generic.inputs, self.generic.outputs
         given = iter(places)
         body = self.generic.body
@@ -271,7 +275,7 @@ class Body:
             create.store(value, *target)
 
     def value(self, root: ir.Value) -> ir.Value:
-        """The value inside the block; its operands come first, left to right, as an expression is evaluated."""
+        """The value inside the block; operands are emitted first, left to right."""
         pending = [root]
         while pending:
             value = pending[-1]
@@ -287,7 +291,7 @@ class Body:
         return self.made[root]
 
     def _needed(self, value: ir.Value) -> list[ir.Value]:
-        """What must be made before a value."""
+        """The values that must be emitted before a value."""
         if isinstance(value.owner, ir.Block):
             return []
         op = value.owner.operation
@@ -307,7 +311,9 @@ class Body:
         if op.name in ("memref.load", "affine.load") and self._is_inside(op):
             return self._gather(op)
         if op.name.split(".")[0] not in _SCALAR or len(op.results) != 1 or len(op.regions):
-            raise LinalgError(f"{op.name} in the body of {self.generic.name} is no arithmetic on elements", op.location)
+            raise LinalgError(
+                f"{op.name} in the body of {self.generic.name} is not arithmetic on elements", op.location
+            )
         copy = op.clone().operation
         for number, operand in enumerate(op.operands):
             copy.operands[number] = self.made[operand]
@@ -333,16 +339,16 @@ class Body:
             with op.location:
                 return create.load(*reshapes.element(buffer, known, self.sizes))
         if reshapes.is_view(buffer):
-            raise LinalgError("a view is read at an index that is not affine: read the buffer itself", op.location)
+            raise LinalgError("a view is read at a non-affine index: read the buffer itself", op.location)
         return memref.load(buffer, [self.made[i] for i in indices])
 
     def _is_plain_load(self, op: ir.Operation) -> bool:
         return op.name == "memref.load" and all(self._index(i) is not None for i in list(op.operands)[1:])
 
-    # --- indices ------------------------------------------------------------------------------------------------------
+    # --- indices -----------------------------------------------------------------------------------------------------
 
     def _index(self, value: ir.Value) -> Index | None:
-        """An index as an affine expression of iters and sizes; None for data and for what is not affine."""
+        """An index as an affine expression of iters and sizes; None for data and non-affine values."""
         if not isinstance(value.type, ir.IndexType):
             return None
         if value not in self.indices:
@@ -360,8 +366,8 @@ class Body:
         return found if all(is_symbol(v) or v in self.inside for v in found.values) else None
 
 
-def _positions(generic: Generic, own: Sequence[Index]) -> dict[ir.Value, Index]:
-    """What each `linalg.index` of the body is."""
+def _positions(generic: GenericOp, own: Sequence[Index]) -> dict[ir.Value, Index]:
+    """The value of each `linalg.index` of the body."""
     body = generic.body.operations if generic.body is not None else ()
     found = [op.operation for op in body if op.operation.name == "linalg.index"]
     return {op.results[0]: own[ir.IntegerAttr(op.attributes["dim"]).value] for op in found}

@@ -1,4 +1,4 @@
-"""Before linalg becomes loops: tensors become buffers, named ops become generics, results become parameters."""
+"""Upstream passes before the conversion: bufferize, generalize named ops, turn results into parameters."""
 
 from __future__ import annotations
 
@@ -11,25 +11,28 @@ from mlir.passmanager import PassManager
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
 
-CLAIM = "tir.claim"  # on an allocation that became a parameter: its number, while the sizes are not settled
+ALLOCATED_PARAMETER = "tir.claim"  # on an allocation that became a parameter: its position, until its sizes are known
 BUFFERIZE = "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map}"
 GENERALIZE = "linalg-generalize-named-ops"
 UPSTREAM = (BUFFERIZE, GENERALIZE)
 _COMMAND = BUFFERIZE.replace("{", '="').replace("}", '"')
-_HINT = f"; tensors become memrefs by `mlir-opt --{_COMMAND}`, which stops here: take this op out of the program first"
+_HINT = (
+    f"; tensors are converted to memrefs by `mlir-opt --{_COMMAND}`, which stops here: remove "
+    "this op from the program first"
+)
 
 
 def prepare(module: ir.Module) -> None:
-    """In place: every tensor a memref, every linalg op a `linalg.generic`, no function with results.
+    """In place: make every tensor a memref and every linalg op a `linalg.generic`, and remove function results.
 
-    The name of a named op stays in the location of its generic: the block will be called so.
+    The name of a named op is kept in the location of its generic, for the name of the block.
     """
     for op in walk.ops(module.operation):
         if op.name.startswith("linalg.") and op.name != "linalg.generic" and len(op.regions):
             op.location = ir.Location.name(op.name.partition(".")[2], op.location)
     if any(_has_tensor(op) for op in walk.ops(module.operation)):
-        run(module, [BUFFERIZE], _HINT)
-    run(module, [GENERALIZE])
+        run_upstream(module, [BUFFERIZE], _HINT)
+    run_upstream(module, [GENERALIZE])
     for func in funcs(module):
         results_to_params(func)
 
@@ -40,9 +43,9 @@ def _has_tensor(op: ir.Operation) -> bool:
 
 
 def results_to_params(func: Func) -> None:
-    """`return %alloc` -> one more parameter in the place of the allocation; a returned parameter is just left out."""
+    """`return %alloc` -> an additional parameter instead of the allocation; a returned parameter is dropped."""
     if len(func.op.regions[0].blocks) != 1:
-        raise LinalgError(f"function {func.name} has several basic blocks; loops and blocks have one", func.op.location)
+        raise LinalgError(f"function {func.name} has several basic blocks; only one is supported", func.op.location)
     end = list(func.body.operations)[-1].operation
     returned = list(dict.fromkeys(_source(v, end) for v in end.operands))
     if not len(end.operands):
@@ -52,7 +55,7 @@ def results_to_params(func: Func) -> None:
         if not isinstance(value.owner, ir.Block):
             arg = func.body.add_argument(value.type, value.owner.location)
             value.replace_all_uses_with(arg)
-            value.owner.operation.attributes[CLAIM] = attrs.to_attr(len(facts))
+            value.owner.operation.attributes[ALLOCATED_PARAMETER] = attrs.to_attr(len(facts))
             facts.append(ir.DictAttr.get({}))
     with ir.InsertionPoint(end), end.location:
         ir.Operation.create("func.return")
@@ -64,7 +67,7 @@ def results_to_params(func: Func) -> None:
 
 
 def _source(value: ir.Value, end: ir.Operation) -> ir.Value:
-    """The parameter or allocation that is returned, behind casts."""
+    """The parameter or allocation that is returned, through casts."""
     while not isinstance(value.owner, ir.Block) and value.owner.name == "memref.cast":
         value = value.owner.operands[0]
     owner = value.owner
@@ -73,8 +76,8 @@ def _source(value: ir.Value, end: ir.Operation) -> ir.Value:
             return value
     what = "a parameter" if isinstance(owner, ir.Block) else owner.name
     raise LinalgError(
-        f"the function returns a {value.type} made by {what}; it may return buffers that it allocates as a whole, "
-        "or write its results to parameters",
+        f"the function returns a {value.type} made by {what}; it may return whole buffers that it "
+        "allocates, or write its results to parameters",
         end.location,
     )
 
@@ -86,12 +89,12 @@ def _argument_facts(func: Func) -> list[ir.Attribute]:
 
 
 def update_type(func: Func) -> None:
-    """The type of the function is that of its block's arguments, without results."""
+    """Set the type of the function to that of its block arguments, without results."""
     func.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in func.args], []))
 
 
-def run(module: ir.Module, passes: Sequence[str], hint: str = "") -> None:
-    """Run passes in order, in place. Errors: LinalgError with the first complaint, followed by `hint`."""
+def run_upstream(module: ir.Module, passes: Sequence[str], hint: str = "") -> None:
+    """Run passes in order, in place. Errors: LinalgError with the first diagnostic, followed by `hint`."""
     said: list[Any] = []
 
     def take(diagnostic: Any) -> bool:
@@ -101,7 +104,7 @@ def run(module: ir.Module, passes: Sequence[str], hint: str = "") -> None:
 
     context: Any = module.context
     handler = context.attach_diagnostic_handler(take)
-    # else the bindings end the process when a pass complains and succeeds
+    # otherwise the bindings abort when a pass emits an error but succeeds
     context.emit_error_diagnostics = True
     try:
         PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)

@@ -1,4 +1,4 @@
-"""linalg in and out as passes of `tir-opt`."""
+"""The linalg conversions as passes of `tir-opt`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tir_mlir.passes.linalg.to_linalg import to_linalg
 
 @dataclass(frozen=True)
 class Conversion:
-    """A rewrite of a whole module, in place; options are strings."""
+    """A rewrite of a whole module, in place. Options are strings."""
 
     name: str
     help: str
@@ -34,14 +34,16 @@ def _to(module: ir.Module, named: str = "false", strict: str = "false") -> None:
 
 def _flag(option: str, text: str) -> bool:
     if text not in ("true", "false", "1", "0"):
-        raise TirError(f"option {option}={text}: true or false is needed")
+        raise TirError(f"option {option}={text}: expected true or false")
     return text in ("true", "1")
 
 
 CONVERSIONS = {
     c.name: c
     for c in (
-        Conversion("tir-from-linalg", "linalg ops on tensors or memrefs become loops and blocks", _from),
-        Conversion("tir-to-linalg", "block nests that are pure tensor computations become linalg ops on memrefs", _to),
+        Conversion("tir-from-linalg", "Lower linalg ops on tensors or memrefs to loops and blocks", _from),
+        Conversion(
+            "tir-to-linalg", "Raise block nests that are pure tensor computations to linalg ops on memrefs", _to
+        ),
     )
 }

@@ -1,4 +1,4 @@
-"""Views of buffers (`memref.subview` and the like): their extents, and where their elements lie in the buffer."""
+"""Views of buffers (`memref.subview` etc.): their extents, and the buffer elements that they refer to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Buffer, Index, attrs, read_map
 
 if TYPE_CHECKING:
-    from tir_mlir.passes.linalg.extents import Sizes
+    from tir_mlir.passes.linalg.extents import ExtentSolver
 
 Indices = Sequence[Index]
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -26,18 +26,18 @@ def is_view_op(op: Any) -> bool:
     return op.operation.name in _VIEWS
 
 
-def extents(value: ir.Value, sizes: Sizes) -> list[Index]:
-    """The extents of an allocation or a view, as far as they are known."""
+def extents(value: ir.Value, sizes: ExtentSolver) -> list[Index]:
+    """The extents of an allocation or view, as far as known."""
     op = value.owner.operation
     if op.name in ("memref.alloc", "memref.alloca"):
         return _filled(Buffer(value).shape, _sizes_of(op, sizes))
     if op.name in _VIEWS:
         return _VIEWS[op.name][0](op, sizes)
-    raise LinalgError(f"a buffer made by {op.name} is not supported: {_WAY_OUT}", op.location)
+    raise LinalgError(f"a buffer made by {op.name} is not supported: {_FIX}", op.location)
 
 
-def element(value: ir.Value, indices: Indices, sizes: Sizes) -> tuple[ir.Value, list[Index]]:
-    """The parameter or allocation behind a view, and the place of the view's element in it."""
+def element(value: ir.Value, indices: Indices, sizes: ExtentSolver) -> tuple[ir.Value, list[Index]]:
+    """The parameter or allocation of a view, and the indices of the view's element in it."""
     found = list(indices)
     while is_view(value):
         op = value.owner.operation
@@ -46,8 +46,8 @@ def element(value: ir.Value, indices: Indices, sizes: Sizes) -> tuple[ir.Value, 
     return value, [i.simplified() for i in found]
 
 
-def over(map_: ir.AffineMap, indices: Indices) -> list[Index]:
-    """The results of an indexing map at these indices."""
+def apply_map(map_: ir.AffineMap, indices: Indices) -> list[Index]:
+    """The results of an indexing map at given indices."""
     values = list(dict.fromkeys(v for i in indices for v in i.values))
     swap = []
     for index in indices:
@@ -58,9 +58,7 @@ def over(map_: ir.AffineMap, indices: Indices) -> list[Index]:
     return read_map(ir.AffineMap.get(len(values), 0, exprs), values)
 
 
-_WAY_OUT = (
-    "linalg programs use parameters, memref.alloc, and views of these (subview, cast, expand_shape, collapse_shape)"
-)
+_FIX = "linalg programs use parameters, memref.alloc, and views of these (subview, cast, expand_shape, collapse_shape)"
 
 
 def _filled(shape: Sequence[int | None], dynamic: Sequence[Index]) -> list[Index]:
@@ -68,7 +66,7 @@ def _filled(shape: Sequence[int | None], dynamic: Sequence[Index]) -> list[Index
     return [Index.constant(n) if n is not None else next(given) for n in shape]
 
 
-def _sizes_of(op: ir.Operation, sizes: Sizes) -> list[Index]:
+def _sizes_of(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     count = attrs.integers(op, "operandSegmentSizes")[0]
     return [sizes.term(v) for v in list(op.operands)[:count]]
 
@@ -76,24 +74,24 @@ def _sizes_of(op: ir.Operation, sizes: Sizes) -> list[Index]:
 # --- casts ------------------------------------------------------------------------------------------------------------
 
 
-def _cast_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
-    """A cast says what the sizes are."""
+def _cast_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
+    """The extents of a cast, which equates those of its source with the static ones."""
     found = sizes.of(op.operands[0])
     for known, size in zip(found, Buffer(op.results[0]).shape, strict=True):
         if size is not None:
-            sizes.equal(known, Index.constant(size), op, "what is cast")
+            sizes.equal(known, Index.constant(size), op, "the source of a cast")
     return found
 
 
-def _same(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+def _same(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
     return list(indices)
 
 
 # --- subview ----------------------------------------------------------------------------------------------------------
 
 
-def _window(op: ir.Operation, sizes: Sizes) -> list[list[Index]]:
-    """Offsets, sizes and strides of a subview, one a dimension of its source."""
+def _subview_params(op: ir.Operation, sizes: ExtentSolver) -> list[list[Index]]:
+    """Offsets, sizes and strides of a subview, for each dimension of its source."""
     counts = attrs.integers(op, "operandSegmentSizes")
     operands = list(op.operands)[1:]
     found = []
@@ -104,36 +102,36 @@ def _window(op: ir.Operation, sizes: Sizes) -> list[list[Index]]:
     return found
 
 
-def _kept(op: ir.Operation) -> list[bool]:
-    """Which dimensions of the source the result has: where it has fewer, some of size 1 are left out."""
+def _kept_dims(op: ir.Operation) -> list[bool]:
+    """Which dimensions of the source the result has; rank reduction drops dimensions of size 1."""
     shape = Buffer(op.results[0]).shape
     static = [None if n == _DYNAMIC else n for n in attrs.integers(op, "static_sizes")]
     kept, at = [], 0
     for position, size in enumerate(static):
         rest = static[position:]
-        keep = at < len(shape) and shape[at] == size and not (size == 1 and _fits(rest[1:], shape[at:]))
+        keep = at < len(shape) and shape[at] == size and not (size == 1 and _is_rank_reduction(rest[1:], shape[at:]))
         kept.append(keep)
         at += keep
     return kept
 
 
-def _fits(source: Sequence[int | None], shape: Sequence[int | None]) -> bool:
-    """Whether `shape` is `source` with some sizes of 1 left out."""
+def _is_rank_reduction(source: Sequence[int | None], shape: Sequence[int | None]) -> bool:
+    """Whether `shape` is `source` without some dimensions of size 1."""
     if not source:
         return not shape
-    if shape and source[0] == shape[0] and _fits(source[1:], shape[1:]):
+    if shape and source[0] == shape[0] and _is_rank_reduction(source[1:], shape[1:]):
         return True
-    return source[0] == 1 and _fits(source[1:], shape)
+    return source[0] == 1 and _is_rank_reduction(source[1:], shape)
 
 
-def _subview_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
-    return [s for s, keep in zip(_window(op, sizes)[1], _kept(op), strict=True) if keep]
+def _subview_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
+    return [s for s, keep in zip(_subview_params(op, sizes)[1], _kept_dims(op), strict=True) if keep]
 
 
-def _subview_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+def _subview_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
     given = iter(indices)
-    offsets, _, strides = _window(op, sizes)
-    return [o + next(given) * s if keep else o for o, s, keep in zip(offsets, strides, _kept(op), strict=True)]
+    offsets, _, strides = _subview_params(op, sizes)
+    return [o + next(given) * s if keep else o for o, s, keep in zip(offsets, strides, _kept_dims(op), strict=True)]
 
 
 # --- other shapes -----------------------------------------------------------------------------------------------------
@@ -152,16 +150,16 @@ def _inner(shape: Sequence[Index], group: Sequence[int], op: ir.Operation) -> li
     return [n for n in found if n is not None]
 
 
-def _expand_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
+def _expand_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     shape = _filled(Buffer(op.results[0]).shape, [sizes.term(v) for v in list(op.operands)[1:]])
     for whole, group in zip(sizes.of(op.operands[0]), _groups(op), strict=True):
         inner = math.prod(_inner(shape, group, op))
         if group:
-            sizes.equal(whole, shape[group[0]] * inner, op, "what is expanded")
+            sizes.equal(whole, shape[group[0]] * inner, op, "the source of expand_shape")
     return [sizes.known(s) for s in shape]
 
 
-def _expand_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+def _expand_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
     shape, found = sizes.of(op.results[0]), []
     for group in _groups(op):
         index = indices[group[0]]
@@ -171,14 +169,14 @@ def _expand_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[In
     return found
 
 
-def _collapse_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
+def _collapse_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     shape = sizes.of(op.operands[0])
     return [shape[g[0]] * math.prod(_inner(shape, g, op)) for g in _groups(op)]
 
 
-def _collapse_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+def _collapse_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
     shape = sizes.of(op.operands[0])
-    if not _groups(op):  # every dimension has size 1
+    if not _groups(op):  # all dimensions have size 1
         return [Index.constant(0) for _ in shape]
     found = []
     for index, group in zip(indices, _groups(op), strict=True):
@@ -191,16 +189,16 @@ def _collapse_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[
 
 
 def _order(op: ir.Operation) -> list[int]:
-    """Dimension of the source for each dimension of a `memref.transpose`."""
+    """The dimension of the source for each dimension of a `memref.transpose`."""
     return [ir.AffineDimExpr(e).position for e in attrs.affine_map(op, "permutation").results]
 
 
-def _transpose_extents(op: ir.Operation, sizes: Sizes) -> list[Index]:
+def _transpose_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     shape = sizes.of(op.operands[0])
     return [shape[d] for d in _order(op)]
 
 
-def _transpose_element(op: ir.Operation, indices: Indices, sizes: Sizes) -> list[Index]:
+def _transpose_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
     by_source = dict(zip(_order(op), indices, strict=True))
     return [by_source[d] for d in range(len(indices))]
 

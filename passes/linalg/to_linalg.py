@@ -1,4 +1,4 @@
-"""Loops and blocks -> linalg on buffers, in place."""
+"""Raise block nests to linalg ops on buffers, in place."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tir_mlir.dialect.computation import Form, NotRaisable, raise_form
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine, NotProvable
 from tir_mlir.dialect.ir import Block, Func, Loop, attrs, create, edit, funcs, is_block, is_loop, walk
 from tir_mlir.passes.linalg import prepare
-from tir_mlir.passes.linalg.emit_linalg import Writer
-from tir_mlir.passes.linalg.extents import restore
+from tir_mlir.passes.linalg.emit_linalg import LinalgEmitter
+from tir_mlir.passes.linalg.extents import restore_shape_variables
 
 
 @dataclass(frozen=True)
 class Stayed:
-    """A block that is still a block, and what about it no linalg op can say; `place` is `file:line:column` or empty."""
+    """A block that could not be raised, and the reason; `place` is `file:line:column` or empty."""
 
     func: str
     block: str
@@ -37,8 +37,8 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
         linalg.fill ins(%zero) outs(%C)
         linalg.generic {iterator_types = ["parallel", "parallel", "reduction"]} ins(%A, %B) outs(%C) {...}
 
-    What is no such computation stays as it is and is reported, with the reason. `named`: upstream gives generics the
-    name of the op that they are, where there is one. `strict`: what stays is a LinalgError.
+    Other blocks stay and are reported with the reason. `named`: upstream specializes generics to named ops where
+    possible. `strict`: raises LinalgError for a block that stays.
     """
     stayed: list[Stayed] = []
     for func in funcs(module):
@@ -47,12 +47,12 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
     if named:
         specialize(module)
         for func in funcs(module):
-            restore(func)
+            restore_shape_variables(func)
     return stayed
 
 
 def _raise_below(around: ir.Operation, func: Func, stayed: list[Stayed], strict: bool) -> None:
-    """Raise the nests in the body of a function or loop, the largest that can be raised."""
+    """Raise the nests in the body of a function or loop, the largest possible ones."""
     for op in [o.operation for o in around.regions[0].blocks[0].operations]:
         if not is_loop(op) and not len(op.regions):
             continue
@@ -65,9 +65,9 @@ def _raise_below(around: ir.Operation, func: Func, stayed: list[Stayed], strict:
             _raise_below(op, func, stayed, strict and len(inner) > 1)
             if len(stayed) == before or len(inner) > 1:
                 continue
-            del stayed[before:]  # one nest: what stops the whole of it says more
+            del stayed[before:]  # a single nest: the reason for the whole nest is more specific
         blocks = [(block.name, block.op.location) for block in _blocks(op)] or [("", op.location)]
-        found = [Stayed(func.name, name, reason, _shown(location)) for name, location in blocks]
+        found = [Stayed(func.name, name, reason, _location_text(location)) for name, location in blocks]
         if strict:
             raise LinalgError(str(found[0]), blocks[0][1])
         stayed += found
@@ -78,12 +78,12 @@ def _blocks(op: ir.Operation) -> list[Block]:
 
 
 def _raise_nest(op: ir.Operation) -> str | None:
-    """Put linalg ops in the place of a nest; the reason when that cannot be."""
+    """Replace a nest by linalg ops; returns the reason if that is not possible."""
     lone = is_block(op) and bool(Block(op).iters)
-    top = _wrapped(op) if lone else op
+    top = _in_unit_loop(op) if lone else op
     try:
         form, name = _form(top)
-        writer = Writer(form)
+        writer = LinalgEmitter(form)
     except (NotRaisable, NotProvable, NotAffine) as error:
         if lone:
             op.move_before(top)
@@ -95,8 +95,8 @@ def _raise_nest(op: ir.Operation) -> str | None:
     return None
 
 
-def _wrapped(op: ir.Operation) -> ir.Operation:
-    """A block outside of loops in a loop that runs once: its iters are then those of a nest."""
+def _in_unit_loop(op: ir.Operation) -> ir.Operation:
+    """Wrap a block without loops in a loop of extent 1, so that it is a nest."""
     with ir.InsertionPoint(op), op.location:
         loop = create.loop("once", 0, 1)
     op.move_before(list(loop.body.operations)[-1])
@@ -113,7 +113,7 @@ def _form(op: ir.Operation) -> tuple[Form, str]:
     return form, blocks[0].name if blocks else "generic"
 
 
-def _shown(location: ir.Location) -> str:
+def _location_text(location: ir.Location) -> str:
     """`file:line:column` of a location."""
     found = re.search(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)', str(location))
     return f"{found[1]}:{found[2]}:{found[3]}" if found else ""
@@ -129,17 +129,17 @@ _KEPT = "tir.kinds"
 
 
 def specialize(module: ir.Module) -> None:
-    """Give every generic that is a named op its name, in place.
+    """Specialize generics to named ops, in place.
 
-    Upstream takes a convolution of a plain image for `conv_1d`, `conv_2d`, `conv_3d` also where its windows lie some
-    way apart, which these cannot say: generics like that are made unlike a convolution while it looks.
+    Upstream specializes a convolution of a plain image to `conv_1d`, `conv_2d`, `conv_3d` even if its windows have a
+    stride, which these ops cannot express. Such generics are disguised while the pass runs.
     """
     for op in walk.ops(module.operation):
         if op.name == "linalg.generic" and _is_spaced(op):
             kinds = op.attributes[_KINDS]
             op.attributes[_KEPT] = kinds
             op.attributes[_KINDS] = ir.ArrayAttr.get([_parallel()] * len(ir.ArrayAttr(kinds)))
-    prepare.run(module, ["func.func(linalg-specialize-generic-ops)"])
+    prepare.run_upstream(module, ["func.func(linalg-specialize-generic-ops)"])
     for op in walk.ops(module.operation):
         if _KEPT in op.attributes:
             op.attributes[_KINDS] = op.attributes[_KEPT]
@@ -151,7 +151,7 @@ def _parallel() -> ir.Attribute:
 
 
 def _is_spaced(op: ir.Operation) -> bool:
-    """Whether a generic is a convolution without batches and channels whose windows are not neighbours."""
+    """Whether a generic is a convolution without batches and channels whose windows have a stride."""
     maps = [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(op.attributes["indexing_maps"])]
     if attrs.integers(op, "operandSegmentSizes") != [2, 1] or maps[0].n_dims != 2 * len(maps[-1].results):
         return False

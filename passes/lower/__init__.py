@@ -1,4 +1,4 @@
-"""Lowering of a TensorIR module to LLVM: the passes by name, and the pipeline through all of them."""
+"""Lowering passes from TensorIR on upstream MLIR to the LLVM dialect, by name, and the pipeline of all of them."""
 
 import importlib
 import pkgutil

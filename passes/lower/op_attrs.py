@@ -1,4 +1,4 @@
-"""What ops say: their attributes as Python values, and what holds wherever they stand."""
+"""Attributes of ops as Python values, small constants, and bounds that hold at an op."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from tir_mlir.dialect.presburger import intervals, sets
 
 
 def index_of(value: ir.Value) -> Index:
-    """An index value as an expression (an `affine.apply` is looked into, a constant is its number)."""
+    """An index value as an expression; looks through `affine.apply` and constants."""
     source = defining_op(value)
     if source is not None and source.name == "arith.constant":
         return Index.constant(ir.IntegerAttr(source.attributes["value"]).value)
     return read_map(ir.AffineMap.get_identity(1), [value])[0]
 
 
-def dense(values: Any, type_: ir.Type | None = None) -> ir.Attribute:
-    """A NumPy array as a dense attribute, of a shaped type when given."""
+def dense_attr(values: Any, type_: ir.Type | None = None) -> ir.Attribute:
+    """A NumPy array as a dense attribute, of a given shaped type."""
     get: Any = ir.DenseElementsAttr.get
     return get(values) if type_ is None else get(values, type=type_)
 
 
-def zeros(type_: ir.Type) -> ir.Value:
-    """A vector of zeros."""
+def zero_vector(type_: ir.Type) -> ir.Value:
+    """Emit a vector of zeros."""
     element = ir.VectorType(type_).element_type
     zero = ir.FloatAttr.get(element, 0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
     return arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, zero))
 
 
-def always(op: ir.Operation, index: Index) -> bool:
-    """Whether `index >= 0` in every iteration of the loops around an op: by ranges, else by isl."""
+def is_nonnegative(op: ir.Operation, index: Index) -> bool:
+    """Whether `index >= 0` in every iteration of the loops around an op, by intervals, then isl."""
     if intervals.at_least_zero(index, intervals.around(op)):
         return True
     try:
         domain = sets.domain(op, extra=[index])
         with sets.question("a bound"):
             return sets.holds(domain, index)
-    except (NotProvable, KeyError):  # a value that isl does not know
+    except (NotProvable, KeyError):  # a value that isl cannot express
         return False

@@ -1,65 +1,65 @@
-"""The order of our passes, and the upstream passes that finish the work.
+"""The lowering pipeline: our passes, then upstream passes down to the LLVM dialect.
 
-Kept out for open reports of wrong code: affine-super-vectorize, affine-loop-fusion, scf-parallel-loop-fusion,
-affine-data-copy-generate, affine-parallelize.
+Upstream passes left out because of open miscompilation reports: affine-super-vectorize, affine-loop-fusion,
+scf-parallel-loop-fusion, affine-data-copy-generate, affine-parallelize.
 """
 
 from __future__ import annotations
 
-OURS = (
+MODULE_PASSES = (
     "tir-lower-fastmath",  # needs the reduce iters
-    "tir-lower-align",  # before blocks go: they carry the wish
+    "tir-lower-align",  # before blocks go: they carry the annotation
     "tir-lower-blocks",
-    "tir-lower-collapsed",  # before loops are cut: few accesses still
+    "tir-lower-collapsed",  # before loops are peeled: fewer accesses
     "tir-lower-conditions",
     "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations
     "tir-lower-guards",
-    "tir-lower-tails",  # after compact: buffers of a tile are private to it still
-    "tir-lower-prefetch",  # loops are cut: each piece asks for its own
+    "tir-lower-tails",  # after compact: buffers of a tile are still private to it
+    "tir-lower-prefetch",  # loops are peeled: each piece gets its own prefetches
     "tir-lower-races",
-    "tir-lower-bools",  # before vectors: a vector of bits is packed
+    "tir-lower-bools",  # before vectors: a vector of i1 is packed
     "tir-lower-transposed",
     "tir-lower-interleaved",
-    "tir-lower-runs",  # before vectors: whole copies are taken
-    "tir-lower-vectorized",  # before unrolling copies the loops
+    "tir-lower-runs",  # before vectors: matches whole copies
+    "tir-lower-vectorized",  # before unrolling clones the loops
     "tir-lower-unrolled",
-    "tir-lower-registers",  # blocks of straight code now
+    "tir-lower-registers",  # bodies are straight-line code now
     "tir-lower-threads",
     "tir-lower-parallel",
-    "tir-lower-strides",  # shapes are final, vectors are made
-    "tir-lower-allocs",  # after parallel: memory at the start of the iteration that owns it
+    "tir-lower-strides",  # shapes are final, vectors exist
+    "tir-lower-allocs",  # after parallel: allocates at the start of the owning iteration
     "tir-lower-scopes",
     "tir-lower-abi",
 )
 
-CLEAN = ("canonicalize", "cse")
+CLEANUP = ("canonicalize", "cse")
 
-LOOPS = ("lower-affine", "tir-lower-repeats")
+LOOP_PASSES = ("lower-affine", "tir-lower-repeats")
 
-THREADS = (
+THREAD_PASSES = (
     "convert-scf-to-openmp",
-    "tir-lower-thread-stack",  # allocas to the start of the thread; frees the body of its alloca_scope
-    "canonicalize",  # and inlines the scope, which convert-scf-to-cf cannot take
+    "tir-lower-thread-stack",  # allocas to the start of the thread, so that alloca_scope is free of them
+    "canonicalize",  # inlines the alloca_scope, which convert-scf-to-cf does not support
 )
 
-ARITH = (
-    "math-extend-to-supported-types{target-type=f32}",  # exp of f16: no such function, so by f32
-    "tir-lower-math",  # with vectors made, and f16 out of the way
+ARITH_PASSES = (
+    "math-extend-to-supported-types{target-type=f32}",  # exp of f16 has no function: through f32
+    "tir-lower-math",  # vectors exist, f16 is gone
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
     "tir-lower-bf16",
-    "tir-lower-extrema",  # before they become choices
-    "arith-expand{include-bf16=true}",  # floordivsi and friends; bf16 without a support library
+    "tir-lower-extrema",  # before arith-expand turns them into selects
+    "arith-expand{include-bf16=true}",  # floordivsi etc.; bf16 without a runtime library
 )
 
-LLVM = (
+LLVM_PASSES = (
     "expand-strided-metadata",
-    "lower-affine",  # again: the pass before makes affine.apply
-    "finalize-memref-to-llvm",  # before the control flow goes: allocas in parallel bodies
+    "lower-affine",  # again: expand-strided-metadata creates affine.apply
+    "finalize-memref-to-llvm",  # before control flow is lowered: allocas in parallel bodies
     "convert-scf-to-cf",
     "convert-openmp-to-llvm",
     "convert-vector-to-llvm",
     "convert-to-llvm",
-    "convert-math-to-libm",  # after, for what LLVM has no intrinsic for (first, it would ask libm for rsqrt)
+    "convert-math-to-libm",  # afterwards, for functions without an LLVM intrinsic (earlier, rsqrt would become a call)
     "convert-to-llvm",
     "reconcile-unrealized-casts",
     "tir-lower-pointers",  # views are sums now
@@ -68,16 +68,16 @@ LLVM = (
 )
 
 
-def names(parallel: bool) -> tuple[str, ...]:
-    """Everything after our own passes, in order."""
-    return (*CLEAN, *LOOPS, *(THREADS if parallel else ()), *ARITH, *LLVM)
+def pass_names(parallel: bool) -> tuple[str, ...]:
+    """All passes after our own module passes, in order."""
+    return (*CLEANUP, *LOOP_PASSES, *(THREAD_PASSES if parallel else ()), *ARITH_PASSES, *LLVM_PASSES)
 
 
 def stages(parallel: bool) -> list[tuple[str, ...]]:
-    """The same as runs of upstream passes with our own passes between them, one tuple each."""
+    """The same, grouped: runs of upstream passes, and our own passes as tuples of one."""
     runs: list[tuple[str, ...]] = []
     upstream: list[str] = []
-    for name in names(parallel):
+    for name in pass_names(parallel):
         if name.startswith("tir-"):
             runs += [tuple(upstream), (name,)]
             upstream = []
@@ -86,6 +86,6 @@ def stages(parallel: bool) -> list[tuple[str, ...]]:
     return [run for run in (*runs, tuple(upstream)) if run]
 
 
-def text(passes: tuple[str, ...]) -> str:
+def pipeline_text(passes: tuple[str, ...]) -> str:
     """A run of upstream passes as the argument of `mlir-opt --pass-pipeline`."""
     return f"builtin.module({','.join(passes)})"

@@ -1,4 +1,4 @@
-"""Lowering passes by name: what `tir-opt` and `lower_to_llvm` run."""
+"""Registry of the lowering passes, for `tir-opt` and `lower_to_llvm`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tir_mlir.dialect.ir import Func, attrs, funcs, walk
 
 @dataclass(frozen=True)
 class LoweringPass:
-    """A rewrite of a whole module, in place. `run` raises LoweringError for a program it cannot take."""
+    """A rewrite of a whole module in place. `run` raises LoweringError for an unsupported program."""
 
     name: str
     help: str
@@ -38,19 +38,19 @@ def lowering(name: str, help_: str) -> Callable[[Callable[..., Any]], Callable[.
 
 
 def programs(module: ir.Module) -> list[Func]:
-    """The tensor programs of a module: functions with a body, kernels (private and without an id) left out."""
+    """The tensor programs of a module: functions with a body, except kernels (private and without an id)."""
     return [f for f in funcs(module) if attrs.ID in f.op.attributes or not is_private(f.op)]
 
 
 def is_private(func: ir.Operation) -> bool:
-    """Whether a function is only visible in its module."""
+    """Whether a function has private visibility."""
     if "sym_visibility" not in func.attributes:
         return False
     return ir.StringAttr(func.attributes["sym_visibility"]).value == "private"
 
 
-def place(op: ir.Operation) -> str:
-    """Where the user wrote an op, for messages: `file.py:12`, or the op's name when nobody wrote it."""
+def location_text(op: ir.Operation) -> str:
+    """The source location of an op for messages: `file.py:12`, or the op's name and function if unknown."""
     location = op.location
     while location.is_a_name():
         location = location.child_loc
@@ -66,14 +66,16 @@ def _function_name(op: ir.Operation) -> str:
     return "the module"
 
 
-HEARD: ContextVar[list[str] | None] = ContextVar("HEARD", default=None)  # a build keeps what is said, to say it again
+RECORDED_WARNINGS: ContextVar[list[str] | None] = ContextVar(
+    "HEARD", default=None
+)  # a build records the warnings, to repeat them on a cache hit
 
 
 class LoweringWarning(UserWarning):
-    """The result is right, but not as fast as the program asked for."""
+    """The result is correct, but slower than the program asked for."""
 
     def __init__(self, *args: object):
         super().__init__(*args)
-        heard = HEARD.get()
+        heard = RECORDED_WARNINGS.get()
         if heard is not None:
             heard.append(str(self))

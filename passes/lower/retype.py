@@ -1,4 +1,4 @@
-"""Changing the types of memory throughout a module: values, bodies, signatures and declarations together."""
+"""Change memref types throughout a module: values, bodies, signatures and declarations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ Change = Callable[[ir.Type], ir.Type]
 
 
 def retype(everything: Sequence[ir.Operation], change: Change) -> bool:
-    """Apply `change` to the memref types of all given ops; whether any changed. Loads and stores are the caller's."""
+    """Apply `change` to the memref types of all given ops; returns whether any changed. The caller fixes loads and
+    stores.
+    """
     changed = False
     for op in everything:
         for value in _values(op):

@@ -1,4 +1,4 @@
-"""The whole way down: our mapping to the LLVM dialect."""
+"""Lower a module from TensorIR to the LLVM dialect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi
 from tir_mlir.passes.lower.loops.registers import REGISTERS
-from tir_mlir.passes.lower.registry import LOWERINGS, place
+from tir_mlir.passes.lower.registry import LOWERINGS, location_text
 
 CPU_TARGETS = ("llvm", "cpu")
 
@@ -26,32 +26,32 @@ def lower_to_llvm(
     timing: dict[str, float] | None = None,
     registers: tuple[int, int] | None = None,
 ) -> int:
-    """Lower a module in place: our mapping -> LLVM dialect, ready for ExecutionEngine and mlir-translate.
+    """Lower a module in place to the LLVM dialect, ready for ExecutionEngine and mlir-translate.
 
-    Public functions get a C interface (`_mlir_ciface_NAME`, one pointer to a descriptor an argument). `timing` collects
-    seconds by pass; `registers` (bits of a vector register, how many) lets a LoweringWarning tell of tiles that do not
-    fit. Returns the bytes of constant size that a function takes of the heap, at most. Raises LoweringError for a
-    target that is not the CPU, and where an op has no way to LLVM.
+    Public functions get a C interface (`_mlir_ciface_NAME`, one pointer to a memref descriptor for each argument).
+    `timing` collects seconds by pass; with `registers` (bits of a vector register, number of registers) a
+    LoweringWarning reports tiles that do not fit. Returns the maximal constant-size heap use of a function, in bytes.
+    Raises LoweringError for a target other than the CPU, and for ops that cannot be lowered.
     """
     if (target or "llvm").split()[0] not in CPU_TARGETS:
         raise LoweringError(f'target "{target}" is not supported by this lowering; use "llvm" (the CPU)')
-    clock = Clock(timing)
+    clock = PassTimer(timing)
     with entered():
-        promised = abi.promises(module)
+        promised = abi.noalias_functions(module)
         attrs.put(module.operation, REGISTERS, registers)
-        said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.OURS}
+        said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES}
         for run in pipeline.stages(parallel=said["tir-lower-parallel"]):
             if run[0].startswith("tir-"):
                 clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
             else:
                 clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
-        abi.keep_promises(module, promised)
-        _check(module)
+        abi.set_noalias(module, promised)
+        _check_converted(module)
     return said["tir-lower-allocs"]
 
 
-class Clock:
-    """Seconds by pass, when somebody wants to know."""
+class PassTimer:
+    """Seconds by pass, if requested."""
 
     def __init__(self, seconds: dict[str, float] | None):
         self.seconds = seconds
@@ -65,22 +65,22 @@ class Clock:
 
 
 def run_upstream(module: ir.Module, passes: tuple[str, ...]) -> None:
-    """Run upstream passes; their complaints become a LoweringError."""
+    """Run upstream passes; their diagnostics become a LoweringError."""
     try:
-        PassManager.parse(pipeline.text(passes)).run(module.operation)
+        PassManager.parse(pipeline.pipeline_text(passes)).run(module.operation)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         found = "; ".join(f"{d.location}: {d.message}" for d in error.error_diagnostics) or str(error)
         raise LoweringError(f"upstream passes {', '.join(passes)} failed: {found}") from error
 
 
-def _check(module: ir.Module) -> None:
-    """Upstream conversions leave what they cannot convert and say nothing: find it here."""
-    left = abi.foreign_ops(module)
+def _check_converted(module: ir.Module) -> None:
+    """Refuse ops that the upstream conversions silently left unconverted."""
+    left = abi.unconverted_ops(module)
     if not left:
         return
     culprit = next((op for op in left if op.name != "builtin.unrealized_conversion_cast"), left[0])
     kinds = ", ".join(sorted({op.name for op in left}))
     raise LoweringError(
-        f"{place(culprit)}: {culprit.name} has no way to LLVM (left over: {kinds}). "
-        "Write it with affine, arith, math, memref, scf or vector ops, or lower it before."
+        f"{location_text(culprit)}: cannot lower {culprit.name} to LLVM (unconverted ops: {kinds}). Use "
+        "affine, arith, math, memref, scf or vector ops, or lower it before."
     )

@@ -1,4 +1,4 @@
-"""The schedule primitives: importing this package registers every one of them."""
+"""The schedule primitives. Importing this package imports every module below it, which registers the primitives."""
 
 import importlib
 import pkgutil

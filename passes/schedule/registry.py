@@ -1,9 +1,8 @@
-"""Every schedule primitive by name: a function over views; a `Schedule` method, a trace step and a `tir-opt` pass.
+"""Registry of the schedule primitives. Each is a `Schedule` method, a trace step and a `tir-opt` pass.
 
-A primitive is written in this order: docstring (the rewrite before -> after, what it keeps, what it requires), all
-checks, then the edits. It takes and returns views (`Loop`, `Block`) and plain values; it runs no clean-up. Whoever
-calls it gives it a module that may be thrown away when it raises, so a refusal half-way leaves nothing behind
-(`Schedule` does that).
+A primitive is a function over views (`Loop`, `Block`) and plain values: docstring (rewrite before -> after, invariant,
+requirements), then all checks, then the edits. It runs no clean-up pass. The caller works on a copy of the module and
+discards it when the primitive raises.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tir_mlir.dialect.ir import View
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sampling primitive answers: the choice it made, as the trace keeps it, and what it stands for."""
+    """Result of a sampling primitive: the decision recorded in the trace, and the values it stands for."""
 
     decision: Any
     results: Any
@@ -30,9 +29,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A registered primitive; `pure` ones only look and leave the module alone.
+    """A registered primitive. `pure` primitives do not change the module.
 
-    `samples` is set for primitives that choose at random and answer by a `Sample`: the type of its results.
+    `samples` is the result type of a primitive that makes a random decision and returns a `Sample`.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Primitive:
 
     @cached_property
     def returns(self) -> Any:
-        """The annotation of what the primitive gives."""
+        """The annotated result type."""
         return self.samples or self.signature.return_annotation
 
     @property
@@ -58,7 +57,7 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 
 def primitive(name: str, pure: bool = False, samples: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function under a name (TVM's name, with underscores)."""
+    """Register a function as the primitive `name` (TVM's name, with underscores)."""
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         PRIMITIVES[name] = Primitive(name, run, pure, samples)
@@ -74,10 +73,9 @@ def refuse(
     counterexample: Counterexample | None = None,
     fix: str = "",
 ) -> NoReturn:
-    """Raise the refusal of a primitive. `culprit` is what gets marked on the printed program.
+    """Raise `ScheduleError`. `culprit` is marked in the printed program.
 
-    `provable=False`: nothing shows that the step is wrong, but nothing shows that it is right either. `fix`: what the
-    user may do instead, where the message does not say it.
+    `provable=False`: legality could not be decided. `fix`: what the user can do instead.
     """
     raise ScheduleError(message, _op(culprit), provable, counterexample=counterexample, fix=fix)
 

@@ -304,7 +304,7 @@ def test_passes_with_open_wrong_code_reports_are_not_used():
     from tir_mlir.passes.lower import pipeline
 
     kept_out = ("affine-super-vectorize", "affine-loop-fusion", "scf-parallel-loop-fusion")
-    used = [name.partition("{")[0] for parallel in (False, True) for name in pipeline.names(parallel)]
+    used = [name.partition("{")[0] for parallel in (False, True) for name in pipeline.pass_names(parallel)]
     assert not set(kept_out) & set(used)
 
 

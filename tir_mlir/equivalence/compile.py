@@ -121,13 +121,13 @@ def _compiled(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int
         _as_doubles(_bodies(own))
         allocates = instrument.fill_allocations(_bodies(own), build, float("nan"))
     _note_integer_comparisons(_bodies(own), build)
-    found, promised = signatures(module), abi.promises(module)
+    found, promised = signatures(module), abi.noalias_functions(module)
     scopes.run(module)
     _add_code(module, build)
     scratch = allocs.run(module)
     abi.run(module)
     _lower(module, domain)
-    abi.keep_promises(module, promised)
+    abi.set_noalias(module, promised)
     code = _machine_code(module, list(found), quick, scratch)
     return Program(code, found, sites, build, allocates), writers
 
@@ -166,7 +166,7 @@ def _lower(module: ir.Module, domain: str) -> None:
         PassManager.parse(LOWER.format(libm=_LIBM if domain == NAN else "")).run(module.operation)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         raise NotChecked(f"the program has no way to machine code: {error}") from error
-    left = abi.foreign_ops(module)
+    left = abi.unconverted_ops(module)
     if left:
         raise LoweringError(f"{left[0].name} is left over: the check has no way to machine code for it")
 

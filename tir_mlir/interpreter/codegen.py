@@ -164,10 +164,10 @@ class Writer:
     @contextmanager
     def _counted(self, runs: str) -> Iterator[None]:
         before, self.region = self.region, self.shared.tally.region()
-        place = len(self.text.lines)
+        start = len(self.text.lines)
         yield
-        if self.shared.tally.once[self.region] and place < len(self.text.lines):
-            self.text.insert(place, f"_runs[{self.region}] += {runs}")
+        if self.shared.tally.once[self.region] and start < len(self.text.lines):
+            self.text.insert(start, f"_runs[{self.region}] += {runs}")
         self.region = before
 
     def count(self, what: str, name: str, number: int = 1) -> None:
@@ -271,12 +271,12 @@ _LEFT = (
 
 
 def _unknown(op: ir.Operation) -> str:
-    from tir_mlir.passes.lower.registry import place
+    from tir_mlir.passes.lower.registry import location_text
 
     if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in (*op.operands, *op.results)):
-        return f"{place(op)}: {op.name} works on tensors; tir_mlir.from_linalg makes memrefs of them first"
+        return f"{location_text(op)}: {op.name} works on tensors; tir_mlir.from_linalg makes memrefs of them first"
     late = op.name.startswith(("llvm.", "cf.", "builtin.unrealized"))
-    return f"{place(op)}: the interpreter has no meaning for {op.name}{_LEFT if late else ''}"
+    return f"{location_text(op)}: the interpreter has no meaning for {op.name}{_LEFT if late else ''}"
 
 
 def affine(expr: ir.AffineExpr, names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from tir_mlir.opt import input, options, pipeline, upstream
 from tir_mlir.opt.diagnostics import Diagnostic, Failed
 from tir_mlir.opt.runner import Runner
 from tir_mlir.passes.lower import lower_to_llvm
-from tir_mlir.passes.lower.llvm.abi import foreign_ops
+from tir_mlir.passes.lower.llvm.abi import unconverted_ops
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.printer import script
@@ -38,7 +38,7 @@ def text(runner: Runner, form: str) -> str:
 
 
 def _llvm(module: ir.Module) -> str:
-    if foreign_ops(module):
+    if unconverted_ops(module):
         module = create.clone_module(module)
         lower_to_llvm(module)
     return llvm.translate_module_to_llvmir(module.operation)  # pyright: ignore[reportAttributeAccessIssue]

@@ -19,9 +19,9 @@ WHOLE_WAY = "tir-lower-to-llvm"
 OURS_AT_ONCE = "tir-lower"
 VERIFY = "tir-verify"
 DRIVER_PASSES = {
-    OURS_AT_ONCE: "all our lowering passes in order: leaves affine, scf, memref, arith, vector",
-    WHOLE_WAY: "our lowering passes and the upstream ones after them: the LLVM dialect",
-    VERIFY: "check the rules of the encoding",
+    OURS_AT_ONCE: "Lower TensorIR to affine, scf, memref, arith and vector (all tir-lower-* module passes in order)",
+    WHOLE_WAY: "Lower TensorIR to the LLVM dialect (tir-lower, then upstream passes)",
+    VERIFY: "Verify the rules of the TensorIR encoding",
 }
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _OPEN, _CLOSE = "([{", ")]}"
@@ -75,7 +75,7 @@ def parse(text: str) -> list[Step]:
 def _expanded(step: Step) -> list[Step]:
     if step.name != OURS_AT_ONCE:
         return [step]
-    return [Step("module", name, "", (), step.source, step.offset) for name in pipeline.OURS]
+    return [Step("module", name, "", (), step.source, step.offset) for name in pipeline.MODULE_PASSES]
 
 
 def primitive_name(pass_name: str) -> str:

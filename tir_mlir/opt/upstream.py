@@ -12,12 +12,12 @@ from tir_mlir.dialect.diagnostics import ToolError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.opt.diagnostics import MLIR_ERROR, Diagnostic, Failed, collected, of_tool
 from tir_mlir.opt.pipeline import Step, near, our_passes
-from tir_mlir.passes.lower.pipeline import names
+from tir_mlir.passes.lower.pipeline import pass_names
 from tir_mlir.runtime.tools import toolchain
 
 # our pipelines hold them, or they are plain and well tried
 IN_PROCESS = frozenset(
-    {element.split("{")[0] for element in names(parallel=True)}
+    {element.split("{")[0] for element in pass_names(parallel=True)}
     | {
         "affine-loop-invariant-code-motion",
         "affine-loop-unroll",

@@ -18,7 +18,7 @@ from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Func, Loop, is_block, walk
 from tir_mlir.passes.schedule import Primitive
-from tir_mlir.passes.schedule.edits import pick_either
+from tir_mlir.passes.schedule.edits import find_accessed_buffer
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle
 
@@ -288,7 +288,7 @@ def _words(part: Any) -> list[str]:
     if inner and name != "Callable":
         name = "list" if name == "Sequence" else name
         return [f"{name}[{', '.join('...' if i is Ellipsis else described(i) for i in inner)}]"]
-    return [name] if name != "Mark" else []
+    return [name] if name != "SpecialLocation" else []
 
 
 def value_type(value: Any, depth: int = 3) -> str:
@@ -316,7 +316,7 @@ def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | No
     if found is None or buffer is None:
         return _ANY if found is None else len(found.iters)
     try:
-        return pick_either(found, buffer)[0].rank
+        return find_accessed_buffer(found, buffer)[0].rank
     except (TirError, TypeError, KeyError, IndexError):  # not found, or no choice of a buffer at all
         return _ANY
 

@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir import Block, Func, Loop, View, create, entered, funcs,
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_concurrency
-from tir_mlir.passes.schedule.placement.location import Mark
+from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
@@ -90,7 +90,7 @@ class Executor:
         if handle.serial in self._undone:
             return f"{word} (dead: {self._undone[handle.serial]})"
         if isinstance(handle, LoopHandle) and handle.is_mark:
-            return f"{word} (none: sample_compute_location chose {Mark(handle.id).name.lower()})"
+            return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
         with entered():
             op = walk.find(self.module, handle.id)
             return f"{word} (dead: {self._graves.story(handle.id)})" if op is None else view_text(view_of(op))
@@ -290,7 +290,7 @@ class Executor:
             parts = alternatives(annotation)
             if isinstance(view, Func) and Func not in parts:
                 raise ScheduleError("this is the root block; name a block with a computation", None)
-            if isinstance(view, Mark) and Mark not in parts:
+            if isinstance(view, SpecialLocation) and SpecialLocation not in parts:
                 raise ScheduleError(
                     f"this handle stands for no loop: sample_compute_location chose {view.name.lower()}; only"
                     " compute_at and reverse_compute_at take it",
@@ -310,13 +310,13 @@ class Executor:
             return value.value(self.integer)
         return value
 
-    def view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | Mark | int:
+    def view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | SpecialLocation | int:
         """What a handle stands for. Errors: IndexError for a handle not known here, ValueError for a dead one."""
         if isinstance(handle, ExprHandle):
             return self.integer(handle)
         self.check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
-            return Mark(handle.id)
+            return SpecialLocation(handle.id)
         op = walk.find(module, handle.id)
         if op is None:
             story, left = self._graves.story(handle.id), self._graves.left(handle.id)
@@ -360,7 +360,7 @@ class Executor:
             return None
         serial = new_serial()
         self._known.add(serial)
-        if isinstance(result, Mark):
+        if isinstance(result, SpecialLocation):
             return LoopHandle(int(result), self._owner, serial)
         if isinstance(result, int):
             self._values[serial] = result

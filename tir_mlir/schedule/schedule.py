@@ -14,8 +14,8 @@ from tir_mlir.dialect.diagnostics import ScheduleError, short_repr
 from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.passes.schedule.blocks.explain_tensorize import Fits, explain_tensorize
-from tir_mlir.passes.schedule.placement.location import Mark
+from tir_mlir.passes.schedule.blocks.explain_tensorize import FitReport, explain_tensorize
+from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.arguments import value_type
@@ -206,7 +206,7 @@ class Schedule(Questions):
 
     def explain_tensorize(
         self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str | Sequence[str] | None = None
-    ) -> Fits:
+    ) -> FitReport:
         """For each intrinsic named (else all): each way of laying it beside the block, and why it fits or not.
 
         A loop is blockized first, on a copy. Errors: IntrinError for an unknown intrinsic, ScheduleError for a loop
@@ -310,7 +310,7 @@ class Schedule(Questions):
             )
         with entered():
             view = self._executor.view(handle, self._executor.module)
-            if isinstance(view, Mark):
+            if isinstance(view, SpecialLocation):
                 raise ValueError(f"this handle stands for no loop: sample_compute_location chose {view.name.lower()}")
             return view if isinstance(view, int) else info_of(view)
 

@@ -18,8 +18,8 @@ first table in their order, `tir-lower-to-llvm` goes on through the second table
 
 def page() -> str:
     """The text of the page."""
-    ours = [name for name in pipeline.OURS if name in LOWERINGS]
-    after = pipeline.names(parallel=True)
+    ours = [name for name in pipeline.MODULE_PASSES if name in LOWERINGS]
+    after = pipeline.pass_names(parallel=True)
     parts = [_HEAD, "## Order", "From blocks to upstream MLIR:", _table(ours)]
     parts += ["From there to the LLVM dialect, upstream passes and ours:", _table(list(after))]
     parts += ["## Passes"]

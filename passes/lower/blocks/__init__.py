@@ -1,1 +1,3 @@
-"""From blocks to plain loops: iters become loop expressions, init and where become conditions, scopes go."""
+"""Lower TensorIR blocks to plain loops: iters become loop expressions, init and where become conditions, storage scopes
+are removed.
+"""

@@ -1,4 +1,4 @@
-"""Blocks are removed: iters become the expressions they are bound to."""
+"""Lower blocks: replace iters by their bindings."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import isl_exprs, sets, simplify_index
 from tir_mlir.passes.lower.registry import lowering, programs
 
-"""On an access pointer: the kernel writes all of the region and reads none of it. Lives only while lowering."""
+"""On an access pointer: the kernel overwrites the whole region and reads none of it. "
+"Exists only during lowering."""
 
 
-@lowering("tir-lower-blocks", "remove blocks: iters become the expressions of the loops they are bound to")
+@lowering("tir-lower-blocks", "Lower blocks to loops: replace iters by their bindings")
 def run(module: ir.Module) -> None:
-    """Take every block away and keep what it does.
+    """Inline the body of every block, with iters replaced by their bindings.
 
         affine.parallel (%vi) = (%i * 16 + %j) to (...) {          affine.load %A[%i * 16 + %j]
           affine.load %A[%vi]                              -->
         } {tir.block = "b"}
 
     Divisions and remainders are simplified under the ranges of the loops. Guards and init regions stay `affine.if`s.
-    What declared regions say about pointers is kept on these. Requires nothing; always applies.
+    Declared regions of pointers are recorded on the pointers. Requires nothing.
     """
     for func in programs(module):
         remove_blocks(func)
 
 
 def remove_blocks(func: Func) -> None:
-    """The same for one function. Everything is collected once: a walk after every block would cost the most."""
+    """The same for one function. Ops are collected once, as a walk after every block would dominate the time."""
     drop_assumptions(func)
     everything = walk.ops(func.op)
     found = [op for op in everything if is_block(op)]
@@ -52,7 +53,7 @@ def remove_blocks(func: Func) -> None:
     for op in found:
         for argument, binding in zip(op.regions[0].blocks[0].arguments, raw_bindings(op), strict=True):
             env[argument] = binding.substitute(env)
-    _note_overwrites(everything)
+    _mark_overwrites(everything)
     rest = [_substitute(op, env) for op in everything[1:] if not is_block(op)]
     for op in reversed(found):
         for inner in list(op.regions[0].blocks[0].operations)[:-1]:
@@ -64,7 +65,7 @@ def remove_blocks(func: Func) -> None:
 
 
 def drop_assumptions(func: Func) -> None:
-    """`T.assume` of data is for those who read a program: a run makes no use of it, nor of blocks that hold no more."""
+    """Erase `T.assume` of data, and the blocks that are left empty."""
     for op in [o for o in walk.ops(func.op) if o.name == "llvm.intr.assume"]:
         home = parent_op(op)
         edit.erase(op)
@@ -74,14 +75,16 @@ def drop_assumptions(func: Func) -> None:
 
 
 def raw_bindings(op: ir.Operation) -> list[Index]:
-    """The bindings of a block, the dummy of a block without iters included."""
+    """The bindings of a block, including the dummy binding of a block without iters."""
     return Block(op).bindings or [Index.constant(0)] * len(op.regions[0].blocks[0].arguments)
 
 
 def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> ir.Operation:
-    """Bindings for iters in what one op uses; returns the op that stands in its place."""
+    """Replace iters in the operands of one op; returns the op that takes its place."""
     operands = list(op.operands)
-    if op.name in walk.AFFINE_OPS and op.name != "affine.parallel":  # one that is no block has ranges, not bindings
+    if (
+        op.name in walk.AFFINE_OPS and op.name != "affine.parallel"
+    ):  # an affine.parallel that is not a block has ranges, not bindings
         if any(v in env or is_apply(v) for v in operands):
             return edit.rewrite_indices(op, Simplifier(op, env))
         return op
@@ -93,7 +96,7 @@ def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> ir.Operation
 
 
 class Simplifier:
-    """Replaces values in an index expression and shortens it; the ranges around `op` are only asked for when needed."""
+    """Substitutes values in an index expression and simplifies it; computes the ranges around `op` on demand."""
 
     def __init__(self, op: ir.Operation, env: Mapping[ir.Value, Index]):
         self.op = op
@@ -107,14 +110,14 @@ class Simplifier:
         try:
             self.domain = self.domain or sets.domain(self.op, extra=[index])
             return simplify_index(index, self.domain)
-        except (NotProvable, KeyError):  # a value that isl does not know
+        except (NotProvable, KeyError):  # a value that isl cannot express
             return index
 
 
-def _note_overwrites(everything: list[ir.Operation]) -> None:
+def _mark_overwrites(everything: list[ir.Operation]) -> None:
     """Mark the pointers through which a kernel overwrites a region without reading it (`OVERWRITES`).
 
-    Only the declared regions of the block can tell: the course's kernel adds to what it gets by `access_ptr("w")`.
+    Only the declared regions of the block determine that: a kernel may also accumulate through `access_ptr("w")`.
     """
     for op in everything:
         if op.name != "llvm.inttoptr" or attrs.get(op, attrs.ACCESS) != "w":
@@ -124,7 +127,7 @@ def _note_overwrites(everything: list[ir.Operation]) -> None:
         if memref is None or reads is None or writes is None:
             continue
         if "reads" in attrs.get(owner.op, attrs.HIDDEN, []):
-            continue  # what is left out may be read all the same
+            continue  # undeclared regions may be read
         names = {Buffer(memref).name, Buffer(memref).root.name}
         if names & {r["buffer"] for r in writes} and not names & {r["buffer"] for r in reads}:
             op.attributes[OVERWRITES] = ir.UnitAttr.get()

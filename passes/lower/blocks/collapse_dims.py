@@ -1,4 +1,4 @@
-"""Dimensions of a parameter that are walked as one become one."""
+"""Collapse dimensions of a parameter that are always traversed together."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tir_mlir.passes.lower.registry import lowering, programs
 ACCESSES = ("affine.load", "affine.store")
 
 
-@lowering("tir-lower-collapsed", "take neighbouring dimensions of a parameter as one where its index is whole then")
+@lowering("tir-lower-collapsed", "Collapse adjacent dimensions of parameters that are indexed by one linear expression")
 def run(module: ir.Module) -> None:
-    """Index a parameter by its place in memory where that is simpler.
+    """Collapse dimensions of a parameter if that simplifies its indices.
 
         affine.load %A[%p floordiv 56, %p mod 56]              %a = memref.collapse_shape %A [[0, 1]]
             : memref<56x56xf32>                        -->     affine.load %a[%p] : memref<3136xf32>
 
-    Two dimensions at a time, for all accesses to the parameter, where at least one has fewer divisions then. Lanes and
-    copies that are contiguous across the rows of an image are seen to be so. Requires blocks to be removed; parameters
-    of which views or pointers are taken stay.
+    Applies to two dimensions at a time, for all accesses to the parameter, if some index loses a division. Lanes and
+    copies that are contiguous across rows are then recognized as such. Requires blocks to be removed; skips parameters
+    with views or pointers.
     """
     for func in programs(module):
         for argument in func.args:
@@ -42,7 +42,7 @@ def collapse(func: Func, parameter: ir.Value) -> None:
         return
     shorten = {op: Simplifier(op, {}) for op in users}
     groups = [[d] for d in range(len(shape))]
-    for place in range(len(shape) - 2, -1, -1):  # the last two dimensions first
+    for place in range(len(shape) - 2, -1, -1):  # innermost dimensions first
         size = _size(shape, groups[place + 1])
         joined = (
             None
@@ -55,7 +55,7 @@ def collapse(func: Func, parameter: ir.Value) -> None:
             indices = {op: [*f[:place], joined[op], *f[place + 2 :]] for op, f in indices.items()}
             groups[place : place + 2] = [[*groups[place], *groups[place + 1]]]
     if len(groups) < len(shape):
-        _turn(func, parameter, groups, indices)
+        _redirect(func, parameter, groups, indices)
 
 
 def _is_plain(type_: ir.MemRefType) -> bool:
@@ -63,7 +63,7 @@ def _is_plain(type_: ir.MemRefType) -> bool:
 
 
 def _size(shape: list[int | None], group: list[int]) -> int | None:
-    """Elements in a step of the dimension before a group."""
+    """The stride, in elements, of the dimension before a group."""
     size = 1
     for d in group:
         extent = shape[d]
@@ -74,7 +74,7 @@ def _size(shape: list[int | None], group: list[int]) -> int | None:
 
 
 def _divisions(index: Index) -> int:
-    """Floors, ceilings and remainders in an expression."""
+    """The number of divisions and remainders in an expression."""
 
     def count(expr: ir.AffineExpr) -> int:
         expr = expr.maybe_downcast()
@@ -86,8 +86,10 @@ def _divisions(index: Index) -> int:
     return count(index.expr)
 
 
-def _turn(func: Func, parameter: ir.Value, groups: list[list[int]], indices: dict[ir.Operation, list[Index]]) -> None:
-    """Let all accesses go through a view of the parameter with fewer dimensions."""
+def _redirect(
+    func: Func, parameter: ir.Value, groups: list[list[int]], indices: dict[ir.Operation, list[Index]]
+) -> None:
+    """Redirect all accesses to a view of the parameter with fewer dimensions."""
     old = ir.MemRefType(parameter.type)
     shape = [_extent(old, group) for group in groups]
     type_ = ir.MemRefType.get(shape, old.element_type)

@@ -1,4 +1,4 @@
-"""Guards and init regions become plain conditions, and those that the loop ranges decide go away."""
+"""Lower guards and init regions to plain conditions; fold those that the loop ranges decide."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
-@lowering("tir-lower-conditions", "drop the tags of where and init; fold conditions that the loop ranges decide")
+@lowering(
+    "tir-lower-conditions", "Lower T.where and T.init to plain conditions, and fold those that the loop ranges decide"
+)
 def run(module: ir.Module) -> None:
-    """Fold what is known, keep the rest.
+    """Lower guards and init regions, and fold conditions.
 
         affine.if (%i * 16 + %j < 1024) {       -->   body          (with %i < 64, %j < 16)
           body
         } {tir.where}
 
-    A constraint that always holds is left out of its condition; a condition that never holds loses its body. Values of
-    an `if` with results come from the branch taken. Requires nothing; what isl cannot decide stays.
+    Drops constraints that always hold; erases the body of a condition that never holds. The results of an `if` come
+    from the branch taken. Requires nothing; undecided conditions are kept.
     """
     for func in programs(module):
         for op in walk.ops(func.op):
@@ -31,7 +33,7 @@ def run(module: ir.Module) -> None:
 
 
 def fold(op: ir.Operation) -> None:
-    """Decide one `affine.if` if possible."""
+    """Fold one `affine.if` if possible."""
     verdict = _decide(op)
     if verdict is True:
         _splice(op, op.regions[0])
@@ -42,7 +44,7 @@ def fold(op: ir.Operation) -> None:
 
 
 def _decide(op: ir.Operation) -> bool | list | None:
-    """True, False, the constraints that remain, or None when nothing is known."""
+    """True, False, the remaining constraints, or None if undecided."""
     conditions = walk.constraints(op)
     open_ = [c for c in conditions if not (c.is_eq and c.index.as_constant() == 0)]
     if not open_:
@@ -53,7 +55,7 @@ def _decide(op: ir.Operation) -> bool | list | None:
             if domain.set.is_disjoint(sets.guard_set(domain, op)):
                 return False
             kept = [c for c in open_ if not sets.holds(domain, c.index, c.is_eq)]
-    except (NotProvable, KeyError):  # a value that isl does not know
+    except (NotProvable, KeyError):  # a value that isl cannot express
         return None
     if not kept:
         return True
@@ -61,7 +63,7 @@ def _decide(op: ir.Operation) -> bool | list | None:
 
 
 def _splice(op: ir.Operation, region: ir.Region) -> None:
-    """Put the branch taken in place of the `if`."""
+    """Replace the `if` by one of its branches."""
     if len(region.blocks):
         *body, end = list(region.blocks[0].operations)
         for inner in body:

@@ -1,8 +1,8 @@
-"""The floating-point policy, all of it.
+"""The floating-point policy: which operations may be reassociated or contracted.
 
-TensorIR says by a reduce iter that the order of a sum is free. So inside a block that has a reduce iter (or stands in
-one that has), an update `C[v] = C[v] + e` may be reassociated, and its products contracted into fused multiply-adds.
-Everything else is IEEE arithmetic exactly as written. Max and min are associative as they are and need no leave.
+A reduce iter declares that the order of the reduction does not matter. So in a block with a reduce iter, or nested in
+one, an update `C[v] = C[v] + e` may be reassociated, and its products contracted into fused multiply-adds. All other
+arithmetic is strict IEEE. Max and min are associative and need no flag.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ CONTRACTED = ("arith.addf", "arith.subf", "arith.mulf", "arith.negf", "math.fma"
 STORES = ("affine.store", "memref.store")
 
 
-@lowering("tir-lower-fastmath", "let the updates of declared reductions be reassociated and contracted")
+@lowering("tir-lower-fastmath", "Set fast-math flags on the updates of declared reductions")
 def run(module: ir.Module) -> None:
-    """Mark the updates of reductions.
+    """Set fast-math flags on the updates of reductions.
 
         %s = arith.addf %c, (arith.mulf %a, %b)   -->   %s = arith.addf %c, (...) fastmath<reassoc,contract>
         affine.store %s, %C[%vi, %vj]                   with arith.mulf fastmath<contract>
 
-    Only in blocks with a reduce iter. Requires the blocks to be there still.
+    Applies in blocks with a reduce iter. Requires blocks.
     """
     for func in programs(module):
         for op in walk.ops(func.op):
@@ -60,7 +60,9 @@ def _flags(names: str) -> ir.Attribute:
 
 
 def _update_chain(store: ir.Operation) -> list[ir.Operation]:
-    """The additions (or multiplications) from the stored value down to the load of the same element; [] if none."""
+    """The additions (or multiplications) from the stored value to the load of the same element; [] if there are
+    none.
+    """
     source = defining_op(store.operands[0])
     if source is None or source.name not in ASSOCIATIVE:
         return []

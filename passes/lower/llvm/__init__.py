@@ -1,1 +1,1 @@
-"""The last steps before LLVM: C interface, pointers, elementary functions, bfloat16."""
+"""Last steps to the LLVM dialect: C interface, pointers, math functions, bfloat16."""

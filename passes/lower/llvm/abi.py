@@ -1,4 +1,4 @@
-"""How functions are called: the C interface, linkage, and what is promised about arguments."""
+"""Calling convention of functions: C interface, linkage, noalias arguments."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tir_mlir.passes.lower.registry import is_private, lowering
 NOALIAS = "tir.noalias"
 
 
-@lowering("tir-lower-abi", "C interface for public functions, internal linkage for private ones with a body")
+@lowering("tir-lower-abi", "Emit C interfaces for public functions, and give private ones internal linkage")
 def run(module: ir.Module) -> None:
-    """Say how each function is linked.
+    """Set the linkage of each function.
 
-    func.func @main(...) {...}             -->   func.func @main(...) attributes {llvm.emit_c_interface} {...}
-    func.func private @kernel(...) {...}   -->   ... attributes {llvm.linkage = #llvm.linkage<internal>}
+    func.func @main(...) {...}             -->   func.func @main(...) attributes {llvm.emit_c_interface} {...} func.func
+    private @kernel(...) {...}   -->   ... attributes {llvm.linkage = #llvm.linkage<internal>}
     """
     for func in funcs(module):
         if is_private(func.op):
@@ -24,8 +24,8 @@ def run(module: ir.Module) -> None:
             func.op.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
 
 
-def promises(module: ir.Module) -> dict[str, list[int]]:
-    """Functions that declare `tir.noalias`, with the ranks of their arguments (-1: a scalar). Taken before lowering."""
+def noalias_functions(module: ir.Module) -> dict[str, list[int]]:
+    """Functions with `tir.noalias`, and the ranks of their arguments (-1: a scalar). Call before lowering."""
     found: dict[str, list[int]] = {}
     for func in funcs(module):
         if func.attributes.get(NOALIAS):
@@ -37,11 +37,11 @@ def _rank(value: ir.Value) -> int:
     return ir.MemRefType(value.type).rank if isinstance(value.type, ir.MemRefType) else -1
 
 
-def keep_promises(module: ir.Module, promised: dict[str, list[int]]) -> None:
-    """Mark the data pointers of `tir.noalias` functions in the LLVM dialect.
+def set_noalias(module: ir.Module, promised: dict[str, list[int]]) -> None:
+    """Set `noalias` on the data pointers of `tir.noalias` functions in the LLVM dialect.
 
-    A memref argument has become allocated pointer, aligned pointer, offset, sizes, strides; all accesses go through the
-    aligned pointer, so the promise belongs on that one.
+    A memref argument has become allocated pointer, aligned pointer, offset, sizes, strides. All accesses go through the
+    aligned pointer, so the attribute belongs there.
     """
     for op in [o.operation for o in module.body.operations]:
         if op.name != "llvm.func" or (ranks := promised.get(ir.StringAttr(op.attributes["sym_name"]).value)) is None:
@@ -59,7 +59,7 @@ def keep_promises(module: ir.Module, promised: dict[str, list[int]]) -> None:
             op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
 
 
-def foreign_ops(module: ir.Module) -> list[ir.Operation]:
-    """Ops that LLVM cannot take after all: casts that nobody resolved, ops that nobody lowers."""
-    known = ("llvm.", "omp.")  # OpenMP goes as it is: its translation makes the calls to the runtime
+def unconverted_ops(module: ir.Module) -> list[ir.Operation]:
+    """Ops that cannot be translated to LLVM IR: unresolved casts and unconverted ops."""
+    known = ("llvm.", "omp.")  # OpenMP ops stay: mlir-translate lowers them to runtime calls
     return [op for op in walk.ops(module.operation) if not op.name.startswith(known) and op.name != "builtin.module"]

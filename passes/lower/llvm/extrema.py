@@ -1,4 +1,4 @@
-"""Maxima and minima of single floats, left to LLVM."""
+"""Lower scalar maxima and minima to LLVM intrinsics."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from tir_mlir.passes.lower.registry import lowering
 _NAMES = {"arith.maximumf": "llvm.intr.maximum", "arith.minimumf": "llvm.intr.minimum"}
 
 
-@lowering("tir-lower-extrema", "leave maxima and minima of single floats to LLVM")
+@lowering("tir-lower-extrema", "Lower scalar float maxima and minima to LLVM intrinsics")
 def run(module: ir.Module) -> None:
-    """Keep a maximum of scalars one op, which uses each operand once.
+    """Lower a scalar maximum to one intrinsic, which uses each operand once.
 
         %m = arith.maximumf %x, %y : f32   -->   %m = llvm.intr.maximum(%x, %y) : f32
 
-    `arith-expand` compares and chooses: each value is used twice, which in a long chain takes LLVM too long (see
-    `chains`), and LLVM does not see that it is a maximum. Of +0 and -0, +0 is the maximum, as `arith` says. Vectors
-    are left to `arith-expand`.
+    `arith-expand` emits a compare and select with two uses of each value, which takes LLVM too long in a long chain
+    (see `keep_rolled`) and hides the maximum. max(+0, -0) is +0, as in `arith`. Vectors are left to `arith-expand`.
     """
     for op in walk.ops(module.operation):
         name = _NAMES.get(op.name)

@@ -1,4 +1,4 @@
-"""Writing arithmetic on floats of one type, scalars or vectors, and on their bits."""
+"""Emit arithmetic on floats of one type (scalar or vector), and on their bits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mlir.dialects import arith
 _CONTRACT = "#arith.fastmath<contract>"
 
 
-class Floats:
-    """Makes ops on values of one type at the ambient insertion point; products may go into fused multiply-adds."""
+class FloatBuilder:
+    """Emits ops on values of one type at the current insertion point; products may be contracted."""
 
     def __init__(self, type_: ir.Type):
         self.type = type_
@@ -30,7 +30,7 @@ class Floats:
         return self._splat(self.type, ir.FloatAttr.get(self.element, value))
 
     def integer(self, value: int) -> ir.Value:
-        """A constant of as many bits."""
+        """An integer constant of the same width."""
         return self._splat(self.whole, ir.IntegerAttr.get(ir.IntegerType.get_signless(self.bits), value))
 
     def _splat(self, type_: ir.Type, value: ir.Attribute) -> ir.Value:
@@ -58,11 +58,11 @@ class Floats:
         return self._make("arith.divf", self.type, self.value(x), self.value(y))
 
     def fma(self, x: Any, y: Any, z: Any) -> ir.Value:
-        """x * y + z, in one instruction where the CPU has it."""
+        """x * y + z, as one instruction if the CPU has it."""
         return self.add(self.mul(x, y), z)
 
     def polynomial(self, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
-        """The coefficient of the highest power first; by Horner's rule in x**2, which halves the wait for results."""
+        """Coefficients from the highest degree down; Horner's rule in x**2, which halves the dependence chain."""
         low = [c for c in reversed(coefficients)]
         pairs = [self.fma(x, b, a) for a, b in zip(low[::2], low[1::2], strict=False)]
         if len(low) % 2:
@@ -73,7 +73,7 @@ class Floats:
         return value
 
     def compare(self, x: Any, predicate: str, y: Any) -> ir.Value:
-        """A comparison, false where one is NaN; `uno` is true there."""
+        """An ordered comparison (false for NaN), except for `uno`."""
         code = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "uno": 14}[predicate]
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), code)
         bits = self._shaped(ir.IntegerType.get_signless(1))
@@ -83,13 +83,13 @@ class Floats:
         return self._make("arith.select", self.type, which, self.value(x), self.value(y))
 
     def at_most(self, x: ir.Value, high: float) -> ir.Value:
-        """The lesser of two; NaN stays."""
+        """The minimum of two values; NaN propagates."""
         return self.select(self.compare(high, "olt", x), high, x)
 
     def at_least(self, x: ir.Value, low: float) -> ir.Value:
         return self.select(self.compare(low, "ogt", x), low, x)
 
-    # --- their bits --------------------------------------------------------------------------------------------------
+    # --- bits --------------------------------------------------------------------------------------------------------
 
     def to_bits(self, x: ir.Value) -> ir.Value:
         return self._make("arith.bitcast", self.whole, x)
@@ -101,7 +101,7 @@ class Floats:
         return self._make("arith.sitofp", self.type, i)
 
     def whole_op(self, name: str, i: ir.Value, j: ir.Value | int) -> ir.Value:
-        """An integer op of arith: addi, subi, andi, ori, shli, shrui, shrsi."""
+        """An arith integer op: addi, subi, andi, ori, shli, shrui, shrsi."""
         return self._make(f"arith.{name}", self.whole, i, self.integer(j) if isinstance(j, int) else j)
 
     def magnitude(self, x: ir.Value) -> ir.Value:

@@ -1,8 +1,8 @@
-"""exp, log, tanh and erf as straight arithmetic, the same for a scalar and for each lane of a vector.
+"""Lower exp, log, tanh and erf to polynomials, the same for scalars and vector lanes.
 
-Measured against exact values, over all floats for float32: exp and exp2 within 1.1 ulp, log 1, tanh and erf 1.5; exp of
-float64 1.1. Reduction of arguments: Cody and Waite, Software Manual for the Elementary Functions (1980). Coefficients:
-S. Moshier, Cephes (logf, tanhf); those of exp and erf by Remez's method, for this file.
+Maximal error over all floats: for float32 exp and exp2 1.1 ulp, log 1, tanh and erf 1.5; for float64 exp 1.1. Argument
+reduction: Cody and Waite, Software Manual for the Elementary Functions (1980). Coefficients: S. Moshier, Cephes (logf,
+tanhf); those of exp and erf by the Remez algorithm, for this file.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from math import factorial, log
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
-from tir_mlir.passes.lower.llvm.float_builder import Floats
+from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import lowering
 
 _EXP_32 = (1.3814584931e-3, 8.36872393155e-3, 4.16683887154e-2, 1.66665205736e-1, 4.99999934439e-1)
-_EXP_64 = tuple(1 / factorial(k) for k in range(13, 1, -1))  # Taylor: what is left out is below 2**-57 of the value
+_EXP_64 = tuple(1 / factorial(k) for k in range(13, 1, -1))  # Taylor: the remainder is below 2**-57 of the value
 _LOG_32 = (
     7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
@@ -33,20 +33,20 @@ _LOG_ERFC_32 = (
 )  # fmt: skip
 
 
-@lowering("tir-lower-math", "exp, exp2, log, tanh and erf become polynomials, lane by lane the same")
+@lowering("tir-lower-math", "Lower exp, exp2, log, tanh and erf to polynomials")
 def run(module: ir.Module) -> None:
-    """Write out what would be one call of the C library a lane.
+    """Expand math functions that would be one call of the C library for each lane.
 
-        %e = math.exp %x : vector<16xf32>   -->   ranges of ln 2, a polynomial, a power of two by its bits
+        %e = math.exp %x : vector<16xf32>   -->   argument reduction, a polynomial, scaling by the exponent bits
 
-    float32: exp, exp2, log, tanh, erf; float64: exp. Others, and other types, are left to the C library. A vector and
-    a scalar give the same value, so that a result does not depend on its place in a row.
+    float32: exp, exp2, log, tanh, erf; float64: exp. Other functions and types are left to the C library. Vectors and
+    scalars give the same value, so a result does not depend on its position in a row.
     """
     for op in walk.ops(module.operation):
         write = _WRITERS.get(op.name, {}).get(_bits(op))
         if write is not None:
             with ir.InsertionPoint(op), op.location:
-                made = write(Floats(op.results[0].type), op.operands[0])
+                made = write(FloatBuilder(op.results[0].type), op.operands[0])
             op.results[0].replace_all_uses_with(made)
             op.erase()
 
@@ -58,47 +58,47 @@ def _bits(op: ir.Operation) -> int:
     return element.width if isinstance(element, ir.F32Type | ir.F64Type) else 0
 
 
-def _exp(f: Floats, x: ir.Value) -> ir.Value:
+def _exp(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """exp(x) = 2**n * exp(r) with r = x - n ln 2, |r| <= ln 2 / 2."""
     low, high = (-110.0, 100.0) if f.bits == 32 else (-760.0, 720.0)
     shifted, value = _exp_parts(f, f.at_least(f.at_most(x, high), low), 2)
     return _scaled(f, value, shifted)
 
 
-def _exp_middle(f: Floats, x: ir.Value) -> ir.Value:
-    """exp(x) where 2**n is a normal number for sure: |x| < 80."""
+def _exp_middle(f: FloatBuilder, x: ir.Value) -> ir.Value:
+    """exp(x) for |x| < 80, where 2**n is a normal number."""
     shifted, value = _exp_parts(f, x, 1)
     return f.mul(value, f.from_bits(f.whole_op("shli", f.to_bits(shifted), _mantissa(f)[0])))
 
 
-def _exp_parts(f: Floats, x: ir.Value, biases: int) -> tuple[ir.Value, ir.Value]:
-    """n + so many times the bias in low bits, and exp(r)."""
+def _exp_parts(f: FloatBuilder, x: ir.Value, biases: int) -> tuple[ir.Value, ir.Value]:
+    """n plus `biases` times the exponent bias in the low bits, and exp(r)."""
     high, low = (0.693359375, -2.12194440e-4) if f.bits == 32 else (6.93145751953125e-1, 1.42860682030941723212e-6)
     shifted, n = _nearest(f, x, 1 / log(2), biases)
     return shifted, _exp_small(f, f.sub(f.sub(x, f.mul(n, high)), f.mul(n, low)))
 
 
-def _exp2(f: Floats, x: ir.Value) -> ir.Value:
+def _exp2(f: FloatBuilder, x: ir.Value) -> ir.Value:
     x = f.at_least(f.at_most(x, 140.0), -155.0)
     shifted, n = _nearest(f, x, 1.0, 2)
     return _scaled(f, _exp_small(f, f.mul(f.sub(x, n), log(2))), shifted)
 
 
-def _exp_small(f: Floats, r: ir.Value) -> ir.Value:
+def _exp_small(f: FloatBuilder, r: ir.Value) -> ir.Value:
     """1 + r + r**2 * P(r)."""
     inner = f.polynomial(r, _EXP_32 if f.bits == 32 else _EXP_64)
     return f.add(f.fma(inner, f.mul(r, r), r), 1.0)
 
 
-def _mantissa(f: Floats) -> tuple[int, int]:
-    """Bits of the mantissa, and the exponent's bias."""
+def _mantissa(f: FloatBuilder) -> tuple[int, int]:
+    """The number of mantissa bits, and the exponent bias."""
     return (23, 127) if f.bits == 32 else (52, 1023)
 
 
-def _nearest(f: Floats, x: ir.Value, factor: float, biases: int) -> tuple[ir.Value, ir.Value]:
+def _nearest(f: FloatBuilder, x: ir.Value, factor: float, biases: int) -> tuple[ir.Value, ir.Value]:
     """The integer n nearest to factor * x: n + biases * bias in the low bits of a float, and as a float.
 
-    Added to 1.5 * 2**mantissa, the digits behind the point fall away. Unlike a conversion it does no harm to NaN.
+    Adding 1.5 * 2**mantissa drops the fraction. Unlike a conversion this propagates NaN.
     """
     mantissa, bias = _mantissa(f)
     large = 1.5 * 2**mantissa + biases * bias
@@ -106,8 +106,8 @@ def _nearest(f: Floats, x: ir.Value, factor: float, biases: int) -> tuple[ir.Val
     return shifted, f.sub(shifted, large)
 
 
-def _scaled(f: Floats, value: ir.Value, shifted: ir.Value) -> ir.Value:
-    """value * 2**n in two steps, so that n may be beyond the exponents of normal numbers; rounds once."""
+def _scaled(f: FloatBuilder, value: ir.Value, shifted: ir.Value) -> ir.Value:
+    """value * 2**n in two steps, so that n may exceed the range of normal exponents; rounds once."""
     mantissa, _ = _mantissa(f)
     both = f.to_bits(shifted)
     first = f.whole_op("shrui", both, 1)
@@ -116,7 +116,7 @@ def _scaled(f: Floats, value: ir.Value, shifted: ir.Value) -> ir.Value:
     return value
 
 
-def _log(f: Floats, x: ir.Value) -> ir.Value:
+def _log(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """log(m * 2**e) = e ln 2 + log(m), m in [sqrt(1/2), sqrt(2))."""
     tiny = f.compare(x, "olt", 2.0**-126)
     normal = f.select(tiny, f.mul(x, 2.0**25), x)
@@ -130,13 +130,13 @@ def _log(f: Floats, x: ir.Value) -> ir.Value:
     y = f.fma(e, -2.12194440e-4, y)
     y = f.fma(square, -0.5, y)
     y = f.fma(e, 0.693359375, f.add(m, y))
-    y = f.select(f.compare(x, "olt", float("inf")), y, x)  # infinity and NaN are their own
+    y = f.select(f.compare(x, "olt", float("inf")), y, x)  # infinity and NaN map to themselves
     y = f.select(f.compare(x, "oeq", 0.0), float("-inf"), y)
     return f.select(f.compare(x, "olt", 0.0), float("nan"), y)
 
 
-def _tanh(f: Floats, x: ir.Value) -> ir.Value:
-    """x + x**3 * P(x**2) near 0; 1 - 2 / (exp(2 |x|) + 1) further out."""
+def _tanh(f: FloatBuilder, x: ir.Value) -> ir.Value:
+    """x + x**3 * P(x**2) near 0; 1 - 2 / (exp(2 |x|) + 1) elsewhere."""
     size = f.magnitude(x)
     square = f.mul(x, x)
     near = f.fma(f.mul(f.polynomial(square, _TANH_32), square), x, x)
@@ -145,15 +145,15 @@ def _tanh(f: Floats, x: ir.Value) -> ir.Value:
     return f.select(f.compare(size, "olt", 0.625), near, far)
 
 
-def _erf(f: Floats, x: ir.Value) -> ir.Value:
-    """x + x * P(x**2) for |x| < 1; 1 - exp(Q(|x|)) further out: Q is the logarithm of erfc."""
+def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
+    """x + x * P(x**2) for |x| < 1; else 1 - exp(Q(|x|)), where Q is the logarithm of erfc."""
     size = f.at_most(f.magnitude(x), 4.0)
     near = f.fma(f.polynomial(f.mul(x, x), _ERF_32), x, x)
     far = f.with_sign(f.sub(1.0, _exp_middle(f, f.polynomial(size, _LOG_ERFC_32))), x)
     return f.select(f.compare(size, "olt", 1.0), near, far)
 
 
-_WRITERS: dict[str, dict[int, Callable[[Floats, ir.Value], ir.Value]]] = {
+_WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {
     "math.exp": {32: _exp, 64: _exp},
     "math.exp2": {32: _exp2},
     "math.log": {32: _log},

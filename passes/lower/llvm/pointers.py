@@ -1,4 +1,4 @@
-"""Pointers that a kernel gets keep their link to the memory that they point into."""
+"""Rewrite pointer arithmetic on integers to getelementptr, so that LLVM keeps the provenance."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from mlir import ir
 from tir_mlir.dialect.ir import walk
 from tir_mlir.passes.lower.registry import lowering
 
-_DYNAMIC = -(1 << 31)  # in a getelementptr: an operand, no constant
+_DYNAMIC = -(1 << 31)  # in a getelementptr: a dynamic operand
 
 
-@lowering("tir-lower-pointers", "pointers computed as integers become addresses within their memory")
+@lowering("tir-lower-pointers", "Lower pointer arithmetic on integers to llvm.getelementptr")
 def run(module: ir.Module) -> None:
-    """Address memory from its own pointer.
+    """Rewrite integer pointer arithmetic to getelementptr.
 
         %0 = llvm.ptrtoint %p : !llvm.ptr to i64
         %1 = llvm.add %0, %bytes : i64                   -->   %2 = llvm.getelementptr %p[%bytes] : ..., i8
         %2 = llvm.inttoptr %1 : i64 to !llvm.ptr
 
-    Through integers LLVM loses which memory it is: a tile that an inlined kernel updates would stay in memory, not come
-    into registers. Runs on the llvm dialect, where views have become sums.
+    LLVM's alias analysis does not see through integers: a tile that an inlined kernel updates would stay in memory.
+    Runs on the llvm dialect, where views have become sums.
     """
     for op in walk.ops(module.operation):
         if op.name != "llvm.inttoptr":
@@ -34,7 +34,7 @@ def run(module: ir.Module) -> None:
 
 
 def _base(value: ir.Value, parts: list[ir.Value]) -> ir.Value | None:
-    """The pointer that a sum starts from, the other terms added to `parts`; None where there is none."""
+    """The base pointer of a sum, with the other terms appended to `parts`; None if there is none."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return None
@@ -51,7 +51,7 @@ def _base(value: ir.Value, parts: list[ir.Value]) -> ir.Value | None:
 
 
 def _address(base: ir.Value, parts: list[ir.Value]) -> ir.Value:
-    """`base`, so many bytes further."""
+    """`base` plus a number of bytes."""
     byte = ir.IntegerType.get_signless(8)
     for part in parts:
         attributes = {
@@ -63,7 +63,7 @@ def _address(base: ir.Value, parts: list[ir.Value]) -> ir.Value:
 
 
 def _erase(op: ir.Operation) -> None:
-    """Erase a cast or sum that nobody uses, and what only it used of these."""
+    """Erase an unused cast or sum, and its operands that are then unused."""
     owners = [v.owner for v in op.operands if not isinstance(v.owner, ir.Block)]
     op.erase()
     for owner in owners:

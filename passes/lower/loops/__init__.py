@@ -1,1 +1,3 @@
-"""Guards, peeled tails, unrolling, threads, register promotion, prefetch."""
+"""Loop passes: guards into bounds, peeled partial tiles, unrolling, threads and parallel loops, register promotion,
+prefetch.
+"""

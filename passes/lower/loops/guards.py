@@ -1,4 +1,4 @@
-"""Guards leave the loops they stand in: upwards where they do not depend on them, into their bounds where they do."""
+"""Hoist guards out of loops that they do not depend on, and turn others into loop bounds."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
-@lowering("tir-lower-guards", "move guards out of loops and into their bounds; a loop that runs once goes")
+@lowering("tir-lower-guards", "Hoist guards out of loops or into their bounds; inline loops that run once")
 def run(module: ir.Module) -> None:
-    """Let no iteration ask what its loop can know.
+    """Hoist guards out of loops, or turn them into bounds.
 
         for %k = 0 to 64 {                                       affine.if (%i < 100) {
           for %j = 0 to 16 {                                       for %k = 0 to 64 {
             affine.if (%i < 100, 30 - %i - %j >= 0) {   -->          for %j = 0 to min(16, 31 - %i) {
               body                                                     body
 
-    A constraint that falls with the loop variable becomes an upper bound; one without it goes around the loop; others
-    stay. Loops whose whole body is one `affine.if` are taken, from the inside out. Requires blocks to be removed.
+    A constraint that decreases with the loop variable becomes an upper bound; one that does not use it is hoisted;
+    others stay. Applies to loops whose body is a single `affine.if`, innermost first. Requires blocks to be removed.
     """
     for func in programs(module):
-        fold_single(func.op)
+        inline_unit_loops(func.op)
         for op in reversed([o for o in walk.ops(func.op) if is_loop(o)]):
-            move_out(op)
+            hoist_guard(op)
 
 
-def fold_single(root: ir.Operation) -> None:
-    """Put the body of every loop beneath `root` that runs once in its place."""
+def inline_unit_loops(root: ir.Operation) -> None:
+    """Inline every loop under `root` that runs once."""
     for op in reversed([o for o in walk.ops(root) if o != root and is_loop(o)]):
         if not len(op.results) and Loop(op).const_extent == 1:
-            inline(op)
+            inline_loop(op)
 
 
-def inline(op: ir.Operation) -> None:
-    """Put the body of a loop in its place, at its lower bound."""
+def inline_loop(op: ir.Operation) -> None:
+    """Replace a loop by its body at the lower bound."""
     loop = Loop(op)
     edit.substitute({loop.var: loop.lower})
     for inner in loop.body_ops():
@@ -45,8 +45,8 @@ def inline(op: ir.Operation) -> None:
     op.erase()
 
 
-def move_out(op: ir.Operation) -> None:
-    """Take what can be taken out of the guard that is the body of a loop."""
+def hoist_guard(op: ir.Operation) -> None:
+    """Hoist the constraints of the guard that is the body of a loop, where possible."""
     body = Loop(op).body_ops()
     if len(body) != 1 or not is_plain_if(body[0]):
         return
@@ -77,12 +77,12 @@ def move_out(op: ir.Operation) -> None:
 
 
 def is_plain_if(op: ir.Operation) -> bool:
-    """Whether an op is an `affine.if` without results and without an else."""
+    """Whether an op is an `affine.if` without results and else region."""
     return op.name == "affine.if" and not len(op.results) and not len(op.regions[1].blocks)
 
 
 def upper_bound(constraint: Constraint, var: ir.Value) -> Index | None:
-    """What a constraint says about a variable as an exclusive upper bound, when it says just that."""
+    """The exclusive upper bound of a variable that a constraint is equivalent to, or None."""
     falls = step(constraint.index, var)
     if constraint.is_eq or falls is None or falls >= 0:
         return None
@@ -91,12 +91,12 @@ def upper_bound(constraint: Constraint, var: ir.Value) -> Index | None:
 
 
 def set_uppers(op: ir.Operation, uppers: Sequence[Index]) -> ir.Operation:
-    """Give a loop other upper bounds, those left out that another one or the ranges around make pointless."""
-    return edit.set_bounds(op, Loop(op).lowers, least(uppers, intervals.around(op)))
+    """Set the upper bounds of a loop, without those implied by another one or by the ranges of variables."""
+    return edit.set_bounds(op, Loop(op).lowers, possible_minima(uppers, intervals.around(op)))
 
 
-def least(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
-    """The bounds that can be the minimum, given what the variables range over."""
+def possible_minima(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
+    """The bounds that can be the minimum, given the ranges of the variables."""
     kept: list[Index] = []
     for bound in bounds:
         if any(intervals.at_least_zero(bound - other, box) for other in kept):
@@ -106,6 +106,6 @@ def least(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
     return kept
 
 
-def greatest(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
-    """The bounds that can be the maximum."""
-    return [-b for b in least([-b for b in bounds], box)]
+def possible_maxima(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
+    """The bounds that can be the maximum, given the ranges of the variables."""
+    return [-b for b in possible_minima([-b for b in bounds], box)]

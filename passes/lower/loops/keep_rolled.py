@@ -1,4 +1,4 @@
-"""Chains: a value that is made from itself again and again, used twice each time, an argmax for instance."""
+"""Disable LLVM's unrolling of loops with long dependence chains that use each value twice, such as argmax."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from tir_mlir.passes.lower.registry import lowering
 
 _LOOPS = ("affine.for", "scf.for", "scf.parallel")
 _LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store")
-_SHORT = 12
-"""Links that do no harm."""
+_MAX_CHAIN = 12
+"""The longest chain that may be unrolled."""
 
 
-def is_repeated(loop: ir.Operation) -> bool:
-    """Whether a loop, written out, is a long chain that the loop around it makes again each time.
+def is_repeated_chain(loop: ir.Operation) -> bool:
+    """Whether a loop, if unrolled, is a long chain that the loop around it repeats.
 
-    LLVM takes time exponential in its length to make lanes of the loop around (`vputils::isSingleScalar`, LLVM 22).
+    LLVM takes time exponential in the chain's length to vectorize the loop around (`vputils::isSingleScalar`, LLVM 22).
     """
-    outer = _around(loop)
-    return outer is not None and not _depends(loop, outer) and _links(loop) > _SHORT
+    outer = _outer_loop(loop)
+    return outer is not None and not _depends_on(loop, outer) and _chain_links(loop) > _MAX_CHAIN
 
 
-def _around(op: ir.Operation) -> ir.Operation | None:
-    """The loop that an op stands in, also under a condition."""
+def _outer_loop(op: ir.Operation) -> ir.Operation | None:
+    """The loop around an op, looking through conditions."""
     outer = op.parent
     while outer is not None and outer.name not in _LOOPS:
         outer = outer.parent
     return None if outer is None else outer.operation
 
 
-def _depends(loop: ir.Operation, outer: ir.Operation) -> bool:
-    """Whether a loop uses a number that the loop around it makes."""
+def _depends_on(loop: ir.Operation, outer: ir.Operation) -> bool:
+    """Whether a loop uses the variable or values of the loop around it."""
     for op in walk.ops(loop):
         for value in op.operands:
             if isinstance(value.type, ir.MemRefType):
@@ -47,42 +47,42 @@ def _depends(loop: ir.Operation, outer: ir.Operation) -> bool:
     return False
 
 
-def _links(loop: ir.Operation) -> int:
-    """How often what one iteration leaves to the next, in memory or as a value, is made from two uses of itself."""
+def _chain_links(loop: ir.Operation) -> int:
+    """How often a loop-carried value (in memory or SSA) is computed from two uses of itself in one iteration."""
     inside = walk.ops(loop)
     uses: Counter[tuple[Any, ...]] = Counter()
     for op in inside:
-        if op.name in _LOADS:  # a place may be loaded once for each use still
-            uses[_place(op)] += _uses(op.results[0])
+        if op.name in _LOADS:  # an element may be loaded once for each use
+            uses[_element_key(op)] += _use_count(op.results[0])
     twice = {buffer for (buffer, *_), count in uses.items() if count > 1}
     links: Counter[ir.Value] = Counter()
     for op in inside:
         if op.name in _STORES and op.operands[1] in twice:
-            links[op.operands[1]] += _times(op, loop)
-        if op.name == "scf.for" and any(_uses(v) > 1 for v in list(op.regions[0].blocks[0].arguments)[1:]):
-            links[op.results[0]] += _times(op, loop) * _trips(op)
+            links[op.operands[1]] += _run_count(op, loop)
+        if op.name == "scf.for" and any(_use_count(v) > 1 for v in list(op.regions[0].blocks[0].arguments)[1:]):
+            links[op.results[0]] += _run_count(op, loop) * _trip_count(op)
     return max(links.values(), default=0)
 
 
-def _place(load: ir.Operation) -> tuple[Any, ...]:
-    """The buffer that a load reads, and where; equal wherever it is one place."""
+def _element_key(load: ir.Operation) -> tuple[Any, ...]:
+    """A key of the buffer and element that a load reads."""
     return (*load.operands, load.attributes["map"] if "map" in load.attributes else None)
 
 
-def _uses(value: ir.Value) -> int:
+def _use_count(value: ir.Value) -> int:
     return sum(1 for _ in value.uses)
 
 
-def _times(op: ir.Operation, loop: ir.Operation) -> int:
-    """How often an op is done in one run of a loop around it, as far as constants tell."""
+def _run_count(op: ir.Operation, loop: ir.Operation) -> int:
+    """How often an op runs in one run of a loop around it, as far as extents are constant."""
     if op == loop:
         return 1
     around = [p for p in walk.parents(op) if p.name in _LOOPS and walk.is_inside(p, loop)]
-    return prod(_trips(p) for p in around)
+    return prod(_trip_count(p) for p in around)
 
 
-def _trips(loop: ir.Operation) -> int:
-    """The iterations of a loop; 1 where that is not known, as LLVM does not write it out then."""
+def _trip_count(loop: ir.Operation) -> int:
+    """The trip count of a loop; 1 if unknown, as LLVM does not unroll it then."""
     if is_loop(loop):
         return Loop(loop).const_extent or 1
     if loop.name != "scf.for":
@@ -98,13 +98,13 @@ def _constant(value: ir.Value) -> int | None:
     return ir.IntegerAttr(op.attributes["value"]).value
 
 
-_KEPT = "#llvm.loop_annotation<unroll = <disable = true>>"
+_NO_UNROLL = "#llvm.loop_annotation<unroll = <disable = true>>"
 _MARK, _FACT = "llvm.loop_annotation", "loop_annotation"
 
 
-@lowering("tir-lower-repeats", "leave loops whole that would be a long chain in a loop that repeats them")
+@lowering("tir-lower-repeats", "Disable unrolling of loops that form a long dependence chain in a repeating loop")
 def run(module: ir.Module) -> None:
-    """Have LLVM not unroll a loop that repeats a chain.
+    """Disable LLVM's unrolling of a loop that repeats a chain.
 
         scf.for %j ... {                                 scf.for %j ... {
           scf.for %k = 0 to 24 {                           scf.for %k = 0 to 24 {
@@ -113,16 +113,16 @@ def run(module: ir.Module) -> None:
           }                                              }
         }
 
-    `chains` says which those are and why. Runs on scf loops; `tir-lower-marks` finishes it.
+    See `is_repeated_chain`. Runs on scf loops; `tir-lower-marks` moves the annotation to the branch.
     """
     for op in walk.ops(module.operation):
-        if op.name == "scf.for" and is_repeated(op):
-            op.attributes[_MARK] = ir.Attribute.parse(_KEPT)
+        if op.name == "scf.for" and is_repeated_chain(op):
+            op.attributes[_MARK] = ir.Attribute.parse(_NO_UNROLL)
 
 
-@lowering("tir-lower-marks", "what was said of a loop is said of the branch that closes it")
+@lowering("tir-lower-marks", "Copy loop annotations from scf.for to the latch branch")
 def finish(module: ir.Module) -> None:
-    """Make the mark that a loop of scf leaves on its branch the one that LLVM reads.
+    """Rename the loop annotation on a branch to the attribute that the translation to LLVM IR reads.
 
     llvm.br ^bb1 {llvm.loop_annotation = #a}   -->   llvm.br ^bb1 {loop_annotation = #a}
     """

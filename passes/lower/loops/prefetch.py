@@ -1,4 +1,4 @@
-"""Lines of memory are asked for before they are needed."""
+"""Lower prefetch annotations of loops to prefetch ops."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, owner_op, walk
 from tir_mlir.dialect.presburger import dim_factors
-from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
+from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
 KEY = "prefetch"
-LINE = 64
-"""Bytes that come to the cache at once."""
-MOST = 64
-"""Lines asked for by one iteration: more than a core can wait for."""
+LINE_BYTES = 64
+"""Bytes of a cache line."""
+MAX_LINES = 64
+"""Maximal lines prefetched in one iteration: more than a core can have in flight."""
 ACCESSES = ("affine.load", "affine.store")
 
 
-@lowering("tir-lower-prefetch", "ask for the lines that an annotated loop says it will need")
+@lowering("tir-lower-prefetch", "Lower prefetch annotations to affine.prefetch")
 def run(module: ir.Module) -> None:
-    """Ask at the start of each iteration for what the iteration touches of the buffers named.
+    """Prefetch, at the start of each iteration, what the iteration accesses of the named buffers.
 
         for %i {                                      for %i {
           for %k {...}                                  affine.prefetch %C[%i, 0], write, ...
@@ -32,25 +32,25 @@ def run(module: ir.Module) -> None:
         } {prefetch = ["C"]}                            for %k {...}
                                                         use %C[%i, 0..16] }
 
-    The annotation `prefetch` names one buffer or several, or gives with each the number of iterations ahead: {"A": 4}.
-    Known are accesses whose indices are sums of loop variables, under loops of constant extent; 64 lines at most. A
-    warning says what is left out. Requires loops to be cut (`tir-lower-tails`), not to be vectorized yet.
+    The annotation `prefetch` names one or several buffers, or maps each to a number of iterations ahead: {"A": 4}.
+    Supports accesses whose indices are sums of loop variables, under loops of constant extent, up to 64 lines. Warns
+    about skipped buffers. Requires peeled loops (`tir-lower-tails`), not vectorized yet.
     """
     for func in programs(module):
         known = {Buffer(walk.accessed(op)).root.name for op in walk.ops(func.op) if op.name in ACCESSES}
         said: dict[str, str | None] = {}
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and KEY in Loop(op).annotations]:
-            for name, ahead in _asked(loop, known).items():
-                what = f'{place(loop.op)}: loop {loop.name} does not prefetch "{name}"'
+            for name, ahead in _requests(loop, known).items():
+                what = f'{location_text(loop.op)}: loop {loop.name} does not prefetch "{name}"'
                 why = _prefetch(loop, name, ahead)
-                said[what] = why and said.get(what, why)  # pieces that were cut off a loop may do without
+                said[what] = why and said.get(what, why)  # peeled pieces may lack the accesses
         for what, why in said.items():
             if why:
                 warnings.warn(f"{what}: {why}", LoweringWarning, stacklevel=2)
 
 
 @dataclass(frozen=True)
-class Patch:
+class AccessBox:
     """The box that one access covers in an iteration: its corner and extents."""
 
     buffer: ir.Value
@@ -59,49 +59,49 @@ class Patch:
     written: bool
 
     def starts(self) -> list[tuple[int, ...]]:
-        """Where the elements lie that reach every line of it, from the corner on, wherever lines begin."""
+        """Offsets of elements that touch every line of the box for any alignment of the corner."""
         *rows, last = self.extents
-        step = max(1, LINE * 8 // bits(Buffer(self.buffer).dtype))
+        step = max(1, LINE_BYTES * 8 // bits(Buffer(self.buffer).dtype))
         columns = sorted({*range(0, last, step), last - 1})
         return list(itertools.product(*map(range, rows), columns))
 
 
 def _prefetch(loop: Loop, name: str, ahead: int) -> str | None:
-    """Ask for one buffer; the reason where it cannot be."""
+    """Prefetch one buffer; returns the reason if that is not possible."""
     accesses = [op for op in walk.ops(loop.op)[1:] if op.name in ACCESSES]
     touching = [op for op in accesses if Buffer(walk.accessed(op)).root.name == name]
-    patches = list(dict.fromkeys(p for op in touching if (p := _patch(op, loop))))
+    patches = list(dict.fromkeys(p for op in touching if (p := _access_box(op, loop))))
     count = sum(len(p.starts()) for p in patches)
-    if count > MOST:
-        return f"{count} lines an iteration, at most {MOST}"
+    if count > MAX_LINES:
+        return f"{count} lines in an iteration, at most {MAX_LINES}"
     if not count:
         return "no access in the loop whose indices are sums of loops with constant extents"
-    _ask(loop, patches, ahead)
+    _emit_prefetches(loop, patches, ahead)
     return None
 
 
-def _asked(loop: Loop, known: set[str]) -> dict[str, int]:
-    """The buffers that the annotation names, and how many iterations ahead."""
+def _requests(loop: Loop, known: set[str]) -> dict[str, int]:
+    """The buffers that the annotation names, with the number of iterations ahead."""
     said = loop.annotations[KEY]
     names = said if isinstance(said, list) else [said]
     asked: dict[str, int] = {}
     for name, ahead in said.items() if isinstance(said, dict) else [(name, 0) for name in names]:
         if not isinstance(name, str) or type(ahead) is not int or ahead < 0:
             raise LoweringError(
-                f"{place(loop.op)}: loop {loop.name} has prefetch = {said!r}; needed are names of buffers, or a"
-                ' dictionary from names to the number of iterations ahead, as in {"A": 4}'
+                f"{location_text(loop.op)}: loop {loop.name} has prefetch = {said!r}; expected names of buffers, "
+                f'or a dictionary from names to the number of iterations ahead, such as {{"A": 4}}'
             )
         if name not in known:
             raise LoweringError(
-                f'{place(loop.op)}: loop {loop.name} is to prefetch "{name}", which the program does not access;'
-                f" it has {', '.join(sorted(known))}"
+                f'{location_text(loop.op)}: loop {loop.name} prefetches "{name}", which the program does not '
+                f"access; it has {', '.join(sorted(known))}"
             )
         asked[name] = ahead
     return asked
 
 
-def _patch(op: ir.Operation, loop: Loop) -> Patch | None:
-    """What an access covers while the loops between it and `loop` run; None where its indices are no plain sums."""
+def _access_box(op: ir.Operation, loop: Loop) -> AccessBox | None:
+    """The box of an access over the loops between it and `loop`; None if its indices are not plain sums."""
     buffer = walk.accessed(op)
     if walk.is_inside(owner_op(buffer), loop.op):
         return None
@@ -127,26 +127,26 @@ def _patch(op: ir.Operation, loop: Loop) -> Patch | None:
         extents.append(extent)
     if any(not _known_before(v, loop) for i in corner for v in i.values):
         return None
-    return Patch(buffer, tuple(corner), tuple(extents), op.name == "affine.store")
+    return AccessBox(buffer, tuple(corner), tuple(extents), op.name == "affine.store")
 
 
 def _known_before(value: ir.Value, loop: Loop) -> bool:
     return value == loop.var or not walk.is_inside(owner_op(value), loop.op)
 
 
-def _ask(loop: Loop, patches: Sequence[Patch], ahead: int) -> None:
-    """The prefetches, at the start of the body; where it is so many iterations ahead, as long as there is one."""
+def _emit_prefetches(loop: Loop, patches: Sequence[AccessBox], ahead: int) -> None:
+    """Emit the prefetches at the start of the body, guarded by the existence of the iteration ahead."""
     at = Index.of(loop.var) + ahead
     with ir.InsertionPoint.at_block_begin(loop.body), loop.op.location:
         if not ahead:
-            return _lines(patches, {})
+            return _prefetch_lines(patches, {})
         more = create.guard([Constraint((u - 1 - at).simplified()) for u in loop.uppers])
         with create.at_start(more.regions[0].blocks[0]):
-            return _lines(patches, {loop.var: at})
+            return _prefetch_lines(patches, {loop.var: at})
 
 
-def _lines(patches: Sequence[Patch], shift: Mapping[ir.Value, Index]) -> None:
-    """Each line once, for writing where it is written too."""
+def _prefetch_lines(patches: Sequence[AccessBox], shift: Mapping[ir.Value, Index]) -> None:
+    """Prefetch each line once, for writing if it is also written."""
     found: dict[tuple, bool] = {}
     for patch in patches:
         for start in patch.starts():

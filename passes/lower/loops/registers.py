@@ -1,4 +1,4 @@
-"""Elements that a loop reads and writes over and over stay in registers while it runs."""
+"""Promote elements that a loop repeatedly reads and writes to loop-carried SSA values."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from mlir import ir
 from mlir.dialects import vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, attrs, emit_map, is_loop, owner_op, walk
-from tir_mlir.passes.lower.op_attrs import always, index_of, zeros
-from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
+from tir_mlir.passes.lower.op_attrs import index_of, is_nonnegative, zero_vector
+from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
 LOADS = ("affine.load", "affine.vector_load", "vector.maskedload")
 STORES = ("affine.store", "affine.vector_store", "vector.maskedstore")
-MOST = 64
-"""Values that one loop may carry: more than any register file holds."""
+MAX_CARRIED = 64
+"""Maximal number of values carried by one loop: more than any register file holds."""
 
 
-@lowering("tir-lower-registers", "keep what a loop updates in place in registers across its iterations")
+@lowering("tir-lower-registers", "Promote buffer elements updated in a loop to iter_args")
 def run(module: ir.Module) -> None:
-    """Load once before a loop, store once after it.
+    """Load once before a loop, and store once after it.
 
         affine.for %k = 0 to 256 {                             %s = affine.load %sum[0]
           %s = affine.load %sum[0]                             %r = affine.for %k = 0 to 256 iter_args(%c = %s) {
@@ -30,9 +30,9 @@ def run(module: ir.Module) -> None:
           affine.store %t, %sum[0]                               affine.yield %t
         }                                                      } ; affine.store %r, %sum[0]
 
-    For elements and vectors of allocated buffers at places that do not change in the loop, of which nothing else
-    beneath the loop touches a part. From the inside out, so that a sum over several loops stays in registers in all.
-    Requires loops to be vectorized and unrolled. `pressure.py` warns where the CPU's registers do not suffice.
+    Applies to elements and vectors of allocated buffers at loop-invariant indices that no other access in the loop
+    overlaps. Innermost loops first, so that a sum over several loops stays in registers throughout. Requires loops to
+    be vectorized and unrolled. Warns if the CPU has too few registers.
     """
     for func in programs(module):
         for op in reversed([o for o in walk.ops(func.op) if is_loop(o)]):
@@ -41,8 +41,7 @@ def run(module: ir.Module) -> None:
 
 @dataclass
 class Slot:
-    """One place in a buffer that a loop works on, and the accesses to it in order; the lanes that count where a mask
-    chooses them."""
+    """A loop-invariant element or vector of a buffer, its accesses in order, and the mask of its lanes, if any."""
 
     buffer: ir.Value
     indices: list[Index]
@@ -56,7 +55,7 @@ class Slot:
 
     @staticmethod
     def of(op: ir.Operation) -> Slot:
-        """The place that a load or store accesses."""
+        """The slot that a load or store accesses."""
         operands = list(op.operands)
         if op.name.startswith("vector."):
             indices = [index_of(v) for v in operands[1:-2]]
@@ -65,33 +64,33 @@ class Slot:
         return Slot(walk.accessed(op), walk.access_indices(op), type_, None)
 
     def value(self, store: ir.Operation) -> ir.Value:
-        """What a store puts there."""
+        """The value that a store writes to the slot."""
         return store.operands[len(store.operands) - 1 if self.mask is not None else 0]
 
 
 def promote(op: ir.Operation) -> None:
-    """Carry what one loop updates."""
+    """Promote the slots of one loop."""
     loop = Loop(op)
     if loop.kind != "serial" or len(op.results):
         return
     found = [s for slots in _slots(loop).values() if slots for s in slots if s.written]
     if not found or not _runs(loop):
         return
-    check(loop, [s.type for s in found])
-    if len(found) <= MOST:
+    check_register_pressure(loop, [s.type for s in found])
+    if len(found) <= MAX_CARRIED:
         _carry(loop, found)
 
 
 def _runs(loop: Loop) -> bool:
-    """Whether the loop runs at least once: what it touches exists then."""
-    return all(always(loop.op, u - low - 1) for u in loop.uppers for low in loop.lowers)
+    """Whether the loop runs at least once, so that its accesses are in bounds."""
+    return all(is_nonnegative(loop.op, u - low - 1) for u in loop.uppers for low in loop.lowers)
 
 
-# --- what can be carried ----------------------------------------------------------------------------------------------
+# --- slots that can be carried ----------------------------------------------------------------------------------------
 
 
 def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
-    """By allocated buffer, the places used in the loop; None where they cannot be carried."""
+    """The slots of each allocated buffer used in the loop; None if they cannot be carried."""
     found: dict[ir.Value, list[Slot] | None] = {}
     for inner in walk.ops(loop.op)[1:]:
         for value in inner.operands:
@@ -102,7 +101,7 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
             slots = found.setdefault(root.value, [] if root.is_alloc else None)
             if slots is None:
                 continue
-            slot = _place(inner, loop, slots) if plain and not walk.is_inside(owner_op(root.value), loop.op) else None
+            slot = _slot_of(inner, loop, slots) if plain and not walk.is_inside(owner_op(root.value), loop.op) else None
             if slot is None:
                 found[root.value] = None
             else:
@@ -110,8 +109,8 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
     return found
 
 
-def _place(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
-    """The slot of an access, a new one where it meets none; None where it is not fixed or overlaps another."""
+def _slot_of(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
+    """The slot of an access, a new one if it overlaps none; None if it is not invariant or partly overlaps another."""
     new = Slot.of(op)
     used = [v for i in new.indices for v in i.values] + ([] if new.mask is None else [new.mask])
     if any(walk.is_inside(owner_op(v), loop.op) for v in used):
@@ -120,7 +119,7 @@ def _place(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
         gaps = [(a - b).simplified().as_constant() for a, b in zip(new.indices, slot.indices, strict=True)]
         if slot.type == new.type and _same_lanes(slot, new) and all(g == 0 for g in gaps):
             return slot
-        if not _apart(gaps, _lanes(slot.type), _lanes(new.type)):
+        if not _are_disjoint(gaps, _lanes(slot.type), _lanes(new.type)):
             return None
     slots.append(new)
     return new
@@ -132,8 +131,8 @@ def _same_lanes(a: Slot, b: Slot) -> bool:
     return a.mask == b.mask
 
 
-def _apart(gaps: list[int | None], first: int, second: int) -> bool:
-    """Whether two places with these distances, `first` and `second` lanes long in the last dimension, do not meet."""
+def _are_disjoint(gaps: list[int | None], first: int, second: int) -> bool:
+    """Whether two vectors at these distances, with `first` and `second` lanes in the last dimension, are disjoint."""
     if any(g not in (0, None) for g in gaps[:-1]):
         return True
     last = gaps[-1] if gaps else 0
@@ -144,11 +143,11 @@ def _lanes(type_: ir.Type) -> int:
     return ir.VectorType(type_).shape[0] if isinstance(type_, ir.VectorType) else 1
 
 
-# --- the loop that carries --------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
 def _carry(loop: Loop, slots: list[Slot]) -> None:
-    """Rebuild the loop with the slots' values as its iteration arguments."""
+    """Rebuild the loop with the slots' values as iter_args."""
     op = loop.op
     with ir.InsertionPoint(op), op.location:
         before = [_load(slot) for slot in slots]
@@ -177,7 +176,9 @@ def _carry(loop: Loop, slots: list[Slot]) -> None:
 
 def _load(slot: Slot) -> ir.Value:
     if slot.mask is not None:
-        return vector.maskedload(slot.type, slot.buffer, [apply(i) for i in slot.indices], slot.mask, zeros(slot.type))
+        return vector.maskedload(
+            slot.type, slot.buffer, [apply(i) for i in slot.indices], slot.mask, zero_vector(slot.type)
+        )
     map_, used = emit_map(slot.indices)
     name = "affine.vector_load" if isinstance(slot.type, ir.VectorType) else "affine.load"
     operands, attributes = [slot.buffer, *used], {"map": ir.AffineMapAttr.get(map_)}
@@ -194,7 +195,7 @@ def _store(slot: Slot, value: ir.Value) -> None:
 
 
 def _forward(slot: Slot, value: ir.Value) -> ir.Value:
-    """Let the loads of a slot see its value, from `value` on; the value at the end."""
+    """Forward the slot's value, initially `value`, to its loads; returns the value at the end."""
     for op in slot.ops:
         if op.name in STORES:
             value = slot.value(op)
@@ -205,13 +206,13 @@ def _forward(slot: Slot, value: ir.Value) -> ir.Value:
 
 
 REGISTERS = "tir.registers"
-"""On the module while it is lowered: bits of a vector register, how many there are."""
+"""Module attribute during lowering: bits of a vector register, number of registers."""
 OPERANDS = 2
-"""Registers that an update needs beside its sums: what it adds."""
+"""Registers that an update needs in addition to the accumulators."""
 
 
-def check(loop: Loop, carried: Sequence[ir.Type]) -> None:
-    """Warn where an innermost loop carries more than there are registers: LLVM then keeps some in memory."""
+def check_register_pressure(loop: Loop, carried: Sequence[ir.Type]) -> None:
+    """Warn if an innermost loop carries more values than there are registers, which makes LLVM spill."""
     module = walk.parents(loop.op)[-1].parent
     known = None if module is None else attrs.get(module, REGISTERS)
     if known is None or any(is_loop(o) for o in walk.ops(loop.op)[1:]):
@@ -220,16 +221,16 @@ def check(loop: Loop, carried: Sequence[ir.Type]) -> None:
     needed = sum(_registers(type_, bits) for type_ in carried)
     if needed + OPERANDS > count:
         warnings.warn(
-            f"{place(loop.op)}: loop {loop.name} keeps {needed} registers of sums and needs {OPERANDS} more for what it"
-            f" adds, this CPU has {count} of {bits} bits: some sums will be in memory; make the tile smaller (unroll or"
-            " vectorize less of it)",
+            f"{location_text(loop.op)}: loop {loop.name} keeps {needed} registers of accumulators and needs "
+            f"{OPERANDS} more for operands, but this CPU has {count} of {bits} bits: some "
+            "accumulators will be spilled; make the tile smaller (unroll or vectorize less of it)",
             LoweringWarning,
             stacklevel=2,
         )
 
 
 def _registers(type_: ir.Type, bits: int) -> int:
-    """Vector registers that a value takes; an integer alone takes another kind."""
+    """The number of vector registers of a value; 0 for a scalar integer."""
     if isinstance(type_, ir.VectorType):
         width = ir.IntegerType(type_.element_type).width if isinstance(type_.element_type, ir.IntegerType) else 0
         width = width or ir.FloatType(type_.element_type).width

@@ -1,4 +1,4 @@
-"""Where tiles are whole: what guards and bounds say about the loops around them."""
+"""Conditions under which a tile is full: guards and bounds as functions of the outer loops."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from tir_mlir.dialect.ir import Index, Loop, is_loop, owner_op, walk
 from tir_mlir.dialect.presburger import dim_factors, intervals
 from tir_mlir.passes.lower.loops.guards import is_plain_if
 
-FAST = ("vectorized", "unrolled")
+FAST_KINDS = ("vectorized", "unrolled")
 
 
 @dataclass(frozen=True)
-class Condition:
-    """A fast loop, or a guard near one: whole where `index` is at least 0, and it runs at all where `runs` is. `box`
-    has what the variables around it range over."""
+class TileCondition:
+    """Of a vectorized or unrolled loop, or a guard near one: full where `index >= 0`, non-empty where `runs >= 0`.
+    `box` has the ranges of the variables.
+    """
 
     op: ir.Operation
     index: Index
@@ -25,11 +26,11 @@ class Condition:
     box: intervals.ValueRanges
 
 
-def conditions(loop: Loop) -> Iterator[Condition]:
-    """What decides beneath a loop, by its variable, whether something is whole."""
+def tile_conditions(loop: Loop) -> Iterator[TileCondition]:
+    """The conditions under a loop, over its variable, that decide whether a tile is full."""
     for op in walk.ops(loop.op)[1:]:
         found: list[tuple[Index, Index]] = []
-        if is_loop(op) and Loop(op).kind in FAST:
+        if is_loop(op) and Loop(op).kind in FAST_KINDS:
             found = _of_loop(Loop(op))
         elif is_plain_if(op) and _near_fast(op, loop):
             found = [(c.index, c.index) for c in walk.constraints(op) if not c.is_eq]
@@ -37,11 +38,11 @@ def conditions(loop: Loop) -> Iterator[Condition]:
             box = intervals.around(op)
             for index, runs in found:
                 if loop.var in index.values:
-                    yield Condition(op, index.simplified(), runs.simplified(), box)
+                    yield TileCondition(op, index.simplified(), runs.simplified(), box)
 
 
 def _of_loop(inner: Loop) -> list[tuple[Index, Index]]:
-    """What is at least 0 where a loop has its constant bound, or runs at all when it has none."""
+    """Expressions that are at least 0 where a loop has its constant bound, or, if it has none, where it runs at all."""
     whole = next((u for u in inner.uppers if u.as_constant() is not None), None)
     runs = [u - inner.lower - 1 for u in inner.uppers]
     if whole is None:
@@ -50,18 +51,19 @@ def _of_loop(inner: Loop) -> list[tuple[Index, Index]]:
 
 
 def _near_fast(op: ir.Operation, loop: Loop) -> bool:
-    """Whether a fast loop stands beneath a guard, or around it inside the loop."""
+    """Whether a vectorized or unrolled loop is under a guard, or around it inside the loop."""
     around = walk.parents(op)
     between = around[: around.index(loop.op)]
-    return any(is_loop(o) and Loop(o).kind in FAST for o in [*between, *walk.ops(op)])
+    return any(is_loop(o) and Loop(o).kind in FAST_KINDS for o in [*between, *walk.ops(op)])
 
 
 Point = dict[ir.Value, int]
 
 
-def corner(loop: Loop, condition: Condition) -> Point | None:
-    """The one iteration of a loop and of those around it that is not whole and yet runs; None where there are several,
-    none, or it cannot be told."""
+def partial_point(loop: Loop, condition: TileCondition) -> Point | None:
+    """The only point of a loop and its parents with a partial, non-empty tile; None if there are several or none, or if
+    it cannot be determined.
+    """
     index, runs, box = condition.index, condition.runs, condition.box
     found, gap = dim_factors(index.expr), (runs - index).simplified().as_constant()
     if found is None or gap is None:
@@ -85,20 +87,20 @@ def corner(loop: Loop, condition: Condition) -> Point | None:
 
 
 def _points(axes: Sequence[tuple[int, int, int, ir.Value]], most: int, width: int) -> Iterator[Point]:
-    """The points at which a sum over axes (factor, least, greatest) and `most` lies in [0, width)."""
+    """The points at which a sum over axes (factor, minimum, maximum) and `most` is in [0, width)."""
     if not axes:
         if 0 <= most < width:
             yield {}
         return
     (factor, low, high, value), *rest = axes
     span = [sum(f(a * x, a * y) for a, x, y, _ in rest) for f in (min, max)]
-    for number in _between(factor, low, high, most, width, span):
+    for number in _reachable(factor, low, high, most, width, span):
         for point in _points(rest, most + factor * number, width):
             yield {value: number, **point}
 
 
-def _between(factor: int, low: int, high: int, most: int, width: int, span: Sequence[int]) -> range:
-    """The values of an axis with which the rest can still reach [0, width)."""
+def _reachable(factor: int, low: int, high: int, most: int, width: int, span: Sequence[int]) -> range:
+    """The values of an axis for which the remaining axes can still reach [0, width)."""
     first, last = -most - span[1], width - 1 - most - span[0]  # of factor * value
     if factor < 0:
         first, last, factor = -last, -first, -factor

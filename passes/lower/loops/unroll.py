@@ -1,26 +1,25 @@
-"""Loops marked `unrolled` become straight code."""
+"""Lower loops of kind `unrolled` to straight-line code."""
 
 from __future__ import annotations
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, attrs, edit, is_loop, walk
-from tir_mlir.passes.lower.loops.keep_rolled import is_repeated
+from tir_mlir.passes.lower.loops.keep_rolled import is_repeated_chain
 from tir_mlir.passes.lower.registry import lowering, programs
 
 LIMIT = 4096
-"""Ops that one unrolled loop may become; beyond, the loop stays and LLVM decides."""
+"""Maximal number of ops after unrolling one loop; larger loops are left to LLVM."""
 
 
-@lowering("tir-lower-unrolled", "unroll the loops marked so, where the extent is constant and the code stays small")
+@lowering("tir-lower-unrolled", "Unroll loops of kind unrolled with a constant extent")
 def run(module: ir.Module, limit: int | str = LIMIT) -> None:
-    """Repeat the body of each `unrolled` loop.
+    """Unroll each `unrolled` loop.
 
         for %j = 0 to 3 {body(%j)} {tir.kind = "unrolled"}   -->   body(0) body(1) body(2)
 
-    Unrolling is a wish about speed: a loop whose extent is not constant, whose code would exceed `limit` ops, or that
-    the loop around it repeats as one long chain (see `chains`), stays a loop. Inner loops go first. Requires blocks to
-    be removed.
+    A loop is kept if its extent is not constant, if the code would exceed `limit` ops, or if it is a long chain that
+    the loop around it repeats (see `keep_rolled`). Inner loops first. Requires blocks to be removed.
     """
     for func in programs(module):
         marked = [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "unrolled"]
@@ -29,10 +28,10 @@ def run(module: ir.Module, limit: int | str = LIMIT) -> None:
 
 
 def unroll(loop: Loop, limit: int = LIMIT) -> bool:
-    """Unroll one loop fully; whether it was done."""
+    """Fully unroll one loop; returns whether it was done."""
     attrs.put(loop.op, attrs.KIND, None)
     count = loop.const_extent
-    if count is None or count * (len(walk.ops(loop.op)) - 2) > limit or is_repeated(loop.op):
+    if count is None or count * (len(walk.ops(loop.op)) - 2) > limit or is_repeated_chain(loop.op):
         return False
     for number in range(max(count, 0)):
         copy = loop.op.clone(ip=ir.InsertionPoint(loop.op)).operation

@@ -1,1 +1,1 @@
-"""Where buffers live, how large they are, how their rows are strided, when they are freed."""
+"""Memory of buffers: compaction to the region used, strides, bool storage, placement on stack or heap, lifetimes."""

@@ -1,4 +1,4 @@
-"""Where buffers live: on the stack when small, on the heap and given back when not."""
+"""Place allocations on the stack or the heap, and deallocate."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tir_mlir.dialect.ir import SHARED, Buffer, Func, dtypes, walk
 from tir_mlir.passes.lower.registry import lowering, programs
 
 STACK_BUFFER = 16 * 1024
-"""Bytes: a larger buffer goes to the heap."""
+"""Maximal bytes of a stack buffer."""
 STACK_TOTAL = 64 * 1024
-"""Bytes of stack that one function (or one iteration of a parallel loop) may take."""
+"""Maximal stack bytes of one function, or of one iteration of a parallel loop."""
 ALIGNMENT = 64
 
 
-@lowering("tir-lower-allocs", "small buffers to the stack, others to the heap with a dealloc; never in a loop")
+@lowering("tir-lower-allocs", "Lower allocations to memref.alloca, or to memref.alloc with dealloc, outside of loops")
 def run(module: ir.Module) -> int:
-    """Place the memory of every buffer at the start of its home: the parallel loop around it, else the function.
+    """Place each buffer at the start of its home: the parallel loop around it, else the function.
 
         for %i { %b = memref.alloc : memref<16x16xf32> ... }
             -->
@@ -26,15 +26,15 @@ def run(module: ir.Module) -> int:
         %b = memref.alloc {alignment = 64} : ... memref.dealloc %b       (all others)
         for %i { ... }
 
-    Memory made in a loop would grow the stack with each iteration, or leak. A buffer made anew in each iteration keeps
-    nothing from one to the next, so one piece serves all. Requires parallel loops to be `affine.parallel` already.
-    Returns the bytes of constant size that a function takes of the heap, at most.
+    An allocation in a loop would grow the stack with each iteration, or leak. A buffer allocated in each iteration
+    carries no values between iterations, so one allocation serves all. Requires parallel loops to be `affine.parallel`.
+    Returns the maximal constant-size heap use of a function, in bytes.
     """
     return max((place_memory(func) for func in programs(module)), default=0)
 
 
 def place_memory(func: Func) -> int:
-    """The same for one function; the bytes of constant size on the heap."""
+    """The same for one function; returns its constant-size heap use in bytes."""
     taken: dict[ir.Operation, int] = {}
     heap = 0
     for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
@@ -69,7 +69,7 @@ def _to_stack(op: ir.Operation, body: ir.Block) -> None:
 
 
 def _to_heap(op: ir.Operation, body: ir.Block) -> None:
-    """Hoist to the home where its sizes are known there; give back at the end of the body it stands in."""
+    """Hoist to the home if its sizes are available there; deallocate at the end of that body."""
     first = next(iter(body.operations)).operation
     if all(_available(v, body) for v in op.operands):
         makers = [v.owner.operation for v in op.operands if not isinstance(v.owner, ir.Block)]
@@ -85,7 +85,7 @@ def _to_heap(op: ir.Operation, body: ir.Block) -> None:
 
 
 def _available(value: ir.Value, body: ir.Block) -> bool:
-    """Whether a size is known in `body`: computed in it, or outside of it."""
+    """Whether a size is available in `body`: defined in it or outside."""
     block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
     if block == body:
         return True
@@ -97,13 +97,13 @@ def body_op_holds(block: ir.Block, parent: ir.Operation) -> bool:
     return any(b == block for region in parent.regions for b in region.blocks)
 
 
-@lowering("tir-lower-thread-stack", "move allocas from the body of a parallel loop to the start of its thread")
+@lowering("tir-lower-thread-stack", "Hoist allocas out of parallel loops to the start of the thread")
 def run_thread_stack(module: ir.Module) -> None:
-    """Give each thread its memory once.
+    """Allocate stack memory once for each thread.
 
         omp.parallel { omp.wsloop { ... memref.alloca ... } }   -->   omp.parallel { memref.alloca  omp.wsloop { ... } }
 
-    An alloca in a loop is memory that LLVM cannot keep in registers. Runs after `convert-scf-to-openmp`.
+    LLVM cannot promote an alloca in a loop to registers. Runs after `convert-scf-to-openmp`.
     """
     for op in walk.ops(module.operation):
         if op.name == "omp.parallel":

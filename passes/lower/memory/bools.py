@@ -1,4 +1,4 @@
-"""Bool buffers become buffers of bytes."""
+"""Lower bool buffers to byte buffers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ LOADS = ("affine.load", "memref.load")
 STORES = ("affine.store", "memref.store")
 
 
-@lowering("tir-lower-bools", "keep bools in memory as bytes, 0 or 1")
+@lowering("tir-lower-bools", "Lower bool buffers to i8")
 def run(module: ir.Module) -> None:
-    """A bool is a bit as a value, a byte in memory (as in NumPy).
+    """A bool is an i1 as a value, and a byte in memory (as in NumPy).
 
         %b = affine.load %M[%i] : memref<16xi1>     -->   %x = affine.load %M[%i] : memref<16xi8>
                                                           %b = arith.trunci %x : i8 to i1
 
-    Upstream's conversion of a store to `memref<i1>` stops the process.
+    The upstream conversion of a store to `memref<i1>` aborts.
     """
     everything = walk.ops(module.operation)
     if not retype(everything, as_bytes):
@@ -34,7 +34,7 @@ def run(module: ir.Module) -> None:
 
 
 def as_bytes(type_: ir.Type) -> ir.Type:
-    """The memref type with bytes for bools."""
+    """The memref type with i8 for i1."""
     memref = ir.MemRefType(type_)
     element = memref.element_type
     if not (isinstance(element, ir.IntegerType) and element.width == 1):

@@ -1,4 +1,4 @@
-"""Buffers move to the loop that uses them and shrink to the part that one iteration touches."""
+"""Shrink allocated buffers to the region that one iteration uses, at the loop they serve."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tir_mlir.passes.lower.registry import lowering, programs
 dim_type = isl.dim_type
 
 
-@lowering("tir-lower-compact", "move buffers to the loop they serve and shrink them to the region it uses")
+@lowering("tir-lower-compact", "Shrink buffers to the region used by one iteration of the loop they serve")
 def run(module: ir.Module) -> None:
     """Place and shrink every allocated buffer.
 
@@ -41,9 +41,9 @@ def run(module: ir.Module) -> None:
         for %i { for %k {                                    %b = memref.alloc : memref<16x16xf32>
           fill and use %b[%i * 16 + .., %k * 16 + ..]  -->   fill and use %b[.., ..]
 
-    The place is the innermost loop in whose every iteration each read follows a write of that iteration (isl decides);
-    the size is the box of what one iteration touches, where that is constant. Strides of views become static with it.
-    A buffer of which this cannot be shown stays as it is. Requires blocks to be removed.
+    The new position is the innermost loop in each iteration of which every read follows a write of that iteration
+    (decided by isl). The new size is the bounding box of one iteration, if constant. Strides of views become static
+    accordingly. Buffers for which this cannot be proved are kept. Requires blocks to be removed.
     """
     for func in programs(module):
         compact(func)
@@ -59,7 +59,9 @@ def compact(func: Func) -> None:
 
 @dataclass
 class Plan:
-    """Where a buffer goes and what it keeps: per dimension the shift and the new static extent (None: as it is)."""
+    """The new position of a buffer; for each dimension the offset to subtract and the new static extent (None:
+    unchanged).
+    """
 
     home: ir.Operation | None
     mins: list[Index]
@@ -67,13 +69,13 @@ class Plan:
 
 
 def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
-    """The best placement that can be shown to be right; None to leave the buffer alone."""
+    """The best placement that can be proved; None to keep the buffer."""
     buffer = Buffer(value)
     if not _is_plain(buffer.type):
         return None
     try:
-        with sets.question(f"the life of buffer {buffer.name}"):
-            touches = lifetimes.touches(value, domains)
+        with sets.question(f"the lifetime of buffer {buffer.name}"):
+            touches = lifetimes.timed_accesses(value, domains)
     except NotProvable:
         return None
     users = [use.owner.operation for use in value.uses]
@@ -83,7 +85,7 @@ def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
     first = len([p for p in walk.parents(owner_op(value)) if is_loop(p)])
     depth = _private_depth(buffer, touches, first, len(loops))
     target = loops[depth - 1] if depth > first else None
-    mins, extents = _whole(buffer)
+    mins, extents = _unchanged(buffer)
     if can_reindex(value):
         try:
             with sets.question(f"the region of buffer {buffer.name}"):
@@ -95,8 +97,8 @@ def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
     return Plan(target, mins, extents)
 
 
-def _whole(buffer: Buffer) -> tuple[list[Index], list[int | None]]:
-    """No shift, all extents as they are."""
+def _unchanged(buffer: Buffer) -> tuple[list[Index], list[int | None]]:
+    """No offset, all extents unchanged."""
     return [Index.constant(0) for _ in range(buffer.rank)], [None for _ in range(buffer.rank)]
 
 
@@ -104,8 +106,8 @@ def _is_plain(type_: ir.MemRefType) -> bool:
     return type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
 
 
-def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.BufferUse], first: int, deepest: int) -> int:
-    """The number of loops around the innermost place where the buffer may stand."""
+def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.TimedAccess], first: int, deepest: int) -> int:
+    """The number of loops around the innermost legal position of the buffer."""
     for depth in range(deepest, first, -1):
         try:
             with sets.question(f"whether buffer {buffer.name} is private to a loop"):
@@ -117,9 +119,9 @@ def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.BufferUse], first
 
 
 def _reach(
-    touches: Sequence[lifetimes.BufferUse], users: Sequence[ir.Operation], domains: lifetimes.Domains
+    touches: Sequence[lifetimes.TimedAccess], users: Sequence[ir.Operation], domains: lifetimes.Domains
 ) -> list[isl.Map]:
-    """{ iteration -> elements } of all accesses, and of views as a whole: a view must lie inside its buffer."""
+    """{ iteration -> elements } of all accesses, and of whole views, which must lie inside their buffer."""
     found = [t.elements for t in touches]
     for user in users:
         if user.name == "memref.subview":
@@ -128,9 +130,11 @@ def _reach(
 
 
 def _box(buffer: Buffer, reach: Sequence[isl.Map], outer: Sequence[ir.Value]) -> tuple[list[Index], list[int | None]]:
-    """Per dimension the minimum (over the outer loops) and the constant extent of what one iteration touches."""
+    """For each dimension the minimum (over the outer loops) and the constant extent of the accesses of one
+    iteration.
+    """
     relation: isl.Map | None = None
-    mins, extents = _whole(buffer)
+    mins, extents = _unchanged(buffer)
     depth = len(outer)
     for part in reach:
         part = part.project_out(dim_type.in_, depth, part.dim(dim_type.in_) - depth)
@@ -145,7 +149,7 @@ def _box(buffer: Buffer, reach: Sequence[isl.Map], outer: Sequence[ir.Value]) ->
 
 
 def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer) -> tuple[Index, int | None]:
-    """The best affine lower bound of dimension `d` with a constant extent from it on."""
+    """The best affine lower bound of dimension `d` with a constant extent."""
     rank = relation.dim(dim_type.out)
     line = relation.project_out(dim_type.out, d + 1, rank - d - 1).project_out(dim_type.out, 0, d)
     context = line.domain()
@@ -166,7 +170,7 @@ def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer
 
 
 def _apply(value: ir.Value, plan: Plan) -> None:
-    """Make the buffer anew at its place, with its size, and turn its users over to it."""
+    """Create the buffer at its new position and size, and redirect its users."""
     old = value.owner.operation
     type_ = ir.MemRefType(value.type)
     operands = iter(list(old.operands))
@@ -192,7 +196,7 @@ POINTERS = ("memref.extract_aligned_pointer_as_index", "memref.extract_strided_m
 
 
 def can_reindex(buffer: ir.Value) -> bool:
-    """Whether every user can follow a change of shape: affine accesses, views, and pointers taken of views."""
+    """Whether every user supports a change of shape: affine accesses, views, and pointers to views."""
     for use in buffer.uses:
         name = use.owner.name
         if name not in ("affine.load", "affine.store", "memref.subview"):
@@ -203,7 +207,7 @@ def can_reindex(buffer: ir.Value) -> bool:
 
 
 def _can_retype(view: ir.Operation) -> bool:
-    """Whether the users of a view take any strides."""
+    """Whether the users of a view support any strides."""
     if any(s == DYNAMIC for s in attrs.integers(view, "static_strides")):
         return False
     if _kept(view) is None:
@@ -218,12 +222,12 @@ def _can_retype(view: ir.Operation) -> bool:
 
 
 def _kept(view: ir.Operation) -> list[int] | None:
-    """The dimensions of the source that a view keeps; None where that is not clear."""
+    """The dimensions of the source that a view keeps; None if ambiguous."""
     return kept_dims(ir.MemRefType(view.results[0].type).shape, attrs.integers(view, "static_sizes"))
 
 
 def reindex(old: ir.Value, new: ir.Value, mins: Sequence[Index]) -> None:
-    """Let every user of `old` use `new`, indices shifted by `mins`. Requires `can_reindex`, or equal types."""
+    """Redirect every user of `old` to `new`, with indices shifted by `mins`. Requires `can_reindex`, or equal types."""
     if old.type == new.type:
         old.replace_all_uses_with(new)
         return
@@ -281,7 +285,7 @@ def _view_type(view: ir.Operation, source: ir.MemRefType, offsets: Sequence[int]
 
 
 def _retype(old: ir.Value, new: ir.Value) -> None:
-    """Turn users of a view over to its successor of another type; views of views follow."""
+    """Replace a view by its successor of another type; nested views follow."""
     users = dict.fromkeys(use.owner.operation for use in old.uses)
     old.replace_all_uses_with(new)
     for user in users:
@@ -301,7 +305,9 @@ def _retype_below(view: ir.Operation) -> None:
 
 
 def view_box(view: ir.Operation) -> tuple[list[Index], list[Index]]:
-    """Offsets and extents (in elements of the source) of all that a view can reach. Requires static strides."""
+    """Offsets and extents (in elements of the source) of all elements that a view can access. Requires static
+    strides.
+    """
     segments = attrs.integers(view, "operandSegmentSizes")
     operands = list(view.operands)[1:]
     offsets, sizes = iter(operands[: segments[1]]), iter(operands[segments[1] : segments[1] + segments[2]])

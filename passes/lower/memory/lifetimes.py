@@ -1,9 +1,9 @@
-"""Whether values of a buffer live across iterations of a loop, after blocks are removed.
+"""Lifetimes of buffer elements across loop iterations, on programs without blocks.
 
-`dialect.analysis.dataflow` answers this for programs with blocks, by isl's dataflow analysis. Two things differ here.
-Must-writes: a write through a pointer counts only where the call is marked as overwriting its region, since lowering
-may not rely on declared regions. Users: the buffer is followed through views and pointers that lowering has made; an
-unknown op is NotProvable. One question is asked at every depth of the nest, so order is composed of
+`dialect.analysis.dataflow` answers this for programs with blocks, with isl's dataflow analysis. Two things differ here.
+Must-writes: a write through a pointer counts only if the call is marked as overwriting its region, because lowering
+may not rely on declared regions. Users: the buffer is followed through the views and pointers that lowering created;
+an unknown op is NotProvable. The same question is asked at every depth of the nest, so the order is composed of
 cached maps instead of a schedule.
 """
 
@@ -25,8 +25,8 @@ dim_type = isl.dim_type
 
 
 @dataclass
-class BufferUse:
-    """One read or write of a buffer, with the loops around it, its time and its elements."""
+class TimedAccess:
+    """One read or write of a buffer: its loops, its position in time and its elements."""
 
     op: ir.Operation
     is_write: bool
@@ -37,30 +37,31 @@ class BufferUse:
 
 
 Domains = dict[ir.Block, sets.Domain]
-"""Iterations by MLIR block: ops side by side share them. Valid as long as no loop around changes."""
+"""Iteration domains by MLIR block, shared by its ops. Valid until a loop around it "
+"changes."""
 
 
 VIEWS = ("memref.subview", "memref.cast")
-SILENT = ("memref.dim", "memref.dealloc")
+NON_ACCESSES = ("memref.dim", "memref.dealloc")
 
 
-def touches(value: ir.Value, domains: Domains) -> list[BufferUse]:
-    """All reads and writes of an allocated buffer, through views and pointers too.
+def timed_accesses(value: ir.Value, domains: Domains) -> list[TimedAccess]:
+    """All reads and writes of an allocated buffer, including those through views and pointers.
 
-    Raises NotProvable when one cannot be told, or when the buffer has a name that is not followed.
+    Raises NotProvable if one cannot be expressed, or if the buffer has an unsupported alias.
     """
-    found: list[BufferUse] = []
+    found: list[TimedAccess] = []
     for op in _users(value):
         try:
             made = [a for a in of_op(op) if a.buffer == value]
         except KeyError as error:
             raise NotProvable("an access to a region of unknown size") from error
-        found += [t for a in made if (t := touch(a, domains)) is not None]
+        found += [t for a in made if (t := timed_access(a, domains)) is not None]
     return found
 
 
 def _users(value: ir.Value) -> list[ir.Operation]:
-    """The ops that read or write a buffer: its users, those of its views, and where pointers into it are made."""
+    """The ops that access a buffer: its users, those of its views, and ops that take pointers to it."""
     found: dict[ir.Operation, None] = {}
     pending = [value]
     while pending:
@@ -70,27 +71,27 @@ def _users(value: ir.Value) -> list[ir.Operation]:
                 pending += op.results
             elif op.name == "memref.extract_strided_metadata":
                 if any(True for _ in op.results[0].uses):
-                    raise NotProvable("a second name for the buffer")
+                    raise NotProvable("an alias of the buffer")
             elif op.name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
                 found[op] = None
             elif any(isinstance(r.type, ir.MemRefType) for r in op.results) or not _is_access(op):
                 raise NotProvable(f"{op.name} on the buffer")
-            elif op.name not in SILENT:
+            elif op.name not in NON_ACCESSES:
                 found[op] = None
     return list(found)
 
 
 def _is_access(op: ir.Operation) -> bool:
-    """Whether an op that uses a memref touches its elements and nothing more; vectors of elements are not followed."""
+    """Whether an op only accesses elements of a memref; vector elements are not supported."""
     if len(op.regions) or op.name.endswith(("yield", "return")) or op.name.startswith("affine.vector"):
         return False
     return any(isinstance(v.type, ir.MemRefType) for v in op.operands)
 
 
-def touch(access: Access, domains: Domains) -> BufferUse | None:
-    """The access as a relation; None for a read that is known not to happen.
+def timed_access(access: Access, domains: Domains) -> TimedAccess | None:
+    """The access as a relation; None for a read that never runs.
 
-    Raises NotProvable when its loops or indices are beyond isl.
+    Raises NotProvable if isl cannot express its loops or indices.
     """
     overwrites = OVERWRITES in access.op.attributes
     if overwrites and not access.is_write:
@@ -101,32 +102,34 @@ def touch(access: Access, domains: Domains) -> BufferUse | None:
     if kills and overwrites:
         call = _call_of(op)
         kills, op = call is not None, call or op
-    return BufferUse(op, access.is_write, kills, dom.dims, _path(op), elements)
+    return TimedAccess(op, access.is_write, kills, dom.dims, _path(op), elements)
 
 
 def relation(
     op: ir.Operation, mins: Sequence[Index], extents: Sequence[Index], domains: Domains
 ) -> tuple[sets.Domain, isl.Map]:
-    """The iterations of `op` and { iteration -> elements of the box }; NotProvable where isl cannot say."""
+    """The iterations of `op` and { iteration -> elements of the box }. Raises NotProvable if isl cannot express
+    them.
+    """
     try:
         dom = domains.get(op.block) or sets.domain(op)
         domains[op.block] = dom
         if dom.free:
-            raise NotProvable("a bound that is no expression of loops")
+            raise NotProvable("a bound that is not an expression of loops")
         return dom, sets.region_map(dom, mins, extents)
     except KeyError as error:
-        raise NotProvable("an index that is no expression of loops and shape variables") from error
+        raise NotProvable("an index that is not an expression of loops and shape variables") from error
 
 
 def _writes_all(access: Access, overwrites: bool) -> bool:
-    """Whether every element of the region is surely written."""
+    """Whether every element of the region is definitely written."""
     if access.op.name == "affine.store":
         return access.is_point
     return overwrites and Buffer(access.buffer).rank > 0
 
 
 def _call_of(pointer: ir.Operation) -> ir.Operation | None:
-    """The one call that gets a pointer: the time at which it writes."""
+    """The only call that takes a pointer, whose position is the time of the write."""
     users = {use.owner.operation for use in pointer.results[0].uses}
     if len(users) != 1:
         return None
@@ -135,7 +138,7 @@ def _call_of(pointer: ir.Operation) -> ir.Operation | None:
 
 
 def _path(op: ir.Operation) -> list[int]:
-    """Positions at which `op` is found from the function down, one entry a level that is not a loop's own."""
+    """Positions of `op` and its parents from the function down, without those of loop bodies."""
     places: list[int] = []
     current = op
     for parent in walk.parents(op):
@@ -151,10 +154,10 @@ def common_loops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
     return [p for p in chain[::-1] if is_loop(p)]
 
 
-def is_private(touches: Sequence[BufferUse], depth: int) -> bool:
-    """Whether each read follows a write within the same iteration of the outermost `depth` loops."""
-    writes = [t for t in touches if t.kills]
-    for read in touches:
+def is_private(found: Sequence[TimedAccess], depth: int) -> bool:
+    """Whether each read follows a write in the same iteration of the outermost `depth` loops."""
+    writes = [t for t in found if t.kills]
+    for read in found:
         if read.is_write:
             continue
         covered: isl.Map | None = None
@@ -166,8 +169,8 @@ def is_private(touches: Sequence[BufferUse], depth: int) -> bool:
     return True
 
 
-def _before(read: BufferUse, write: BufferUse, depth: int) -> isl.Map:
-    """{ iteration of the read -> iterations of the write earlier in the same outer iteration }."""
+def _before(read: TimedAccess, write: TimedAccess, depth: int) -> isl.Map:
+    """{ iteration of the read -> earlier iterations of the write in the same outer iteration }."""
     pairs = zip(read.loops, write.loops, strict=False)
     shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(read.loops), len(write.loops)))
     return _before_map(len(read.loops), len(write.loops), depth, shared, write.path < read.path)
@@ -187,19 +190,19 @@ def _before_map(reads: int, writes: int, depth: int, shared: int, textually: boo
     return isl.Map(f"{{ [{', '.join(r)}] -> [{', '.join(w)}] : {condition} }}")
 
 
-def conflicts(touches: Sequence[BufferUse], depth: int) -> bool:
-    """Whether two iterations of loop number `depth` may touch one element, one of them writing."""
-    for number, one in enumerate(touches):
-        for other in touches[number:]:
+def conflicts(found: Sequence[TimedAccess], depth: int) -> bool:
+    """Whether two iterations of loop number `depth` may access one element, one of them writing."""
+    for number, one in enumerate(found):
+        for other in found[number:]:
             if one.is_write or other.is_write:
                 both = one.elements.apply_range(other.elements.reverse())
-                if not both.intersect(_apart(len(one.loops), len(other.loops), depth)).is_empty():
+                if not both.intersect(_distinct_iterations(len(one.loops), len(other.loops), depth)).is_empty():
                     return True
     return False
 
 
 @lru_cache(maxsize=256)
-def _apart(first: int, second: int, depth: int) -> isl.Map:
+def _distinct_iterations(first: int, second: int, depth: int) -> isl.Map:
     a, b = [f"a{i}" for i in range(first)], [f"b{i}" for i in range(second)]
     same = [f"a{i} = b{i}" for i in range(depth)]
     return isl.Map(f"{{ [{', '.join(a)}] -> [{', '.join(b)}] : {' and '.join([*same, f'a{depth} != b{depth}'])} }}")

@@ -1,4 +1,4 @@
-"""What `storage_align` asks for: the strides of allocated buffers."""
+"""Lower storage_align annotations: strides of allocated buffers."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from mlir import ir
 from tir_mlir.dialect.analysis import buffers
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Block, Buffer, Index, apply, attrs, is_block, walk
-from tir_mlir.passes.lower.registry import LoweringWarning, lowering, place, programs
+from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
 DIM_ALIGN = "tir.dim_align"
-"""On an allocation: [axis, factor, offset], ... Lives only while lowering."""
-KEY = "buffer_dim_align"
+"""On an allocation: [axis, factor, offset], ... Exists only during lowering."""
+ALIGN_KEY = "buffer_dim_align"
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
-@lowering("tir-lower-align", "note on every allocation the strides that storage_align asked for")
+@lowering("tir-lower-align", "Copy storage_align annotations from blocks to allocations")
 def run(module: ir.Module) -> None:
-    """Carry the annotations of blocks over to the buffers they speak of.
+    """Copy the annotations of blocks to the buffers they refer to.
 
         %b = memref.alloc : ...                       %b = memref.alloc {tir.dim_align = [[0, 32, 8]]} : ...
         ... {tir.block = "b", tir.annotations =   -->
              {buffer_dim_align = [[0, 0, 32, 8]]}}
 
-    Runs before blocks are removed; `tir-lower-strides` does the rest when buffers have their final shape.
+    Runs before blocks are removed; `tir-lower-strides` applies them when shapes are final.
     """
     for func in programs(module):
         for op in walk.ops(func.op):
-            if is_block(op) and KEY in Block(op).annotations:
-                _note(Block(op))
+            if is_block(op) and ALIGN_KEY in Block(op).annotations:
+                _record(Block(op))
 
 
-def _note(block: Block) -> None:
+def _record(block: Block) -> None:
     written = [b.root for b in buffers(block)[1]]
-    for entry in block.annotations[KEY]:
+    for entry in block.annotations[ALIGN_KEY]:
         if not isinstance(entry, list) or len(entry) != 4 or any(type(n) is not int for n in entry) or entry[2] <= 0:
             raise LoweringError(
-                f'{place(block.op)}: block "{block.name}" has {KEY} entry {entry!r}; needed is [buffer, axis, factor,'
-                " offset], integers, the factor above 0"
+                f'{location_text(block.op)}: block "{block.name}" has {ALIGN_KEY} entry {entry!r}; expected [buffer, '
+                "axis, factor, offset], integers, with a positive factor"
             )
         number, axis, factor, offset = entry
         buffer = written[number] if 0 <= number < len(written) else None
         if buffer is None or not buffer.is_alloc or not 0 <= axis < buffer.rank:
-            # steps after storage_align may have put another buffer there, or given it other dimensions
+            # steps after storage_align may have replaced the buffer or changed its dimensions
             warnings.warn(
-                f'{place(block.op)}: {KEY} {entry} of block "{block.name}" is left out: it needs a buffer that the'
-                " block writes and the program allocates, and an axis of it",
+                f'{location_text(block.op)}: {ALIGN_KEY} {entry} of block "{block.name}" is ignored: it needs a buffer '
+                "that the block writes and the program allocates, and an axis of it",
                 LoweringWarning,
                 stacklevel=2,
             )
@@ -58,20 +58,20 @@ def _note(block: Block) -> None:
         attrs.put(buffer.op, DIM_ALIGN, [*(e for e in known if e[0] != axis), [axis, factor, offset]])
 
 
-def padded(value: ir.Value) -> bool:
-    """Whether the memory behind a value will get strides of its own: elements of a row may then lie apart."""
+def is_padded(value: ir.Value) -> bool:
+    """Whether the memory of a value will get custom strides, so that a row may have gaps."""
     root = Buffer(value).root.op
     return root is not None and DIM_ALIGN in root.attributes
 
 
-def is_row(value: ir.Value) -> bool:
-    """Whether elements that follow each other in the last dimension of a padded buffer lie side by side."""
+def has_contiguous_rows(value: ir.Value) -> bool:
+    """Whether adjacent elements in the last dimension of a padded buffer are contiguous."""
     op = Buffer(value).op
     return op is not None and op.name == "memref.alloc" and strides_of(op)[-1] == 1
 
 
 def strides_of(op: ir.Operation) -> list[int]:
-    """The strides of an allocation, in elements: row-major, each rounded up as asked."""
+    """The strides of an allocation in elements: row-major, rounded up as requested."""
     shape = ir.MemRefType(op.results[0].type).shape
     asked = {axis: (factor, offset) for axis, factor, offset in attrs.get(op, DIM_ALIGN, [])}
     strides, step = [], 1
@@ -83,23 +83,23 @@ def strides_of(op: ir.Operation) -> list[int]:
         if axis and shape[axis] == DYNAMIC:
             name = attrs.get(op, attrs.NAME, "a buffer")
             raise LoweringError(
-                f"{place(op)}: {name} is aligned, and its dimension {axis} has a symbolic size; strides are rounded for"
-                " constant sizes only (the first dimension may be symbolic)"
+                f"{location_text(op)}: {name} is aligned, and its dimension {axis} has a symbolic size; strides "
+                "can be rounded only for constant sizes (the first dimension may be symbolic)"
             )
         step *= max(shape[axis], 1)
     return strides
 
 
-@lowering("tir-lower-strides", "give aligned buffers their strides")
-def lay_out(module: ir.Module) -> None:
-    """Make every aligned buffer a view, with strides of its own, of a longer one-dimensional buffer.
+@lowering("tir-lower-strides", "Lower aligned buffers to strided views")
+def apply_strides(module: ir.Module) -> None:
+    """Make every aligned buffer a strided view of a longer one-dimensional buffer.
 
         %b = memref.alloc {tir.dim_align = [[0, 32, 8]]} : memref<16x10xf32>
             -->
         %m = memref.alloc : memref<640xf32>
         %b = memref.reinterpret_cast %m to offset: [0], sizes: [16, 10], strides: [40, 1]
 
-    Views of it follow. Runs when shapes are final and vectors are made (`padded` keeps those off rows with gaps).
+    Views of it follow. Runs when shapes are final and vectors exist (`padded` excludes vectors across gaps).
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc" and DIM_ALIGN in o.attributes]:
@@ -108,7 +108,7 @@ def lay_out(module: ir.Module) -> None:
                 del op.attributes[DIM_ALIGN]
             else:
                 _check_users(op.results[0])
-                _lay_out(op, strides)
+                _apply_strides(op, strides)
 
 
 def _row_major(shape: Sequence[int]) -> list[int]:
@@ -119,7 +119,7 @@ def _row_major(shape: Sequence[int]) -> list[int]:
     return strides
 
 
-def _lay_out(op: ir.Operation, strides: list[int]) -> None:
+def _apply_strides(op: ir.Operation, strides: list[int]) -> None:
     type_ = ir.MemRefType(op.results[0].type)
     first = type_.shape[0]
     length = DYNAMIC if first == DYNAMIC else max(first, 1) * strides[0]
@@ -146,41 +146,41 @@ def _lay_out(op: ir.Operation, strides: list[int]) -> None:
         dealloc.erase()
     op.results[0].replace_all_uses_with(view.results[0])
     op.erase()
-    _follow(view.results[0])
+    _propagate_strides(view.results[0])
 
 
 # --- views ------------------------------------------------------------------------------------------------------------
 
-_TAKE_ANY = ("memref.load", "memref.store", "memref.dim", "memref.dealloc", "memref.copy")
+_STRIDE_AGNOSTIC = ("memref.load", "memref.store", "memref.dim", "memref.dealloc", "memref.copy")
 
 
 def _check_users(value: ir.Value) -> None:
-    """Refuse users that fix the layout of a buffer: a call that takes it as a whole, a cast."""
+    """Refuse users that fix the layout of a buffer: a cast, or a call that takes the whole buffer."""
     for use in value.uses:
         user = use.owner.operation
         if user.name == "memref.subview":
             _check_users(user.results[0])
-        elif user.name not in _TAKE_ANY and not user.name.startswith(("affine.", "vector.", "memref.extract_")):
+        elif user.name not in _STRIDE_AGNOSTIC and not user.name.startswith(("affine.", "vector.", "memref.extract_")):
             name = Buffer(value).root.name
             raise LoweringError(
-                f"{place(user)}: {name} is aligned by storage_align, and {user.name} takes it in its plain layout; pass"
-                " an access pointer and strides instead"
+                f"{location_text(user)}: {name} is aligned by storage_align, but {user.name} needs its row-major "
+                "layout; pass an access pointer and strides instead"
             )
 
 
-def _follow(value: ir.Value) -> None:
-    """Give the views of a value the strides that come with its type."""
+def _propagate_strides(value: ir.Value) -> None:
+    """Update the strides of the views of a value."""
     for use in value.uses:
         user = use.owner.operation
         if user.name == "memref.subview":
             old, source = ir.MemRefType(user.results[0].type), ir.MemRefType(value.type)
             layout = _view_layout(user, source, old)
             user.results[0].set_type(ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space))
-            _follow(user.results[0])
+            _propagate_strides(user.results[0])
 
 
 def _view_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType) -> ir.Attribute:
-    """Strides multiply, offsets add up, unknown where a part is; unit dimensions that the view drops go."""
+    """Strides multiply, offsets add up, unknown if any part is; unit dimensions that the view drops are left out."""
     strides, start = source.get_strides_and_offset()
     offsets, sizes, steps = (attrs.integers(op, f"static_{k}") for k in ("offsets", "sizes", "strides"))
     total = start

@@ -1,1 +1,1 @@
-"""Vectorization, reductions over lanes, and copies and transposes done in registers."""
+"""Vectorization of loops, reductions over lanes, and copies, transposes and interleaving done in vector registers."""

@@ -1,4 +1,4 @@
-"""The body of a loop written for several of its iterations at once."""
+"""Emit the body of a loop as vector operations."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.lower.op_attrs import dense, zeros
-from tir_mlir.passes.lower.vector.legality import Lanes, contiguous, strided
-from tir_mlir.passes.lower.vector.partial_sums import Place
-from tir_mlir.passes.lower.vector.strided_loads import MOST_STRIDE, spaced
+from tir_mlir.passes.lower.op_attrs import dense_attr, zero_vector
+from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous, lane_stride
+from tir_mlir.passes.lower.vector.partial_sums import Accumulator
+from tir_mlir.passes.lower.vector.strided_loads import MAX_STRIDE, load_strided
 
 CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 
 
 class Emitter:
-    """Writes the body of a loop for `width` lanes from `base` on, at the insertion point; `counts`: for the first ones
-    only, as many as the least of these. `sums`: for the load and the store of each sum, where the lanes keep theirs."""
+    """Emits the body of a loop for `width` lanes from `base` on, at the insertion point. `counts`: only the first lanes
+    are active, as many as the minimum. `sums`: the accumulators for the load and the store of each reduction.
+    """
 
     def __init__(
         self,
@@ -43,7 +44,7 @@ class Emitter:
         base: Index,
         width: int,
         counts: Sequence[Index] = (),
-        sums: Mapping[ir.Operation, Place] | None = None,
+        sums: Mapping[ir.Operation, Accumulator] | None = None,
     ):
         self.lanes = lanes
         self.sums = sums or {}
@@ -51,7 +52,7 @@ class Emitter:
         self.width = width
         bits = self._type(ir.IntegerType.get_signless(1))
         self.mask = _mask(lanes.loop, bits, counts) if counts else None
-        self.scalars: dict[ir.Value, Index] = {}  # index values that are the same in all lanes
+        self.scalars: dict[ir.Value, Index] = {}  # index values that are equal in all lanes
         self.values: dict[ir.Value, ir.Value] = {}  # copies: vectors of varying values, scalars of the others
 
     def run(self) -> None:
@@ -90,7 +91,7 @@ class Emitter:
         return index.substitute({self.lanes.var: self.base + lane, **self.scalars}).simplified()
 
     def vector(self, value: ir.Value) -> ir.Value:
-        """A value as a vector, broadcast when it is the same in all lanes."""
+        """A value as a vector, broadcast if it is uniform."""
         if value == self.lanes.var:
             return self.spread(Index.of(value))
         if value in self.lanes.varying:
@@ -103,13 +104,13 @@ class Emitter:
         return self.values.get(value, value)
 
     def spread(self, index: Index) -> ir.Value:
-        """The values of an index expression in the lanes, as a vector of index."""
+        """The values of an index expression in all lanes, as a vector of index."""
         type_ = self._type(ir.IndexType.get())
         grows = step(index, self.lanes.var)
         if grows is None:
             return vector.from_elements(type_, [apply(self.at(index, lane)) for lane in range(self.width)])
         numbers = np.arange(self.width, dtype=np.int64) * grows
-        steps = arith.constant(type_, dense(numbers, type_))
+        steps = arith.constant(type_, dense_attr(numbers, type_))
         return arith.addi(vector.broadcast(type_, apply(self.at(index))), steps)
 
     # --- ops ---------------------------------------------------------------------------------------------------------
@@ -130,17 +131,19 @@ class Emitter:
     def load(self, op: ir.Operation) -> None:
         memref, indices = op.operands[0], walk.access_indices(op)
         type_ = self._type(op.results[0].type)
-        stride = None if self.mask is not None else strided(self.lanes, memref, indices)
-        if stride is not None and abs(stride) <= MOST_STRIDE and self.width > 1:
+        stride = None if self.mask is not None else lane_stride(self.lanes, memref, indices)
+        if stride is not None and abs(stride) <= MAX_STRIDE and self.width > 1:
             first = [self.at(i, 0 if stride > 0 else self.width - 1) for i in indices]
-            made = spaced(lambda start: self._load_row(memref, [*first[:-1], first[-1] + start]), self.width, stride)
-        elif not contiguous(self.lanes, memref, indices):
+            made = load_strided(
+                lambda start: self._load_row(memref, [*first[:-1], first[-1] + start]), self.width, stride
+            )
+        elif not is_contiguous(self.lanes, memref, indices):
             made = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
         elif self.mask is None or self._may_read_all(memref, indices):
             made = self._load_row(memref, [self.at(i) for i in indices])
         else:
             places = [apply(self.at(i)) for i in indices]
-            made = vector.maskedload(type_, memref, places, self.mask, zeros(type_))
+            made = vector.maskedload(type_, memref, places, self.mask, zero_vector(type_))
         self.values[op.results[0]] = made
 
     def _load_row(self, memref: ir.Value, indices: Sequence[Index]) -> ir.Value:
@@ -149,7 +152,7 @@ class Emitter:
         return ir.Operation.create("affine.vector_load", [type_], [memref, *used], {"map": _attr(map_)}).results[0]
 
     def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
-        """Whether lanes that the mask leaves out are elements of the buffer still, and not written here."""
+        """Whether masked-off lanes are still inside the buffer, and not written here."""
         last = ir.MemRefType(memref.type).shape[-1]
         if last == ir.ShapedType.get_dynamic_size() or Buffer(memref).root.value in self.lanes.stored:
             return False
@@ -170,8 +173,7 @@ class Emitter:
         self.values[op.results[0]] = vector.from_elements(self._type(op.results[0].type), elements)
 
     def one(self, value: ir.Value, lane: int) -> ir.Value:
-        """A value in one lane: an index that was loaded is loaded alone, which is quicker than to take it from a
-        vector."""
+        """A value in one lane. A loaded index is loaded as a scalar, which is faster than extracting it."""
         if value == self.lanes.var:
             return apply(self.at(Index.of(value), lane))
         op = defining_op(value)
@@ -186,7 +188,7 @@ class Emitter:
         return vector.extract(self.vector(value), [], [lane])
 
     def _is_input(self, load: ir.Operation) -> bool:
-        """Whether what an op loads is not written here."""
+        """Whether the memory that an op loads is not written in the loop."""
         return Buffer(load.operands[0]).root.value not in self.lanes.stored
 
     def store(self, op: ir.Operation) -> None:
@@ -194,7 +196,7 @@ class Emitter:
         if self.mask is not None:
             vector.maskedstore(memref, [apply(self.at(i)) for i in indices], self.mask, value)
             return
-        if contiguous(self.lanes, memref, indices):
+        if is_contiguous(self.lanes, memref, indices):
             map_, used = emit_map([self.at(i) for i in indices])
             ir.Operation.create("affine.vector_store", [], [value, memref, *used], {"map": _attr(map_)})
             return
@@ -203,8 +205,8 @@ class Emitter:
             element = vector.extract(value, [], [lane])
             ir.Operation.create("affine.store", [], [element, memref, *used], {"map": _attr(map_)})
 
-    def partial(self, op: ir.Operation, place: Place) -> None:
-        """The load or store of a sum, where each lane has its own; lanes that the mask leaves out keep theirs."""
+    def partial(self, op: ir.Operation, place: Accumulator) -> None:
+        """The load or store of a reduction, in the lane's own accumulator; masked-off lanes keep theirs."""
         if op.name == "affine.load":
             self.values[op.results[0]] = place.load(self.width)
             return
@@ -214,7 +216,7 @@ class Emitter:
         place.store(value)
 
     def nested(self, op: ir.Operation) -> None:
-        """A loop or condition that all lanes go through together."""
+        """A loop or condition that is uniform across lanes."""
         shell = op.clone().operation
         for region in shell.regions:
             for block in region.blocks:
@@ -229,7 +231,7 @@ class Emitter:
                 with at_end(new):
                     self.body(old)
 
-    # --- making ------------------------------------------------------------------------------------------------------
+    # --- helpers -----------------------------------------------------------------------------------------------------
 
     def _type(self, element: ir.Type) -> ir.VectorType:
         return ir.VectorType.get([self.width], element)
@@ -252,7 +254,7 @@ def _attr(map_: ir.AffineMap) -> ir.Attribute:
 
 
 def _mask(loop: Loop, type_: ir.VectorType, counts: Sequence[Index]) -> ir.Value:
-    """The first lanes, as many as the least of some counts; made as far out as these are known."""
+    """A mask of the first lanes, as many as the minimum of some counts; hoisted as far as they allow."""
     place = loop.op
     used = [owner_op(v) for c in counts for v in c.values]
     for parent in walk.parents(loop.op):

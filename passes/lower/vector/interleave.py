@@ -1,4 +1,4 @@
-"""Copies that put elements of several rows beside each other are done in registers."""
+"""Lower copies that interleave rows to vector shuffles."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from mlir.dialects import memref, vector
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, step, walk
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.vector.legality import Lanes, contiguous
+from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
 from tir_mlir.passes.lower.vector.transpose import CASTS
 
 GROUPS = (2, 4, 8)
-WIDEST = 64
-"""Elements of a row that are taken at once."""
+MAX_WIDTH = 64
+"""Elements of a row loaded at once."""
 
 
-@lowering("tir-lower-interleaved", "interleave rows in registers where a copy puts them beside each other")
+@lowering("tir-lower-interleaved", "Lower copies that interleave rows to vector.interleave")
 def run(module: ir.Module) -> None:
-    """Load rows, interleave them, store them as one.
+    """Load rows, interleave them, and store them as one.
 
         unrolled for %k = 0 to 2 {                         %r0 = vector_load %A[0, 0] : vector<16xi8>
           vectorized for %j = 0 to 16 {                    %r1 = vector_load %A[1, 0] : vector<16xi8>
@@ -29,9 +29,8 @@ def run(module: ir.Module) -> None:
           }
         }
 
-    Where the one loop holds just the other and that just the copy (to another type, too), rows are contiguous, and the
-    2, 4 or 8 of them fill the last dimension of what is written. Requires `tir-lower-tails`; loops not to be vectorized
-    yet.
+    Applies to a perfect nest of two loops around just the copy (possibly with a cast), if rows are contiguous, and 2, 4
+    or 8 of them fill the last dimension of the destination. Requires `tir-lower-tails`; loops not vectorized yet.
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "unrolled"]:
@@ -39,7 +38,7 @@ def run(module: ir.Module) -> None:
 
 
 def interleave(rows: Loop) -> bool:
-    """Do the copy of a nest of two loops by vectors; whether it was one that interleaves."""
+    """Vectorize an interleaving nest of two loops; returns whether it was one."""
     inner = rows.body_ops()
     if len(inner) != 1 or not is_loop(inner[0]) or Loop(inner[0]).kind != "vectorized":
         return False
@@ -60,7 +59,7 @@ def interleave(rows: Loop) -> bool:
 
 
 def _is_copy(body: Sequence[ir.Operation]) -> bool:
-    """Whether ops load an element, convert it perhaps, and store it."""
+    """Whether ops load an element, optionally convert it, and store it."""
     load, *casts, store = body
     if load.name != "affine.load" or store.name != "affine.store" or any(op.name not in CASTS for op in casts):
         return False
@@ -68,16 +67,16 @@ def _is_copy(body: Sequence[ir.Operation]) -> bool:
 
 
 def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) -> bool:
-    """Whether rows are read whole, and their elements written into whole rows of the last dimension."""
+    """Whether whole rows are read, and their elements fill the last dimension of the destination."""
     source, target = load.operands[0], store.operands[1]
     extent, width = rows.const_extent, columns.const_extent
-    if extent not in GROUPS or not width or width > WIDEST:
+    if extent not in GROUPS or not width or width > MAX_WIDTH:
         return False
-    if columns.lower.uses(rows.var) or not contiguous(Lanes(columns), source, walk.access_indices(load)):
+    if columns.lower.uses(rows.var) or not is_contiguous(Lanes(columns), source, walk.access_indices(load)):
         return False
     type_, at = ir.MemRefType(target.type), walk.access_indices(store)
     plain = type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
-    if not plain or strides.padded(target) or type_.rank < 2 or type_.shape[-1] != extent:
+    if not plain or strides.is_padded(target) or type_.rank < 2 or type_.shape[-1] != extent:
         return False
     if Buffer(source).root == Buffer(target).root or "bool" in (Buffer(source).dtype, Buffer(target).dtype):
         return False
@@ -87,7 +86,7 @@ def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) ->
 
 
 def _row(load: ir.Operation, casts: Sequence[ir.Operation], at: dict[ir.Value, Index], width: int) -> ir.Value:
-    """A part of one row, converted."""
+    """Part of one row, converted."""
     map_, used = emit_map([i.substitute(at).simplified() for i in walk.access_indices(load)])
     type_, attributes = ir.VectorType.get([width], load.results[0].type), {"map": ir.AffineMapAttr.get(map_)}
     row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *used], attributes).results[0]
@@ -98,14 +97,14 @@ def _row(load: ir.Operation, casts: Sequence[ir.Operation], at: dict[ir.Value, I
 
 
 def _merged(rows: Sequence[ir.Value]) -> ir.Value:
-    """Rows as one vector: the first elements of all, then the second ones, and so on."""
+    """Interleave rows: the first elements of all, then the second ones, and so on."""
     if len(rows) == 1:
         return rows[0]
     return vector.interleave(_merged(rows[::2]), _merged(rows[1::2]))
 
 
 def _store(store: ir.Operation, at: dict[ir.Value, Index], value: ir.Value) -> None:
-    """Write a vector to a buffer whose last two dimensions are seen as one."""
+    """Store a vector to a buffer with its last two dimensions collapsed."""
     target = ir.MemRefType(store.operands[1].type)
     *outer, column, _ = (i.substitute(at).simplified() for i in walk.access_indices(store))
     *shape, last, group = target.shape

@@ -1,4 +1,4 @@
-"""What may run as lanes of a vector: the check before a loop is vectorised."""
+"""Legality of vectorization: which loops can run as vector lanes."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, dtypes, owner_op, step, walk
-from tir_mlir.passes.lower.memory.strides import is_row, padded
-from tir_mlir.passes.lower.vector.reductions import Sum, find
+from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
+from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductions
 
 LOADS = ("affine.load", "memref.load")
 ELEMENTWISE = ("arith", "math")
 DIVISIONS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
 MASKED_BITS = 32
-"""Narrower elements have no masked loads on most CPUs: LLVM takes them one by one."""
+"""Most CPUs have no masked loads of narrower elements: LLVM scalarizes them."""
 
 
-class NotVector(Exception):
-    """A loop that stays scalar; says why."""
+class NotVectorizable(Exception):
+    """The reason why a loop cannot be vectorized."""
 
 
 @dataclass
 class Lanes:
-    """A loop whose body can be run for all values of its variable at once; `varying` values differ between lanes,
-    `stored` buffers are written, `sums` run over the lanes."""
+    """A vectorizable loop: `varying` values differ between lanes, `stored` buffers are written, `sums` are its
+    reductions.
+    """
 
     loop: Loop
-    sums: list[Sum] = field(default_factory=list)
+    sums: list[LaneReduction] = field(default_factory=list)
     varying: set[ir.Value] = field(default_factory=set)
     stored: set[ir.Value] = field(default_factory=set)
 
@@ -37,13 +38,16 @@ class Lanes:
         return self.loop.var
 
     def step(self, index: Index) -> int | None:
-        """How much an expression grows from lane to lane; None when that is not the same everywhere."""
+        """The constant difference of an expression between adjacent lanes; None if there is none."""
         return step(index, self.var)
 
 
 def analyse(loop: Loop) -> Lanes:
-    """Check that op by op for all lanes computes what lane by lane does. NotVector says what stands against it."""
-    sums = find(loop)
+    """Check that running each op for all lanes computes the same as running lane after lane.
+
+    Errors: NotVectorizable.
+    """
+    sums = find_reductions(loop)
     lanes = Lanes(loop, sums, {loop.var, *(s.load.results[0] for s in sums)})
     inner = walk.ops(loop.op)[1:]
     for op in inner:
@@ -59,12 +63,12 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
     varies = any(v in lanes.varying for v in op.operands)
     if name in ("affine.for", "affine.if"):
         if varies or len(op.results):
-            raise NotVector(f"{name} depends on the lane")
+            raise NotVectorizable(f"{name} depends on the lane")
     elif name in ("affine.store", *LOADS, "affine.apply") or name.split(".")[0] in ELEMENTWISE:
         if varies:
             lanes.varying.update(op.results)
     else:
-        raise NotVector(f"{name} has no vector form")
+        raise NotVectorizable(f"{name} has no vector form")
     for value in (*op.results, *(op.operands if name == "affine.store" else ())):
         _check_type(value.type)
 
@@ -73,13 +77,13 @@ def _check_type(type_: ir.Type) -> None:
     if isinstance(type_, ir.MemRefType):
         type_ = type_.element_type
         if isinstance(type_, ir.IntegerType) and type_.width == 1:
-            raise NotVector("a vector of bool is packed in memory, a buffer of bool is not")
+            raise NotVectorizable("a vector of bool is packed in memory, a buffer of bool is not")
     if not isinstance(type_, ir.IntegerType | ir.IndexType | ir.FloatType):
-        raise NotVector(f"{type_} has no vector form")
+        raise NotVectorizable(f"{type_} has no vector form")
 
 
 def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
-    """A buffer that is written must be split among the lanes: each lane has its own part of one dimension."""
+    """Check that a buffer that is written is partitioned among the lanes along one dimension."""
     stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name == "affine.store"}
     shared = [op for s in lanes.sums for op in (s.load, s.store)]
     own: dict[ir.Value, list[list[Index]]] = {}
@@ -91,15 +95,17 @@ def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
         if root not in stored:
             continue
         if memref != root or op.name == "memref.load":
-            raise NotVector("a buffer is written here and also used through a view or a gather")
+            raise NotVectorizable("a buffer is written here and also accessed through a view or a gather")
         own.setdefault(root, []).append(walk.access_indices(op))
     for indices in own.values():
-        if not any(_splits(list(d), lanes) for d in zip(*indices, strict=True)):
-            raise NotVector("lanes write where other lanes read or write")
+        if not any(_is_partitioned(list(d), lanes) for d in zip(*indices, strict=True)):
+            raise NotVectorizable("lanes write where other lanes read or write")
 
 
-def _splits(column: list[Index], lanes: Lanes) -> bool:
-    """Whether one dimension's indices are equal in all accesses, differ from lane to lane, and are fixed otherwise."""
+def _is_partitioned(column: list[Index], lanes: Lanes) -> bool:
+    """Whether the indices of one dimension are equal in all accesses, distinct between lanes, and otherwise
+    invariant.
+    """
     first = column[0]
     if not lanes.step(first) or any(not first.same(i) for i in column[1:]):
         return False
@@ -109,27 +115,28 @@ def _splits(column: list[Index], lanes: Lanes) -> bool:
     return True
 
 
-def contiguous(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> bool:
-    """Whether neighbouring lanes access neighbouring elements."""
+def is_contiguous(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> bool:
+    """Whether adjacent lanes access adjacent elements."""
     strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
     steps = [lanes.step(i) for i in indices]
-    if padded(memref):
-        return is_row(memref) and bool(steps) and steps[-1] == 1 and not any(steps[:-1])
+    if is_padded(memref):
+        return has_contiguous_rows(memref) and bool(steps) and steps[-1] == 1 and not any(steps[:-1])
     return bool(steps) and strides[-1] == 1 and steps[-1] == 1 and not any(steps[:-1]) and None not in steps
 
 
-def strided(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> int | None:
-    """How many elements of one row lie from lane to lane, where that is not 0 or 1; None for all else."""
+def lane_stride(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> int | None:
+    """The constant distance in a row between adjacent lanes, if it is not 0 or 1; else None."""
     strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
     steps = [lanes.step(i) for i in indices]
-    if not steps or strides[-1] != 1 or padded(memref) or None in steps or any(steps[:-1]) or steps[-1] in (0, 1):
+    if not steps or strides[-1] != 1 or is_padded(memref) or None in steps or any(steps[:-1]) or steps[-1] in (0, 1):
         return None
     return steps[-1]
 
 
 def can_mask(lanes: Lanes) -> bool:
-    """Whether lanes may be left out: all that differs between them is in vectors that a CPU can mask, and nothing fails
-    on the zeros in the lanes left out."""
+    """Whether lanes may be masked off: everything that varies is in vectors that a CPU can mask, and no op traps on the
+    zeros in inactive lanes.
+    """
     shared = [op for s in lanes.sums for op in (s.load, s.store)]
     for op in walk.ops(lanes.loop.op)[1:]:
         if op in shared:
@@ -137,7 +144,7 @@ def can_mask(lanes: Lanes) -> bool:
         varies = any(r in lanes.varying for r in op.results)
         if op.name == "affine.store" or (op.name == "affine.load" and varies):
             memref = walk.accessed(op)
-            if dtypes.bits(Buffer(memref).dtype) < MASKED_BITS or not contiguous(
+            if dtypes.bits(Buffer(memref).dtype) < MASKED_BITS or not is_contiguous(
                 lanes, memref, walk.access_indices(op)
             ):
                 return False

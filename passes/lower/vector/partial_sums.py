@@ -1,4 +1,4 @@
-"""Sums over the lanes of a vector: each lane adds up its own part, and the parts are combined at the end."""
+"""Accumulators of a reduction over vector lanes: one partial result for each lane, combined at the end."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import Buffer, Loop, create, emit_map, is_loop, walk
-from tir_mlir.passes.lower.vector.peel_first import may_start, take_out_starts
-from tir_mlir.passes.lower.vector.reductions import Sum, is_fixed
+from tir_mlir.passes.lower.vector.peel_first import may_hoist, peel_first_iteration
+from tir_mlir.passes.lower.vector.reductions import LaneReduction, is_invariant
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where lanes keep their parts of a sum: a row of a small buffer."""
+class Accumulator:
+    """A vector accumulator: one row of a small buffer."""
 
     buffer: ir.Value
     start: int
@@ -31,26 +31,27 @@ class Place:
         return {"map": ir.AffineMapAttr.get(ir.AffineMap.get(0, 0, [ir.AffineExpr.get_constant(self.start)]))}
 
 
-class Parts:
-    """The parts of one sum: `count` rows of `width` lanes, made before the outermost loop that adds to nothing else,
-    combined after it."""
+class PartialSums:
+    """The accumulators of one reduction: `count` rows of `width` lanes, initialized before the outermost loop of the
+    reduction and combined after it.
+    """
 
-    def __init__(self, sum_: Sum, loop: Loop, width: int, count: int):
+    def __init__(self, sum_: LaneReduction, loop: Loop, width: int, count: int):
         self.sum, self.width, self.count = sum_, width, count
-        self.top = _top(sum_, loop)
+        self.top = _outermost_loop(sum_, loop)
         element = sum_.type
         with ir.InsertionPoint(self.top), self.top.location:
             self.buffer = create.alloc("parts", [width * count], Buffer(sum_.root).dtype)
             type_ = ir.VectorType.get([width], element)
-            start = arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, _neutral(sum_.chain[0].name, element)))
+            start = arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, _identity(sum_.chain[0].name, element)))
             for row in range(count):
                 self.place(row).store(start)
 
-    def place(self, row: int) -> Place:
-        return Place(self.buffer, row * self.width)
+    def place(self, row: int) -> Accumulator:
+        return Accumulator(self.buffer, row * self.width)
 
     def finish(self) -> None:
-        """Combine the parts in halves, and with what the sum was before."""
+        """Combine the accumulators pairwise, and with the old value."""
         sum_ = self.sum
         with ir.InsertionPoint.after(self.top), self.top.location:
             rows = [self.place(row).load(self.width) for row in range(self.count)]
@@ -73,8 +74,8 @@ class Parts:
             ir.Operation.create("affine.store", [], [sum_.combine(old, whole), sum_.root, *used], place)
 
 
-def _top(sum_: Sum, loop: Loop) -> ir.Operation:
-    """The outermost loop around over all of which the sum runs."""
+def _outermost_loop(sum_: LaneReduction, loop: Loop) -> ir.Operation:
+    """The outermost loop around that the reduction runs over."""
     top = loop.op
     for parent in walk.parents(loop.op):
         if not is_loop(parent) or len(parent.results):
@@ -82,15 +83,15 @@ def _top(sum_: Sum, loop: Loop) -> ir.Operation:
         outer = Loop(parent)
         if outer.kind not in ("serial", "unrolled"):
             break
-        take_out_starts(outer)
-        if not may_start(outer) or not is_fixed(sum_, outer):
+        peel_first_iteration(outer)
+        if not may_hoist(outer) or not is_invariant(sum_, outer):
             break
         top = parent
     return top
 
 
-def _neutral(name: str, element: ir.Type) -> ir.Attribute:
-    """The value that changes nothing when combined."""
+def _identity(name: str, element: ir.Type) -> ir.Attribute:
+    """The identity of a combiner."""
     kind = name.removeprefix("arith.")
     if isinstance(element, ir.FloatType):
         value = {"addf": -0.0, "mulf": 1.0, "maximumf": -math.inf, "maxnumf": -math.inf}.get(kind, math.inf)

@@ -1,4 +1,4 @@
-"""What a loop does in its first iteration only, such as the init of a sum, goes in front of it."""
+"""Hoist what a loop does only in its first iteration, such as the init of a reduction."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Constraint, Loop, edit, is_symbol, owner_op, step, walk
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.lower.vector.reductions import users
+from tir_mlir.passes.lower.vector.reductions import users_in
 
 
-def take_out_starts(loop: Loop) -> None:
-    """Move what only the first iteration does at its start, in front of the loop.
+def peel_first_iteration(loop: Loop) -> None:
+    """Hoist what only the first iteration does, at its start, out of the loop.
 
         for %k = 0 to n { if (%k == 0) {C[%i] = 0} ; body }   -->   C[%i] = 0 ; for %k = 0 to n { body }
 
-    Only stores of values from outside; what else the condition asks stays a condition.
+    Only stores of values defined outside; the other constraints of the condition stay.
     """
-    if len(loop.lowers) != 1 or not may_start(loop):
+    if len(loop.lowers) != 1 or not may_hoist(loop):
         return
     for op in loop.body_ops():
         rest = _of_first(op, loop) if op.name == "affine.if" else None
@@ -31,8 +31,8 @@ def take_out_starts(loop: Loop) -> None:
             op.erase()
 
 
-def may_start(loop: Loop) -> bool:
-    """Whether what stands before the loop may be done even if it does not run: it runs, or only sizes decide that."""
+def may_hoist(loop: Loop) -> bool:
+    """Whether ops may be hoisted although the loop may be empty: it is not, or only sizes decide."""
     box = intervals.around(loop.op)
     if all(intervals.at_least_zero(u - low - 1, box) for u in loop.uppers for low in loop.lowers):
         return True
@@ -40,9 +40,9 @@ def may_start(loop: Loop) -> bool:
 
 
 def _of_first(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
-    """What is left of a condition that holds in the first iteration only; None for any other.
+    """The remaining constraints of a condition that holds only in the first iteration; None for any other condition.
 
-    `16 * %o + %k == 0` is one: with %o >= 0 it holds at %k = 0 alone, and asks for %o = 0.
+    `16 * %o + %k == 0` is one: with %o >= 0 it holds only at %k = 0, and requires %o = 0.
     """
     rest, only = [], False
     for c in walk.constraints(op):
@@ -62,7 +62,7 @@ def _of_first(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
 
 
 def _stores_only(op: ir.Operation, loop: Loop) -> bool:
-    """Whether an `if` does nothing but store values from outside of the loop at fixed places that unused before."""
+    """Whether an `if` only stores outside values at invariant elements that are not used before."""
     if len(op.results) or len(op.regions[1].blocks):
         return False
     stores = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
@@ -75,7 +75,7 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
         if any(walk.is_inside(owner_op(v), loop.op) for i in walk.access_indices(store) for v in i.values):
             return False
         root = Buffer(store.operands[1]).root.value
-        if root != store.operands[1] or any(users(root, o) for o in before):
+        if root != store.operands[1] or any(users_in(root, o) for o in before):
             return False
     return True
 

@@ -1,4 +1,4 @@
-"""Sums over a loop, told by their form: an update of one element in all iterations, of which nothing else knows."""
+"""Recognize reductions over a loop: the update of one element in all iterations, without other accesses to it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import ASSOCIATIVE, Buffer, Index, Loop, defining_op, owner_op, walk
 
-LEAVE_NEEDED = ("arith.addf", "arith.mulf")
-"""Floating-point combiners whose order counts, unless the block declares a reduction (`tir-lower-fastmath`)."""
+NEEDS_REASSOC = ("arith.addf", "arith.mulf")
+"""Order-dependent float combiners, unless the block declares a reduction "
+"(`tir-lower-fastmath`)."""
 
 
 @dataclass(frozen=True)
-class Sum:
-    """An update `C[f] = C[f] op value` at one place; `chain`: its ops, the last one first."""
+class LaneReduction:
+    """An update `C[f] = C[f] op value` of one element; `chain`: its ops, the last one first."""
 
     load: ir.Operation
     store: ir.Operation
@@ -34,32 +35,32 @@ class Sum:
         return self.load.results[0].type
 
     def combine(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        """The same operation on two values of one type, with the leave to reorder that the update has."""
+        """Combine two values of one type, with the fast-math flags of the update."""
         op = self.chain[0]
         return ir.Operation.create(op.name, [a.type], [a, b], {n: op.attributes[n] for n in op.attributes}).results[0]
 
 
-def find(loop: Loop) -> list[Sum]:
-    """The sums over a loop: each the only access of its buffer there."""
+def find_reductions(loop: Loop) -> list[LaneReduction]:
+    """The reductions over a loop, each the only accesses of its buffer there."""
     found = []
     for op in walk.ops(loop.op)[1:]:
-        if op.name == "affine.store" and (sum_ := _sum(op)) is not None and is_fixed(sum_, loop):
+        if op.name == "affine.store" and (sum_ := _lane_reduction(op)) is not None and is_invariant(sum_, loop):
             found.append(sum_)
     return found
 
 
-def _sum(store: ir.Operation) -> Sum | None:
+def _lane_reduction(store: ir.Operation) -> LaneReduction | None:
     for chain, load in _chains(store.operands[0], store):
-        return Sum(load, store, tuple(chain))
+        return LaneReduction(load, store, tuple(chain))
     return None
 
 
 def _chains(value: ir.Value, store: ir.Operation) -> Iterator[tuple[list[ir.Operation], ir.Operation]]:
-    """Ops of one kind from a value down to the load of the stored element, each seen by the next one alone."""
+    """Ops of one kind from a value to the load of the stored element, each used only by the next."""
     op = defining_op(value)
     if op is None or op.name not in ASSOCIATIVE or sum(1 for _ in value.uses) != 1:
         return
-    if op.name in LEAVE_NEEDED and "reassoc" not in str(op.attributes["fastmath"]):
+    if op.name in NEEDS_REASSOC and "reassoc" not in str(op.attributes["fastmath"]):
         return
     for operand in op.operands:
         source = defining_op(operand)
@@ -77,17 +78,17 @@ def _loads_stored(load: ir.Operation, store: ir.Operation) -> bool:
     return all(a.same(b) for a, b in zip(walk.access_indices(load), walk.access_indices(store), strict=True))
 
 
-def is_fixed(sum_: Sum, loop: Loop) -> bool:
-    """Whether a sum stays at one place in the whole loop, and nothing else there knows of it."""
+def is_invariant(sum_: LaneReduction, loop: Loop) -> bool:
+    """Whether a reduction updates an invariant element, and nothing else in the loop accesses it."""
     if Buffer(sum_.root).root.value != sum_.root or not walk.is_inside(sum_.load, loop.op):
         return False
     if any(walk.is_inside(owner_op(v), loop.op) for i in sum_.indices for v in i.values):
         return False
-    return all(op in (sum_.load, sum_.store) for op in users(sum_.root, loop.op))
+    return all(op in (sum_.load, sum_.store) for op in users_in(sum_.root, loop.op))
 
 
-def users(root: ir.Value, inside: ir.Operation) -> list[ir.Operation]:
-    """The ops in a loop that take a buffer, or a view of it."""
+def users_in(root: ir.Value, inside: ir.Operation) -> list[ir.Operation]:
+    """The ops in a loop that use a buffer or a view of it."""
     found = []
     for op in walk.ops(inside):
         if any(isinstance(v.type, ir.MemRefType) and Buffer(v).root.value == root for v in op.operands):

@@ -1,4 +1,4 @@
-"""Copies whose lanes read the rows of an image, or every other element, by vectors all the same."""
+"""Vectorize copies that read several rows, or every nth element."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is_loop, owner_op, step, walk
 from tir_mlir.dialect.presburger import linear_terms
-from tir_mlir.passes.lower.memory.strides import padded
-from tir_mlir.passes.lower.op_attrs import zeros
+from tir_mlir.passes.lower.memory.strides import is_padded
+from tir_mlir.passes.lower.op_attrs import zero_vector
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.vector.legality import Lanes, contiguous
+from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
 
 WIDTHS = (16, 8, 4, 2)
-"""Lanes in a piece, the best first."""
-BITS = 512
-"""Of a piece at most; LLVM splits it on other machines."""
+"""Numbers of lanes of a piece, best first."""
+PIECE_BITS = 512
+"""Maximal bits of a piece; LLVM splits it on other machines."""
 
 
-@lowering("tir-lower-runs", "copy by vectors where lanes read the rows of an image or every other element")
+@lowering("tir-lower-runs", "Lower copies across rows, or of every nth element, to masked vector loads and shuffles")
 def run(module: ir.Module) -> None:
-    """Load the runs of elements that lie behind each other.
+    """Load contiguous runs of elements.
 
         vectorized for %l = 0 to 8 {                           %a = masked load of %A[...] for lanes before the end
           %a = affine.load %A[%p + %l +                            of the row that lane 0 is in
@@ -31,17 +31,17 @@ def run(module: ir.Module) -> None:
           affine.store %a, %B[%l]                              vector_store %b, %B[0]
         }
 
-    For loops that hold nothing but such a copy, and lanes that are contiguous where they are stored. A row is left at
-    most once in a piece of 16, 8, 4 or 2 lanes; not at all, and no mask is needed, where pieces divide rows. Lanes 2, 3
-    or 4 elements apart are picked from whole vectors. Requires `tir-lower-tails`; loops not to be vectorized yet.
+    Applies to loops around just such a copy, with contiguous stores. A piece of 16, 8, 4 or 2 lanes spans at most two
+    rows; if pieces divide rows, no mask is needed. Lanes at distance 2, 3 or 4 are shuffled out of whole vectors.
+    Requires `tir-lower-tails`; loops not vectorized yet.
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "vectorized"]:
-            copy(Loop(op))
+            vectorize_copy(Loop(op))
 
 
-def copy(loop: Loop) -> bool:
-    """Do one copy by vectors; whether it was one."""
+def vectorize_copy(loop: Loop) -> bool:
+    """Vectorize one copy; returns whether the loop was one."""
     found = match_copy(loop)
     if found is None:
         return False
@@ -59,9 +59,9 @@ def copy(loop: Loop) -> bool:
 
 
 def _pieces(copy_: Copy) -> Iterator[tuple[int, int | None, bool]]:
-    """First lane, number of lanes, and whether a row may end among them; None lanes where no width will do."""
+    """First lane, number of lanes (None if no width works), and whether a row may end among them."""
     start, extent = 0, copy_.loop.const_extent or 0
-    most = BITS // dtypes.bits(Buffer(copy_.load.operands[0]).dtype)
+    most = PIECE_BITS // dtypes.bits(Buffer(copy_.load.operands[0]).dtype)
     while start < extent:
         widths = [w for w in WIDTHS if w <= min(most, extent - start)]
         whole = next((w for w in widths if w >= 4 and not _crosses(copy_, start, w)), None)
@@ -74,7 +74,9 @@ def _pieces(copy_: Copy) -> Iterator[tuple[int, int | None, bool]]:
 
 
 def _crosses(copy_: Copy, start: int, width: int) -> bool:
-    """Whether a row may end among lanes: it does not where they divide the row and begin at a multiple of theirs."""
+    """Whether a row may end inside a piece: not if its width divides the row and it starts at a multiple of its
+    width.
+    """
     lane = copy_.lane
     if lane.count is None:
         return False
@@ -88,30 +90,30 @@ def _piece(copy_: Copy, start: int, width: int, crosses: bool) -> None:
         value = _load(copy_, copy_.at(copy_.load, start), element)
         _store(copy_, value, start)
         return
-    reach = (width - 1) * copy_.lane.apart + 1  # elements from the first lane to the last
+    reach = (width - 1) * copy_.lane.apart + 1  # distance from the first element to the last
     starts = [min(n * width, reach - width) for n in range(copy_.lane.apart)]
     type_ = ir.VectorType.get([width], element)
     parts = [_part(copy_, start, s, type_, crosses) for s in starts]
-    _store(copy_, _picked(parts, starts, copy_.lane.apart), start)
+    _store(copy_, _select_lanes(parts, starts, copy_.lane.apart), start)
 
 
 def _part(copy_: Copy, lane: int, start: int, type_: ir.VectorType, crosses: bool) -> ir.Value:
-    """A whole vector of elements, `start` after the one of a lane; from the end of the row on, of the next row."""
+    """A whole vector of elements, `start` elements after that of a lane; beyond the end of the row, of the next row."""
     where = copy_.at(copy_.load, lane, start)
     if not crosses:
         return _load(copy_, where, type_)
     row = copy_.lane
     assert row.count is not None
     count = row.count.substitute({copy_.loop.var: copy_.loop.lower + lane}).simplified()
-    left = (count % row.width) * -1 + row.width  # lanes in the row of the first
+    left = (count % row.width) * -1 + row.width  # lanes in the row of the first one
     here, there = _masks(copy_.loop, type_, left * row.apart - (row.apart - 1) - start)
     source, next_row = copy_.load.operands[0], [*where[:-1], where[-1] + row.jump]
-    first = vector.maskedload(type_, source, [apply(i) for i in where], here, zeros(type_))
+    first = vector.maskedload(type_, source, [apply(i) for i in where], here, zero_vector(type_))
     return vector.maskedload(type_, source, [apply(i) for i in next_row], there, first)
 
 
 def _masks(loop: Loop, type_: ir.VectorType, count: Index) -> tuple[ir.Value, ir.Value]:
-    """The first elements and the others, made as far out as their number is known."""
+    """Masks of the first elements and of the others, hoisted as far as their number allows."""
     place = loop.op
     for parent in walk.parents(loop.op):
         if not is_loop(parent) or any(walk.is_inside(owner_op(v), parent) for v in count.values):
@@ -125,13 +127,13 @@ def _masks(loop: Loop, type_: ir.VectorType, count: Index) -> tuple[ir.Value, ir
         return first, arith.xori(first, all_)
 
 
-def _picked(parts: list[ir.Value], starts: list[int], apart: int) -> ir.Value:
-    """The lanes out of the vectors that hold them: lane n is element n * apart."""
+def _select_lanes(parts: list[ir.Value], starts: list[int], apart: int) -> ir.Value:
+    """Select the lanes from the vectors that contain them: lane n is element n * apart."""
     width = ir.VectorType(parts[0].type).shape[0]
     value, done = parts[0], [n * apart for n in range(width)]
     if apart == 1:
         return value
-    held = [e if e < width else None for e in done]  # where `value` has each lane
+    held = [e if e < width else None for e in done]  # position of each lane in `value`
     for part, start in zip(parts[1:], starts[1:], strict=True):
         lanes = []
         for n, element in enumerate(done):
@@ -163,14 +165,16 @@ def _store(copy_: Copy, value: ir.Value, lane: int) -> None:
 
 
 STRIDES = (1, 2, 3, 4)
-"""Distances between the elements of neighbouring lanes for which whole vectors are read, and shuffled."""
+"""Distances between adjacent lanes that are loaded as whole vectors and shuffled."""
 MASKED_BITS = (32, 64)
-"""Elements that most CPUs can load under a mask."""
+"""Element widths for which most CPUs have masked loads."""
 
 
 @dataclass(frozen=True)
-class Lane:
-    """Where a lane reads: `apart` elements after the lane before, `jump` more where `count floordiv width` grows."""
+class LaneIndex:
+    """The element that a lane reads: `apart` after that of the previous lane, `jump` more where `count floordiv width`
+    grows.
+    """
 
     apart: int
     jump: int = 0
@@ -185,16 +189,16 @@ class Copy:
     loop: Loop
     load: ir.Operation
     store: ir.Operation
-    lane: Lane
+    lane: LaneIndex
 
     def at(self, op: ir.Operation, lane: int, more: int = 0) -> list[Index]:
-        """The place of a lane, `more` elements after it."""
+        """The element of a lane, plus `more`."""
         *outer, last = (i.substitute({self.loop.var: self.loop.lower + lane}) for i in walk.access_indices(op))
         return [*(i.simplified() for i in outer), (last + more).simplified()]
 
 
 def match_copy(loop: Loop) -> Copy | None:
-    """The loop as a copy in runs; None where it is none, or one that is contiguous anyway."""
+    """The loop as a copy across rows or with a stride; None if it is not one."""
     body = loop.body_ops()
     if loop.const_extent is None or [op.name for op in body] != ["affine.load", "affine.store"]:
         return None
@@ -203,12 +207,12 @@ def match_copy(loop: Loop) -> Copy | None:
     indices = walk.access_indices(load)
     if store.operands[0] != load.results[0] or not indices or Buffer(source).dtype == "bool":
         return None
-    if Buffer(source).root == Buffer(target).root or not contiguous(lanes, target, walk.access_indices(store)):
+    if Buffer(source).root == Buffer(target).root or not is_contiguous(lanes, target, walk.access_indices(store)):
         return None
     strides, _ = ir.MemRefType(source.type).get_strides_and_offset()
-    if strides[-1] != 1 or padded(source) or any(i.uses(loop.var) for i in indices[:-1]):
+    if strides[-1] != 1 or is_padded(source) or any(i.uses(loop.var) for i in indices[:-1]):
         return None
-    lane = _lane(indices[-1], loop.var)
+    lane = _lane_index(indices[-1], loop.var)
     if lane is None or lane.apart not in STRIDES or lane.jump < 0 or (lane.apart == 1 and lane.count is None):
         return None
     if lane.count is not None and dtypes.bits(Buffer(source).dtype) not in MASKED_BITS:
@@ -216,11 +220,11 @@ def match_copy(loop: Loop) -> Copy | None:
     return Copy(loop, load, store, lane)
 
 
-def _lane(index: Index, var: ir.Value) -> Lane | None:
-    """How an index goes from lane to lane."""
+def _lane_index(index: Index, var: ir.Value) -> LaneIndex | None:
+    """An index as a function of the lane."""
     apart = step(index, var)
     if apart is not None:
-        return Lane(apart)
+        return LaneIndex(apart)
     terms, constant = linear_terms(index.expr)
     rest, jump, found = Index.constant(constant), 0, None
     for term, factor in terms.items():
@@ -240,4 +244,4 @@ def _lane(index: Index, var: ir.Value) -> Lane | None:
     apart = step(rest, var)
     if found is None or apart is None or step(found[0], var) != 1:
         return None
-    return Lane(apart, jump, *found)
+    return LaneIndex(apart, jump, *found)

@@ -1,4 +1,4 @@
-"""Vectors of elements that lie a constant distance apart in memory."""
+"""Load a strided vector as contiguous vectors and a shuffle."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import arith, vector
 
-MOST_STRIDE = 4
-"""Elements further apart are loaded one by one."""
+MAX_STRIDE = 4
+"""Elements at larger distances are loaded as scalars."""
 
 
-def spaced(load: Callable[[int], ir.Value], width: int, stride: int) -> ir.Value:
-    """`width` elements, each `stride` after the one before (less than 0: backwards); `load(start)` gives a vector of
-    neighbours, from `start` after the first one in memory on.
+def load_strided(load: Callable[[int], ir.Value], width: int, stride: int) -> ir.Value:
+    """`width` elements at distance `stride` (negative: backwards). `load(start)` gives a vector of contiguous elements,
+    `start` elements after the lowest one.
 
         A[2 * j], j < 4   -->   vector.shuffle A[0:4], A[3:7] [0, 2, 5, 7]
 
@@ -38,7 +38,7 @@ def spaced(load: Callable[[int], ir.Value], width: int, stride: int) -> ir.Value
 
 
 def _as_bits(value: ir.Value) -> ir.Value:
-    """bfloat16 as integers: LLVM shuffles bfloat16 one by one."""
+    """bf16 as integers: LLVM scalarizes shuffles of bf16."""
     type_ = ir.VectorType(value.type)
     if not isinstance(type_.element_type, ir.BF16Type):
         return value

@@ -1,4 +1,4 @@
-"""Copies that turn a tile are done in registers."""
+"""Transpose tiles in vector registers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from mlir.dialects import vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, walk
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.vector.legality import Lanes, contiguous
+from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
 
-SIDES = (8, 4, 2)
-"""Sides of the squares that are turned in registers, the best first."""
+SQUARE_SIZES = (8, 4, 2)
+"""Sizes of the squares transposed in registers, best first."""
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.sitofp", "arith.fptosi")
-"""What may be done to an element on its way."""
+"""Casts allowed between load and store."""
 
 
-@lowering("tir-lower-transposed", "turn tiles in registers where a copy reads rows and writes columns")
+@lowering("tir-lower-transposed", "Lower copies that transpose a tile to vector loads, shuffles and stores")
 def run(module: ir.Module) -> None:
-    """Load rows, turn them by shuffles, store columns.
+    """Load rows, transpose them by shuffles, and store columns.
 
         unrolled for %k = 0 to 8 {                                %r0 = vector_load %A[%i + 0, 0] : vector<8xf32>
           vectorized for %j = 0 to 8 {                            ...
@@ -28,18 +28,17 @@ def run(module: ir.Module) -> None:
           }                                                       ...
         }
 
-    Where the one loop holds just the other and that just the copy (to another type, too), their extents are multiples
-    of 2, 4 or 8, and rows and columns are contiguous: three rounds of two-operand shuffles for eight rows (a
-    butterfly), in place of 64 loads.
-    Requires `tir-lower-tails`; loops not to be vectorized yet.
+    Applies to a perfect nest of two loops around just the copy (possibly with a cast), with extents that are multiples
+    of 2, 4 or 8, and contiguous rows and columns. Eight rows take three rounds of two-operand shuffles (a butterfly)
+    instead of 64 loads. Requires `tir-lower-tails`; loops not vectorized yet.
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "unrolled"]:
-            turn(Loop(op))
+            transpose_tile(Loop(op))
 
 
-def turn(rows: Loop) -> bool:
-    """Turn the tile that a nest of two loops copies; whether it was one."""
+def transpose_tile(rows: Loop) -> bool:
+    """Transpose the tile that a nest of two loops copies; returns whether it was one."""
     inner = rows.body_ops()
     if len(inner) != 1 or not is_loop(inner[0]) or Loop(inner[0]).kind != "vectorized":
         return False
@@ -55,9 +54,9 @@ def turn(rows: Loop) -> bool:
     side = _side(rows, columns)
     source, target = (walk.access_indices(op) for op in (load, store))
     reads, writes = Lanes(rows), Lanes(columns)
-    if side is None or not contiguous(reads, load.operands[0], source):
+    if side is None or not is_contiguous(reads, load.operands[0], source):
         return False
-    if not contiguous(writes, store.operands[1], target) or "bool" in (
+    if not is_contiguous(writes, store.operands[1], target) or "bool" in (
         Buffer(load.operands[0]).dtype,
         Buffer(store.operands[1]).dtype,
     ):
@@ -80,11 +79,11 @@ def turn(rows: Loop) -> bool:
 
 
 def _side(rows: Loop, columns: Loop) -> int | None:
-    """The side of the squares that fill the tile; None where the bounds are not constant or odd."""
+    """The size of the squares that tile the nest; None if the bounds are not constant multiples of one."""
     extents = rows.const_extent, columns.const_extent
     if None in extents or columns.lower.uses(rows.var) or columns.upper.uses(rows.var):
         return None
-    return next((s for s in SIDES if all(e and e % s == 0 for e in extents)), None)
+    return next((s for s in SQUARE_SIZES if all(e and e % s == 0 for e in extents)), None)
 
 
 def _square(
@@ -107,7 +106,7 @@ def _square(
             made = ir.VectorType.get([side], op.results[0].type)
             row = ir.Operation.create(op.name, [made], [row], {n: op.attributes[n] for n in op.attributes}).results[0]
         values.append(row)
-    for k, value in enumerate(transposed(values)):
+    for k, value in enumerate(transpose_vectors(values)):
         map_, used = emit_map(_shifted(walk.access_indices(store), at, rows.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}
         ir.Operation.create("affine.vector_store", [], [value, store.operands[1], *used], attributes)
@@ -118,8 +117,10 @@ def _shifted(indices: Sequence[Index], at: dict[ir.Value, Index], var: ir.Value,
     return [i.substitute(mapping).simplified() for i in indices]
 
 
-def transposed(rows: Sequence[ir.Value]) -> list[ir.Value]:
-    """The columns of a square of vectors: in each round, lanes whose number has a bit change places with rows."""
+def transpose_vectors(rows: Sequence[ir.Value]) -> list[ir.Value]:
+    """Transpose a square of vectors: in each round, one bit of the lane number is swapped with a bit of the row
+    number.
+    """
     values, side = list(rows), len(rows)
     distance = side // 2
     while distance:

@@ -1,1 +1,3 @@
-"""Primitives that only record facts: annotations and declared regions."""
+"""Primitives that only record metadata: annotations of blocks and loops, declared read and write regions, trace
+markers.
+"""

@@ -1,4 +1,4 @@
-"""annotate, unannotate: facts for later passes on a block or loop."""
+"""annotate, unannotate, enter_postproc: metadata on blocks and loops, and a marker in the trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def annotate(block_or_loop: Block | Loop | Func, ann_key: str, ann_val: Any) -> 
 
         for i in range(n):  ->  for i in T.serial(n, annotations={"key": value}):
 
-    A key that is there already keeps its value, as in TVM.
+    An existing key keeps its value, as in TVM.
     """
     known = block_or_loop.annotations
     if ann_key not in known:
@@ -23,7 +23,7 @@ def annotate(block_or_loop: Block | Loop | Func, ann_key: str, ann_val: Any) -> 
 
 @primitive("unannotate")
 def unannotate(block_or_loop: Block | Loop | Func, ann_key: str) -> None:
-    """Take an annotation off a block or loop. Requires: it is there (IndexError otherwise)."""
+    """Remove an annotation from a block or loop. Requires: the annotation exists (IndexError otherwise)."""
     known = block_or_loop.annotations
     if ann_key not in known:
         raise IndexError(f'{block_or_loop} has no annotation "{ann_key}"; it has {sorted(known) or "none"}')
@@ -32,7 +32,7 @@ def unannotate(block_or_loop: Block | Loop | Func, ann_key: str) -> None:
 
 @primitive("enter_postproc", pure=True)
 def enter_postproc() -> None:
-    """Mark the place in the trace from which on steps belong to post-processing.
+    """Mark the start of post-processing in the trace.
 
-    The program stays as it is. `trace.simplified(remove_postproc=True)` and its like leave out this step and all after.
+    The program does not change. `trace.simplified(remove_postproc=True)` drops this step and everything after it.
     """

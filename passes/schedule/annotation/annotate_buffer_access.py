@@ -1,4 +1,4 @@
-"""annotate_buffer_access: the region that a block declares for a buffer."""
+"""annotate_buffer_access: override the region that a block declares for a buffer."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ def annotate_buffer_access(
     buf_type: Literal["read", "write"],
     gen_new_ranges: RegionMap | str | Callable[..., Any],
 ) -> None:
-    """Say which region of a buffer a block reads or writes, in place of the computed one.
+    """Declare which region of a buffer a block reads or writes, in place of the computed one.
 
         T.reads(A[vi])                  ->      T.reads(A[vi - 1 : vi + 1])
                                                 T.block_attr({"explicit_read_region": [0]})
 
-    `gen_new_ranges` takes the iters and gives an expression or (begin, end) for each dimension. The block computes what
-    it did. The user vouches for the region: it may be smaller than what the block touches, and is not held against the
-    accesses. Proofs go on asking the accesses, so no later step is made legal, or wrong, by it.
+    `gen_new_ranges` maps the iters to an expression or (begin, end) for each dimension. The computation does not
+    change. The declared region is trusted: it may be smaller than the accesses. Dependence tests still use the
+    accesses, so the declaration does not affect the legality of later steps.
 
-    Requires: the block reads (writes) a buffer of that number, as `T.reads` (`T.writes`) prints them; affine
+    Requires: the block reads (writes) a buffer of that index, in the order of `T.reads` (`T.writes`); affine
     expressions, one entry a dimension.
     """
     key = KEYS[buf_type]
     found = regions(block)[0 if buf_type == "read" else 1]
-    check_number(block, buffer_index, buf_type, len(found))
+    check_region_index(block, buffer_index, buf_type, len(found))
     region = found[buffer_index]
     try:
         spans = RegionMap.wrap(gen_new_ranges).over([Index.of(i.var) for i in block.iters])
     except (IndexMapError, NotAffine) as error:
-        refuse(block, str(error), fix=_way_out(block))
+        refuse(block, str(error), fix=_fix(block))
     rank = region.buffer.rank
     check(
         len(spans) == rank,
         block,
-        f"the lambda gives {len(spans)} ranges; {region.buffer.name} has {rank} dimensions, each needs an expression"
-        " or (begin, end)",
+        f"the lambda returns {len(spans)} ranges; {region.buffer.name} has {rank} dimensions, "
+        "each needs an expression or (begin, end)",
     )
 
     given = Region(region.buffer, tuple(a for a, _ in spans), tuple((b - a).simplified() for a, b in spans))
@@ -58,14 +58,14 @@ def annotate_buffer_access(
     attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, EXPLICIT[key]: numbers})
 
 
-def check_number(block: Block, number: int, word: str, count: int) -> None:
-    """Refuse a number that is none of the regions of a block."""
+def check_region_index(block: Block, number: int, word: str, count: int) -> None:
+    """Refuse an index that is out of range for the regions of a block."""
     if not 0 <= number < count:
         has = f"it has {count}, counted from 0" if count else "it has none"
         refuse(block, f'block "{block.name}" has no {word} region number {number}; {has}')
 
 
-def _way_out(block: Block) -> str:
-    """The form that the ranges have."""
+def _fix(block: Block) -> str:
+    """Fix for ranges of the wrong form."""
     names = ", ".join(i.name for i in block.iters)
     return f"write it as lambda {names}: with an affine expression or (begin, end) for each dimension"

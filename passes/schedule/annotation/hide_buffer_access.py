@@ -1,4 +1,4 @@
-"""unsafe_hide_buffer_access: regions leave what a block declares."""
+"""unsafe_hide_buffer_access: drop regions from what a block declares."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Literal
 from tir_mlir.dialect.analysis import EXPLICIT, declare, explicit, hide
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, attrs
-from tir_mlir.passes.schedule.annotation.annotate_buffer_access import KEYS, check_number
+from tir_mlir.passes.schedule.annotation.annotate_buffer_access import KEYS, check_region_index
 from tir_mlir.passes.schedule.registry import primitive
 
 
 @primitive("unsafe_hide_buffer_access")
 def unsafe_hide_buffer_access(block: Block, buf_type: Literal["read", "write"], buf_index_array: list[int]) -> None:
-    """Leave regions out of what a block declares to read or write.
+    """Drop regions from what a block declares to read or write.
 
         T.reads(A[vi], B[vi])           ->      T.reads(B[vi])
 
-    The block computes what it did. Unsafe: the declared regions are less than what it touches, and the user vouches
-    that this is meant. Proofs go on asking the accesses, so dependences through what is hidden still count.
+    The computation does not change. Unsafe: the declared regions are then smaller than the accesses, and are trusted.
+    Dependence tests still use the accesses, so dependences through a hidden buffer still count.
 
-    Requires: the block has read (write) regions of these numbers, as `T.reads` (`T.writes`) prints them.
+    Requires: the block has read (write) regions of these indices, in the order of `T.reads` (`T.writes`).
     """
     key = KEYS[buf_type]
     found = regions(block)[0 if buf_type == "read" else 1]
     for number in buf_index_array:
-        check_number(block, number, buf_type, len(found))
+        check_region_index(block, number, buf_type, len(found))
     if not buf_index_array:
         return
 

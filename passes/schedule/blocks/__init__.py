@@ -1,1 +1,3 @@
-"""Primitives that make, replace or reorder blocks: blockize, tensorize."""
+"""Primitives that make, replace or reorder blocks: blockize (divides bindings into tiles), tensorize (matches
+intrinsics), reorder_block_iter_var.
+"""

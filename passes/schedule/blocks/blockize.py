@@ -1,4 +1,4 @@
-"""blockize: the loops of a tile become the inside of a block."""
+"""blockize: turn the loop nest of a tile into a block."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, Loop, blocks_below, create, edit, loops_above, walk
 from tir_mlir.passes.schedule.blocks.blockize_nest import (
-    Declared,
+    DeclaredRegions,
     check_inner_bounds,
     inner_block,
     inner_loops,
     split_guards,
     tile_start,
 )
-from tir_mlir.passes.schedule.blocks.blockize_several import blockize_list
-from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divisions
-from tir_mlir.passes.schedule.legality import OPAQUE, check_runs_once, check_starts
+from tir_mlir.passes.schedule.blocks.blockize_several import blockize_several
+from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divide_bindings
+from tir_mlir.passes.schedule.legality import MAKE_SPATIAL, check_init_runs, check_visits_once
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("blockize")
 def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Block:
-    """Make the nest at and beneath a loop one block, around the block it holds; or the nests of a list of blocks.
+    """Turn the nest at and under a loop into one block around the block it contains; or do so for a list of blocks.
 
         for i_0, i_1 in T.grid(4, 16):           for i_0 in range(4):
             with T.block("b"):                       with T.block("b_o"):
@@ -33,26 +33,26 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
                                                                  vi_i = S(16, i_1)
                                                                  body(vi_o * 16 + vi_i)
 
-    An init moves to the outer block, as a nest of its own around the block "b_init". The handle of the block stays with
-    the inner one; the outer one is returned.
+    An init moves to the outer block, as a nest of its own around the block "b_init". The handle stays with the inner
+    block; the outer one is returned.
 
-    Of a list of blocks whose nests follow each other, with the same outer part of all iters, everything beneath what
-    holds them goes into one block "outer_<name>_<name>_".
+    Given a list of blocks with adjacent nests and equal outer parts of all iters, everything under their common parent
+    goes into one block "outer_<name>_<name>_".
 
-    Requires: the nest holds exactly one block; every binding is outer part * size + inner part, the inner part reaching
-    [0, size); the bounds of the inner loops do not use loops further out; a guard speaks of whole iters, of outer
-    loops, or of inner loops. With an init, no inner loop just repeats the block. The blocks of a list have spatial
-    iters only, and no two iterations of the new block touch one element, one of them writing.
+    Requires: the nest contains exactly one block; every binding is outer part * size + inner part, with the inner part
+    covering [0, size); the bounds of the inner loops do not depend on outer loops; a guard constrains whole iters,
+    outer loops, or inner loops. With an init, no inner loop merely repeats the block. The blocks of a list have spatial
+    iters only, and the iterations of the new block are independent.
     """
     if not isinstance(target, Loop):
-        return blockize_list(target, preserve_unit_iters)
+        return blockize_several(target, preserve_unit_iters)
     block = _only_block(target)
     _check_init(block)
     inner = inner_loops(target, block)
     if block.init is not None:
-        check_runs_once(block, inner)
+        check_visits_once(block, inner)
     check_inner_bounds(inner)
-    parts = divisions(inner, block)
+    parts = divide_bindings(inner, block)
     guards = walk.constraints(block.where) if block.where is not None else []
     outside, inside = split_guards(guards, parts, inner, block)
     return _rewrite(target, block, parts, (outside, inside), preserve_unit_iters)
@@ -64,31 +64,29 @@ def _only_block(target: Loop) -> Block:
         names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
         refuse(
             target,
-            f"blockize needs a loop with exactly one block beneath it; loop {target.name} has {len(blocks)} ({names})",
-            fix="name the loop of one of them, or give blockize the list of them"
-            if blocks
-            else "name a loop around a block",
+            f"blockize needs a loop with exactly one block under it; loop {target.name} has {len(blocks)} ({names})",
+            fix="pass the loop of one of them, or a list of the blocks" if blocks else "pass a loop around a block",
         )
     return blocks[0]
 
 
 def _check_init(block: Block) -> None:
-    """Refuse an init that may not run ahead: the order of iterations is fixed, or its guard leaves the start out."""
+    """Refuse an init that may not be hoisted: the order of iterations is fixed, or its guard excludes the start."""
     if block.init is None:
         return
     for it in block.iters:
         check(
             it.kind != "O",
             block,
-            f'block "{block.name}" has an init and the opaque iter {it.name}, of fixed order',
-            fix=OPAQUE,
+            f'block "{block.name}" has an init and the opaque iter {it.name}, whose order is fixed',
+            fix=MAKE_SPATIAL,
         )
-    check_starts(block)
+    check_init_runs(block)
 
 
 def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
     outside, inside = guards
-    name, number, before = block.name, block.id, Declared.of(block)
+    name, number, before = block.name, block.id, DeclaredRegions.of(block)
     specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer) for p in parts]
     with ir.InsertionPoint(target.op), block.op.location:
         holder = create.where(outside) if outside else None
@@ -101,12 +99,12 @@ def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep
         _move_init(outer, block, parts, starts, inside, keep_units)
     inner = Block(walk.find(outer.op, number))  # type: ignore[arg-type]
     inner_block(inner, before, parts, starts, inside, keep_units)
-    before.own.give_around(outer)
+    before.own.extend_outer(outer)
     return outer
 
 
 def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guards, keep_units: bool) -> None:
-    """The init as a nest over the tile in the outer block's init, around the block "<name>_init"."""
+    """Move the init into the outer block's init, as a nest over the tile around the block "<name>_init"."""
     used = {v for op in walk.ops(block.init) for v in op.operands}  # type: ignore[arg-type]
     spatial = [p for p in parts if p.iter.kind != "R" and p.size != 1 and p.iter.var in used]
     with create.at_start(outer.body), block.op.location:

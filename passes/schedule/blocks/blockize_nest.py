@@ -1,4 +1,4 @@
-"""What blockize does with one nest: its loops, its guards, and the block that stays inside."""
+"""blockize of one loop nest: its loops, its guards, and the inner block."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division
-from tir_mlir.passes.schedule.edits import DeclaredBelow, Signature
-from tir_mlir.passes.schedule.legality import ALONE, longest
+from tir_mlir.passes.schedule.edits import BlockRegions, NestedRegions
+from tir_mlir.passes.schedule.legality import PASS_INNER_LOOP, use_longest_range
 from tir_mlir.passes.schedule.registry import refuse
 
 
@@ -33,7 +33,11 @@ def inner_loops(target: Loop, block: Block) -> list[Loop]:
     inner = loops[loops.index(target) :]
     for loop in inner:
         if len(loop.body_ops()) != 1:
-            refuse(loop, f'the body of loop {loop.name} holds more than the nest of block "{block.name}"', fix=ALONE)
+            refuse(
+                loop,
+                f'the body of loop {loop.name} contains more than the nest of block "{block.name}"',
+                fix=PASS_INNER_LOOP,
+            )
     return inner
 
 
@@ -46,15 +50,15 @@ def check_inner_bounds(inner: Sequence[Loop]) -> None:
                 if value not in own and outer is not None:
                     refuse(
                         loop,
-                        f"the bounds of loop {loop.name} use loop {outer}, which is outside the new block",
-                        fix=longest(loop),
+                        f"the bounds of loop {loop.name} depend on loop {outer}, which is outside the new block",
+                        fix=use_longest_range(loop),
                     )
 
 
 def split_guards(
     guards: Sequence[Constraint], parts: Sequence[Division], inner: Sequence[Loop], block: Block
 ) -> tuple[list[Constraint], list[tuple[Constraint, Division | None]]]:
-    """Guards that stay outside, and guards for the inner block: of one iter (with its division) or of inner loops."""
+    """Guards that stay outside, and guards for the inner block: on one iter (with its division) or on inner loops."""
     own = {lp.var for lp in inner}
     outside: list[Constraint] = []
     inside: list[tuple[Constraint, Division | None]] = []
@@ -66,21 +70,21 @@ def split_guards(
             inside.append(found)
         elif all(uses) and block.init is None:
             inside.append((guard, None))
-        elif (found := _cuts_iter(guard, parts, block)) is not None:
+        elif (found := _restricted_iter(guard, parts, block)) is not None:
             inside.append(found)
         else:
             refuse(
                 block,
-                f'the guard of block "{block.name}" mixes loops in a way that is no condition on a single iter, so it'
-                " cannot be told what it leaves out of a tile",
-                fix="take a loop around all that it uses"
+                f'the guard of block "{block.name}" is not a condition on a single iter, so the part of a '
+                "tile that it excludes is not known",
+                fix="pass a loop around all loops that it uses"
                 + ("; decompose_reduction first" if block.init is not None else ""),
             )
     return outside, inside
 
 
 def _on_iter(guard: Constraint, parts: Sequence[Division]) -> tuple[Constraint, Division] | None:
-    """The guard as a condition on one iter: guard = sign * iter + rest, rest free of loops; None where it is not."""
+    """The guard as a condition on one iter: guard = sign * iter + rest, with rest free of loops; None if it is not."""
     for part in parts:
         for sign in (1, -1):
             rest = (guard.index - part.iter.binding * sign).simplified()
@@ -89,10 +93,10 @@ def _on_iter(guard: Constraint, parts: Sequence[Division]) -> tuple[Constraint, 
     return None
 
 
-def _cuts_iter(guard: Constraint, parts: Sequence[Division], block: Block) -> tuple[Constraint, Division] | None:
-    """The iter that a guard keeps inside its domain, where that is all the guard does."""
+def _restricted_iter(guard: Constraint, parts: Sequence[Division], block: Block) -> tuple[Constraint, Division] | None:
+    """The iter that a guard restricts to its domain, if that is all the guard does."""
     dom = sets.domain(block.op, extra=[guard.index], guards=False)
-    with sets.question(f'what the guard of block "{block.name}" leaves out'):
+    with sets.question(f'what the guard of block "{block.name}" excludes'):
         held = dom.set.intersect(sets.constraint_set(dom, guard))
         for part in parts:
             it = part.iter
@@ -103,27 +107,27 @@ def _cuts_iter(guard: Constraint, parts: Sequence[Division], block: Block) -> tu
 
 
 def tile_start(part: Division, starts: dict[str, Index], keep_units: bool) -> Index:
-    """Where a tile begins; of one that is all there is, the outer iter is left out."""
+    """The first iter value of a tile; without the outer iter if there is only one tile."""
     left_out = part.is_whole and (part.size != 1 or not keep_units)
     return part.iter.min if left_out else starts[part.iter.name]
 
 
 @dataclass(frozen=True)
-class Declared:
-    """What a block and those beneath it declare, as it is before they get another block around them."""
+class DeclaredRegions:
+    """The declared regions of a block and its nested blocks, before they get another block around them."""
 
-    own: Signature
-    below: DeclaredBelow
+    own: BlockRegions
+    below: NestedRegions
 
     @classmethod
-    def of(cls, block: Block) -> Declared:
-        return cls(Signature.of(block), DeclaredBelow.of(block.op))
+    def of(cls, block: Block) -> DeclaredRegions:
+        return cls(BlockRegions.of(block), NestedRegions.of(block.op))
 
 
 def inner_block(
-    block: Block, before: Declared, parts: Sequence[Division], starts: dict[str, Index], guards, keep_units: bool
+    block: Block, before: DeclaredRegions, parts: Sequence[Division], starts: dict[str, Index], guards, keep_units: bool
 ) -> None:
-    """Give the block its inner iters and express the old ones through them."""
+    """Give the block its inner iters, and express the old ones through them."""
     kept = [p for p in parts if p.size != 1]
     loc, number, facts = block.op.location, block.id, block.annotations
     has_init = block.init is not None
@@ -131,7 +135,7 @@ def inner_block(
     anchor = where if where is not None else block.op
     with ir.InsertionPoint(anchor), loc:
         specs = [IterSpec(f"{p.iter.name}_i", p.iter.kind, 0, p.size, p.inner) for p in kept]
-        # a guard on an iter becomes one on outer * size + inner loops, both in reach inside the new block
+        # a guard on an iter becomes one on outer * size + inner loops, both available inside the new block
         through = {p.iter.var: (p.iter.min if p.is_whole else starts[p.iter.name]) + p.inner for p in parts}
         conditions = [Constraint(g.index.substitute(through).simplified(), g.is_eq) for g, _ in guards]
         ip = ir.InsertionPoint(anchor)
@@ -151,6 +155,6 @@ def inner_block(
     fold_known(block.op)
     edit.move_body(block.body, new.body)
     attrs.put(new.op, attrs.HIDDEN, attrs.get(block.op, attrs.HIDDEN))
-    before.own.keep(new, mapping, updates=has_init)
-    before.below.keep(mapping)
+    before.own.restore(new, mapping, updates=has_init)
+    before.below.redeclare(mapping)
     edit.erase(anchor)

@@ -1,4 +1,4 @@
-"""blockize of several blocks: nests that follow each other become the inside of one block."""
+"""blockize of a list of blocks: turn adjacent loop nests into one block."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from mlir import ir
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, Loop, create, is_block, is_loop, walk
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.blocks.blockize_nest import (
-    Declared,
+    DeclaredRegions,
     check_inner_bounds,
     inner_block,
     inner_loops,
     split_guards,
 )
-from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divisions
-from tir_mlir.passes.schedule.legality import NO_GUARD, scope_of
+from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divide_bindings
+from tir_mlir.passes.schedule.legality import AVOID_GUARD, scope_of
 from tir_mlir.passes.schedule.registry import check, refuse
 
 
-def blockize_list(blocks: Sequence[Block], keep_units: bool) -> Block:
-    """Put blocks that follow each other, with their nests, into a new block "outer_<name>_<name>_"."""
+def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
+    """Move adjacent blocks, with their nests, into a new block "outer_<name>_<name>_"."""
     level = _level(blocks)
     ordered = sorted(blocks, key=lambda b: walk.position(walk.child_towards(level, b.op)))
     tops = [walk.child_towards(level, b.op) for b in ordered]
@@ -29,18 +29,18 @@ def blockize_list(blocks: Sequence[Block], keep_units: bool) -> Block:
         if before.block != after.block or walk.position(after) != walk.position(before) + 1:
             refuse(
                 block,
-                f'block "{block.name}" does not directly follow the one before; nothing may stand between them',
-                fix="list what stands between, too, or move it away first (compute_inline, compute_at)",
+                f'block "{block.name}" does not directly follow the previous one; no other op may be between them',
+                fix="list the blocks in between as well, or move them away first (compute_inline, compute_at)",
             )
     parts, guards = [], []
     for block, top in zip(ordered, tops, strict=True):
         inner = _nest(block, top)
-        parts.append(divisions(inner, block))
+        parts.append(divide_bindings(inner, block))
         found = walk.constraints(block.where) if block.where is not None else []
         guards.append(split_guards(found, parts[-1], inner, block))
         _check_same_outside(ordered[0], parts[0], guards[0][0], block, parts[-1], guards[-1][0])
 
-    known = [(b.id, Declared.of(b)) for b in ordered]
+    known = [(b.id, DeclaredRegions.of(b)) for b in ordered]
     name = f"outer_{'_'.join(b.name for b in ordered)}_"
     specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer) for p in parts[0]]
     outer = _outer_block(name, specs, guards[0][0], tops)
@@ -52,41 +52,41 @@ def blockize_list(blocks: Sequence[Block], keep_units: bool) -> Block:
 
 
 def _level(blocks: Sequence[Block]) -> ir.Operation:
-    """The body that holds all the blocks: a loop, or the block (or function) around them."""
-    check(len(blocks) > 0, None, "blockize takes a loop, or a list of blocks that follow each other; the list is empty")
+    """The op whose body contains all the blocks: a loop, or the enclosing block or function."""
+    check(len(blocks) > 0, None, "blockize takes a loop, or a list of adjacent blocks; the list is empty")
     if len(blocks) == 1:
-        refuse(blocks[0], "a list for blockize holds two blocks or more; for a single block give the loop around it")
-    check(len({b.id for b in blocks}) == len(blocks), blocks[0], "a block is named twice", fix="list each block once")
+        refuse(blocks[0], "a list for blockize has at least two blocks; for a single block pass the loop around it")
+    check(len({b.id for b in blocks}) == len(blocks), blocks[0], "a block is listed twice", fix="list each block once")
     for block in blocks:
         if not isinstance(block, Block):
-            refuse(block, "this is the root block; name blocks with a computation")
+            refuse(block, "this is the root block; pass blocks with a computation")
         scope = scope_of(block)
         if scope != scope_of(blocks[0]):
             refuse(
                 block,
-                f'block "{block.name}" and block "{blocks[0].name}" do not stand under the same block',
-                fix="blockize those that stand under one block by themselves",
+                f'block "{block.name}" and block "{blocks[0].name}" are not under the same block',
+                fix="blockize the blocks of each parent separately",
             )
     level = walk.common_parent([b.op for b in blocks])
     if not (is_loop(level) or is_block(level) or level.name == "func.func"):
         refuse(
             level,
-            "the blocks stand in a condition; blockize takes blocks in the body of a loop or block",
+            "the blocks are in a condition; blockize needs blocks in the body of a loop or block",
             fix="blockize each of them by a loop of its own",
         )
     return level
 
 
 def _nest(block: Block, top: ir.Operation) -> list[Loop]:
-    """The loops from `top` down to a block: a perfect nest that sums nothing up."""
+    """The loops from `top` down to a block: a perfect nest without a reduction."""
     for it in block.iters:
         if it.kind == "R":
             refuse(
                 block,
-                f'block "{block.name}" has the reduce iter {it.name}; in a block around several blocks all iters are'
-                " spatial. Blockize its nest alone first",
+                f'block "{block.name}" has the reduce iter {it.name}; a block around several blocks has '
+                "spatial iters only. Blockize its nest alone first",
             )
-    check(block.init is None, block, f'block "{block.name}" has an init; decompose_reduction takes it out')
+    check(block.init is None, block, f'block "{block.name}" has an init; apply decompose_reduction first')
     if not is_loop(top):
         return []
     inner = inner_loops(Loop(top), block)
@@ -111,14 +111,16 @@ def _check_same_outside(
         shown = [", ".join(f"{p.iter.name}: {_extent(p)}" for p in group) for group in (wanted, parts)]
         refuse(
             block,
-            f'the outer parts of the iters of block "{block.name}" ({shown[1]}) are not those of block "{first.name}"'
-            f" ({shown[0]}), in order, kind, extent and binding",
-            fix="reorder_block_iter_var gives their iters one order; one that is missing is T.axis.spatial(1, 0)",
+            f'the outer parts of the iters of block "{block.name}" ({shown[1]}) differ from those of '
+            f'block "{first.name}" ({shown[0]}) in order, kind, extent or binding',
+            fix="reorder_block_iter_var puts their iters in one order; add a missing one as T.axis.spatial(1, 0)",
         )
     alike = len(wanted_guards) == len(guards) and all(
         any(a.is_eq == b.is_eq and a.index.same(b.index) for b in wanted_guards) for a in guards
     )
-    check(alike, block, f'the guards of blocks "{first.name}" and "{block.name}" on outer loops differ', fix=NO_GUARD)
+    check(
+        alike, block, f'the guards of blocks "{first.name}" and "{block.name}" on outer loops differ', fix=AVOID_GUARD
+    )
 
 
 def _extent(part: Division) -> str:
@@ -129,7 +131,7 @@ def _extent(part: Division) -> str:
 def _outer_block(
     name: str, specs: Sequence[IterSpec], outside: Sequence[Constraint], tops: Sequence[ir.Operation]
 ) -> Block:
-    """The new block at the place of the first nest, with all of them in it."""
+    """Create the block in place of the first nest, and move all nests into it."""
     with ir.InsertionPoint(tops[0]), tops[0].location:
         holder = create.where(outside) if outside else None
         ip = create.at_end(holder.regions[0].blocks[0]) if holder is not None else ir.InsertionPoint(tops[0])

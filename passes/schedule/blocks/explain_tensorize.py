@@ -1,4 +1,4 @@
-"""Why a block fits an intrinsic or not, for each way of laying one beside the other. Nothing is changed."""
+"""explain_tensorize: report whether a block matches an intrinsic, and the differences of each alignment."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from tir_mlir.dialect.computation import Form, NotRaisable, TensorIntrin, Way, r
 from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, short_repr
 from tir_mlir.dialect.ir import Block, only_reads
 from tir_mlir.passes.schedule.blocks.intrinsic_body import check_inlinable
-from tir_mlir.passes.schedule.blocks.tensorize import bound_to, region_checks
+from tir_mlir.passes.schedule.blocks.tensorize import parameter_bindings, region_checks
 
 
 @dataclass(frozen=True)
 class Fit:
-    """An intrinsic beside a block: each way with what differs, the best first; `obstacle` where there is no way at all.
-
-    True when it fits.
+    """The result for one intrinsic: the possible alignments with their differences, best first, or the `obstacle` that
+    rules out all of them. True if it fits.
     """
 
     name: str
@@ -39,8 +38,8 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Fits(Mapping[str, Fit]):
-    """Intrinsics beside one block, by name. True when one of them fits."""
+class FitReport(Mapping[str, Fit]):
+    """The results for one block, by name of the intrinsic. True if one of them fits."""
 
     by_name: dict[str, Fit]
 
@@ -65,37 +64,38 @@ class Fits(Mapping[str, Fit]):
         return "<pre>" + str(self).replace("&", "&amp;").replace("<", "&lt;") + "</pre>"
 
 
-def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = None) -> Fits:
-    """For each intrinsic (all known ones when none is named): what its parameters would be bound to, or what differs.
+def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = None) -> FitReport:
+    """For each intrinsic (default: all registered ones), the buffers its parameters would be bound to, or the
+    differences.
 
-    Call inside `context.entered()`; the module stays as it is. Errors: IntrinError for an unknown intrinsic.
+    Call inside `context.entered()`. Does not change the module. Errors: IntrinError for an unknown intrinsic.
     """
     if tensor_intrin is not None and not isinstance(tensor_intrin, (str, list, tuple)):
-        raise IntrinError(f"an intrinsic goes by its name, several by a list of names, not {short_repr(tensor_intrin)}")
+        raise IntrinError(f"tensor_intrin is a name or a list of names, not {short_repr(tensor_intrin)}")
     names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
     intrinsics = [i for n in names if (i := TensorIntrin.get(n)) is not None]
     try:
         form = raise_form(block)
     except NotRaisable as error:
-        return Fits({n: Fit(n, obstacle=f"{block} is no pure tensor computation: {error}") for n in names})
-    return Fits({i.name: _fit(block, form, i) for i in intrinsics})
+        return FitReport({n: Fit(n, obstacle=f"{block} is not a pure tensor computation: {error}") for n in names})
+    return FitReport({i.name: _fit(block, form, i) for i in intrinsics})
 
 
 @only_reads
 def _fit(block: Block, form: Form, intrinsic: TensorIntrin) -> Fit:
     if not form.canonical().axes and intrinsic.form().canonical().axes:
-        way = "tensorize takes the loop around the tile, or a blockized block"
+        way = "pass the loop around the tile to tensorize, or a blockized block"
         return Fit(intrinsic.name, obstacle=f"{block} is a single point; {way}")
     return Fit(intrinsic.name, tuple(_checked(block, way, intrinsic) for way in ways(form, intrinsic.form())))
 
 
 def _checked(block: Block, way: Way, intrinsic: TensorIntrin) -> Way:
-    """A way that fits, with what the implementation misses in the regions."""
+    """A matching alignment, with the implementation's unmet requirements on the regions."""
     if way.match is None:
         return way
     impl = intrinsic.impl_func()
     found = []
-    for asked in region_checks(block, bound_to(way.match, impl.func), impl.func, intrinsic.name):
+    for asked in region_checks(block, parameter_bindings(way.match, impl.func), impl.func, intrinsic.name):
         try:
             asked()
         except ScheduleError as error:

@@ -1,4 +1,4 @@
-"""Putting an intrinsic's implementation into a block: its parameters become windows of buffers, its ops the body."""
+"""Inline an intrinsic's implementation into a block: parameters become views of buffer regions."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from mlir.dialects import memref
 
 from tir_mlir.dialect.computation import Binding
 from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, create, edit, is_block, module_of, walk
-from tir_mlir.passes.schedule.edits import DYNAMIC, follow
+from tir_mlir.passes.schedule.edits import DYNAMIC, propagate_type
 from tir_mlir.passes.schedule.registry import refuse
 
 
 def root_block(impl: Func) -> Block | None:
-    """The block without iters that is the whole body of an implementation, if it has one."""
+    """The block without iters that is the whole body of an implementation, if there is one."""
     effects = [o for o in impl.body_ops() if is_block(o)]
     return Block(effects[0]) if len(effects) == 1 and not Block(effects[0]).iters else None
 
 
-def window_type(binding: Binding) -> ir.MemRefType:
-    """The type of a parameter's window: its shape, with the strides of the buffer behind it."""
+def region_view_type(binding: Binding) -> ir.MemRefType:
+    """The type of a parameter's view: the parameter's shape with the strides of the buffer."""
     source = binding.buffer.type
     strides, offset = source.get_strides_and_offset()
     start = offset
@@ -34,19 +34,21 @@ def window_type(binding: Binding) -> ir.MemRefType:
     return ir.MemRefType.get(shape, source.element_type, ir.StridedLayoutAttr.get(start, kept), source.memory_space)
 
 
-def window(binding: Binding, param: Buffer) -> ir.Value:
-    """The `memref.subview` that a parameter becomes, at the insertion point, with the parameter's name and demands."""
+def region_view(binding: Binding, param: Buffer) -> ir.Value:
+    """Create the `memref.subview` for a parameter at the insertion point, with the parameter's name and
+    requirements.
+    """
     fixed = [i.as_constant() for i in binding.base]
     offsets: list[Any] = [i if n is None else n for n, i in zip(fixed, binding.base, strict=True)]
     offsets = [o if isinstance(o, int) else create.apply(o) for o in offsets]
     ones = [1] * len(offsets)
-    view = memref.subview(binding.buffer.value, offsets, binding.sizes, ones, result_type=window_type(binding))
+    view = memref.subview(binding.buffer.value, offsets, binding.sizes, ones, result_type=region_view_type(binding))
     facts = view.owner.attributes
     for key in (attrs.NAME, attrs.OFFSET_FACTOR, attrs.ALIGN):
         if key in param.attributes:
             facts[key] = attrs.to_attr(param.attributes[key])
     if any(stride_names(param)):
-        facts[attrs.STRIDES] = attrs.to_attr(_new_names(param))
+        facts[attrs.STRIDES] = attrs.to_attr(_stride_variables(param))
     return view
 
 
@@ -58,12 +60,12 @@ def stride_names(param: Buffer) -> list[str]:
     return [""] * param.rank
 
 
-def _new_names(param: Buffer) -> list[str]:
+def _stride_variables(param: Buffer) -> list[str]:
     return [f"{param.name}_s{d}" if n else "" for d, n in enumerate(stride_names(param))]
 
 
 def check_inlinable(impl: Func, name: str) -> None:
-    """Refuse an implementation whose ops have no place in a block: stride variables in affine expressions."""
+    """Refuse an implementation that uses stride variables in affine expressions, which a block cannot."""
     for op in walk.ops(impl.op):
         if op.name != "memref.extract_strided_metadata":
             continue
@@ -74,7 +76,9 @@ def check_inlinable(impl: Func, name: str) -> None:
 
 
 def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
-    """Copy the body of `impl` to the end of a block's body, its parameters being `windows`. A root block dissolves."""
+    """Copy the body of `impl` to the end of a block's body, with `windows` for its parameters. A root block is
+    dropped.
+    """
     mapping: dict[ir.Value, ir.Value] = dict(zip(impl.args, windows, strict=True))
     root = root_block(impl)
     for op in impl.body_ops():
@@ -85,8 +89,8 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
         for use in list(view.uses):
             user = use.owner.operation
             if user.name == "memref.extract_strided_metadata" and attrs.STRIDES in user.attributes:
-                user.attributes[attrs.STRIDES] = attrs.to_attr(_new_names(param))
-            follow(user)
+                user.attributes[attrs.STRIDES] = attrs.to_attr(_stride_variables(param))
+            propagate_type(user)
     given = {**impl.annotations, **(root.annotations if root is not None else {})}
     if given:
         attrs.put(block.op, attrs.ANNOTATIONS, {**given, **block.annotations})
@@ -100,7 +104,7 @@ def _copy(op: ir.Operation, block: Block, mapping: dict[ir.Value, ir.Value]) -> 
 
 
 def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
-    """The declarations that an implementation calls and `module` lacks. A different signature there is refused."""
+    """The declarations that an implementation calls and `module` lacks. Refuses one with another signature there."""
     here = _symbols(module)
     there = _symbols(module_of(impl.op))
     missing: dict[str, ir.Operation] = {}
@@ -115,8 +119,8 @@ def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
             types = [ir.TypeAttr(o.attributes["function_type"]).value for o in (here[callee], wanted)]
             refuse(
                 None,
-                f"the module has a function {callee} of type {types[0]}, the intrinsic calls it as {types[1]}",
-                fix="rename the function in one of the two",
+                f"the module has a function {callee} of type {types[0]}, but the intrinsic calls it as {types[1]}",
+                fix="rename one of the two functions",
             )
     return list(missing.values())
 

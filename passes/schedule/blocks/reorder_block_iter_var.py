@@ -1,4 +1,4 @@
-"""reorder_block_iter_var: the iters of a block in another order."""
+"""reorder_block_iter_var: permute the iters of a block."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, IterSpec
-from tir_mlir.passes.schedule.edits import with_iters
+from tir_mlir.passes.schedule.edits import replace_iters
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
 @primitive("reorder_block_iter_var")
 def reorder_block_iter_var(block: Block, new_order: list[int]) -> None:
-    """List the iters of a block, with what they are bound to, in another order.
+    """Permute the iters of a block, with their bindings.
 
         with T.block("B"):                                  with T.block("B"):
             vi = T.axis.spatial(n, i)       [1, 0]              vj = T.axis.reduce(m, j)
             vj = T.axis.reduce(m, j)          ->                vi = T.axis.spatial(n, i)
 
-    Loops, bindings and body stay: the program runs as before. Requires: `new_order` names each iter once, by its
-    number.
+    Loops, bindings and body do not change. Requires: `new_order` is a permutation of the iter positions.
     """
     iters = block.iters
     if sorted(new_order) != list(range(len(iters))):
         names = ", ".join(f"{n}: {i.name}" for n, i in enumerate(iters)) or "none"
-        refuse(block, f'{new_order} is no order of the iters of block "{block.name}"; each is named once: {names}')
+        refuse(block, f'{new_order} is not a permutation of the iters of block "{block.name}": {names}')
     if new_order == sorted(new_order):
         return
 
@@ -34,4 +33,4 @@ def reorder_block_iter_var(block: Block, new_order: list[int]) -> None:
     def old(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
         return {it.var: value for it, value in zip(chosen, values, strict=True)}
 
-    with_iters(block, [IterSpec(i.name, i.kind, i.min, i.extent, i.binding) for i in chosen], old)
+    replace_iters(block, [IterSpec(i.name, i.kind, i.min, i.extent, i.binding) for i in chosen], old)

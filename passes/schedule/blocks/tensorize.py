@@ -1,4 +1,4 @@
-"""tensorize: a block that computes what an intrinsic describes becomes its implementation."""
+"""tensorize: replace a block by the implementation of a matching tensor intrinsic."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tir_mlir.passes.schedule.blocks.intrinsic_body import (
     check_inlinable,
     inline,
     missing_externs,
+    region_view,
+    region_view_type,
     stride_names,
-    window,
-    window_type,
 )
 from tir_mlir.passes.schedule.edits import DYNAMIC
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
-_STRIDES = "transform_layout changes the strides, of the buffer or of a copy (cache_read, cache_write)"
+_STRIDES = "transform_layout changes the strides of the buffer, or of a copy (cache_read, cache_write)"
 
 
 @primitive("tensorize")
 def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_iters: bool = True) -> None:
-    """Replace what a block computes by the implementation of a tensor intrinsic.
+    """Replace the computation of a block by the implementation of a tensor intrinsic.
 
         with T.block("b_o"):                              with T.block("b_o"):
             vi_o, vk_o = ...                                  vi_o, vk_o = ...
@@ -38,9 +38,9 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
 
     A loop is blockized first. The block keeps its handle, iters, annotations and regions.
 
-    Requires: the block's canonical form is that of the description, up to the order and names of iterators, unit
+    Requires: the block's canonical form equals that of the description, up to order and names of iterators, unit
     iterators and dimensions, and the order of commutative operands; the regions have the strides and the alignment
-    (`offset_factor`) that the implementation asks for. Errors: IntrinError for an unknown intrinsic.
+    (`offset_factor`) that the implementation needs. Errors: IntrinError for an unknown intrinsic.
     """
     intrinsic = TensorIntrin.get(tensor_intrin)
     assert intrinsic is not None
@@ -51,7 +51,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         block = blockize(block, preserve_unit_iters)
     found = _match(block, intrinsic)
     impl = intrinsic.impl_func()
-    bindings = bound_to(found, impl.func)
+    bindings = parameter_bindings(found, impl.func)
     with frozen():
         for asked in region_checks(block, bindings, impl.func, tensor_intrin):
             asked()
@@ -64,20 +64,20 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         op.clone(ir.InsertionPoint(module.regions[0].blocks[0]))
     old = block.body_ops()
     with create.at_end(block.body), block.op.location:
-        windows = [window(b, b.param) for b in bindings]
+        windows = [region_view(b, b.param) for b in bindings]
         inline(block, impl.func, windows)
     for op in reversed(old):
         op.erase()
-    _keep_regions(block, before)
+    _restore_regions(block, before)
 
 
-def bound_to(found: Match, impl: Func) -> list[Binding]:
-    """The windows for the parameters of an implementation."""
+def parameter_bindings(found: Match, impl: Func) -> list[Binding]:
+    """The regions bound to the parameters of an implementation."""
     return [replace(b, param=p) for b, p in zip(found.bindings, impl.params, strict=True)]
 
 
 def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: str) -> Iterator[Callable[[], None]]:
-    """What an implementation asks of the regions, one question at a time; each refuses by a ScheduleError."""
+    """The implementation's requirements on the regions, as checks that raise ScheduleError."""
     for binding in bindings:
         yield partial(_check_shape, block, binding, name)
         yield partial(_check_strides, block, binding, impl, name)
@@ -87,7 +87,7 @@ def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: s
 
 @only_reads
 def _match(block: Block, intrinsic: TensorIntrin) -> Match:
-    """How the block is the intrinsic's computation, or the refusal that says why it is not."""
+    """The match of the block with the intrinsic's description. Refuses with the differences if there is none."""
     form = _form(block, intrinsic.name)
     found = match(form, intrinsic.form())
     if isinstance(found, Match):
@@ -101,30 +101,32 @@ def _form(block: Block, name: str) -> Form:
     try:
         return raise_form(block)
     except NotRaisable as error:
-        what = f'{block} cannot be matched with "{name}", it is no pure tensor computation'
+        what = f'{block} cannot be matched with "{name}": it is not a pure tensor computation'
         refuse(error.culprit or block, f"{what}: {error}")
 
 
 def _listed(found: Sequence[Mismatch]) -> str:
     texts = ["\n".join(f"  - {d}" for d in m.differences) for m in found]
-    return "\nor, laid side by side in the next best way:\n".join(texts)
+    return "\nor, with the next best alignment:\n".join(texts)
 
 
 def _hint(form: Form, found: Sequence[Mismatch]) -> str:
     if not form.canonical().axes:
-        return "tensorize takes the loop around the tile, or a blockized block"
+        return "pass the loop around the tile to tensorize, or a blockized block"
     if any("scope" in d for d in found[0].differences):
-        return "scopes are given by cache_read, cache_write and set_scope"
+        return "cache_read, cache_write and set_scope change scopes"
     if any(d.startswith("init:") for d in found[0].differences):
-        return "decompose_reduction at the outermost loop of the sum, then tensorize the update"
+        return "apply decompose_reduction at the outermost loop of the reduction, then tensorize the update"
     if any(d.startswith("iterator") for d in found[0].differences):
-        return "split the loops by the extents that the intrinsic wants, and reorder the inner ones below the others"
+        return "split the loops by the extents of the intrinsic, and reorder the inner ones to the innermost positions"
     if any(d.startswith("payload:") for d in found[0].differences):
-        return "compute what the intrinsic computes, its types and casts included, or take one that computes this"
-    return "explain_tensorize lists each way of matching; transform_layout and reindex change how a buffer is indexed"
+        return (
+            "compute what the intrinsic computes, including types and casts, or use an intrinsic for this computation"
+        )
+    return "explain_tensorize lists each possible match; transform_layout and reindex change how a buffer is indexed"
 
 
-# --- what the implementation asks of the regions ------------------------------------------------------------------
+# --- requirements of the implementation on the regions ----------------------------------------------------------------
 
 
 def _check_shape(block: Block, binding: Binding, name: str) -> None:
@@ -132,9 +134,9 @@ def _check_shape(block: Block, binding: Binding, name: str) -> None:
         dims = ", ".join(map(str, binding.added))
         refuse(
             block,
-            f'parameter {binding.param.name} of "{name}" has a unit dimension ({dims}) '
-            f"that {binding.buffer.name} has not, and a view cannot add one",
-            fix=f"transform_layout gives {binding.buffer.name} one: i -> (i // n, i % n), for instance",
+            f'parameter {binding.param.name} of "{name}" has a unit dimension ({dims}) that '
+            f"{binding.buffer.name} lacks, and a view cannot add one",
+            fix=f"transform_layout adds one to {binding.buffer.name}: i -> (i // n, i % n), for instance",
         )
 
 
@@ -143,8 +145,8 @@ def _is_strided(param: Buffer) -> bool:
 
 
 def _check_strides(block: Block, binding: Binding, impl: Func, name: str) -> None:
-    """Constant strides must be met; a pointer to a parameter without strides needs a dense region."""
-    param, view = binding.param, window_type(binding)
+    """Check constant strides; a pointer to a parameter without strides needs a contiguous region."""
+    param, view = binding.param, region_view_type(binding)
     have, _ = view.get_strides_and_offset()
     pointed = any(u.owner.operation.name == "memref.extract_aligned_pointer_as_index" for u in param.value.uses)
     if not _is_strided(param) and not pointed:
@@ -154,21 +156,21 @@ def _check_strides(block: Block, binding: Binding, impl: Func, name: str) -> Non
         if want == DYNAMIC or want == has or size == 1:
             continue
         shown = "a variable" if has == DYNAMIC else str(has)
-        dense = f'; without strides its pointer means a dense region: declare {param.name} with strides=["s", 1]'
+        dense = f'; without strides its pointer means a contiguous region: declare {param.name} with strides=["s", 1]'
         way = "" if _is_strided(param) else dense
         refuse(
             block,
-            f'parameter {param.name} of "{name}" needs the stride {want} in dimension {number}, '
-            f"the region of {binding.buffer.name} has {shown}{way}",
+            f'parameter {param.name} of "{name}" needs stride {want} in dimension {number}, but the '
+            f"region of {binding.buffer.name} has {shown}{way}",
             fix=_STRIDES,
         )
 
 
 def _check_shared_strides(block: Block, bindings: Sequence[Binding], name: str) -> None:
-    """One stride variable for two parameters means equal strides."""
+    """Check that parameters that share a stride variable have equal strides."""
     known: dict[str, tuple[int, Binding]] = {}
     for binding in bindings:
-        have, _ = window_type(binding).get_strides_and_offset()
+        have, _ = region_view_type(binding).get_strides_and_offset()
         for word, stride in zip(stride_names(binding.param), have, strict=True):
             if not word:
                 continue
@@ -176,14 +178,14 @@ def _check_shared_strides(block: Block, bindings: Sequence[Binding], name: str) 
             if first is not binding and (other != stride or stride == DYNAMIC):
                 refuse(
                     block,
-                    f'"{name}" has one stride {word} for {first.param.name} and {binding.param.name}, '
-                    f"but {first.buffer.name} and {binding.buffer.name} differ in it, or it is a variable",
+                    f'"{name}" uses one stride {word} for {first.param.name} and {binding.param.name}, but '
+                    f"{first.buffer.name} and {binding.buffer.name} differ in it, or it is a variable",
                     fix=_STRIDES,
                 )
 
 
 def _check_offset(block: Block, binding: Binding, name: str) -> None:
-    """The region starts at a multiple of `offset_factor` elements, in every instance of the block."""
+    """Check that the region starts at a multiple of `offset_factor` elements in every instance of the block."""
     factor = binding.param.attributes.get(attrs.OFFSET_FACTOR, 1)
     if factor <= 1:
         return
@@ -191,25 +193,25 @@ def _check_offset(block: Block, binding: Binding, name: str) -> None:
     own = binding.buffer.attributes.get(attrs.OFFSET_FACTOR, 1)
     what = f'parameter {binding.param.name} of "{name}" must start at a multiple of {factor} elements (offset_factor)'
     if start == DYNAMIC and own % factor:
-        way = f"where {binding.buffer.name} itself starts is not known; give it an offset_factor of {factor}"
+        way = f"the alignment of {binding.buffer.name} itself is not known; give it an offset_factor of {factor}"
         refuse(block, f"{what}, but {way}", provable=False)
     total = Index.constant(0 if start == DYNAMIC else start)
     parts = []
     for index, stride in zip(binding.base, strides, strict=True):
         if stride == DYNAMIC:
-            parts.append(index)  # a multiple whatever the stride is, if the index is one
+            parts.append(index)  # the product is a multiple for any stride if the index is one
         else:
             total = total + index * stride
     for part in [total, *parts]:
-        at = _where_odd(block, part.simplified(), factor)
+        at = _misaligned_at(block, part.simplified(), factor)
         if at is not None:
             known = part is total
-            how = at if known else ", for all that is known of its strides"
+            how = at if known else ", as its strides are not known"
             refuse(block, f"{what}; the region of {binding.buffer.name} does not{how}", provable=known, fix=_STRIDES)
 
 
-def _where_odd(block: Block, index: Index, factor: int) -> str | None:
-    """Where `index` is no multiple of `factor`; None when it always is one."""
+def _misaligned_at(block: Block, index: Index, factor: int) -> str | None:
+    """Where `index` is not a multiple of `factor`; None if it always is."""
     number = index.as_constant()
     if number is not None:
         return None if number % factor == 0 else f": it starts at {number}"
@@ -225,10 +227,11 @@ def _where_odd(block: Block, index: Index, factor: int) -> str | None:
     return (f" at {shown}" if shown else "") + only_where(bad, first)
 
 
-def _keep_regions(block: Block, before: tuple[list[Region], list[Region]]) -> None:
-    """Regions stay what they were, in their order: what the implementation touches is what its description says.
+def _restore_regions(block: Block, before: tuple[list[Region], list[Region]]) -> None:
+    """Keep the regions of the block: the implementation accesses what its description declares.
 
-    They are declared where they are not computed so: a pointer to write through may read, another order of parameters.
+    They are declared explicitly where the computed ones differ: a pointer to an output may also be read, or the
+    parameters have another order.
     """
     if attrs.READS in block.op.attributes or attrs.WRITES in block.op.attributes:
         return
@@ -239,4 +242,4 @@ def _keep_regions(block: Block, before: tuple[list[Region], list[Region]]) -> No
             continue
         declare(block, key, old)
         if {r.buffer for r in computed(block)[number]} != {r.buffer for r in old}:
-            attrs.put(block.op, key, None)  # it really touches others, its own result for instance
+            attrs.put(block.op, key, None)  # it accesses others as well, for instance its own result

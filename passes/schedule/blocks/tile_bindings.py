@@ -1,4 +1,4 @@
-"""Bindings divided into an outer and an inner part: outer * size + inner, exactly, whatever their form."""
+"""Divide bindings into an outer and an inner part: binding = outer * size + inner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from tir_mlir.passes.schedule.registry import refuse
 
 @dataclass(frozen=True)
 class Division:
-    """One iter divided: binding = outer * size + inner, inner in [0, size). A symbolic size is the whole domain."""
+    """One divided iter: binding = outer * size + inner, inner in [0, size). A symbolic size is that of the whole
+    domain.
+    """
 
     iter: Iter
     outer: Index
@@ -32,46 +34,48 @@ class Division:
 
     @property
     def is_whole(self) -> bool:
-        """Whether one tile is all there is."""
+        """Whether there is only one tile."""
         return self.outer_extent.as_constant() == 1
 
     def start(self, outer: Index) -> Index:
-        """Where a tile begins."""
+        """The first iter value of a tile."""
         return (outer * self.size if isinstance(self.size, int) else Index.constant(0)) + self.iter.min
 
 
-def divisions(inner: Sequence[Loop], block: Block) -> list[Division]:
-    """Every binding of a block divided at its inner loops; together the inner parts fill a box."""
-    parts = [divide(it, inner, block) for it in block.iters]
+def divide_bindings(inner: Sequence[Loop], block: Block) -> list[Division]:
+    """Divide every binding of a block at its inner loops. The inner parts must jointly fill a box."""
+    parts = [divide_binding(it, inner, block) for it in block.iters]
     _check_box(parts, inner, block)
     return parts
 
 
-def divide(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
-    """Split a binding into an outer and an inner part."""
+def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
+    """Divide a binding into an outer and an inner part."""
     inside, outside = _parts(it, inner, block)
     low, high = intervals.interval(inside, intervals.around(block.op))
     if low is None or high is None:
         return _whole(it, inside, outside, inner, block)
     inside, outside, size = inside - low, outside + low, high - low + 1
     if size < 1:
-        refuse(block, f"a loop around block {block.name} never runs: iter {it.name} takes no value there to tile")
+        refuse(block, f"a loop around block {block.name} never runs: iter {it.name} has no values to tile")
     _check_reached(it, inside, outside, size, inner, block)
     outer = _quotient((outside - it.min).simplified(), size, block)
     if outer is None:
         refuse(
             block,
             f"the outer part of iter {it.name} is not a multiple of the tile size {size}",
-            fix="split the inner loop by a factor that divides the steps of the outer ones, and take its inner part",
+            fix="split the inner loop by a factor that divides the steps of the outer ones, and blockize "
+            "its inner part",
         )
     if outer.as_constant() != 0:
         return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
-    whole = it.extent.as_constant()  # one tile, cut to the domain by its guard; a longer domain makes no second
+    # one tile, restricted to the domain by its guard; a longer domain does not add a second one
+    whole = it.extent.as_constant()
     return Division(it, outer, inside, size if whole is None else min(size, whole), Index.constant(1))
 
 
 def _whole(it: Iter, inside: Index, outside: Index, inner: Sequence[Loop], block: Block) -> Division:
-    """The division of an iter of symbolic extent that one inner loop takes through all of its domain."""
+    """The division of an iter of symbolic extent that one inner loop covers entirely."""
     value = inside.is_value()
     loop = next((lp for lp in inner if value is not None and lp.var == value), None)
     plain = loop is not None and len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
@@ -80,11 +84,11 @@ def _whole(it: Iter, inside: Index, outside: Index, inner: Sequence[Loop], block
     return Division(it, Index.constant(0), inside, it.extent, Index.constant(1))
 
 
-# --- the two parts of a binding -------------------------------------------------------------------------------------
+# --- the two parts of a binding ---------------------------------------------------------------------------------------
 
 
 def _parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, Index]:
-    """Inner and outer part of a binding: their sum is the binding, each uses only its own loops."""
+    """Inner and outer part of a binding: they sum to the binding, and each uses only its own loops."""
     binding, own = it.binding.simplified(), {lp.var for lp in inner}
     inside, outside = Index.constant(0), Index.constant(0)
     for term in summands(binding):
@@ -99,8 +103,9 @@ def _parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, Index]
 
 
 def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, Index]:
-    """The parts of a binding whose divisions mix outer and inner loops: what the inner loops add must not depend on
-    the outer ones."""
+    """The parts of a binding whose divisions mix outer and inner loops. The contribution of the inner loops must not
+    depend on the outer ones.
+    """
     dom = sets.domain(block.op, extra=[it.binding], guards=False)
     starts = {lp.var: lp.lower for lp in inner}
     outside = simplify_index(it.binding.substitute(starts), dom)
@@ -115,17 +120,17 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
         at = ", ".join(f"{n} = {v}" for n, v in zip([*dom.params, *names_of(dom, block.op)], point, strict=False))
         refuse(
             block,
-            f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; it does not split"
-            f" into outer * size + inner: at {at} the inner loops add something else than at the start"
-            f"{only_where(other, block.op)}",
+            f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; "
+            f"it does not split into outer * size + inner: at {at} the contribution of the inner "
+            f"loops differs from that at the start{only_where(other, block.op)}",
             counterexample=Counterexample((Iteration.of(block.name, [*dom.params, *names_of(dom, block.op)], point),)),
-            fix="take a loop around all that it uses, or split what was fused by factors of the old extents",
+            fix="pass a loop around all loops that it uses, or split the fused loop by the old extents",
         )
     return inside, outside
 
 
 def _quotient(index: Index, size: int, block: Block) -> Index | None:
-    """index / size where that is whole in every iteration."""
+    """index / size if that is an integer in every iteration."""
     if size == 1:
         return index
     found = dim_factors(index.expr)
@@ -136,7 +141,7 @@ def _quotient(index: Index, size: int, block: Block) -> Index | None:
     return outer if sets.holds(dom, (index - outer * size).simplified(), is_eq=True) else None
 
 
-# --- the tile -------------------------------------------------------------------------------------------------------
+# --- the tile ---------------------------------------------------------------------------------------------------------
 
 
 def _fills(inside: Index, inner: Sequence[Loop], size: int) -> bool:
@@ -146,30 +151,30 @@ def _fills(inside: Index, inner: Sequence[Loop], size: int) -> bool:
 
 
 def _check_reached(it: Iter, inside: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block) -> None:
-    """Refuse an inner part that does not take every value of [0, size)."""
+    """Refuse an inner part that does not cover [0, size)."""
     if inside.as_constant() is not None or _fills(inside, inner, size):
         return
     point = _hole([inside], [size], inner, block)
     if point is not None:
         refuse(
             block,
-            f"the inner loops do not take iter {it.name} through all of [0, {size}): the tile has a hole at {point[0]}",
-            fix=_denser(inside, outside),
+            f"the inner loops do not cover [0, {size}) of iter {it.name}: the tile has a hole at {point[0]}",
+            fix=_fix_hole(inside, outside),
         )
 
 
-def _denser(inside: Index, outside: Index) -> str:
-    """Of an inner part with holes: loops outside may fill them, else the program steps over something."""
+def _fix_hole(inside: Index, outside: Index) -> str:
+    """Fix for an inner part with holes: outer loops may fill them, else the program has a stride."""
     steps = [
         [abs(f) for f in found[0].values() if f] if (found := dim_factors(e.expr)) else [] for e in (inside, outside)
     ]
     if steps[0] and steps[1] and min(steps[1]) < min(steps[0]):
-        return "reorder the loops so that those with the smallest steps are the innermost"
+        return "reorder the loops so that those with the smallest strides are innermost"
     return "in the program, let the iter count the points, and scale it in the indices"
 
 
 def _check_box(parts: Sequence[Division], inner: Sequence[Loop], block: Block) -> None:
-    """Refuse a tile with holes: together, the inner parts must take every value of their box."""
+    """Refuse a tile with holes: the inner parts must jointly cover their box."""
     moving = [p for p in parts if p.inner.as_constant() is None]
     used = [v for p in moving for v in p.inner.values]
     if len(set(used)) == len(used):
@@ -177,13 +182,13 @@ def _check_box(parts: Sequence[Division], inner: Sequence[Loop], block: Block) -
     sizes = [p.size for p in moving if isinstance(p.size, int)]
     names = ", ".join(p.iter.name for p in moving)
     if len(sizes) < len(moving):
-        refuse(block, f"one inner loop drives several of the iters {names}; split the symbolic loops by tile sizes")
+        refuse(
+            block, f"one inner loop is bound to several of the iters {names}; split the symbolic loops by tile sizes"
+        )
     point = _hole([p.inner for p in moving], sizes, inner, block)
     if point is not None:
         at, box = ", ".join(map(str, point)), " x ".join(map(str, sizes))
-        refuse(
-            block, f"the inner loops do not take iters ({names}) through all of {box}: the tile has a hole at ({at})"
-        )
+        refuse(block, f"the inner loops do not cover {box} of iters ({names}): the tile has a hole at ({at})")
 
 
 def _hole(inside: Sequence[Index], sizes: Sequence[int], inner: Sequence[Loop], block: Block) -> list[int] | None:
@@ -197,6 +202,3 @@ def _hole(inside: Sequence[Index], sizes: Sequence[int], inner: Sequence[Loop], 
             full = full.upper_bound_val(sets.dim_type.set, number, size - 1)
         point = sets.smallest_point(full.subtract(reached))
     return None if point is None else point[len(point) - len(inside) :]
-
-
-__all__ = ["Division", "divide", "divisions"]

@@ -1,1 +1,3 @@
-"""Primitives that make copies of buffers: cache_read, cache_write, reindex, read_at."""
+"""Primitives that add a copy of a buffer and redirect accesses to it: cache_read, cache_write, cache_inplace,
+cache_index, read_at, write_at, reindex.
+"""

@@ -1,4 +1,4 @@
-"""cache_index: what several indices of a block have in common is computed ahead, into buffers of integers."""
+"""cache_index: precompute common index expressions of a block into integer buffers."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from tir_mlir.dialect.ir import (
     read_apply,
 )
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.schedule.caching.copy_placement import check_child
+from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
 from tir_mlir.passes.schedule.edits import (
-    alloc,
+    alloc_buffer,
     canonical,
     check_scope_name,
     common_terms,
-    holds_any,
+    contains_any,
+    emit_operation,
     keeps_region_order,
-    operation,
-    parts,
+    operands,
     variables,
 )
 from tir_mlir.passes.schedule.legality import Scope, scope_of
@@ -46,8 +46,8 @@ _PLAIN = ("affine.load", "affine.store")
 
 
 @dataclass(frozen=True)
-class Table:
-    """`buffer[v...]` holds `term` at the values v of some iters of the block."""
+class IndexBuffer:
+    """`buffer[v...]` contains `term` for the values v of some iters of the block."""
 
     term: Index
     buffer: Buffer
@@ -61,7 +61,7 @@ class Table:
 @primitive("cache_index")
 @keeps_region_order
 def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[Block]:
-    """Compute the index expressions of a block ahead, into buffers, and let the block look them up.
+    """Precompute index expressions of a block into buffers, and load them in the block.
 
         for i, j in T.grid(n, m):                   index_var_0 = T.alloc_buffer((n,), "int32", scope="s")
             with T.block("b"):                      for ax0 in range(n):
@@ -69,17 +69,17 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
                                                     for i, j in T.grid(n, m):
                                                         with T.block("b"): ... A[index_var_0[vi], vj] ...
 
-    Taken are the largest expressions that the values which the block stores use `cse_thresh` times or more, those that
-    are no plain variable; what they hold themselves is counted no more. Each has a buffer `index_var_k` with one
-    dimension for each of its iters, and a block `index_k` directly before the loops of the block. The indices stay
-    known: accesses are still proved to lie in their buffers.
+    Selects the largest expressions, other than plain variables, that the stored values use at least `cse_thresh` times;
+    their subexpressions are not counted again. Each gets a buffer `index_var_k` with one dimension for each of its
+    iters, and a block `index_k` directly before the loops of the block. Accesses are still checked against the bounds
+    of their buffers.
 
-    Requires: some expression qualifies. Only iters of the block, iters around it and sizes may occur in one.
+    Requires: at least one expression qualifies. It may use only iters of the block, enclosing iters and sizes.
     """
     with frozen():
         check_scope_name(block, storage_scope)
         scope = scope_of(block)
-        check_child(block, scope)
+        check_not_in_init(block, scope)
         known = {i.var for i in block.iters} | set(outer_iters(block))
         own = {i.var for i in block.iters}
 
@@ -87,68 +87,68 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
             values = set(term.values)
             return bool(values & own) and all(v in known or is_symbol(v) for v in values)
 
-        terms = common_terms(_met(block), max(cse_thresh, 1), wanted)
-        rare = cse_thresh > 1 and not terms and bool(common_terms(_met(block), 1, wanted))
+        terms = common_terms(_used_expressions(block), max(cse_thresh, 1), wanted)
+        rare = cse_thresh > 1 and not terms and bool(common_terms(_used_expressions(block), 1, wanted))
         check(
             bool(terms),
             block,
-            f'block "{block.name}" has no index expression that is used {max(cse_thresh, 1)} times or more and is more'
-            " than a variable",
-            fix="a lower cse_thresh takes those that are used less often" if rare else "",
+            f'block "{block.name}" has no index expression, other than variables, that is used at '
+            f"least {max(cse_thresh, 1)} times",
+            fix="a lower cse_thresh selects less frequent expressions" if rare else "",
         )
         top = child_towards(scope.op, block.outermost)
 
     tables, made = [], []
     for number, term in enumerate(terms):
-        table = _table(block, scope, number, term, storage_scope)
+        table = _index_buffer(block, scope, number, term, storage_scope)
         tables.append(table)
         made.append(_fill(block, table, number, top))
     _declare(block, tables)
     for op in [o for o in ops(block.op) if o.name in (*_PLAIN, "affine.apply")]:
         if op.name in _PLAIN:
-            _look_up(op, tables)
+            _load_indices(op, tables)
         else:
-            _look_up_value(op, tables)
+            _load_value(op, tables)
     return made
 
 
-def _met(block: Block) -> list[Index]:
-    """The expressions that the stored values use, as they are met."""
+def _used_expressions(block: Block) -> list[Index]:
+    """The expressions that the stored values use, in order of appearance."""
     found: list[Index] = []
     for op in ops(block.op):
         if op.name == "affine.load":
             found += access_indices(op)
-        elif op.name == "affine.apply" and _is_read(op):
+        elif op.name == "affine.apply" and _is_used(op):
             found.append(read_apply(op.results[0]))
     return found
 
 
-def _is_read(apply: ir.Operation) -> bool:
-    """Whether an expression is data, or an index of something that is read."""
+def _is_used(apply: ir.Operation) -> bool:
+    """Whether an expression is used as data or as an index of a load."""
     return any(u.owner.name in ("arith.index_cast", "memref.load") for u in apply.results[0].uses)
 
 
-# --- the tables -------------------------------------------------------------------------------------------------------
+# --- the index buffers ------------------------------------------------------------------------------------------------
 
 
-def _table(block: Block, scope: Scope, number: int, term: Index, storage_scope: str) -> Table:
+def _index_buffer(block: Block, scope: Scope, number: int, term: Index, storage_scope: str) -> IndexBuffer:
     by_value = {i.var: i for i in block.iters}
     used = [v for v in variables(term) if v in by_value]
     shape = [(by_value[v].min + by_value[v].extent).simplified() for v in used]
     inside = intervals.within(block.op)
-    dtype = "int32" if _is_narrow(term, inside) else "int64"
-    return Table(term, alloc(scope, f"index_var_{number}", shape, dtype, storage_scope), tuple(used))
+    dtype = "int32" if _fits_int32(term, inside) else "int64"
+    return IndexBuffer(term, alloc_buffer(scope, f"index_var_{number}", shape, dtype, storage_scope), tuple(used))
 
 
-def _is_narrow(term: Index, box: intervals.ValueRanges) -> bool:
+def _fits_int32(term: Index, box: intervals.ValueRanges) -> bool:
     """Whether an expression and all its parts fit 32 bits."""
     low, high = intervals.interval(term, box)
     fits = low is not None and high is not None and -(2**31) <= low and high < 2**31
-    return fits and all(_is_narrow(p, box) for p in parts(term))
+    return fits and all(_fits_int32(p, box) for p in operands(term))
 
 
-def _fill(block: Block, table: Table, number: int, top: ir.Operation) -> Block:
-    """The block that computes a table."""
+def _fill(block: Block, table: IndexBuffer, number: int, top: ir.Operation) -> Block:
+    """Create the block that computes an index buffer."""
     ip = ir.InsertionPoint(top)
     specs = []
     for place, var in enumerate(table.iters):
@@ -166,8 +166,8 @@ def _fill(block: Block, table: Table, number: int, top: ir.Operation) -> Block:
     return made
 
 
-def _declare(block: Block, tables: list[Table]) -> None:
-    """A block that declares what it reads also reads the tables."""
+def _declare(block: Block, tables: list[IndexBuffer]) -> None:
+    """Add the index buffers to the declared reads of a block, if it declares any."""
     if attrs.READS not in block.op.attributes:
         return
     ones = [tuple(Index.constant(1) for _ in t.iters) for t in tables]
@@ -175,16 +175,16 @@ def _declare(block: Block, tables: list[Table]) -> None:
     declare(block, attrs.READS, [*declared(block, attrs.READS, []), *more])
 
 
-# --- looking up -------------------------------------------------------------------------------------------------------
+# --- loads from the index buffers -------------------------------------------------------------------------------------
 
 
-def _look_up(op: ir.Operation, tables: list[Table]) -> None:
-    """Let an affine load or store take from the tables what they have of its indices."""
+def _load_indices(op: ir.Operation, tables: list[IndexBuffer]) -> None:
+    """Replace the selected subexpressions in the indices of an affine load or store by loads from their buffers."""
     indices = access_indices(op)
-    if not any(_has(i, tables) for i in indices):
+    if not any(_contains_cached(i, tables) for i in indices):
         return
     with ir.InsertionPoint(op), op.location:
-        values = [_as_index(i, tables, op) if _has(i, tables) else create.apply(i) for i in indices]
+        values = [_emit_index(i, tables, op) if _contains_cached(i, tables) else create.apply(i) for i in indices]
         if op.name == "affine.load":
             op.results[0].replace_all_uses_with(memref.load(accessed(op), values))
         else:
@@ -192,43 +192,43 @@ def _look_up(op: ir.Operation, tables: list[Table]) -> None:
     edit.erase(op)
 
 
-def _look_up_value(op: ir.Operation, tables: list[Table]) -> None:
-    """Let an index used as data come from the tables."""
+def _load_value(op: ir.Operation, tables: list[IndexBuffer]) -> None:
+    """Replace an index used as data by a load from its buffer."""
     index = read_apply(op.results[0])
-    if not _has(index, tables):
+    if not _contains_cached(index, tables):
         return
     for use in list(op.results[0].uses):
         cast = use.owner.operation
         if cast.name != "arith.index_cast":
             continue
         with ir.InsertionPoint(op), op.location:
-            value = _written(index, tables, _dtype(index, tables, op))
+            value = _emit_integer(index, tables, _dtype(index, tables, op))
             value = convert(value, dtypes.to_name(cast.results[0].type))
         cast.results[0].replace_all_uses_with(value)
         cast.erase()
     if any(True for _ in op.results[0].uses):
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(_as_index(index, tables, op))
+            op.results[0].replace_all_uses_with(_emit_index(index, tables, op))
     edit.erase(op)
 
 
-def _has(index: Index, tables: list[Table]) -> bool:
-    return holds_any(index, [canonical(t.term) for t in tables])
+def _contains_cached(index: Index, tables: list[IndexBuffer]) -> bool:
+    return contains_any(index, [canonical(t.term) for t in tables])
 
 
-def _as_index(index: Index, tables: list[Table], op: ir.Operation) -> ir.Value:
-    return arith.index_cast(ir.IndexType.get(), _written(index, tables, _dtype(index, tables, op)))
+def _emit_index(index: Index, tables: list[IndexBuffer], op: ir.Operation) -> ir.Value:
+    return arith.index_cast(ir.IndexType.get(), _emit_integer(index, tables, _dtype(index, tables, op)))
 
 
-def _dtype(index: Index, tables: list[Table], op: ir.Operation) -> str:
-    """The integers in which an expression is computed: wide where a table or a part of it needs that."""
-    held = [t for t in tables if holds_any(index, [canonical(t.term)])]
-    narrow = all(t.buffer.dtype == "int32" for t in held) and _is_narrow(index, intervals.around(op))
+def _dtype(index: Index, tables: list[IndexBuffer], op: ir.Operation) -> str:
+    """The integer type in which an expression is computed: wide if one of its buffers or parts needs that."""
+    held = [t for t in tables if contains_any(index, [canonical(t.term)])]
+    narrow = all(t.buffer.dtype == "int32" for t in held) and _fits_int32(index, intervals.around(op))
     return "int32" if narrow else "int64"
 
 
-def _written(index: Index, tables: list[Table], dtype: str) -> ir.Value:
-    """An expression with its terms looked up, as integers of a type."""
+def _emit_integer(index: Index, tables: list[IndexBuffer], dtype: str) -> ir.Value:
+    """Emit an expression as integers of a type, with selected subexpressions loaded from their buffers."""
     name = canonical(index)
     table = next((t for t in tables if canonical(t.term) == name), None)
     if table is not None:
@@ -236,7 +236,7 @@ def _written(index: Index, tables: list[Table], dtype: str) -> ir.Value:
     number = index.as_constant()
     if number is not None:
         return arith.constant(dtypes.to_mlir(dtype), number)
-    if not holds_any(index, [canonical(t.term) for t in tables]):
+    if not contains_any(index, [canonical(t.term) for t in tables]):
         return arith.index_cast(dtypes.to_mlir(dtype), create.apply(index))
-    left, right = (_written(p, tables, dtype) for p in parts(index))
-    return operation(index.expr.maybe_downcast(), left, right)
+    left, right = (_emit_integer(p, tables, dtype) for p in operands(index))
+    return emit_operation(index.expr.maybe_downcast(), left, right)

@@ -1,4 +1,4 @@
-"""cache_inplace: a buffer that a block reads and writes is copied in before the block and out after it."""
+"""cache_inplace: cache a buffer that a block both reads and writes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, Buffer, attrs, frozen, func_of
 from tir_mlir.dialect.verify import left_out
-from tir_mlir.passes.schedule.caching.copy_block import Place, check_redirectable, make_copy, op_after, redirect
-from tir_mlir.passes.schedule.caching.copy_legality import touching
-from tir_mlir.passes.schedule.caching.copy_placement import check_child
-from tir_mlir.passes.schedule.edits import alloc, check_scope_name, keeps_region_order, pick
+from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, check_redirectable, make_copy, next_op, redirect
+from tir_mlir.passes.schedule.caching.copy_legality import accesses_to
+from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
+from tir_mlir.passes.schedule.edits import alloc_buffer, check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import scope_of
 from tir_mlir.passes.schedule.registry import check, primitive
 
@@ -28,45 +28,47 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
                                                         for ax0, ax1 in T.grid(1, m):
                                                             with T.block("A_s"): A[v0, v1] = A_s[v0, v1]
 
-    The copies stand directly before and after the block, in the same loops, and move the region that the block reads
-    and writes there. The copy has the shape of the buffer. Returned are the block that copies in and the one that
-    copies out. Nothing runs between them but the block, so every element has the value it had.
+    The copies are inserted directly before and after the block, in the same loops, and copy the region that the block
+    accesses there. The cache has the shape of the buffer. Returns the copy-in and the copy-out block. Only the block
+    runs between them, so every element keeps its value.
 
-    Requires: the block reads and writes the buffer; of a parameter it touches all of a box, or every nth element.
-    `read_buffer_index` counts the buffers as `T.reads` prints them, or is a name.
+    Requires: the block reads and writes the buffer; of a parameter it accesses all elements of a box, or every nth.
+    `read_buffer_index` is a position in `T.reads`, or a name.
     """
     with frozen():
         check_scope_name(block, storage_scope)
-        buffer = pick(block, read_buffer_index, attrs.READS)
+        buffer = find_buffer(block, read_buffer_index, attrs.READS)
         scope = scope_of(block)
-        check_child(block, scope)
+        check_not_in_init(block, scope)
         check(
-            bool(touching(block, buffer, writes=True)),
+            bool(accesses_to(block, buffer, writes=True)),
             block,
-            f'block "{block.name}" reads {buffer.name} but does not write it; cache_read is for that',
+            f'block "{block.name}" reads {buffer.name} but does not write it; use cache_read',
         )
         check_redirectable(block.op, buffer)
-        region, whole = _moved(block, buffer)
+        region, whole = _accessed_regions(block, buffer)
 
     name = f"{buffer.name}_{storage_scope}"
-    cache = alloc(scope, name, buffer.dims, buffer.dtype, storage_scope)
-    after = op_after(block.outermost)
+    cache = alloc_buffer(scope, name, buffer.dims, buffer.dtype, storage_scope)
+    after = next_op(block.outermost)
     with block.op.location:
-        made = [make_copy(name, buffer, cache, Place(block.outermost, region, whole))]
-        made.append(make_copy(name, cache, buffer, Place(after, region, whole)))
+        made = [make_copy(name, buffer, cache, CopyRegion(block.outermost, region, whole))]
+        made.append(make_copy(name, cache, buffer, CopyRegion(after, region, whole)))
     point = left_out(made[1]) if buffer.is_param else None
     check(
         point is None,
         block,
-        f'block "{block.name}" touches only some elements of the box of {buffer.name} that the copies would run over, '
-        f"not {point}",
+        f'block "{block.name}" accesses only some elements of the box of {buffer.name} that would '
+        f"be copied, not {point}",
     )
     redirect(block.op, buffer, cache)
     return made
 
 
-def _moved(block: Block, buffer: Buffer) -> tuple[Region, Region]:
-    """What one instance of the block touches, in values known around it, and the box that all instances touch."""
+def _accessed_regions(block: Block, buffer: Buffer) -> tuple[Region, Region]:
+    """The region that one instance of the block accesses, over values available outside it, and the union over all
+    instances as a box.
+    """
     found = [next((r for r in group if r.buffer == buffer), None) for group in regions(block)]
     own = [a for a in accesses(block.op) if a.buffer == buffer.value]
     one = found[0] if found[0] and found[1] and found[0].same(found[1]) else box(own, block.op)

@@ -1,4 +1,4 @@
-"""What a copy relies on: it takes only what was written, and the block behind it needs nothing from before."""
+"""Legality of a cache stage: it copies only elements already written, and its block does not read earlier contents."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from tir_mlir.dialect.analysis import Access, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Block, Buffer, only_reads
 from tir_mlir.dialect.presburger import question
-from tir_mlir.passes.schedule.legality import Scope, meeting, uncovered
+from tir_mlir.passes.schedule.legality import Scope, common_ancestor, uncovered
 from tir_mlir.passes.schedule.registry import refuse
 
 
-def touching(block: Block, buffer: Buffer, writes: bool) -> list[Access]:
-    """The reads, or the writes, of one buffer beneath a block."""
+def accesses_to(block: Block, buffer: Buffer, writes: bool) -> list[Access]:
+    """The reads, or the writes, of a buffer in a block."""
     return [a for a in accesses(block.op) if a.buffer == buffer.value and a.is_write == writes]
 
 
-def check_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -> None:
-    """Refuse when a copy reads more of a buffer than the writer fills in the same iteration; `fix`: the way out."""
-    level = meeting(writer.op, copy.op)[0]
-    missing = uncovered(touching(copy, buffer, writes=False), touching(writer, buffer, writes=True), level)
+def check_fills_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -> None:
+    """Refuse a copy that reads more of a buffer than the writer fills in the same iteration."""
+    level = common_ancestor(writer.op, copy.op)[0]
+    missing = uncovered(accesses_to(copy, buffer, writes=False), accesses_to(writer, buffer, writes=True), level)
     if missing:
         refuse(
             writer,
@@ -29,10 +29,12 @@ def check_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -> None
 
 
 @only_reads
-def check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block, fix: str = "") -> None:
-    """The write-back takes only what the block wrote, and the block itself relies on nothing from before."""
-    check_box(cache, block, copy, fix or f'in the program, let block "{block.name}" write the rest, too')
-    if not touching(block, cache, writes=False):
+def check_write_back(scope: Scope, cache: Buffer, block: Block, copy: Block, fix: str = "") -> None:
+    """Refuse a write-back of elements that the block did not write, and a block that reads the buffer's earlier
+    contents.
+    """
+    check_fills_box(cache, block, copy, fix or f'in the program, let block "{block.name}" write the rest as well')
+    if not accesses_to(block, cache, writes=False):
         return
     with question(f"whether {cache.name} is written before it is read"):
         found = unwritten_reads(cache.value, scope.op, block.op)
@@ -40,7 +42,7 @@ def check_filled(scope: Scope, cache: Buffer, block: Block, copy: Block, fix: st
         touch, point = found
         refuse(
             block,
-            f"at {touch.at(point)} the block reads what the buffer held before it wrote "
-            "there; a cache would be empty: the block needs an init or a first write",
+            f"at {touch.at(point)} the block reads an element of the buffer before it writes it; in a "
+            "cache it would be uninitialized: the block needs an init or a first write",
             counterexample=touch.example(point),
         )

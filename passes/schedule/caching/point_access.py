@@ -1,4 +1,4 @@
-"""The one element of a buffer that each instance of a block accesses, and turning the block to another place for it."""
+"""Blocks that access a buffer at one element per instance, and redirecting that access to another element."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import Domain, flatten, question, sets, smallest_point
 from tir_mlir.passes.schedule.caching.copy_block import access_at
-from tir_mlir.passes.schedule.legality import any_index
+from tir_mlir.passes.schedule.legality import copy_whole_buffer
 from tir_mlir.passes.schedule.registry import check, refuse
 
 
 @dataclass(frozen=True)
 class PointAccess:
-    """A block accesses `buffer` at `indices` (over its iters and what is known around it) and nowhere else."""
+    """A block that accesses `buffer` at `indices` (over its iters and outer values) and nowhere else."""
 
     block: Block
     buffer: Buffer
@@ -38,7 +38,7 @@ class PointAccess:
 
     @property
     def used(self) -> list[Iter]:
-        """The iters of the block that occur in the indices, in their order."""
+        """The iters of the block that occur in the indices, in the order of the block."""
         return iters_in(self.block, self.indices)
 
 
@@ -49,13 +49,13 @@ def iters_in(block: Block, indices: Sequence[Index]) -> list[Iter]:
 
 
 def point_access(block: Block, buffer: Buffer) -> PointAccess:
-    """Refuse unless a block has no blocks inside and reaches a buffer by plain accesses at one place only."""
+    """Refuse unless a block has no nested blocks and accesses the buffer by plain accesses at one index."""
     inner = blocks_below(block.op, with_init=True)
     if inner:
         refuse(
             block,
-            f'block "{block.name}" holds block "{inner[0].name}"; only a block without blocks inside will do',
-            fix=f'name block "{inner[0].name}"',
+            f'block "{block.name}" contains block "{inner[0].name}"; it must not contain blocks',
+            fix=f'pass block "{inner[0].name}"',
         )
     found = [op for op in ops(block.op) if any(_reaches(v, buffer) for v in op.operands)]
     check(bool(found), block, f'block "{block.name}" declares {buffer.name}, but does not access it')
@@ -65,26 +65,29 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
         if op.name not in ("affine.load", "affine.store"):
             refuse(
                 op,
-                f"{buffer.name} is reached by {op.name}, at indices that are not affine or through a pointer or view;"
-                " only plain accesses at affine indices can be turned to another place",
-                fix=any_index(buffer.name),
+                f"{buffer.name} is accessed by {op.name}, at a non-affine index or through a pointer or "
+                "view; only plain accesses at affine indices can be redirected",
+                fix=copy_whole_buffer(buffer.name),
             )
         if accessed(op) != buffer.value:
-            text = f"{buffer.name} is reached through the view {Buffer(accessed(op)).name}, which would stay"
-            refuse(op, text, fix=any_index(buffer.name))
+            text = (
+                f"{buffer.name} is accessed through the view {Buffer(accessed(op)).name}, which would "
+                "keep the old buffer"
+            )
+            refuse(op, text, fix=copy_whole_buffer(buffer.name))
         at = [i.simplified() for i in access_indices(op)]
         if any(v not in known and not is_symbol(v) for i in at for v in i.values):
             text = f"the index of {buffer.name} uses a loop inside the block; it must use iters of the block only"
-            refuse(op, text, fix=any_index(buffer.name))
+            refuse(op, text, fix=copy_whole_buffer(buffer.name))
         if first is not None and not all(a.same(b) for a, b in zip(first, at, strict=True)):
-            text = f'block "{block.name}" accesses {buffer.name} at different places; one place is needed'
-            refuse(op, text, fix=any_index(buffer.name))
+            text = f'block "{block.name}" accesses {buffer.name} at different indices; a single one is needed'
+            refuse(op, text, fix=copy_whole_buffer(buffer.name))
         first = first or at
     return PointAccess(block, buffer, tuple(first or ()))
 
 
-def plain_map(access: PointAccess) -> str:
-    """The way out where a map does not fit: one that gives each iter of the index a dimension."""
+def fix_map(access: PointAccess) -> str:
+    """Fix for a map that does not fit: one with a dimension for each iter of the index."""
     used = ", ".join(i.name for i in access.used)
     return f"lambda {', '.join(i.name for i in access.block.iters)}: ({used}) is a map that fits"
 
@@ -93,8 +96,8 @@ def _reaches(value: ir.Value, buffer: Buffer) -> bool:
     return isinstance(value.type, ir.MemRefType) and Buffer(value).root == buffer
 
 
-def turn(access: PointAccess, cache: Buffer, indices: Sequence[Index]) -> None:
-    """Let the block use `cache[indices]` for what it accessed; a region it declares follows."""
+def redirect_access(access: PointAccess, cache: Buffer, indices: Sequence[Index]) -> None:
+    """Make the block access `cache[indices]` instead; its declared regions follow."""
     ones = tuple(Index.constant(1) for _ in indices)
     for key in (attrs.READS, attrs.WRITES):
         if any(r.buffer == access.buffer for r in declared(access.block, key, [])):
@@ -106,30 +109,32 @@ def turn(access: PointAccess, cache: Buffer, indices: Sequence[Index]) -> None:
             access_at(op, cache, indices)
 
 
-# --- two places for one value -----------------------------------------------------------------------------------------
+# --- injectivity ------------------------------------------------------------------------------------------------------
 
 
-def check_same_cell(access: PointAccess, cell: Sequence[Index]) -> None:
-    """Refuse when two instances that access two elements would share a cell of the cache."""
-    if not _plainly_one_to_one(cell, access.used):
-        text = "{first} and {second} would share a cell, but are at {a} and {b}"
-        _compare(access, access.indices, cell, text, plain_map(access))
+def check_distinct_cells(access: PointAccess, cell: Sequence[Index]) -> None:
+    """Refuse when two instances that access different elements would share an element of the cache."""
+    if not _is_plainly_injective(cell, access.used):
+        text = "{first} and {second} would share an element of the cache, but access {a} and {b}"
+        _compare(access, access.indices, cell, text, fix_map(access))
 
 
-def check_same_element(access: PointAccess, cell: Sequence[Index]) -> None:
-    """Refuse when two instances that access one element would have cells of their own: which one wins is not known."""
-    if not _plainly_one_to_one(access.indices, iters_in(access.block, cell)):
-        text = "{first} and {second} both access {a}, but would have two cells"
-        _compare(access, cell, access.indices, text, any_index(access.buffer.name))
+def check_single_cell(access: PointAccess, cell: Sequence[Index]) -> None:
+    """Refuse when two instances that access the same element would use different elements of the cache, as it is not
+    known which of them is final.
+    """
+    if not _is_plainly_injective(access.indices, iters_in(access.block, cell)):
+        text = "{first} and {second} both access {a}, but would use two elements of the cache"
+        _compare(access, cell, access.indices, text, copy_whole_buffer(access.buffer.name))
 
 
-def _plainly_one_to_one(indices: Sequence[Index], iters: Sequence[Iter]) -> bool:
-    """Whether each of some iters is an index of its own."""
+def _is_plainly_injective(indices: Sequence[Index], iters: Sequence[Iter]) -> bool:
+    """Whether each of some iters is an index by itself."""
     return {i.var for i in iters} <= {v for i in indices if (v := i.is_value()) is not None}
 
 
 def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index], text: str, fix: str) -> None:
-    """Refuse when two instances with the same values of `equal` differ in `apart`."""
+    """Refuse when two instances with equal values of `equal` differ in `apart`."""
     block, buffer = access.block, access.buffer
     inner = block.body.operations[0].operation
     with question(f"whether {buffer.name} can be kept in another order"):

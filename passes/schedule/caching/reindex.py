@@ -1,14 +1,14 @@
-"""reindex: a buffer is kept in the order of a block's iters."""
+"""reindex: access a buffer through a copy that is indexed by the iters of a block."""
 
 from __future__ import annotations
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, Loop, attrs, create, frozen, is_loop, parents
-from tir_mlir.passes.schedule.caching.copy_block import op_after
-from tir_mlir.passes.schedule.caching.copy_legality import check_filled, touching
-from tir_mlir.passes.schedule.caching.point_access import PointAccess, check_same_element, point_access, turn
-from tir_mlir.passes.schedule.edits import BufferChoice, alloc, keeps_region_order, pick_either
+from tir_mlir.passes.schedule.caching.copy_block import next_op
+from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_write_back
+from tir_mlir.passes.schedule.caching.point_access import PointAccess, check_single_cell, point_access, redirect_access
+from tir_mlir.passes.schedule.edits import BufferChoice, alloc_buffer, find_accessed_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import Scope, check_self_contained, children, scope_of
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
@@ -16,7 +16,7 @@ from tir_mlir.passes.schedule.registry import primitive, refuse
 @primitive("reindex")
 @keeps_region_order
 def reindex(block: Block, buffer: BufferChoice) -> Block:
-    """Let a block access a copy of a buffer at its iters alone, and fill or empty the copy around its loops.
+    """Let a block access a copy of a buffer that is indexed by its iters.
 
         for i, j, k in T.grid(n, m, l):             B_reindex = T.alloc_buffer((m, l))
             with T.block("b"):                      for ax0, ax1 in T.grid(m, l):
@@ -24,44 +24,43 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
                                                     for i, j, k in T.grid(n, m, l):
                                                         with T.block("b"): ... B_reindex[vj, vk] ...
 
-    The copy `<buffer>_reindex` has one dimension for each iter that occurs in the index, in the order of the iters.
-    What is read is copied before the loops of the block, what is written after them. Every read sees the value it saw
-    before.
+    The copy `<buffer>_reindex` has one dimension for each iter that occurs in the index, in the order of the iters. A
+    buffer that is read is copied before the loops of the block, one that is written after them. Every read sees the
+    same value as before.
 
-    Requires: no blocks inside; the block accesses the buffer at one affine index; nothing else stands in its loops. Of
-    a buffer that is read: the block does not write it. Of one that is written: every element has one instance of the
-    iters in its index, all of them run, and none reads what was there before. `buffer` is ("read", number),
-    ("write", number) or a name.
+    Requires: no nested blocks; the block accesses the buffer at one affine index; nothing else is in its loops. For a
+    read: the block does not write the buffer. For a write: each element belongs to one value of the iters in its index,
+    all of them run, and none reads earlier contents. `buffer` is ("read", index), ("write", index) or a name.
     """
     with frozen():
-        chosen, key = pick_either(block, buffer)
+        chosen, key = find_accessed_buffer(block, buffer)
         scope = scope_of(block)
         if block not in children(scope):
-            refuse(block, f'block "{block.name}" stands in an init region; name the block around it')
+            refuse(block, f'block "{block.name}" is in an init region; pass the block around it')
         check_self_contained(block)
         access = point_access(block, chosen)
         top = _chain_top(block, scope, "cache_read" if key == attrs.READS else "cache_write")
-        if key == attrs.READS and touching(block, chosen, writes=True):
+        if key == attrs.READS and accesses_to(block, chosen, writes=True):
             refuse(
                 block,
-                f'block "{block.name}" also writes {chosen.name}, which a copy made before would not show; reindex what'
-                ' it writes: ("write", number)',
+                f'block "{block.name}" also writes {chosen.name}, which a copy made before would miss; '
+                'reindex the write: ("write", number)',
             )
         cell = [Index.of(i.var) for i in access.used]
         if key == attrs.WRITES:
-            check_same_element(access, cell)
+            check_single_cell(access, cell)
 
     shape = [i.min + i.extent for i in access.used]
-    cache = alloc(scope, f"{chosen.name}_reindex", shape, chosen.dtype, chosen.scope)
+    cache = alloc_buffer(scope, f"{chosen.name}_reindex", shape, chosen.dtype, chosen.scope)
     made = _copy(access, cache, top, key)
-    turn(access, cache, cell)
+    redirect_access(access, cache, cell)
     if key == attrs.WRITES:
-        check_filled(scope, cache, block, made)
+        check_write_back(scope, cache, block, made)
     return made
 
 
 def _chain_top(block: Block, scope: Scope, way: str) -> ir.Operation:
-    """The op of the scope's body that holds the block and nothing else."""
+    """The op of the scope's body that contains the block and nothing else."""
     top = block.outermost
     for parent in parents(top):
         if parent == scope.op:
@@ -71,18 +70,18 @@ def _chain_top(block: Block, scope: Scope, way: str) -> ir.Operation:
             what = repr(Loop(parent)) if is_loop(parent) else "a condition"
             refuse(
                 parent,
-                f'{what} holds more than block "{block.name}"; the copy stands around all its loops, which must'
-                " hold nothing else",
-                fix=f"reindex_{way} puts the copy where other blocks do no harm",
+                f'{what} contains more than block "{block.name}"; the copy is placed outside all its '
+                "loops, which must contain nothing else",
+                fix=f"reindex_{way} places the copy inside, next to other blocks",
             )
         top = parent
     return top
 
 
 def _copy(access: PointAccess, cache: Buffer, top: ir.Operation, key: str) -> Block:
-    """The block that copies over the domain of the iters, before or after the loops of the block."""
+    """Create the copy block over the domain of the iters, before or after the loops of the block."""
     is_read = key == attrs.READS
-    ip = ir.InsertionPoint(top if is_read else op_after(top))
+    ip = ir.InsertionPoint(top if is_read else next_op(top))
     specs = []
     for number, it in enumerate(access.used):
         with ip:

@@ -1,4 +1,4 @@
-"""reindex_cache_read and reindex_cache_write: a copy of a buffer in another scope, laid out by an index map."""
+"""reindex_cache_read and reindex_cache_write: a cache stage whose layout is given by an index map."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from tir_mlir.dialect.ir import (
     parent_op,
 )
 from tir_mlir.dialect.presburger import question
-from tir_mlir.passes.schedule.caching.copy_legality import check_box, check_filled, touching
+from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_fills_box, check_write_back
 from tir_mlir.passes.schedule.caching.copy_placement import (
-    check_child,
-    chosen_readers,
-    input_place,
+    check_not_in_init,
+    input_copy,
     only_writer,
-    read_place,
+    read_copy,
     readers_in,
-    write_place,
+    readers_to_redirect,
+    write_copy,
 )
 from tir_mlir.passes.schedule.caching.point_access import (
     PointAccess,
-    check_same_cell,
-    check_same_element,
+    check_distinct_cells,
+    check_single_cell,
+    fix_map,
     iters_in,
-    plain_map,
     point_access,
-    turn,
+    redirect_access,
 )
-from tir_mlir.passes.schedule.edits import alloc, check_scope_name, keeps_region_order, pick
-from tir_mlir.passes.schedule.layout.apply_layout import Mapped
+from tir_mlir.passes.schedule.edits import alloc_buffer, check_scope_name, find_buffer, keeps_region_order
+from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 from tir_mlir.passes.schedule.legality import Scope, check_self_contained, scope_of
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -55,77 +55,77 @@ MapChoice = IndexMap | str
 @primitive("reindex_cache_read")
 @keeps_region_order
 def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope: str, index_map: MapChoice) -> Block:
-    """Copy what a block reads into another storage scope, at the places that a map of its iters gives.
+    """Copy what a block reads into another storage scope, laid out by a map of its iters.
 
         for i, j, k in T.grid(n, m, l):             A_s = T.alloc_buffer((l, n), scope="s")
             with T.block("b"):                      for i, k in T.grid(n, l):
-                ... A[vi, vk] ...           ->          with T.block("A_s"): A_s[vk, vi] = A[vi, vk]
+                ... A[vi, vk] ...           ->         with T.block("A_s"): A_s[vk, vi] = A[vi, vk]
                                                     for i, j, k in T.grid(n, m, l):
         index_map: lambda i, j, k: (k, i)               with T.block("b"): ... A_s[vk, vi] ...
 
-    The copy has those loops and iters of the block that its index uses, and stands where cache_read puts it. Only this
-    block reads it. Every read sees the value it saw before.
+    The copy has those loops and iters of the block that its index uses, and is placed as by cache_read. Only this block
+    reads it. Every read sees the same value as before.
 
-    Requires: no blocks inside; the block reads the buffer at one affine index and does not write it; what it reads has
-    been written before; the map takes all iters of the block and uses those that the index uses; no two elements
-    share a place.
+    Requires: no nested blocks; the block reads the buffer at one affine index and does not write it; elements read have
+    been written before; the map takes all iters of the block and uses those that the index uses; it is injective on
+    elements.
     """
     with frozen():
         plan = _plan(block, read_buffer_index, storage_scope, index_map, attrs.READS)
         buffer = plan.access.buffer
-        if touching(block, buffer, writes=True):
+        if accesses_to(block, buffer, writes=True):
             text = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
-            refuse(block, text, fix=f"cache_inplace copies {buffer.name} in before the block, and out after it")
+            refuse(block, text, fix=f"cache_inplace copies {buffer.name} in before the block and out after it")
         writer = only_writer(plan.scope, buffer)
-        chosen_readers(plan.scope, buffer, writer, [block])
-        where = input_place(plan.scope, buffer) if writer is None else read_place(buffer, writer, [block])
+        readers_to_redirect(plan.scope, buffer, writer, [block])
+        where = input_copy(plan.scope, buffer) if writer is None else read_copy(buffer, writer, [block])
 
     cache = _allocate(plan, storage_scope)
     made = _copy(plan, cache, where.before, buffer, cache)
-    turn(plan.access, cache, plan.cell)
+    redirect_access(plan.access, cache, plan.cell)
     with frozen():
-        check_box(cache, made, block)
+        check_fills_box(cache, made, block)
     return made
 
 
 @primitive("reindex_cache_write")
 @keeps_region_order
 def reindex_cache_write(block: Block, write_buffer_index: int | str, storage_scope: str, index_map: MapChoice) -> Block:
-    """Let a block write into another storage scope, at the places that a map of its iters gives, and copy that back.
+    """Let a block write into another storage scope, laid out by a map of its iters, and copy that back.
 
         for i, j, k in T.grid(n, m, l):             C_s = T.alloc_buffer((m, n), scope="s")
             with T.block("b"):                      for i, j, k in T.grid(n, m, l):
-                C[vi, vj] = ...             ->          with T.block("b"): C_s[vj, vi] = ...
+                C[vi, vj] = ...             ->         with T.block("b"): C_s[vj, vi] = ...
                                                     for i, j in T.grid(n, m):
         index_map: lambda i, j, k: (j, i)               with T.block("C_s"): C[vi, vj] = C_s[vj, vi]
 
-    The copy has those loops and iters of the block that its index uses, and stands where cache_write puts it. Every
-    read sees the value it saw before.
+    The copy has those loops and iters of the block that its index uses, and is placed as by cache_write. Every read
+    sees the same value as before.
 
-    Requires: no blocks inside; the block is the only writer of the buffer in its scope and accesses it at one affine
-    index; the map takes all iters of the block and uses those that the index uses; every element has one place of its
-    own; nothing reads what was there before.
+    Requires: no nested blocks; the block is the only writer of the buffer in its scope and accesses it at one affine
+    index; the map takes all iters of the block and uses those that the index uses; it is a bijection on elements;
+    nothing reads earlier contents.
     """
     with frozen():
         plan = _plan(block, write_buffer_index, storage_scope, index_map, attrs.WRITES)
         buffer = plan.access.buffer
         only_writer(plan.scope, buffer)
-        check_same_element(plan.access, plan.cell)
-        where = write_place(plan.scope, buffer, block, [r for r in readers_in(plan.scope, buffer) if r != block])
+        check_single_cell(plan.access, plan.cell)
+        where = write_copy(plan.scope, buffer, block, [r for r in readers_in(plan.scope, buffer) if r != block])
 
     cache = _allocate(plan, storage_scope)
     made = _copy(plan, cache, where.before, cache, buffer)
-    turn(plan.access, cache, plan.cell)
-    check_filled(plan.scope, cache, block, made)
+    redirect_access(plan.access, cache, plan.cell)
+    check_write_back(plan.scope, cache, block, made)
     return made
 
 
-# --- the plan ---------------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What the block accesses, and the place in the cache (of `shape`) that stands for it."""
+    """The access of the block, and the index and `shape` of the cache."""
 
     scope: Scope
     access: PointAccess
@@ -135,16 +135,16 @@ class _Plan:
 
 def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoice, key: str) -> _Plan:
     check_scope_name(block, storage_scope)
-    buffer = pick(block, which, key)
+    buffer = find_buffer(block, which, key)
     scope = scope_of(block)
-    check_child(block, scope)
+    check_not_in_init(block, scope)
     check_self_contained(block)
     access = point_access(block, buffer)
     try:
         map_ = IndexMap.wrap(index_map, len(block.iters))
         cell = [Index.wrap(i) for i in map_.map_indices([Index.of(i.var) for i in block.iters])]
-        with question(f"the shape that {map_} gives"):
-            mapped = Mapped.over(map_, [(i.min + i.extent).simplified() for i in block.iters], block.op)
+        with question(f"the shape of the image of {map_}"):
+            mapped = LayoutChange.over(map_, [(i.min + i.extent).simplified() for i in block.iters], block.op)
             check_start(map_, mapped.layout)
             shape = mapped.shape
     except IndexMapError as error:
@@ -153,24 +153,24 @@ def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoi
     check(
         used == mapped,
         block,
-        f"the index of {buffer.name} uses the iters ({', '.join(used)}), the map {map_} uses ({', '.join(mapped)});"
-        " they must be the same",
-        plain_map(access),
+        f"the index of {buffer.name} uses the iters ({', '.join(used)}), but the map {map_} uses "
+        f"({', '.join(mapped)}); they must be the same",
+        fix_map(access),
     )
-    check_same_cell(access, cell)
+    check_distinct_cells(access, cell)
     return _Plan(scope, access, cell, shape)
 
 
-# --- the edit ---------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
 def _allocate(plan: _Plan, storage_scope: str) -> Buffer:
     like = plan.access.buffer
-    return alloc(plan.scope, f"{like.name}_{storage_scope}", plan.shape, like.dtype, storage_scope)
+    return alloc_buffer(plan.scope, f"{like.name}_{storage_scope}", plan.shape, like.dtype, storage_scope)
 
 
 def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, target: Buffer) -> Block:
-    """The copy over those loops and iters of the block that the place uses, guarded as the block is."""
+    """Create the copy over those loops and iters of the block that the index uses, guarded as the block is."""
     block, level = plan.access.block, parent_op(before)
     iters = iters_in(block, plan.cell)
     wanted = {v for i in iters for v in i.binding.values}
@@ -194,7 +194,7 @@ def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, targ
 
 
 def _nest(like: Sequence[Loop], ip: ir.InsertionPoint) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
-    """Serial loops over the ranges of others; the variables that stand for theirs."""
+    """Create serial loops over the ranges of others; returns the substitution of their variables."""
     found: dict[ir.Value, Index] = {}
     for loop in like:
         with ip, loop.op.location:

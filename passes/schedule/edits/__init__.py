@@ -1,55 +1,63 @@
-"""Rewrites that several families of primitives share. Nothing here decides legality."""
+"""IR rewrites shared by several families of schedule primitives: block iters, buffers, domains, region lists. Nothing
+here checks legality.
+"""
 
-from tir_mlir.passes.schedule.edits.block_iters import DeclaredBelow, with_iters
+from tir_mlir.passes.schedule.edits.block_iters import NestedRegions, replace_iters
 from tir_mlir.passes.schedule.edits.buffers import (
     BufferChoice,
-    alloc,
+    alloc_buffer,
     check_scope_name,
-    drop_declared,
+    drop_regions,
+    find_accessed_buffer,
+    find_buffer,
+    first_op_after_allocs,
     fresh_name,
-    head_end,
-    pick,
-    pick_either,
-    rename_declared,
+    rename_in_regions,
 )
-from tir_mlir.passes.schedule.edits.common_subexpressions import canonical, common_terms, holds_any, parts, variables
-from tir_mlir.passes.schedule.edits.domains import cut_to_reach, set_domain, set_extent
-from tir_mlir.passes.schedule.edits.index_values import expanded, is_affine_value, operation, written_out
-from tir_mlir.passes.schedule.edits.loop_nest import guard_blocks, linear_index, resimplify
-from tir_mlir.passes.schedule.edits.region_order import Signature, keeps_region_order
-from tir_mlir.passes.schedule.edits.retype import DYNAMIC, check_retypable, follow, with_scope
+from tir_mlir.passes.schedule.edits.common_subexpressions import (
+    canonical,
+    common_terms,
+    contains_any,
+    operands,
+    variables,
+)
+from tir_mlir.passes.schedule.edits.domains import set_domain, set_extent, shrink_domains
+from tir_mlir.passes.schedule.edits.index_values import emit_index, emit_operation, expand_affine_op, is_affine_value
+from tir_mlir.passes.schedule.edits.loop_nest import guard_blocks, linear_index, simplify_bindings
+from tir_mlir.passes.schedule.edits.region_order import BlockRegions, keeps_region_order
+from tir_mlir.passes.schedule.edits.retype import DYNAMIC, check_retypable, propagate_type, with_scope
 
 __all__ = [
     "BufferChoice",
     "DYNAMIC",
-    "DeclaredBelow",
-    "Signature",
-    "alloc",
+    "NestedRegions",
+    "BlockRegions",
+    "alloc_buffer",
     "canonical",
     "check_retypable",
     "check_scope_name",
     "common_terms",
-    "cut_to_reach",
-    "drop_declared",
-    "expanded",
-    "follow",
+    "shrink_domains",
+    "drop_regions",
+    "expand_affine_op",
+    "propagate_type",
     "fresh_name",
     "guard_blocks",
-    "head_end",
-    "holds_any",
+    "first_op_after_allocs",
+    "contains_any",
     "is_affine_value",
     "keeps_region_order",
     "linear_index",
-    "operation",
-    "parts",
-    "pick",
-    "pick_either",
-    "rename_declared",
-    "resimplify",
+    "emit_operation",
+    "operands",
+    "find_buffer",
+    "find_accessed_buffer",
+    "rename_in_regions",
+    "simplify_bindings",
     "set_domain",
     "set_extent",
     "variables",
-    "with_iters",
+    "replace_iters",
     "with_scope",
-    "written_out",
+    "emit_index",
 ]

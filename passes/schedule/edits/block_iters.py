@@ -1,4 +1,4 @@
-"""A block with other iters: its body over the new ones, id, annotations and declared regions kept."""
+"""Replace the iters of a block; its id, annotations and declared regions are kept."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Region, declare, declared
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, attrs, create, edit, fold_known, is_block, ops
 
-Old = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
-"""The old iters as expressions of the new ones."""
+IterMapping = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
+"""Maps the new iters to the values of the old ones."""
 
 
-def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
-    """The block with the iters `specs` in its place; an init runs where the new reduce iters start."""
+def replace_iters(block: Block, specs: Sequence[IterSpec], old: IterMapping) -> Block:
+    """Replace `block` by one with the iters `specs`. Its init runs at the start of the new reduce iters."""
     own = {key: declared(block, key, []) for key in (attrs.READS, attrs.WRITES) if key in block.op.attributes}
-    below = DeclaredBelow.of(block.op)
+    below = NestedRegions.of(block.op)
     with ir.InsertionPoint(block.op), block.op.location:
         new = create.block(block.name, specs)
     for key in block.op.attributes:
@@ -35,24 +35,24 @@ def with_iters(block: Block, specs: Sequence[IterSpec], old: Old) -> Block:
     made = Block(new.op)
     for key, regions in own.items():
         declare(made, key, [r.over(mapping) for r in regions])
-    below.keep(mapping)
+    below.redeclare(mapping)
     fold_known(made.op)
     return made
 
 
 @dataclass(frozen=True)
-class DeclaredBelow:
-    """The declared regions of the blocks beneath an op, as expressions."""
+class NestedRegions:
+    """The declared regions of all blocks nested in an op."""
 
     regions: list[tuple[Block, str, list[Region]]]
 
     @classmethod
-    def of(cls, root: ir.Operation) -> DeclaredBelow:
+    def of(cls, root: ir.Operation) -> NestedRegions:
         blocks = [Block(op) for op in ops(root)[1:] if is_block(op)]
         keys = (attrs.READS, attrs.WRITES)
         return cls([(b, k, declared(b, k, [])) for b in blocks for k in keys if k in b.op.attributes])
 
-    def keep(self, mapping: Mapping[ir.Value, Index]) -> None:
-        """Declare them again over the iters that are around now; the old ones are expressions of these."""
+    def redeclare(self, mapping: Mapping[ir.Value, Index]) -> None:
+        """Declare the regions again, with old iters replaced by `mapping`."""
         for block, key, found in self.regions:
             declare(block, key, [r.over(mapping) for r in found])

@@ -1,4 +1,4 @@
-"""Buffers as arguments of primitives: which one is meant, what a new one is called, where it is allocated."""
+"""Buffers of a block: find by index or name, allocate, rename in declared regions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
 
 
 def check_scope_name(block: Block, scope: str) -> None:
-    """Refuse a storage scope that nothing knows."""
+    """Refuse an unknown storage scope."""
     if not isinstance(scope, str) or not _SCOPE.fullmatch(scope):
         refuse(
             block,
@@ -28,8 +28,8 @@ def check_scope_name(block: Block, scope: str) -> None:
         )
 
 
-def pick(block: Block, which: int | str, key: str) -> Buffer:
-    """The buffer that an index (in printed order) or a name means among what a block reads or writes."""
+def find_buffer(block: Block, which: int | str, key: str) -> Buffer:
+    """The buffer with an index (in printed order) or name among those a block reads or writes."""
     found = buffers(block)[0 if key == attrs.READS else 1]
     word = "reads" if key == attrs.READS else "writes"
     listed = ", ".join(f"{n}: {b.name}" for n, b in enumerate(found)) or "nothing"
@@ -43,13 +43,13 @@ def pick(block: Block, which: int | str, key: str) -> Buffer:
     check(
         0 <= which < len(found),
         block,
-        f'block "{block.name}" has no number {which} among what it {word}; it {word} {listed}',
+        f'block "{block.name}" has no buffer number {which} among those it {word}; it {word} {listed}',
     )
     return found[which]
 
 
-def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
-    """The buffer that ("read", number), ("write", number) or a name means, and whether it is one of the reads."""
+def find_accessed_buffer(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
+    """The buffer given by ("read", index), ("write", index) or a name, and whether the block reads it."""
     if isinstance(which, str):
         names = [b.name for b in buffers(block)[0]]
         key = attrs.READS if which in names else attrs.WRITES
@@ -57,13 +57,13 @@ def pick_either(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
             known = ", ".join(dict.fromkeys([*names, *(b.name for b in buffers(block)[1])])) or "no buffer"
             reason = f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {known}'
             raise BufferNameError(reason, block.op)
-        return pick(block, which, key), key
+        return find_buffer(block, which, key), key
     key = attrs.READS if which[0] == "read" else attrs.WRITES
-    return pick(block, which[1], key), key
+    return find_buffer(block, which[1], key), key
 
 
 def fresh_name(func: Func, name: str) -> str:
-    """`name`, numbered when a buffer of the function has it already: declared regions name buffers."""
+    """`name`, with a number appended if a buffer of the function already has it: declared regions refer to names."""
     taken = {b.name for b in func.params}
     taken |= {
         attrs.get(o, attrs.NAME) for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes
@@ -75,8 +75,8 @@ def fresh_name(func: Func, name: str) -> str:
     return result
 
 
-def head_end(body: ir.Block) -> ir.Operation:
-    """The first op of a body that is not an allocation, a view, a size or a constant: new allocations go before it."""
+def first_op_after_allocs(body: ir.Block) -> ir.Operation:
+    """The first op of a body that is not an allocation, view, size or constant: the insertion point for allocations."""
     return next(op.operation for op in body.operations if not _is_head(op.operation.name))
 
 
@@ -84,15 +84,15 @@ def _is_head(name: str) -> bool:
     return name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
 
 
-def alloc(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:
-    """Allocate a buffer at the head of a scope."""
+def alloc_buffer(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:
+    """Allocate a buffer at the start of a scope."""
     name = fresh_name(func_of(scope.op), name)
-    with ir.InsertionPoint(head_end(scope.body)):
+    with ir.InsertionPoint(first_op_after_allocs(scope.body)):
         return Buffer(create.alloc(name, list(shape), dtype, storage_scope))
 
 
-def rename_declared(roots: Iterable[ir.Operation], old: Buffer, name: str, shift: Sequence[Index] = ()) -> None:
-    """In declared regions beneath some ops, let the entries of a buffer name another one, `shift` taken off."""
+def rename_in_regions(roots: Iterable[ir.Operation], old: Buffer, name: str, shift: Sequence[Index] = ()) -> None:
+    """In the declared regions beneath `roots`, rename a buffer and subtract `shift` from its offsets."""
     for root in roots:
         for block in all_blocks(root):
             for key in (attrs.READS, attrs.WRITES):
@@ -117,8 +117,8 @@ def _shifted(region: Region, shift: Sequence[Index]) -> Region:
     return Region(region.buffer, mins, region.extents)
 
 
-def drop_declared(root: ir.Operation, buffer: Buffer) -> None:
-    """Forget declared regions that name a buffer: from now on they are computed."""
+def drop_regions(root: ir.Operation, buffer: Buffer) -> None:
+    """Drop declared regions of a buffer, so that they are computed from the accesses."""
     for block in all_blocks(root):
         for key in (attrs.READS, attrs.WRITES):
             if any(r.buffer.root == buffer for r in declared(block, key, [])):

@@ -1,4 +1,4 @@
-"""Common subexpressions of index expressions: which terms occur how often, largest first."""
+"""Common subexpressions of index expressions, largest first."""
 
 from __future__ import annotations
 
@@ -11,53 +11,52 @@ from tir_mlir.dialect.ir import Index, trim
 
 
 def common_terms(found: Sequence[Index], often: int, wanted: Callable[[Index], bool]) -> list[Index]:
-    """The terms to compute once, largest first, then as they are met: those that occur `often` times.
+    """The subexpressions that occur at least `often` times, largest first, then in order of appearance.
 
-    What a chosen term holds is not counted for its sake. Of a term that is not `wanted`, or not met often enough, every
-    part is one more occurrence.
+    Operands of a chosen subexpression are not counted again. Those of one that is not `wanted`, or too rare, are.
     """
     first: dict[Index, Index] = {}
-    for term in [t for whole in found for t in _with_parts(whole)]:
+    for term in [t for whole in found for t in _subexpressions(whole)]:
         first.setdefault(canonical(term), term)
     own = Counter(canonical(t) for t in found)
     more: Counter[Index] = Counter()
     chosen = []
-    for name in sorted(first, key=lambda n: -size(first[n].expr)):
+    for name in sorted(first, key=lambda n: -expr_size(first[n].expr)):
         count = own[name] + more[name]
         if count >= often and wanted(first[name]):
             chosen.append(first[name])
         elif own[name]:
-            for part in _with_parts(first[name])[1:]:
+            for part in _subexpressions(first[name])[1:]:
                 more[canonical(part)] += own[name]
     return chosen
 
 
-def _with_parts(index: Index) -> list[Index]:
-    """A term and all that it holds, variables and numbers left out."""
-    if size(index.expr) == 1:
+def _subexpressions(index: Index) -> list[Index]:
+    """An expression and its subexpressions, without variables and constants."""
+    if expr_size(index.expr) == 1:
         return []
-    return [index, *(p for part in parts(index) for p in _with_parts(part))]
+    return [index, *(p for part in operands(index) for p in _subexpressions(part))]
 
 
 def canonical(index: Index) -> Index:
-    """The same expression whatever order it was written in."""
+    """A normal form that does not depend on the order of operands."""
     order = sorted(index.values, key=hash)
     swap = [ir.AffineExpr.get_dim(order.index(v)) for v in index.values]
     expr = index.expr.compose(ir.AffineMap.get(len(order), 0, swap)) if swap else index.expr
     return trim(ir.AffineExpr.simplify_affine_expr(expr, len(order), 0), order)
 
 
-def parts(index: Index) -> list[Index]:
-    """The operands of the outermost operation; of a difference `a + b * -1`, a and b."""
+def operands(index: Index) -> list[Index]:
+    """The operands of the outermost operation; a and b for a difference `a + b * -1`."""
     expr = index.expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return []
-    right = subtracted(expr)
+    right = subtrahend(expr)
     return [trim(expr.lhs, index.values), trim(expr.rhs if right is None else right, index.values)]
 
 
-def subtracted(expr: ir.AffineExpr) -> ir.AffineExpr | None:
-    """What a sum takes off: `b` of `a + b * -1`, 1 of `a + -1`; None where it is no difference."""
+def subtrahend(expr: ir.AffineExpr) -> ir.AffineExpr | None:
+    """The subtrahend of a sum: `b` of `a + b * -1`, 1 of `a + -1`; None if it is not a difference."""
     if not isinstance(expr, ir.AffineAddExpr):
         return None
     right = expr.rhs.maybe_downcast()
@@ -70,17 +69,17 @@ def subtracted(expr: ir.AffineExpr) -> ir.AffineExpr | None:
     return None
 
 
-def size(expr: ir.AffineExpr) -> int:
-    """How many operands and operations an expression has."""
+def expr_size(expr: ir.AffineExpr) -> int:
+    """The number of operands and operations of an expression."""
     expr = expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return 1
-    right = subtracted(expr)
-    return 1 + size(expr.lhs) + size(expr.rhs if right is None else right)
+    right = subtrahend(expr)
+    return 1 + expr_size(expr.lhs) + expr_size(expr.rhs if right is None else right)
 
 
 def variables(index: Index) -> list[ir.Value]:
-    """The values of an expression, in the order in which it is read."""
+    """The values of an expression, in order of appearance."""
     found: list[int] = []
 
     def visit(expr: ir.AffineExpr) -> None:
@@ -95,6 +94,6 @@ def variables(index: Index) -> list[ir.Value]:
     return [index.values[d] for d in found]
 
 
-def holds_any(index: Index, terms: Sequence[Index]) -> bool:
-    """Whether one of some (canonical) terms is part of an expression."""
-    return canonical(index) in terms or any(holds_any(p, terms) for p in parts(index))
+def contains_any(index: Index, terms: Sequence[Index]) -> bool:
+    """Whether an expression contains one of some canonical terms."""
+    return canonical(index) in terms or any(contains_any(p, terms) for p in operands(index))

@@ -1,4 +1,4 @@
-"""Setting the range of iters and loops that are there."""
+"""Change the domain of iters and the extent of loops in place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tir_mlir.dialect.presburger import intervals
 
 
 def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) -> None:
-    """Give the iters of a block other domains, over sizes; a view made before does not know."""
+    """Set the domains of the iters of a block. Existing `Block` views are stale afterwards."""
     values = list(dict.fromkeys(v for part in [*mins, *extents] for v in part.values))
     for key, parts in ((attrs.MIN, mins), (attrs.EXTENT, extents)):
         map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
@@ -19,8 +19,8 @@ def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) ->
     block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
 
 
-def cut_to_reach(block: Block) -> None:
-    """Let the spatial iters of a block that is not to run over its whole domain run over what its loops reach."""
+def shrink_domains(block: Block) -> None:
+    """Shrink the spatial iters of a block that need not cover its domain to the values that its loops reach."""
     box, mins, extents = intervals.around(block.op), [], []
     for it in block.iters:
         low, high = intervals.interval(it.binding, box)
@@ -36,6 +36,6 @@ def cut_to_reach(block: Block) -> None:
 
 
 def set_extent(loop: Loop, extent: Index) -> None:
-    """Let a loop that starts at 0 run `extent` times; its op is replaced by one with the same id."""
+    """Set the extent of a loop that starts at 0. The op is replaced by one with the same id."""
     old = loop.upper
     edit.rewrite_indices(loop.op, lambda bound: extent if bound == old else bound)

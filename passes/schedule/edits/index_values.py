@@ -1,4 +1,4 @@
-"""Index expressions over values that are no affine dimensions (loaded, computed): written out in `arith`."""
+"""Emit index expressions over values that are not affine dimensions (loaded or computed) as `arith` ops."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.ir import Index, access_indices, accessed, attrs, create, owner_op, read_apply
-from tir_mlir.passes.schedule.edits.common_subexpressions import parts, subtracted
+from tir_mlir.passes.schedule.edits.common_subexpressions import operands, subtrahend
 from tir_mlir.passes.schedule.registry import refuse
 
 
-def expanded(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
-    """Turn an affine op whose iters become expressions of any values into a plain one, which is returned."""
+def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
+    """Replace an affine op, with `iters` substituted, by its non-affine counterpart, and return that."""
     with ir.InsertionPoint(op), op.location:
         if op.name == "affine.load":
-            value = memref.load(accessed(op), [written_out(i.substitute(iters)) for i in access_indices(op)])
+            value = memref.load(accessed(op), [emit_index(i.substitute(iters)) for i in access_indices(op)])
         elif op.name == "affine.apply":
-            value = written_out(read_apply(op.results[0]).substitute(iters))
+            value = emit_index(read_apply(op.results[0]).substitute(iters))
         else:
             refuse(
                 op,
-                f"a condition in the inlined block ({op.name}) would depend on an index that is not affine",
+                f"a condition in the inlined block ({op.name}) would depend on a non-affine index",
                 provable=False,
-                fix="compute_at takes the block to its reader, and keeps its buffer",
+                fix="compute_at moves the block to its reader and keeps its buffer",
             )
     op.results[0].replace_all_uses_with(value)
     op.erase()
     return value.owner.operation
 
 
-def written_out(index: Index) -> ir.Value:
-    """The value of an expression at the insertion point: an `affine.apply` where MLIR allows one, else `arith` ops."""
+def emit_index(index: Index) -> ir.Value:
+    """Emit the value of an expression at the insertion point: `affine.apply` where MLIR allows it, else `arith` ops."""
     if all(is_affine_value(v) for v in index.values):
         return create.apply(index)
     if (value := index.is_value()) is not None:
         return value
-    left, right = (written_out(part) for part in parts(index))
-    return operation(index.expr.maybe_downcast(), left, right)
+    left, right = (emit_index(part) for part in operands(index))
+    return emit_operation(index.expr.maybe_downcast(), left, right)
 
 
-def operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
-    """The outermost operation of an expression on the values of its `parts`."""
+def emit_operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
+    """Emit the outermost operation of an expression over the values of its operands."""
     if isinstance(expr, ir.AffineAddExpr):
-        return arith.addi(left, right) if subtracted(expr) is None else arith.subi(left, right)
+        return arith.addi(left, right) if subtrahend(expr) is None else arith.subi(left, right)
     if isinstance(expr, ir.AffineMulExpr):
         return arith.muli(left, right)
     if isinstance(expr, ir.AffineFloorDivExpr):
@@ -57,7 +57,9 @@ def operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
 
 
 def is_affine_value(value: ir.Value) -> bool:
-    """Whether MLIR takes a value in affine maps: loop variables, iters, sizes, and sums of these."""
+    """Whether a value may be an operand of an affine map: loop variables, iters, sizes, and their affine
+    combinations.
+    """
     owner = owner_op(value)
     if isinstance(value.owner, ir.Block):
         return owner.name in ("affine.for", "affine.parallel", "func.func")

@@ -1,4 +1,4 @@
-"""Edits of loop nests: linearized indices, guards around blocks, and simplified index expressions."""
+"""Loop nests: linearized index, guards around blocks, simplified bindings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
 
 
 def guard_blocks(loop: Loop, bound: Index) -> None:
-    """Add `bound >= 0` to the guard of every outermost block beneath a loop, where nothing promises it."""
+    """Guard every outermost block beneath a loop by `bound >= 0`, unless it is implied."""
     for block_id in [b.id for b in blocks_below(loop.op)]:
         block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
         if intervals.at_least_zero(bound, intervals.around(block.outermost)):
@@ -38,10 +38,11 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
         block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
 
 
-def resimplify(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
-    """Simplify the bindings of the blocks beneath `nest` under the ranges of the loops.
+def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
+    """Simplify the bindings of the blocks beneath `nest`, given the ranges of the loops.
 
-    Loops of extent 1 stay in the expressions unless `preserve_unit_iters` is False; then those around the nest go, too.
+    With `preserve_unit_iters`, variables of unit loops stay in the expressions; without, those around the nest are
+    replaced as well.
     """
     for block_id in [b.id for b in blocks_below(nest[0].op)]:
         block = Block(walk.find(nest[0].op, block_id))  # type: ignore[arg-type]
@@ -70,13 +71,15 @@ def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
         return
     box = intervals.around(block.outermost)
     old = walk.constraints(guard)
-    new = [n for c in old if (n := with_units(c, units, box)) is not None]
+    new = [n for c in old if (n := replace_unit_loops(c, units, box)) is not None]
     if new != old:
         guards.rewrite(block, guard, new)
 
 
-def with_units(condition: Constraint, units: dict[ir.Value, Index], box: intervals.ValueRanges) -> Constraint | None:
-    """A condition without the loops of extent 1: None where it is known to hold, as it is where it is known not to."""
+def replace_unit_loops(
+    condition: Constraint, units: dict[ir.Value, Index], box: intervals.ValueRanges
+) -> Constraint | None:
+    """A condition with unit loops replaced by their value; None if it is then decided."""
     index = fold_index(condition.index.substitute(units).simplified(), box)
     number = index.as_constant()
     if number is None:
@@ -85,7 +88,9 @@ def with_units(condition: Constraint, units: dict[ir.Value, Index], box: interva
 
 
 def loop_domain(block: Block, bindings: Sequence[Index], keep_units: bool) -> sets.Domain:
-    """The ranges of the loops around a block; loops of extent 1 count as longer, so that they stay in expressions."""
+    """The ranges of the loops around a block. With `keep_units`, unit loops count as unbounded, so that their variables
+    stay in expressions.
+    """
     dom = sets.domain(block.op, extra=bindings, guards=False)
     if keep_units:
         for loop in walk.loops_above(block.op):

@@ -1,4 +1,4 @@
-"""The regions of blocks in the order they had: a copy put in front of others does not come first around them."""
+"""Keep the order in which blocks list their regions when a step changes the order of accesses."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _KEYS = (attrs.READS, attrs.WRITES)
 
 
 def keeps_region_order(run: F) -> F:
-    """A primitive after which the blocks around its first argument list their regions in the order they had."""
+    """Decorator: the blocks around the first argument list their regions in the same order after the step."""
 
     @wraps(run)
     def step(*args: Any, **kwargs: Any) -> Any:
         first: View | None = next(iter((*args, *kwargs.values())), None)
         if first is None:
-            return run()  # it takes any number of loops, and says that none are too few
-        before = _orders(first)
+            return run()  # variadic, called without arguments: the primitive refuses
+        before = _region_order(first)
         module = module_of(first.op) if before else None
         result = run(*args, **kwargs)
         for number, orders in before.items():
@@ -37,8 +37,8 @@ def keeps_region_order(run: F) -> F:
 
 
 @only_reads
-def _orders(first: View) -> dict[int, list[list[str]]]:
-    """The buffers that each block around reads and writes, by name."""
+def _region_order(first: View) -> dict[int, list[list[str]]]:
+    """The names of the buffers that each enclosing block reads and writes, by block id."""
     around = [Block(p) for p in parents(first.op) if is_block(p)]
     return {b.id: [[one.name for one in group] for group in buffers(b)] for b in around}
 
@@ -46,35 +46,35 @@ def _orders(first: View) -> dict[int, list[list[str]]]:
 def _restore(block: Block, orders: list[list[str]]) -> None:
     for key, order in zip(_KEYS, orders, strict=True):
         if key not in block.op.attributes:
-            _sort(block, key, order)
+            _declare_in_order(block, key, order)
 
 
-def _sort(block: Block, key: str, order: Sequence[str]) -> None:
-    """Let a block declare its computed regions where they come in another order; new ones come last."""
+def _declare_in_order(block: Block, key: str, order: Sequence[str]) -> None:
+    """Declare the computed regions of a block if their order differs from `order`; new buffers come last."""
     now = [b.name for b in buffers(block)[_KEYS.index(key)]]
     wanted = sorted(now, key=lambda name: order.index(name) if name in order else len(order))
     if wanted != now:
         found = computed(block)[_KEYS.index(key)]
         used = {v for r in found for index in (*r.mins, *r.extents) for v in index.values}
         if any(walk.enclosing_loop_name(v) is not None for v in used):
-            return  # a block around others that use the loops around it: these cannot be named in its regions
+            return  # regions over loops around the block cannot be declared
         declare(block, key, sorted(found, key=lambda r: wanted.index(r.buffer.name)))
 
 
 @dataclass(frozen=True)
-class Signature:
-    """What a block reads and writes: the names in order, and the regions of what it declares."""
+class BlockRegions:
+    """What a block reads and writes: buffer names in order, and the declared regions."""
 
     names: list[list[str]]
     declared: dict[str, list[Region]]
 
     @classmethod
-    def of(cls, block: Block) -> Signature:
+    def of(cls, block: Block) -> BlockRegions:
         names = [[b.name for b in group] for group in buffers(block)]
         return cls(names, {k: declared(block, k, []) for k in _KEYS if k in block.op.attributes})
 
-    def keep(self, block: Block, mapping: Mapping[ir.Value, Index] | None = None, updates: bool = False) -> None:
-        """Give it to what became of the block, whose old iters are expressions of new ones.
+    def restore(self, block: Block, mapping: Mapping[ir.Value, Index] | None = None, updates: bool = False) -> None:
+        """Restore the regions on the rewritten block. `mapping` maps the old iters to the new ones.
 
         `updates`: the block lost its init, so it reads what it writes, and lists that first.
         """
@@ -82,15 +82,15 @@ class Signature:
         first = [name for name in writes if name not in reads] if updates else []
         for key, order in zip(_KEYS, ([*first, *reads], writes), strict=True):
             attrs.put(block.op, key, None)
-            _sort(block, key, order)
+            _declare_in_order(block, key, order)
             if key not in self.declared:
                 continue
             found = computed(block)[_KEYS.index(key)]
             own = [r for r in found if key == attrs.READS and r.buffer.name in first]
             declare(block, key, [*own, *(r.over(mapping or {}) for r in self.declared[key])])
 
-    def give_around(self, outer: Block) -> None:
-        """Let a block around the one with its updates read what the block declared to read of its own writes."""
+    def extend_outer(self, outer: Block) -> None:
+        """Add the update block's declared reads of its own output to the reads of an enclosing block."""
         order = [r.buffer.name for r in self.declared.get(attrs.READS, [])]
         reads, writes = computed(outer) if any(name in order for name in self.names[1]) else ([], [])
         own = [w for w in writes if w.buffer.name in order and all(w.buffer != r.buffer for r in reads)]

@@ -1,4 +1,4 @@
-"""Giving a memref another type: everything typed from it (views, casts, metadata) follows."""
+"""Change the type of a memref and of everything derived from it (views, casts, metadata)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.passes.schedule.registry import refuse
 
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
-_FOLLOW = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.extract_strided_metadata")
-_INDIFFERENT = (
+_VIEWS = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.extract_strided_metadata")
+_TYPE_AGNOSTIC = (
     "memref.load",
     "memref.store",
     "memref.dim",
@@ -20,29 +20,29 @@ _INDIFFERENT = (
 
 
 def check_retypable(users: list[ir.Operation]) -> None:
-    """Refuse when one of the users of a memref fixes its type: a call that takes the buffer itself."""
+    """Refuse when a user of a memref fixes its type, such as a call that takes the buffer itself."""
     for user in users:
-        if user.name in _FOLLOW:
+        if user.name in _VIEWS:
             check_retypable([u.owner.operation for u in user.results[0].uses])
-        elif user.name not in _INDIFFERENT and not user.name.startswith(("affine.", "vector.")):
+        elif user.name not in _TYPE_AGNOSTIC and not user.name.startswith(("affine.", "vector.")):
             what = attrs.get(user, "callee", user.name)
             refuse(
                 user,
-                f"the buffer is handed as a whole to {what}, whose "
-                "signature fixes its scope; pass an access pointer instead",
+                f"the whole buffer is passed to {what}, whose signature fixes its scope; pass an access "
+                "pointer instead",
             )
 
 
 def retype(value: ir.Value, type_: ir.MemRefType) -> None:
-    """Set the type of a memref, and from it the types of all views of it."""
+    """Set the type of a memref and propagate it to all views of it."""
     value.set_type(type_)
     for use in list(value.uses):
-        follow(use.owner.operation)
+        propagate_type(use.owner.operation)
 
 
-def follow(user: ir.Operation) -> None:
-    """Bring the result type of a view in line with the type of its source."""
-    if user.name not in _FOLLOW:
+def propagate_type(user: ir.Operation) -> None:
+    """Update the result type of a view from the type of its source."""
+    if user.name not in _VIEWS:
         return
     result = user.results[0]
     source, old = ir.MemRefType(user.operands[0].type), ir.MemRefType(result.type)
@@ -51,13 +51,13 @@ def follow(user: ir.Operation) -> None:
 
 
 def with_scope(type_: ir.MemRefType, scope: str) -> ir.MemRefType:
-    """The same memref in another scope."""
+    """The same memref type in another scope."""
     space = None if scope == "global" else ir.StringAttr.get(scope)
     return ir.MemRefType.get(type_.shape, type_.element_type, type_.layout, space)
 
 
 def _subview_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType) -> ir.Attribute:
-    """The layout MLIR infers for a subview: strides multiply, offsets add up, unknown where a part is unknown."""
+    """The layout MLIR infers for a subview: strides multiply, offsets add up; unknown if any part is unknown."""
     strides, offset = source.get_strides_and_offset()
     offsets, sizes, steps = (
         list(ir.DenseI64ArrayAttr(op.attributes[f"static_{k}"])) for k in ("offsets", "sizes", "strides")

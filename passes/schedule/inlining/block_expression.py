@@ -1,4 +1,4 @@
-"""The one store of a block and the pure ops that compute its value; copying them to where an element is wanted."""
+"""The computation of a block that is a single store of a pure value, and cloning it at another op."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import dim_factors, domain, question, to_index
-from tir_mlir.passes.schedule.edits import expanded, is_affine_value, written_out
-from tir_mlir.passes.schedule.legality import UNDER_ONE
+from tir_mlir.passes.schedule.edits import emit_index, expand_affine_op, is_affine_value
+from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
 
 @dataclass(frozen=True)
-class Payload:
-    """`store` is the block's only store; `steps` are the ops before it, which compute its value and have no effect."""
+class BlockExpression:
+    """The block's only store, and the side-effect-free ops before it (`steps`) that compute its value."""
 
     block: Block
     store: ir.Operation
@@ -58,51 +58,52 @@ class Payload:
         return self.store.operands[0]
 
     def inputs(self) -> list[Access]:
-        """What the value is computed from."""
+        """The accesses that the value is computed from."""
         return [a for a in accesses(self.block.op) if not a.is_write]
 
 
-def payload_of(block: Block, way_of_sums: str = UNDER_ONE) -> Payload:
-    """The payload of a block. Refuses a body that is more than one store of a value computed on the spot."""
+def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP) -> BlockExpression:
+    """The expression of a block. Refuses a body other than one store of a value computed in the block."""
     text = f'block "{block.name}" has an init: a reduction cannot be inlined'
-    check(block.init is None, block, text, way_of_sums)
+    check(block.init is None, block, text, reduction_fix)
     held = block.body_ops()
     stores = [o for o in held if "store" in o.name]
     check(
         len(stores) == 1 and held[-1] == stores[0] and stores[0].name == "affine.store",
-        block, f'the body of block "{block.name}" is not a single store at an affine index, which inlining needs',
-        UNDER_ONE,
+        block, f'the body of block "{block.name}" is not a single store at an affine index, which '
+'inlining needs',
+        MOVE_UNDER_ONE_LOOP,
     )  # fmt: skip
     for op in [o for step in held[:-1] for o in ops(step)]:
         if not edit.is_pure(op) and op.name not in _CHOICES:
             refuse(
                 block,
-                f'block "{block.name}" holds {op.name}, which inlining would '
-                "move or repeat; its body must be one store of a pure value",
-                fix=UNDER_ONE,
+                f'block "{block.name}" contains {op.name}, which inlining would move or duplicate; its '
+                "body must be one store of a pure value",
+                fix=MOVE_UNDER_ONE_LOOP,
             )
     check(
         Buffer(accessed(stores[0])).root.value == accessed(stores[0]),
         block,
-        f'block "{block.name}" stores through a view, which inlining does not follow',
-        UNDER_ONE,
+        f'block "{block.name}" stores through a view, which inlining does not support',
+        MOVE_UNDER_ONE_LOOP,
     )
-    return Payload(block, stores[0], held[:-1])
+    return BlockExpression(block, stores[0], held[:-1])
 
 
-# --- which iteration computed an element ----------------------------------------------------------------------------
+# --- inverse of the index ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Inverse:
-    """The iters of a block by the element it accesses: each is `element[d] - rest`, or by isl where `plain` is None."""
+    """Maps an element to the iters that access it: `element[d] - rest` for each iter, or by isl if `plain` is None."""
 
     block: Block
     indices: list[Index]
     plain: dict[ir.Value, tuple[int, Index]] | None
 
     def at_values(self, element: Sequence[Index]) -> dict[ir.Value, Index] | None:
-        """The iters that access an element, where that needs subtraction only."""
+        """The iters that access an element, if they follow by subtraction only."""
         if self.plain is None:
             return None
         found: dict[ir.Value, Index] = {}
@@ -115,7 +116,7 @@ class Inverse:
         return found
 
     def at_access(self, access: Access) -> dict[ir.Value, Index]:
-        """The iters that access the element that `access` (an affine point) touches, in values known there."""
+        """The iters that access the element of the affine access `access`, over the values available there."""
         found = self.at_values(access.mins)
         return found if found is not None else self._by_isl(access)
 
@@ -134,7 +135,7 @@ class Inverse:
     def _shortest(
         self, relation: isl.Map, number: int, it: Iter, dims: list[ir.Value], symbols: dict[str, ir.Value]
     ) -> Index:
-        """The value of an iter as an expression: its least value is its greatest, so the shorter form will do."""
+        """The value of an iter as an expression: the shorter of its (equal) lower and upper bound."""
         forms = []
         for bound in (relation.dim_min(number), relation.dim_max(number)):
             pieces = bound.coalesce().gist(relation.domain()).get_pieces()
@@ -143,31 +144,31 @@ class Inverse:
         if not forms:
             refuse(
                 self.block,
-                f'iter {it.name} of block "{self.block.name}" has no single expression in the element it accesses',
+                f'iter {it.name} of block "{self.block.name}" is not a single expression of the element it accesses',
                 provable=False,
-                fix=UNDER_ONE,
+                fix=MOVE_UNDER_ONE_LOOP,
             )
         return min(forms, key=lambda f: cost(f.expr))
 
 
 def inverse_of(block: Block, indices: Sequence[Index]) -> Inverse:
-    """Solve an index for the iters. Refuses an index that two iterations share."""
+    """Solve an index for the iters. Refuses an index that two iterations have in common."""
     plain = _solve(block.iters, indices)
     if plain is None:
         own = _own_map(block, indices)
-        with question(f'whether block "{block.name}" touches each element once'):
+        with question(f'whether block "{block.name}" accesses each element once'):
             if not own.is_injective():
                 refuse(
                     block,
-                    f'two iterations of block "{block.name}" touch the '
-                    "same element: its index cannot be solved for its iters",
-                    fix=UNDER_ONE,
+                    f'two iterations of block "{block.name}" access the same element: its index cannot be '
+                    "solved for its iters",
+                    fix=MOVE_UNDER_ONE_LOOP,
                 )
     return Inverse(block, list(indices), plain)
 
 
 def _solve(iters: Sequence[Iter], indices: Sequence[Index]) -> dict[ir.Value, tuple[int, Index]] | None:
-    """Each iter of extent > 1 from one index `iter + rest`, the rest free of this block's iters; else None."""
+    """Each non-unit iter from one index `iter + rest`, with `rest` free of the block's iters; else None."""
     own = {i.var for i in iters if i.extent.as_constant() != 1}
     units = {i.var: i.min for i in iters if i.var not in own}
     found: dict[ir.Value, tuple[int, Index]] = {}
@@ -188,39 +189,42 @@ def _own_map(block: Block, indices: Sequence[Index]) -> isl.Map:
     if dom.free:
         refuse(
             block,
-            f'the index of block "{block.name}" mixes its iters with '
-            "those of a block around it in a way that cannot be solved",
+            f'the index of block "{block.name}" mixes its iters with those of an enclosing block in a '
+            "way that cannot be solved",
             provable=False,
         )
     return dom.map(indices)
 
 
-# --- writing it elsewhere -------------------------------------------------------------------------------------------
+# --- cloning ----------------------------------------------------------------------------------------------------------
 
 
-def clone_steps(
-    payload: Payload, before: ir.Operation, iters: dict[ir.Value, Index], given: dict[ir.Value, ir.Value] | None = None
+def clone_expression(
+    payload: BlockExpression,
+    before: ir.Operation,
+    iters: dict[ir.Value, Index],
+    given: dict[ir.Value, ir.Value] | None = None,
 ) -> ir.Value:
-    """Copy the payload before an op, its iters replaced by expressions; returns the value that would be stored.
+    """Clone the expression before an op, with its iters replaced, and return the value that would be stored.
 
-    `given` are values that are there already. What is no affine index is computed by `arith`.
+    `given`: values that exist already. Non-affine indices are computed with `arith` ops.
     """
     ip = ir.InsertionPoint(before)
-    values = dict(given or {}) | _copied_constants(payload, before)
+    values = dict(given or {}) | _clone_constants(payload, before)
     made: list[ir.Operation] = []
     for step in payload.steps:
         if len(step.results) and step.results[0] in values:
             continue
         if step.name == "affine.apply":
             with ip:
-                values[step.results[0]] = written_out(read_apply(step.results[0]).substitute(iters))
+                values[step.results[0]] = emit_index(read_apply(step.results[0]).substitute(iters))
             continue
         new = edit.clone(step, ip, values)
         for old, copy in list(zip(ops(step)[1:], ops(new)[1:], strict=True)):
             if len(old.results) and old.results[0] in values:
                 copy.results[0].replace_all_uses_with(values[old.results[0]])
                 copy.erase()
-        new = _with_iters(new, iters)
+        new = _replace_iters(new, iters)
         made.append(new)
         values |= dict(zip(step.results, new.results, strict=True))
     result = values.get(payload.value, payload.value)
@@ -235,23 +239,27 @@ def _drop_unused(made: Sequence[ir.Operation], result: ir.Value) -> None:
             op.erase()
 
 
-def _copied_constants(payload: Payload, before: ir.Operation) -> dict[ir.Value, ir.Value]:
-    """Constants of the payload that cannot be seen at `before`, made anew there."""
+def _clone_constants(payload: BlockExpression, before: ir.Operation) -> dict[ir.Value, ir.Value]:
+    """Clone constants of the expression that are not visible at `before`."""
     found: dict[ir.Value, ir.Value] = {}
     for value in _outer_values(payload):
-        if not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant" and not sees(before, value):
+        if (
+            not isinstance(value.owner, ir.Block)
+            and value.owner.name == "arith.constant"
+            and not is_visible(before, value)
+        ):
             found[value] = edit.clone(owner_op(value), ir.InsertionPoint(before)).results[0]
     return found
 
 
-def _outer_values(payload: Payload) -> list[ir.Value]:
-    """Values that the payload uses and its block does not make."""
+def _outer_values(payload: BlockExpression) -> list[ir.Value]:
+    """Values that the expression uses but its block does not define."""
     used = [payload.value, *[v for step in payload.steps for v in edit.rebased(step)]]
     return [v for v in dict.fromkeys(used) if not walk.is_inside(owner_op(v), payload.block.op)]
 
 
-def _with_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
-    """Replace iters beneath a fresh copy; returns the op that stands in its place."""
+def _replace_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
+    """Replace iters in a fresh clone; returns the op that takes its place."""
     beneath = ops(root)[1:]
     new = _replace(root, iters)
     for op in beneath:
@@ -264,35 +272,35 @@ def _replace(op: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
     if not any(v in iters or is_apply(v) for v in indices) and not _is_foreign(op, indices):
         return op
     if _is_foreign(op, [u for v in indices for u in (iters[v].values if v in iters else (v,))]):
-        return expanded(op, iters)
+        return expand_affine_op(op, iters)
     if op.name in AFFINE_OPS:
         return edit.rewrite_indices(op, lambda i: i.substitute(iters))
     for number, operand in enumerate(list(op.operands)):
         if operand in iters:
             with ir.InsertionPoint(op), op.location:
-                op.operands[number] = written_out(iters[operand])
+                op.operands[number] = emit_index(iters[operand])
     return op
 
 
 def _is_foreign(op: ir.Operation, indices: Sequence[ir.Value]) -> bool:
-    """Whether an affine op would get an operand that is no affine index."""
+    """Whether an affine op would get an operand that is not an affine index."""
     return op.name in AFFINE_OPS and not all(is_affine_value(v) for v in indices)
 
 
-def check_visible(payload: Payload, place: ir.Operation) -> None:
-    """Refuse when the payload uses a value that is computed where `place` cannot see it (constants are made anew)."""
+def check_visible(payload: BlockExpression, place: ir.Operation) -> None:
+    """Refuse an expression that uses a value not visible at `place` (constants are cloned)."""
     for value in _outer_values(payload):
         constant = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
-        if not constant and not sees(place, value):
+        if not constant and not is_visible(place, value):
             refuse(
                 payload.block,
-                f'block "{payload.block.name}" uses a value of {owner_op(value).name} that '
-                "is not known where it would be inlined; compute it inside the block",
+                f'block "{payload.block.name}" uses a value of {owner_op(value).name} that is not visible '
+                "where it would be inlined; compute it inside the block",
             )
 
 
-def sees(place: ir.Operation, value: ir.Value) -> bool:
-    """Whether a value is defined before `place`, in a body around it."""
+def is_visible(place: ir.Operation, value: ir.Value) -> bool:
+    """Whether a value dominates `place`."""
     chain, maker = [place, *parents(place)], owner_op(value)
     if isinstance(value.owner, ir.Block):
         return maker in chain

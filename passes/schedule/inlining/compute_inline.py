@@ -1,4 +1,4 @@
-"""compute_inline: a block's value is computed where it is read."""
+"""compute_inline: inline a producer into its consumers."""
 
 from __future__ import annotations
 
@@ -6,46 +6,47 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import of_op
 from tir_mlir.dialect.ir import Block, Buffer, Index, edit, enclosing_block, fold_known, frozen, is_loop
-from tir_mlir.passes.schedule.edits import drop_declared
+from tir_mlir.passes.schedule.edits import drop_regions
 from tir_mlir.passes.schedule.inlining.block_expression import (
+    BlockExpression,
     Inverse,
-    Payload,
     check_visible,
-    clone_steps,
+    clone_expression,
+    expression_of,
     inverse_of,
-    payload_of,
 )
 from tir_mlir.passes.schedule.legality import (
-    APART,
-    IN_INIT,
+    DECOMPOSE_REDUCTION,
+    SEPARATE_NESTS,
     Scope,
+    cache_write_first,
     check_complete,
     children,
-    comes_before,
-    meeting,
-    own_copy,
+    common_ancestor,
+    first_write,
+    ops_between,
+    runs_before,
     scope_of,
-    span,
     uncovered,
-    written_within,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("compute_inline")
 def compute_inline(block: Block) -> None:
-    """Compute a block's value at each place that reads it, and drop the block and its buffer.
+    """Inline a block into every read of its result, and erase the block and its buffer.
 
         for i in range(n):                            for i in range(n):
             with T.block("B"): B[vi] = f(A[vi])           with T.block("C"):
         for i in range(n):                       ->           C[vi] = g(f(A[h(vi)]))
             with T.block("C"): C[vi] = g(B[h(vi)])
 
-    Every reader sees the value it saw before; it is computed once a read.
+    Every reader sees the same values as before; they are recomputed at each read.
 
-    Requires: the body is one store of a pure value, at an index that tells the iters; all iters spatial, no init; the
-    buffer is allocated in the scope, only this block writes it, all else only loads it; each load runs after the
-    block in the loops around both and reads what was computed there, and no input of the block is written in between.
+    Requires: the body is one store of a pure value at an index that determines the iters; all iters spatial, no init;
+    the buffer is allocated in the scope, written only by this block and otherwise only loaded; each load runs after the
+    block in their common loops and reads an element computed in the same iteration of them; no input of the block is
+    written in between.
     """
     with frozen():
         payload, scope = check_inlinable(block)
@@ -53,37 +54,36 @@ def compute_inline(block: Block) -> None:
         inverse = inverse_of(block, payload.indices)
         for load in loads:
             _check_reader(payload, load)
-    drop_declared(scope.op, payload.buffer)
+    drop_regions(scope.op, payload.buffer)
     for load in loads:
         _inline_at(payload, inverse, load)
     remove(block, payload.buffer, scope)
     fold_known(scope.op)
 
 
-def check_inlinable(block: Block) -> tuple[Payload, Scope]:
-    """The payload of a block that may disappear: complete, and its buffer is of no use outside the scope."""
-    payload = payload_of(block)
+def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:
+    """The expression of a block that may be erased: a complete block whose buffer is local to the scope."""
+    payload = expression_of(block)
     check_complete(block)
     scope, buffer = scope_of(block), payload.buffer
     home = buffer.op
     if home is None or enclosing_block(home) != scope:
         refuse(
             block,
-            f'block "{block.name}" computes {buffer.name}, which is not '
-            "allocated in its scope: others see it, so it must be computed",
-            fix=own_copy(block),
+            f'block "{block.name}" computes {buffer.name}, which is visible outside its scope, so it must be computed',
+            fix=cache_write_first(block),
         )
     check(
         block in children(scope),
         block,
-        f'block "{block.name}" stands in an init region; only blocks of a body can be inlined',
-        fix=IN_INIT,
+        f'block "{block.name}" is in an init region; only blocks of a body can be inlined',
+        fix=DECOMPOSE_REDUCTION,
     )
     return payload, scope
 
 
-def _loads(payload: Payload) -> list[ir.Operation]:
-    """All users of the buffer but the store; refuses what is not a load."""
+def _loads(payload: BlockExpression) -> list[ir.Operation]:
+    """The loads of the buffer. Refuses any other use than these and the store."""
     found = []
     for use in payload.buffer.value.uses:
         user = use.owner.operation
@@ -92,39 +92,42 @@ def _loads(payload: Payload) -> list[ir.Operation]:
         if user.name not in ("affine.load", "memref.load"):
             refuse(
                 user,
-                f"{payload.buffer.name} is used as a whole by {user.name}, "
-                "not loaded element by element; it must stay a buffer",
-                fix=f'compute_at takes block "{payload.block.name}" to its reader, and keeps {payload.buffer.name}',
+                f"{payload.buffer.name} is used as a whole by {user.name}, not loaded by element; it must "
+                "stay a buffer",
+                fix=f'compute_at moves block "{payload.block.name}" to its reader and keeps {payload.buffer.name}',
             )
         found.append(user)
     if not found and len(children(scope_of(payload.block))) == 1:
-        refuse(payload.block, f'block "{payload.block.name}" is the only one in its scope; without it nothing is left')
+        refuse(
+            payload.block,
+            f'block "{payload.block.name}" is the only one in its scope; nothing would be left without it',
+        )
     return found
 
 
-def _check_reader(payload: Payload, load: ir.Operation) -> None:
-    """Refuse unless a load sees the value that the payload would compute there."""
+def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
+    """Refuse unless a load sees the value that would be computed in its place."""
     block, buffer = payload.block, payload.buffer
     where = _reader_name(load)
-    behind = comes_before(block.op, load)
-    check(behind, load, f'{where} does not run after block "{block.name}" in each iteration of the loops around both')
+    behind = runs_before(block.op, load)
+    check(behind, load, f'{where} does not run after block "{block.name}" in each iteration of their common loops')
     writes = [a for a in of_op(payload.store)]
-    level = meeting(block.op, load)[0]
+    level = common_ancestor(block.op, load)[0]
     if missing := uncovered(of_op(load), writes, level):
         refuse(
             load,
-            f'{where} reads {missing}, which block "{block.name}" has '
-            "not computed in the same iteration of the loops around both",
+            f'{where} reads {missing}, which block "{block.name}" has not computed in the same '
+            "iteration of their common loops",
             counterexample=missing,
-            fix=APART if is_loop(level) else "",
+            fix=SEPARATE_NESTS if is_loop(level) else "",
         )
     inputs = {a.buffer for a in payload.inputs()}
-    if (clash := written_within(span(block.op, load), inputs)) is not None:
+    if (clash := first_write(ops_between(block.op, load), inputs)) is not None:
         refuse(
             clash.op,
-            f'{Buffer(clash.buffer).name} is written between block "{block.name}", '
-            f"which reads it, and {where}: computed there, {buffer.name} would differ",
-            fix=f'reverse_compute_inline of the reader computes it where block "{block.name}" stands',
+            f'{Buffer(clash.buffer).name} is written between block "{block.name}", which reads it, '
+            f"and {where}: inlined, {buffer.name} would differ",
+            fix=f'reverse_compute_inline of the reader computes it in place of block "{block.name}"',
         )
     check_visible(payload, load)
 
@@ -134,7 +137,7 @@ def _reader_name(load: ir.Operation) -> str:
     return f'block "{owner.name}"' if isinstance(owner, Block) else "a statement outside any block"
 
 
-def _inline_at(payload: Payload, inverse: Inverse, load: ir.Operation) -> None:
+def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -> None:
     if load.name == "affine.load":
         iters = inverse.at_access(of_op(load)[0])
     else:
@@ -142,20 +145,20 @@ def _inline_at(payload: Payload, inverse: Inverse, load: ir.Operation) -> None:
         if found is None:
             refuse(
                 load,
-                f"{_reader_name(load)} reads {payload.buffer.name} at an index that is not "
-                f'affine, which cannot be solved for the iters of block "{payload.block.name}"',
+                f"{_reader_name(load)} reads {payload.buffer.name} at a non-affine index, which cannot be "
+                f'solved for the iters of block "{payload.block.name}"',
                 provable=False,
-                fix=f'compute_at takes block "{payload.block.name}" to its reader, and keeps {payload.buffer.name}',
+                fix=f'compute_at moves block "{payload.block.name}" to its reader and keeps {payload.buffer.name}',
             )
         iters = found
     with load.location:
-        value = clone_steps(payload, load, iters)
+        value = clone_expression(payload, load, iters)
     load.results[0].replace_all_uses_with(value)
     edit.erase(load)
 
 
 def remove(block: Block, buffer: Buffer, scope: Scope) -> None:
-    """Erase a block, the loops that are left empty, and the buffer nothing uses any more."""
+    """Erase a block, its loops that are left empty, and its buffer if unused."""
     alloc = buffer.op
     edit.prune(block.outermost, scope.op)
     if alloc is not None:

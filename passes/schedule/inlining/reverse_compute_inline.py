@@ -1,4 +1,4 @@
-"""reverse_compute_inline: a block that works on the result of another is merged into it."""
+"""reverse_compute_inline: inline an elementwise consumer into its producer."""
 
 from __future__ import annotations
 
@@ -29,54 +29,54 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.inlining.block_expression import (
+    BlockExpression,
     Inverse,
-    Payload,
     check_visible,
-    clone_steps,
+    clone_expression,
+    expression_of,
     inverse_of,
-    payload_of,
-    sees,
+    is_visible,
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
 from tir_mlir.passes.schedule.legality import (
-    IN_INIT,
-    UNDER_ONE,
+    DECOMPOSE_REDUCTION,
+    MOVE_UNDER_ONE_LOOP,
     Scope,
+    accessed_elements,
+    cache_write_first,
     check_complete,
     children,
-    comes_before,
-    elements,
-    inlined,
-    meeting,
-    own_copy,
-    projected,
+    common_ancestor,
+    elements_over,
+    first_write,
+    inline_producer,
+    ops_between,
+    runs_before,
     scope_of,
-    shown_element,
-    span,
+    smallest_element,
     writers,
-    written_within,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
-_INTO_A_SUM = "fuse_reduction_epilogue merges what adds to the sum; else reverse_compute_at"
+_FUSE_EPILOGUE = "fuse_reduction_epilogue merges an addition to it; otherwise reverse_compute_at"
 
 
 @primitive("reverse_compute_inline")
 def reverse_compute_inline(block: Block) -> None:
-    """Merge a block into the one that computes what it reads; the buffer between them goes.
+    """Merge a consumer into the block that produces its input, and erase the intermediate buffer.
 
         for i in range(n):                            for i in range(n):
             with T.block("B"): B[vi] = f(A[vi])           with T.block("B"): C[vi] = g(f(A[vi]))
         for i in range(n):                       ->
             with T.block("C"): C[vi] = g(B[vi])
 
-    The merged block keeps the name and the iters of the producer; where the block read only a part of what that
-    computes, a guard leaves out the rest. Every element of the result gets the value it got before.
+    The merged block keeps the name and iters of the producer. If the consumer reads only part of what the producer
+    computes, a guard excludes the rest. Every element of the result gets the same value as before.
 
-    Requires: both bodies are one store of a pure value, all iters spatial, no init; the block reads one buffer
-    computed in the scope, always at the same index, which tells its iters, and has no guard; nothing else uses that
-    buffer, nothing between the two touches the result or writes what the block reads; what the block reads of the
-    buffer is exactly what the producer computes, or a part that a guard on the producer can single out.
+    Requires: both bodies are one store of a pure value, all iters spatial, no init; the consumer reads one buffer
+    computed in the scope, always at the same index, which determines its iters, and has no guard; nothing else uses
+    that buffer; no op between the two accesses the result or writes an input of the consumer; the consumer reads
+    exactly what the producer computes, or a part that a guard on the producer can select.
     """
     with frozen():
         pair = _pair(block)
@@ -91,7 +91,7 @@ def reverse_compute_inline(block: Block) -> None:
     if conditions:
         _guard(_found(scope, producer_id), conditions)
     merged = _found(scope, producer_id)
-    iter_kinds(merged)  # an iter of the producer may say nothing of where the consumer writes
+    iter_kinds(merged)  # an iter of the producer may not affect the index that the consumer writes
     fold_known(merged.op)
     _shrink(merged)
 
@@ -105,58 +105,60 @@ def _found(scope: Scope, number: int) -> Block:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A producer, the consumer to be merged into it, its loads of the buffer between, and its iters by element."""
+    """A producer, the consumer to merge into it, the loads of the buffer between them, and the consumer's iters by
+    element.
+    """
 
-    producer: Payload
-    consumer: Payload
+    producer: BlockExpression
+    consumer: BlockExpression
     loads: list[ir.Operation]
     inverse: Inverse
 
 
 def _pair(block: Block) -> _Pair:
-    consumer = payload_of(block)
+    consumer = expression_of(block)
     check_complete(block)
     inverse_of(block, consumer.indices)
     check(
         block.where is None,
         block,
-        f'block "{block.name}" has a guard (T.where); the merged block would lose it: split so that it divides',
+        f'block "{block.name}" has a guard (T.where), which the merged block would lose: split by '
+        "factors that divide the extent",
     )
     scope = scope_of(block)
     check(
         block in children(scope),
         block,
-        f'block "{block.name}" stands in an init region; only blocks of a body can be merged',
-        IN_INIT,
+        f'block "{block.name}" is in an init region; only blocks of a body can be merged',
+        DECOMPOSE_REDUCTION,
     )
-    buffer = _made_here(consumer, scope)
+    buffer = _intermediate(consumer, scope)
     found = writers(scope, buffer.value)
     if len(found) != 1:
         text = f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer"
-        refuse(block, text, fix=_way_to_one(found))
-    producer = payload_of(found[0], _INTO_A_SUM)
+        refuse(block, text, fix=_fix_writers(found))
+    producer = expression_of(found[0], _FUSE_EPILOGUE)
     check_complete(found[0])
     inverse_of(producer.block, producer.indices)
     home = buffer.op
     if home is None or enclosing_block(home) != scope:
         refuse(
             found[0],
-            f'block "{found[0].name}" computes {buffer.name}, which is not '
-            "allocated in its scope: others see it, so it must be stored",
-            fix=UNDER_ONE,
+            f'block "{found[0].name}" computes {buffer.name}, which is visible outside its scope, so it must be stored',
+            fix=MOVE_UNDER_ONE_LOOP,
         )
     loads = _loads(buffer, producer, consumer)
     return _Pair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
 
 
-def _way_to_one(found: list[Block]) -> str:
-    """Of a buffer with several writers."""
+def _fix_writers(found: list[Block]) -> str:
+    """Fix for a buffer with several writers."""
     if any(i.kind == "R" for b in found for i in b.iters):
-        return f"before decompose_reduction, {_INTO_A_SUM}"
-    return "in the program, let one block write all of it, T.if_then_else choosing the value"
+        return f"before decompose_reduction, {_FUSE_EPILOGUE}"
+    return "in the program, let one block write all of it, using T.if_then_else to select the value"
 
 
-def _made_here(consumer: Payload, scope: Scope) -> Buffer:
+def _intermediate(consumer: BlockExpression, scope: Scope) -> Buffer:
     """The one buffer that a block reads and its scope computes."""
     found = [Buffer(b) for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
     names = ", ".join(b.name for b in found) or "none"
@@ -164,28 +166,28 @@ def _made_here(consumer: Payload, scope: Scope) -> Buffer:
         len(found) == 1,
         consumer.block,
         f'block "{consumer.block.name}" must read exactly one buffer that the scope computes; it reads {names}',
-        "compute_inline of the producers of the others first" if found else inlined(consumer.block),
+        "compute_inline the producers of the others first" if found else inline_producer(consumer.block),
     )
     return found[0]
 
 
-def _loads(buffer: Buffer, producer: Payload, consumer: Payload) -> list[ir.Operation]:
-    """The loads of the buffer, all in the consumer and at one index."""
+def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression) -> list[ir.Operation]:
+    """The loads of the buffer. Refuses loads outside the consumer, or at more than one index."""
     loads = [u.owner.operation for u in buffer.value.uses if u.owner.operation != producer.store]
     for load in loads:
         if load.name != "affine.load":
             text = f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only"
-            refuse(load, text, fix=inlined(producer.block))
+            refuse(load, text, fix=inline_producer(producer.block))
         if not walk.is_inside(load, consumer.block.op):
             text = f'{buffer.name} is also read outside block "{consumer.block.name}", so it must stay'
-            refuse(load, text, fix=inlined(producer.block))
+            refuse(load, text, fix=inline_producer(producer.block))
     first = access_indices(loads[0])
     for load in loads[1:]:
         if not all(a.same(b) for a, b in zip(first, access_indices(load), strict=True)):
             refuse(
                 load,
                 f'block "{consumer.block.name}" reads {buffer.name} at several indices; merging needs a single one',
-                fix=inlined(producer.block),
+                fix=inline_producer(producer.block),
             )
     return loads
 
@@ -193,20 +195,19 @@ def _loads(buffer: Buffer, producer: Payload, consumer: Payload) -> list[ir.Oper
 def _check_between(pair: _Pair) -> None:
     """Refuse unless the consumer may run as early as the producer."""
     producer, consumer = pair.producer.block, pair.consumer.block
-    behind = comes_before(producer.op, consumer.op)
+    behind = runs_before(producer.op, consumer.op)
     check(
         behind,
         consumer,
-        f'block "{consumer.name}" does not run after block '
-        f'"{producer.name}" in each iteration of the loops around both',
+        f'block "{consumer.name}" does not run after block "{producer.name}" in each iteration of their common loops',
     )
-    between = span(producer.op, consumer.op)
+    between = ops_between(producer.op, consumer.op)
     inputs = {a.buffer for a in pair.consumer.inputs()} - {pair.producer.buffer.value}
-    if (clash := written_within(between, inputs)) is not None:
+    if (clash := first_write(between, inputs)) is not None:
         refuse(
             clash.op,
-            f'{Buffer(clash.buffer).name}, which block "{consumer.name}" '
-            f'reads, is written between block "{producer.name}" and it',
+            f'{Buffer(clash.buffer).name}, which block "{consumer.name}" reads, is written between '
+            f'block "{producer.name}" and it',
         )
     result = pair.consumer.buffer
     for op in between:
@@ -214,67 +215,71 @@ def _check_between(pair: _Pair) -> None:
             if access.buffer == result.value and access.op != pair.consumer.store:
                 refuse(
                     access.op,
-                    f'{result.name}, which block "{consumer.name}" writes, is used between '
-                    f'block "{producer.name}" and it; written earlier, it would not be the same',
-                    fix=own_copy(consumer),
+                    f'{result.name}, which block "{consumer.name}" writes, is used between block '
+                    f'"{producer.name}" and it; writing it earlier would change that',
+                    fix=cache_write_first(consumer),
                 )
     check_visible(pair.consumer, pair.producer.store)
     check(
-        sees(pair.producer.store, result.value), consumer, f'{result.name} is allocated after block "{producer.name}"'
+        is_visible(pair.producer.store, result.value),
+        consumer,
+        f'{result.name} is allocated after block "{producer.name}"',
     )
 
 
-# --- the part of the producer that is used --------------------------------------------------------------------------
+# --- the part of the producer that is read ----------------------------------------------------------------------------
 
 
 def _conditions(pair: _Pair) -> list[Constraint]:
-    """What must hold for the producer's iters so that it computes just what the consumer reads; usually nothing."""
+    """Conditions on the producer's iters under which it computes exactly what the consumer reads; usually none."""
     producer, consumer = pair.producer.block, pair.consumer.block
-    level = meeting(producer.op, consumer.op)[0]
-    store, load = of_op(pair.producer.store)[0], _as_run(pair)
+    level = common_ancestor(producer.op, consumer.op)[0]
+    store, load = of_op(pair.producer.store)[0], _unconditional(pair)
     with question(f'whether block "{consumer.name}" reads what block "{producer.name}" computes'):
-        made, made_in = elements(store, level)
-        read, read_in = elements(load, level)
+        made, made_in = accessed_elements(store, level)
+        read, read_in = accessed_elements(load, level)
         if not (made_in.exact and read_in.exact):
-            refuse(consumer, "a condition around the blocks is beyond what can be decided", provable=False)
+            refuse(consumer, "a condition around the blocks is too complex to decide", provable=False)
         if not (missing := read.subtract(made)).is_empty():
             refuse(
                 consumer,
-                f'block "{consumer.name}" needs {(lacks := shown_element(load.buffer, missing))}, which block '
-                f'"{producer.name}" has not computed in the same iteration of the loops around both',
+                f'block "{consumer.name}" needs {(lacks := smallest_element(load.buffer, missing))}, which '
+                f'block "{producer.name}" has not computed in the same iteration of their common loops',
                 counterexample=lacks,
-                fix=inlined(producer) if parent_op(pair.loads[0]) != consumer.op else "",
+                fix=inline_producer(producer) if parent_op(pair.loads[0]) != consumer.op else "",
             )
         if made.is_subset(read):
             return []
-        conditions = _singled_out(pair)
+        conditions = _select_conditions(pair)
         dom = domain(producer.op)
         made = _restricted(pair, conditions, level)
         if not made.is_equal(read):
             extra = made.subtract(read)
             refuse(
                 consumer,
-                f'block "{producer.name}" also computes {shown_element(load.buffer, extra)}, '
-                f'which block "{consumer.name}" does not read in the same iteration '
-                "of the loops around both; no guard on its iters tells them apart",
-                fix=inlined(producer),
+                f'block "{producer.name}" also computes {smallest_element(load.buffer, extra)}, which block '
+                f'"{consumer.name}" does not read in the same iteration of their common loops; no guard '
+                "on its iters separates the two",
+                fix=inline_producer(producer),
             )
         return [c for c in conditions if not holds(dom, c.index, c.is_eq)]
 
 
-def _as_run(pair: _Pair) -> Access:
-    """The consumer's load as if every iteration made it: an iteration that leaves it out must run as well."""
+def _unconditional(pair: _Pair) -> Access:
+    """The consumer's load as an unconditional one."""
     load = of_op(pair.loads[0])[0]
     return replace(load, op=pair.consumer.store)
 
 
-def _singled_out(pair: _Pair) -> list[Constraint]:
-    """The stored element lies in the consumer's domain, in terms of the loops around the producer."""
+def _select_conditions(pair: _Pair) -> list[Constraint]:
+    """The conditions under which the stored element lies in the consumer's domain, over the loops around the
+    producer.
+    """
     element = pair.producer.indices
     iters = pair.inverse.at_values(element)
     if iters is None:
-        text = "the part that is used has no simple guard on the producer's iters"
-        refuse(pair.consumer.block, text, provable=False, fix=inlined(pair.producer.block))
+        text = "the part that is read has no simple guard on the producer's iters"
+        refuse(pair.consumer.block, text, provable=False, fix=inline_producer(pair.producer.block))
     bound = {i.var: i.binding for i in pair.producer.block.iters}
     found: list[Constraint] = []
     for it in pair.consumer.block.iters:
@@ -286,16 +291,16 @@ def _singled_out(pair: _Pair) -> list[Constraint]:
 
 
 def _restricted(pair: _Pair, conditions: list[Constraint], level: ir.Operation) -> isl.Map:
-    """{ loops at and above `level` -> elements } of the producer, where some conditions hold."""
+    """{ loops at and above `level` -> elements } of the producer, under some conditions."""
     store = of_op(pair.producer.store)[0]
     dom = access_domain(store, extra=[c.index for c in conditions])
     for c in conditions:
         dom.set = dom.set.intersect(constraint_set(dom, c))
-    return projected(dom, store, level)
+    return elements_over(dom, store, level)
 
 
 def _guard(block: Block, conditions: list[Constraint]) -> None:
-    """Put conditions on a block."""
+    """Add conditions to the guard of a block."""
     if (old := block.where) is not None:
         edit.rebuild_guard(old, [*walk.constraints(old), *conditions])
     else:
@@ -305,10 +310,10 @@ def _guard(block: Block, conditions: list[Constraint]) -> None:
 
 
 def _shrink(block: Block) -> None:
-    """Cut the domain of each iter to the values that loops bind it to: the result, unlike the buffer, must be all
-    written, but for what a guard leaves out.
+    """Shrink the domain of each iter to the values that its loops reach, since the result, unlike the buffer, must be
+    covered except where a guard excludes elements.
 
-    An iter is left as it is where these values have no single expression.
+    An iter whose values have no single expression is unchanged.
     """
     if full_box.is_full_box(block):
         return
@@ -342,16 +347,16 @@ def _set_domain(block: Block, lows: list[Index], extents: list[Index]) -> None:
     block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
 
 
-# --- the edit -------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
 def _merge(pair: _Pair) -> None:
-    """Store the consumer's result where the producer stored the buffer."""
+    """Store the consumer's result in place of the producer's store."""
     store, consumer = pair.producer.store, pair.consumer
     iters = pair.inverse.at_access(of_op(store)[0])
     given: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
     with consumer.store.location:
-        value = clone_steps(consumer, store, iters, given)
+        value = clone_expression(consumer, store, iters, given)
         with ir.InsertionPoint(store):
             create.store(value, consumer.buffer.value, [i.substitute(iters) for i in consumer.indices])
     edit.erase(store)

@@ -1,1 +1,3 @@
-"""Primitives on the layout, storage scope, alignment and element type of buffers and blocks."""
+"""Primitives on buffer properties and index maps: transform_layout with padding, transform_block_layout, storage
+scope, alignment, element type.
+"""

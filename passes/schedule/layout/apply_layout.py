@@ -1,4 +1,4 @@
-"""A buffer in another layout: which map, over which sizes, and everything that uses the buffer turned to it."""
+"""Apply an index map to a buffer: its declaration, every access, declared regions, and sizes read from its shape."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from tir_mlir.dialect.ir import (
     trim,
 )
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
-from tir_mlir.passes.schedule.edits import written_out
-from tir_mlir.passes.schedule.legality import ASSUMED, to_copy
+from tir_mlir.passes.schedule.edits import emit_index
+from tir_mlir.passes.schedule.legality import ASSUME_SIZES, copy_view
 from tir_mlir.passes.schedule.registry import refuse
 
 AffineExpr = ir.AffineExpr
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """A map over a box whose extents are expressions of a program's sizes, `symbols` in the order of the box."""
+class LayoutChange:
+    """An index map over a box with symbolic extents; `symbols` are the sizes, in the order of the box."""
 
     map: IndexMap
     layout: Layout
     symbols: tuple[ir.Value, ...]
 
     @staticmethod
-    def over(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> Mapped:
-        """The map over [0, extent) of each dimension, in the function around an op."""
+    def over(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> LayoutChange:
+        """The map over [0, extent) in each dimension, in the function that contains `op`."""
         dom = sets.sizes(op)
         by_name = symbols_by_name(op)
         symbols = [by_name[name] for name in dom.params]
         exprs = tuple(_over(e, symbols) for e in extents)
-        return Mapped(map_, map_.layout(Box(exprs, tuple(dom.params), dom.set.params())), tuple(symbols))
+        return LayoutChange(map_, map_.layout(Box(exprs, tuple(dom.params), dom.set.params())), tuple(symbols))
 
     @cached_property
     def shape(self) -> list[Index]:
@@ -60,15 +60,15 @@ class Mapped:
         return [trim(e, self.symbols) for e in self.layout.shape]
 
     def back(self, values: Sequence[Index]) -> list[Index]:
-        """The old indices of a place, as expressions of its new indices."""
+        """The old indices of an element, as expressions of its new indices."""
         return [self._at(e, values) for e in self.map.inverse_exprs(self.layout)]
 
     def holes_text(self) -> str:
-        """Where no point goes, in words."""
+        """The indices that no element maps to, as text."""
         return repr(Predicate.of(self.map.result_names(), self.layout.box.params, self.layout.padding))
 
     def conditions(self, conjunction: Conjunction, values: Sequence[Index]) -> list[Constraint]:
-        """A condition on new indices, for some values of them."""
+        """Conditions on the new indices, for given values of them."""
         return [Constraint(self._at(e, values), is_eq) for e, is_eq in conjunction]
 
     def _at(self, expr: ir.AffineExpr, values: Sequence[Index]) -> Index:
@@ -82,33 +82,36 @@ class Mapped:
 
 
 def _over(index: Index, symbols: Sequence[ir.Value]) -> ir.AffineExpr:
-    """An expression of sizes over the list of all sizes."""
+    """An expression over sizes, with operands in the order of `symbols`."""
     swap = [AffineExpr.get_dim(symbols.index(v)) for v in index.values]
     return index.expr.compose(ir.AffineMap.get(len(symbols), 0, swap)) if swap else index.expr
 
 
-# --- what stands in the way -------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def check_users(buffer: Buffer) -> None:
-    """Refuse a buffer that something sees as a whole: a view, a pointer, a call."""
+    """Refuse a buffer that is used as a whole: by a view, a pointer or a call."""
     if buffer.is_param and "strided" in str(buffer.type.layout):
-        text = f"the strides of {buffer.name} are given by its caller; only row-major buffers change their layout"
-        refuse(None, text, fix="cache_read or cache_write makes a row-major copy, whose layout may change")
+        text = f"the strides of {buffer.name} are given by its caller; only the layout of row-major buffers can change"
+        refuse(None, text, fix="cache_read or cache_write makes a row-major copy, whose layout can change")
     for use in buffer.value.uses:
         user = use.owner.operation
         if user.name == "memref.subview":
             shown = attrs.get(user, attrs.NAME, "a view")
-            text = f"{shown} is a region of {buffer.name} (T.match_buffer), which another layout would take apart"
-            refuse(user, text, fix=to_copy(buffer.name))
+            text = (
+                f"{shown} is a region of {buffer.name} (T.match_buffer), which would not be contiguous in "
+                "another layout"
+            )
+            refuse(user, text, fix=copy_view(buffer.name))
         if user.name not in ("affine.load", "affine.store", "memref.load", "memref.store", "memref.dim"):
             what = "a pointer into it" if user.name.startswith("memref.extract_") else user.name
-            text = f"{buffer.name} is not only loaded and stored: {what} relies on its layout"
-            refuse(user, text, fix=to_copy(buffer.name))
+            text = f"{buffer.name} is not only loaded and stored: {what} depends on its layout"
+            refuse(user, text, fix=copy_view(buffer.name))
 
 
-def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
-    """Refuse a map that makes an extent negative: 2 * n - 1 is, of a buffer without elements."""
+def check_extents(buffer: Buffer, change: LayoutChange, block: Block) -> None:
+    """Refuse a map that gives a negative extent: 2 * n - 1 is, for a buffer without elements."""
     dom = sets.sizes(block.op)
     for number, extent in enumerate(change.shape):
         if extent.as_constant() is not None:
@@ -120,13 +123,13 @@ def check_extents(buffer: Buffer, change: Mapped, block: Block) -> None:
             refuse(
                 block,
                 f"the map {change.map} gives dimension {number} of the new {buffer.name} a negative extent at {at}",
-                fix=ASSUMED,
+                fix=ASSUME_SIZES,
             )
 
 
 @dataclass(frozen=True)
-class Known:
-    """Where a size is known from after the change: `value.shape[axis]` is what `dim` said, or `size` itself."""
+class SizeSource:
+    """How a size is known after the change: as `value.shape[axis]`, replacing `dim`, or as `size` itself."""
 
     dim: ir.Operation
     size: ir.Operation
@@ -135,13 +138,13 @@ class Known:
     is_size: bool
 
 
-def sizes_known(buffer: Buffer, change: Mapped) -> list[Known]:
-    """Where the sizes that come from the shape of a buffer come from now. Refuses when nothing tells them any more."""
+def size_sources(buffer: Buffer, change: LayoutChange) -> list[SizeSource]:
+    """How the sizes read from the shape of a buffer are known afterwards. Refuses sizes that no shape determines."""
     users = [use.owner.operation for use in buffer.value.uses]
-    return [_known(op, buffer, change) for op in users if op.name == "memref.dim"]
+    return [_size_source(op, buffer, change) for op in users if op.name == "memref.dim"]
 
 
-def _known(dim: ir.Operation, buffer: Buffer, change: Mapped) -> Known:
+def _size_source(dim: ir.Operation, buffer: Buffer, change: LayoutChange) -> SizeSource:
     named = [u.owner.operation for u in dim.results[0].uses if is_size(u.owner.operation)]
     size = dim if is_size(dim) or not named else named[0]
     places = [(buffer.value, axis, extent) for axis, extent in enumerate(change.shape)]
@@ -152,17 +155,17 @@ def _known(dim: ir.Operation, buffer: Buffer, change: Mapped) -> Known:
     for what, is_itself in ((wanted, False), (Index.of(size.results[0]), True)):
         for value, axis, extent in places:
             if extent.same(what):
-                return Known(dim, size, value, axis, is_itself)
+                return SizeSource(dim, size, value, axis, is_itself)
     name = attrs.get(size, attrs.NAME, "a size")
     refuse(
         None,
-        f"{name} is known from the extent of {buffer.name} alone, and its new extents do not tell it; "
-        f"pass {name} in the shape of another parameter, or as a scalar",
+        f"{name} is known from the extent of {buffer.name} alone, and its new extents do not "
+        f"determine it; pass {name} in the shape of another parameter, or as a scalar",
     )
 
 
-def _read_from(known: Known, old: Buffer, new: Buffer) -> None:
-    """Read a size where it is known from now on."""
+def _replace_size(known: SizeSource, old: Buffer, new: Buffer) -> None:
+    """Replace a size by its new source."""
     dim, size = known.dim, known.size
     value = new.value if known.value == old.value else known.value
     with ir.InsertionPoint(dim), dim.location:
@@ -184,26 +187,26 @@ def _number(value: ir.Value) -> int:
     return ir.IntegerAttr(value.owner.attributes["value"]).value  # type: ignore[union-attr]
 
 
-# --- the edit ---------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def relaid(buffer: Buffer, change: Mapped) -> Buffer:
-    """Give a buffer the new layout, everywhere: declaration, accesses, declared regions. Then: `settle`."""
+def apply_layout(buffer: Buffer, change: LayoutChange) -> Buffer:
+    """Change the layout of a buffer: declaration, accesses, declared regions. Call `settle` afterwards."""
     func = func_of(owner_op(buffer.value)).op
     regions = _declared(func, buffer)
-    indices = {op: _mapped(op, change) for op in _accesses(buffer)}
+    indices = {op: _new_indices(op, change) for op in _accesses(buffer)}
     new = _new_declaration(buffer, change)
     for op, where in indices.items():
-        _turn(op, new, where)
+        _redirect(op, new, where)
     for block, key, found in regions:
         _declare_again(block, key, found, buffer, new)
     return new
 
 
-def settle(old: Buffer, new: Buffer, known: Sequence[Known]) -> None:
-    """Read sizes where they are known now, and drop the old declaration. Last: the sizes may be made anew."""
+def finish_layout(old: Buffer, new: Buffer, known: Sequence[SizeSource]) -> None:
+    """Replace sizes by their new sources and erase the old declaration. Must be last, as it may recreate sizes."""
     for one in known:
-        _read_from(one, old, new)
+        _replace_size(one, old, new)
     if new.value != old.value and old.op is not None:
         edit.erase(old.op)
 
@@ -213,17 +216,17 @@ def _accesses(buffer: Buffer) -> list[ir.Operation]:
     return [op for op in dict.fromkeys(found) if op.name != "memref.dim"]
 
 
-def _mapped(op: ir.Operation, change: Mapped) -> list[Index]:
+def _new_indices(op: ir.Operation, change: LayoutChange) -> list[Index]:
     """The new indices of a load or store, simplified under the ranges that hold there."""
     if op.name not in AFFINE_ACCESS:
         start = 2 if "store" in op.name else 1
         return change.map.map_indices([Index.of(v) for v in list(op.operands)[start:]])
     found = [Index.wrap(i) for i in change.map.map_indices(access_indices(op))]
-    return simplified(op, found)
+    return simplify_indices(op, found)
 
 
-def simplified(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
-    """Indices at an op in their simplest form: iters in their domains, loops in their ranges."""
+def simplify_indices(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
+    """Indices at an op, simplified under the domains of iters and the ranges of loops."""
     box = None
     found = []
     for index in indices:
@@ -236,8 +239,8 @@ def simplified(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
     return found
 
 
-def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:
-    """The buffer itself with its new shape: a parameter keeps its place, an allocation is made anew at its own."""
+def _new_declaration(buffer: Buffer, change: LayoutChange) -> Buffer:
+    """The buffer with its new shape: a parameter is retyped in place, an allocation is recreated."""
     sizes = [n if (n := d.as_constant()) is not None else d for d in change.shape]
     type_ = create.memref_type(sizes, buffer.dtype, buffer.scope)
     if buffer.op is None:
@@ -256,8 +259,8 @@ def _new_declaration(buffer: Buffer, change: Mapped) -> Buffer:
     return Buffer(made)
 
 
-def _declare_parameter(buffer: Buffer, change: Mapped) -> None:
-    """The type of the function, and the symbolic shape in the attributes of the parameter."""
+def _declare_parameter(buffer: Buffer, change: LayoutChange) -> None:
+    """Update the type of the function, and the symbolic shape in the attributes of the parameter."""
     func = func_of(owner_op(buffer.value))
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
     func.op.attributes["function_type"] = ir.TypeAttr.get(type_)
@@ -271,19 +274,19 @@ def _declare_parameter(buffer: Buffer, change: Mapped) -> None:
         own[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(used), exprs))
         names = {v: n for n, v in func.symbols.items()}
         own[attrs.SYMS] = [names[v] for v in used]
-    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(_kept(f)) for f in facts])
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(_as_attributes(f)) for f in facts])
 
 
-def _kept(facts: dict[str, Any]) -> dict[str, Any]:
-    """Attribute values that `attrs.from_attr` took out of their attribute, back in one."""
+def _as_attributes(facts: dict[str, Any]) -> dict[str, Any]:
+    """Attribute values unpacked by `attrs.from_attr`, as one attribute again."""
     return {k: ir.AffineMapAttr.get(v) if isinstance(v, ir.AffineMap) else v for k, v in facts.items()}
 
 
-def _turn(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
-    """Replace a load or store by one of the buffer at other indices."""
+def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
+    """Replace a load or store by one of the same buffer at other indices."""
     with ir.InsertionPoint(op), op.location:
         affine = op.name in AFFINE_ACCESS
-        places = [] if affine else [written_out(Index.wrap(i)) for i in indices]
+        places = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
         if "store" in op.name and affine:
             create.store(op.operands[0], buffer.value, indices)
         elif "store" in op.name:
@@ -304,7 +307,7 @@ def _keep_name(op: ir.Operation, value: ir.Value) -> None:
 
 
 def _declared(func: ir.Operation, buffer: Buffer) -> list[tuple[Block, str, list[Region]]]:
-    """The blocks that declare what they touch of a buffer."""
+    """The blocks that declare regions of a buffer."""
     found = []
     for block in all_blocks(func):
         for key in (attrs.READS, attrs.WRITES):
@@ -315,7 +318,7 @@ def _declared(func: ir.Operation, buffer: Buffer) -> list[tuple[Block, str, list
 
 
 def _declare_again(block: Block, key: str, found: list[Region], old: Buffer, new: Buffer) -> None:
-    """The same declaration with what the block touches of the buffer now."""
+    """Declare the regions of a block again after the change."""
     actual = computed(Block(block.op))[0 if key == attrs.READS else 1]
     own = next((r for r in actual if r.buffer == new), None)
     kept = [own if r.buffer == old else r for r in found]

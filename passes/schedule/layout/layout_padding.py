@@ -1,4 +1,4 @@
-"""What stands in the places of a new layout that no element goes to: written by the producer, after it, or promised."""
+"""Fill the padding of a new layout: by the producer, by a block after it, or as an assumption on an input."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.dialect.index_maps import IndexMap, Number, Padding
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, convert, create, dtypes
 from tir_mlir.dialect.presburger import dim_factors
-from tir_mlir.passes.schedule.layout.apply_layout import Mapped
+from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 from tir_mlir.passes.schedule.registry import refuse
 
 
 @dataclass(frozen=True)
-class Filling:
-    """The value of the padding as a function of the new indices, and where the padding is."""
+class PaddingValue:
+    """The value of the padding as a function of the new indices, and the conditions that hold in the padding."""
 
-    change: Mapped
+    change: LayoutChange
     value: IndexMap
     padding: Padding
     dtype: str
 
     @property
     def names(self) -> list[str]:
-        """Names of the new dimensions: what loops over them are called."""
+        """Names of the new dimensions, for the loops over them."""
         return self.change.map.result_names()
 
     def make(self, values: Sequence[Index]) -> ir.Value:
-        """The value at some new indices, at the insertion point."""
+        """Emit the value at the given new indices."""
         type_ = dtypes.to_mlir(self.dtype)
         found = self.value.map_indices(values)[0]
         number = found.as_constant() if isinstance(found, Index) else found
@@ -44,18 +44,18 @@ class Filling:
         return convert(whole, self.dtype)
 
     def chosen(self, values: Sequence[Index], other: Callable[[], ir.Value]) -> ir.Value:
-        """The padding where the new indices lie in it, else what `other` makes, at the insertion point."""
+        """Emit the padding value where the new indices lie in the padding, else the value of `other`."""
         pieces, kept = self.padding.pieces, self.padding.kept
         if len(pieces) == 1:
-            return _either(self.change.conditions(pieces[0], values), lambda: self.make(values), other, self.dtype)
+            return _emit_choice(self.change.conditions(pieces[0], values), lambda: self.make(values), other, self.dtype)
         if kept is not None:
-            return _either(self.change.conditions(kept, values), other, lambda: self.make(values), self.dtype)
-        rest = Filling(self.change, self.value, Padding(pieces[1:], None, never=False), self.dtype)
+            return _emit_choice(self.change.conditions(kept, values), other, lambda: self.make(values), self.dtype)
+        rest = PaddingValue(self.change, self.value, Padding(pieces[1:], None, never=False), self.dtype)
         here = self.change.conditions(pieces[0], values)
-        return _either(here, lambda: self.make(values), lambda: rest.chosen(values, other), self.dtype)
+        return _emit_choice(here, lambda: self.make(values), lambda: rest.chosen(values, other), self.dtype)
 
 
-def _either(
+def _emit_choice(
     conditions: Sequence[Constraint], then: Callable[[], ir.Value], other: Callable[[], ir.Value], dtype: str
 ) -> ir.Value:
     """`T.if_then_else(conditions, then, other)`."""
@@ -66,27 +66,27 @@ def _either(
     return op.results[0]
 
 
-def filling(block: Block, change: Mapped, buffer: Buffer, given: Any, padding: Padding) -> Filling:
-    """What the user gave as the value of the padding, made sure to be of the buffer's type."""
+def padding_value(block: Block, change: LayoutChange, buffer: Buffer, given: Any, padding: Padding) -> PaddingValue:
+    """The user's padding value, checked against the type of the buffer."""
     rank = len(change.layout.exprs)
     try:
         map_ = IndexMap.wrap(_constant(given, rank) or given, rank)
     except TypeError:
-        refuse(block, f"the value of padding is a number or a map of the new indices, not {short_repr(given)}")
+        refuse(block, f"the padding value is a number or a map of the new indices, not {short_repr(given)}")
     except TirError as error:
-        refuse(block, f"the value of padding: {error}")
+        refuse(block, f"the padding value: {error}")
     dtype = getattr(given, "dtype", None)
     if isinstance(dtype, str) and dtype != buffer.dtype:
-        text = f"{buffer.name} holds {buffer.dtype}; {given} as the value of its padding is of type {dtype}"
-        refuse(block, text, fix=f"give a plain number: it takes the type of {buffer.name}")
+        text = f"{buffer.name} has type {buffer.dtype}; {given} as its padding value has type {dtype}"
+        refuse(block, text, fix=f"pass a plain number: it takes the type of {buffer.name}")
     if len(map_.terms) != 1:
-        refuse(block, f"the value of padding is one expression; {map_} gives {len(map_.terms)}")
+        refuse(block, f"the padding value is one expression; {map_} gives {len(map_.terms)}")
     _check_fits(block, buffer, map_)
-    return Filling(change, map_, padding, buffer.dtype)
+    return PaddingValue(change, map_, padding, buffer.dtype)
 
 
 def _constant(given: Any, rank: int) -> IndexMap | None:
-    """A number as a map that gives it everywhere."""
+    """A number as a constant map."""
     item = given.item() if isinstance(given, np.generic) else given
     if not isinstance(item, (int, float)):
         return None
@@ -94,26 +94,28 @@ def _constant(given: Any, rank: int) -> IndexMap | None:
 
 
 def _check_fits(block: Block, buffer: Buffer, map_: IndexMap) -> None:
-    """Refuse a value that the type of the buffer cannot hold."""
+    """Refuse a value that the element type of the buffer cannot represent."""
     term = map_.terms[0]
     number = term.value if isinstance(term, Number) else None
     if buffer.dtype == "bool" and number not in (0, 1):
-        refuse(block, f"{buffer.name} holds bool; {map_} as the value of its padding is none", fix="give True or False")
+        refuse(
+            block, f"{buffer.name} has type bool; {map_} as its padding value is not a bool", fix="use True or False"
+        )
     if isinstance(number, float) and not dtypes.is_float(buffer.dtype):
-        text = f"{buffer.name} holds {buffer.dtype}; {number} as the value of its padding is a float"
-        refuse(block, text, fix="give a whole number")
+        text = f"{buffer.name} has type {buffer.dtype}; {number} as its padding value is a float"
+        refuse(block, text, fix="use an integer")
     if isinstance(number, int) and not dtypes.is_float(buffer.dtype) and buffer.dtype != "bool":
         limit = 1 << (dtypes.bits(buffer.dtype) - 1)
         if not -limit <= number < limit:
-            text = f"{number} as the value of padding does not fit {buffer.dtype}, which {buffer.name} holds"
-            refuse(block, text, fix=f"give one of {-limit} to {limit - 1}")
+            text = f"{number} as the padding value does not fit {buffer.dtype}, the type of {buffer.name}"
+            refuse(block, text, fix=f"use one of {-limit} to {limit - 1}")
 
 
-# --- blocks of their own ----------------------------------------------------------------------------------------------
+# --- padding blocks ---------------------------------------------------------------------------------------------------
 
 
-def nest(filling_: Filling, prefix: str = "") -> tuple[list[Loop], list[IterSpec]]:
-    """Loops over the new dimensions at the insertion point, and iters bound to them."""
+def loops_over_layout(filling_: PaddingValue, prefix: str = "") -> tuple[list[Loop], list[IterSpec]]:
+    """Create loops over the new dimensions at the insertion point, and the iters bound to them."""
     loops: list[Loop] = []
     for name, extent in zip(filling_.names, filling_.change.shape, strict=True):
         with create.at_end(loops[-1].body) if loops else ir.InsertionPoint.current:
@@ -125,12 +127,14 @@ def nest(filling_: Filling, prefix: str = "") -> tuple[list[Loop], list[IterSpec
     return loops, specs
 
 
-def write_after(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
-    """Blocks `buffer_<B>_padding`, `buffer_<B>_padding_1`, ... before an op: one a piece of the padding, its guard."""
+def add_padding_block(filling_: PaddingValue, buffer: Buffer, before: ir.Operation) -> None:
+    """Create blocks `buffer_<B>_padding`, `buffer_<B>_padding_1`, ... before an op, one for each piece of the
+    padding.
+    """
     for number, piece in enumerate(filling_.padding.pieces):
         name = f"buffer_{buffer.name}_padding" + (f"_{number}" if number else "")
         with ir.InsertionPoint(before), before.location:
-            loops, specs = nest(filling_)
+            loops, specs = loops_over_layout(filling_)
             with create.at_end(loops[-1].body):
                 guard = create.where(filling_.change.conditions(piece, [Index.of(lp.var) for lp in loops]))
                 with create.at_end(guard.regions[0].blocks[0]):
@@ -140,10 +144,10 @@ def write_after(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None
                 create.store(filling_.make(at), buffer.value, at)
 
 
-def promise(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
-    """A block `buffer_<A>_assumptions`: the caller has put the value of the padding there."""
+def add_assumption_block(filling_: PaddingValue, buffer: Buffer, before: ir.Operation) -> None:
+    """Create a block `buffer_<A>_assumptions`: the caller has initialized the padding with the value."""
     with ir.InsertionPoint(before), before.location:
-        loops, specs = nest(filling_)
+        loops, specs = loops_over_layout(filling_)
         with create.at_end(loops[-1].body):
             block = create.block(f"buffer_{buffer.name}_assumptions", specs)
         at = [Index.of(i.var) for i in block.iters]
@@ -151,7 +155,7 @@ def promise(filling_: Filling, buffer: Buffer, before: ir.Operation) -> None:
             element, value = create.load(buffer.value, at), filling_.make(at)
             floats = dtypes.is_float(buffer.dtype)
             same = arith.cmpf(arith.CmpFPredicate.OEQ, element, value) if floats else _equal(element, value)
-            outside = [_fails(filling_.change.conditions(p, at)) for p in filling_.padding.pieces]
+            outside = [_emit_negation(filling_.change.conditions(p, at)) for p in filling_.padding.pieces]
             total = outside[0]
             for one in outside[1:]:
                 total = arith.andi(total, one)
@@ -162,8 +166,8 @@ def _equal(left: ir.Value, right: ir.Value) -> ir.Value:
     return arith.cmpi(arith.CmpIPredicate.eq, left, right)
 
 
-def _fails(conditions: Sequence[Constraint]) -> ir.Value:
-    """Whether a conjunction does not hold, as a value."""
+def _emit_negation(conditions: Sequence[Constraint]) -> ir.Value:
+    """Emit whether a conjunction does not hold."""
     if len(conditions) == 1:
         return _comparison(conditions[0], holds=False)
     total = _comparison(conditions[0])
@@ -173,7 +177,7 @@ def _fails(conditions: Sequence[Constraint]) -> ir.Value:
 
 
 def _comparison(c: Constraint, holds: bool = True) -> ir.Value:
-    """A constraint, or its opposite, as a comparison of int32 values: what is subtracted stands on the other side."""
+    """Emit a constraint, or its negation, as a comparison of int32 values without subtraction."""
     values = [arith.index_cast(ir.IntegerType.get_signless(32), create.apply(side)) for side in _sides(c.index)]
     kind = arith.CmpIPredicate
     wanted = (kind.eq if holds else kind.ne) if c.is_eq else (kind.sge if holds else kind.slt)
@@ -181,7 +185,7 @@ def _comparison(c: Constraint, holds: bool = True) -> ir.Value:
 
 
 def _sides(index: Index) -> tuple[Index, Index]:
-    """`a - b + c` as `a` and `b - c`; a sum with divisions stays on one side, but for its constant."""
+    """`a - b + c` as `a` and `b - c`; in a sum with divisions only the constant moves."""
     zero = index.substitute({v: Index.constant(0) for v in index.values}).simplified().as_constant() or 0
     found = dim_factors(index.expr)
     if found is None:

@@ -1,4 +1,4 @@
-"""A producer that sweeps a buffer row by row sweeps its new layout instead, and writes the padding on the way."""
+"""Extend a producer that writes a buffer in row-major order to the new layout, so that it also writes the padding."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
-from tir_mlir.passes.schedule.edits import with_iters
-from tir_mlir.passes.schedule.layout.apply_layout import simplified
-from tir_mlir.passes.schedule.layout.layout_padding import Filling
+from tir_mlir.passes.schedule.edits import replace_iters
+from tir_mlir.passes.schedule.layout.apply_layout import simplify_indices
+from tir_mlir.passes.schedule.layout.layout_padding import PaddingValue
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """A block that stores `buffer[iters]`, one iter a dimension, each bound to one of the serial `loops`, in order."""
+class RowMajorProducer:
+    """A block that stores `buffer[iters]`, each iter bound to one of the serial `loops`, in order."""
 
     block: Block
     iters: list[Iter]
     loops: list[Loop]
 
 
-def sweeps_of(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[Sweep] | None:
-    """The sweeps that all stores of a buffer belong to; None when one of them belongs to none."""
-    found: dict[ir.Operation, Sweep] = {}
+def row_major_producers(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[RowMajorProducer] | None:
+    """The sweeps that all stores of a buffer belong to; None if a store belongs to none."""
+    found: dict[ir.Operation, RowMajorProducer] = {}
     for store in stores:
         home = parent_op(store)
         while not is_block(home):
@@ -48,14 +48,14 @@ def sweeps_of(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[Sweep] | N
                 return None
             home = parent_op(home)
         if home not in found:
-            sweep = _sweep(buffer, Block(home), [s for s in stores if walk.is_inside(s, home)])
+            sweep = _row_major_producer(buffer, Block(home), [s for s in stores if walk.is_inside(s, home)])
             if sweep is None:
                 return None
             found[home] = sweep
     return list(found.values())
 
 
-def _sweep(buffer: Buffer, block: Block, stores: Sequence[ir.Operation]) -> Sweep | None:
+def _row_major_producer(buffer: Buffer, block: Block, stores: Sequence[ir.Operation]) -> RowMajorProducer | None:
     if block.where is not None or not buffer.rank or not _is_plain(block, stores):
         return None
     own = {i.var: i for i in block.iters}
@@ -69,11 +69,11 @@ def _sweep(buffer: Buffer, block: Block, stores: Sequence[ir.Operation]) -> Swee
     if any(one != found[0] for one in found):
         return None
     loops = _loops(buffer, block, found[0])
-    return None if loops is None else Sweep(block, found[0], loops)
+    return None if loops is None else RowMajorProducer(block, found[0], loops)
 
 
 def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
-    """Whether a body is pure but for these stores: one after everything else, one in the init."""
+    """Whether a body is side-effect free except for these stores: one at the end, one in the init."""
     body = block.body_ops()
     if not body or body[-1] not in stores or len(stores) > 1 + (block.init is not None):
         return False
@@ -88,7 +88,7 @@ def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
 
 
 def _loops(buffer: Buffer, block: Block, iters: Sequence[Iter]) -> list[Loop] | None:
-    """The loops that iters are bound to: nested in order, plain, as long as the buffer, used for nothing else."""
+    """The loops that iters are bound to: perfectly nested in order, plain, covering the buffer, otherwise unused."""
     loops = []
     for it, dim in zip(iters, buffer.dims, strict=True):
         var = it.binding.is_value()
@@ -120,11 +120,11 @@ def _used_twice(block: Block, loop: Loop, it: Iter) -> bool:
     return any(loop.var in other.binding.values for other in block.iters if other.var != it.var)
 
 
-# --- the edit ---------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
-    """Loops and iters over the new dimensions; the value of the padding where there is no element."""
+def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer) -> None:
+    """Extend loops and iters to the new dimensions, and store the padding value where there is no element."""
     held = sweep.loops[-1].body_ops()
     first = sweep.loops[0].op
     shape = value.change.shape
@@ -136,20 +136,20 @@ def fill(sweep: Sweep, value: Filling, buffer: Buffer) -> None:
     end = list(loops[-1].body.operations)[-1]
     for op in held:
         op.move_before(end)
-    block, at = _with_new_iters(sweep, value, loops)
+    block, at = _replace_iters(sweep, value, loops)
     edit.erase(first)
     if block.init is not None:
-        _choose(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, at)
-    _choose(block.body_ops()[-1], value, at)
+        _select_padding(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, at)
+    _select_padding(block.body_ops()[-1], value, at)
     for op in ops(block.op):
         if op.name in ("affine.load", "affine.store"):
-            # off the elements the way back is arbitrary: what is stored goes to the place itself
-            better = iter(at if op.name == "affine.store" else simplified(op, access_indices(op)))
+            # in the padding the inverse map is arbitrary: store at the new index itself
+            better = iter(at if op.name == "affine.store" else simplify_indices(op, access_indices(op)))
             edit.rewrite_indices(op, lambda _, better=better: next(better))
 
 
-def _with_new_iters(sweep: Sweep, value: Filling, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:
-    """The block with iters over the new dimensions in the place of the old ones, and these iters."""
+def _replace_iters(sweep: RowMajorProducer, value: PaddingValue, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:
+    """The block with iters over the new dimensions in place of the old ones, and these iters."""
     replaced = [i.var for i in sweep.iters]
     kept = [i for i in sweep.block.iters if i.var not in replaced]
     start = next(n for n, i in enumerate(sweep.block.iters) if i.var in replaced)
@@ -163,12 +163,12 @@ def _with_new_iters(sweep: Sweep, value: Filling, loops: Sequence[Loop]) -> tupl
         rest = [*values[:start], *values[start + len(loops) :]]
         return found | {i.var: v for i, v in zip(kept, rest, strict=True)}
 
-    made = with_iters(sweep.block, specs, old)
+    made = replace_iters(sweep.block, specs, old)
     return made, [Index.of(i.var) for i in made.iters[start : start + len(loops)]]
 
 
-def _choose(store: ir.Operation, value: Filling, at: Sequence[Index]) -> None:
-    """`B[at] = x` -> `B[at] = T.if_then_else(padding, pad, x)`; what computes x is only run where it is used."""
+def _select_padding(store: ir.Operation, value: PaddingValue, at: Sequence[Index]) -> None:
+    """`B[at] = x` -> `B[at] = T.if_then_else(padding, pad, x)`; x is computed only where it is used."""
     steps = [o.operation for o in store.block.operations]
     steps = [
         o for o in steps[: steps.index(store)] if not is_init(o) and o.name not in ("memref.alloc", "memref.subview")

@@ -1,4 +1,4 @@
-"""set_scope: an allocated buffer moves to another storage scope."""
+"""set_scope: change the storage scope of an allocated buffer."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from tir_mlir.dialect.ir import Block, attrs, func_of
 from tir_mlir.passes.schedule.edits import (
     check_retypable,
     check_scope_name,
+    find_buffer,
     fresh_name,
-    pick,
-    rename_declared,
+    rename_in_regions,
     with_scope,
 )
 from tir_mlir.passes.schedule.edits.retype import retype
@@ -17,24 +17,23 @@ from tir_mlir.passes.schedule.registry import check, primitive
 
 @primitive("set_scope")
 def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None:
-    """Put a buffer that a block writes into another storage scope.
+    """Change the storage scope of a buffer that a block writes.
 
         B = T.alloc_buffer((n,))                      B_s = T.alloc_buffer((n,), scope="s")
         ... B[vi] ...                        ->       ... B_s[vi] ...
 
-    The buffer becomes `<buffer>_<storage_scope>`, everywhere; views of it follow. Setting the scope it has does
-    nothing.
+    The buffer is renamed to `<buffer>_<storage_scope>`; views of it follow. No-op if it has that scope already.
 
     Requires: the buffer is allocated by the program (a parameter's memory belongs to the caller), and no call takes it
-    as a whole. `buffer_index` counts the buffers as `T.writes` prints them, or is a name.
+    as a whole. `buffer_index` is a position in `T.writes`, or a name.
     """
     check_scope_name(block, storage_scope)
-    buffer = pick(block, buffer_index, attrs.WRITES)
+    buffer = find_buffer(block, buffer_index, attrs.WRITES)
     check(
         buffer.is_alloc,
         block,
-        f"{buffer.name} is a parameter of the function, its memory is "
-        "the caller's; cache_write it and set the scope of the copy",
+        f"{buffer.name} is a parameter of the function, whose memory belongs to the caller; "
+        "cache_write it and set the scope of the copy",
     )
     if buffer.scope == storage_scope:
         return
@@ -42,6 +41,6 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
 
     func = func_of(block.op)
     name = fresh_name(func, f"{buffer.name}_{storage_scope}")
-    rename_declared([func.op], buffer, name)
+    rename_in_regions([func.op], buffer, name)
     attrs.put(buffer.op, attrs.NAME, name)
     retype(buffer.value, with_scope(buffer.type, storage_scope))

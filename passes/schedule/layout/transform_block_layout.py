@@ -1,4 +1,4 @@
-"""transform_block_layout: the iteration space of a block, and the loops around it, in another layout."""
+"""transform_block_layout: apply an index map to the iters of a block and the loops around it."""
 
 from __future__ import annotations
 
@@ -34,34 +34,34 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import dim_type, only_where, question
-from tir_mlir.passes.schedule.edits import with_iters
-from tir_mlir.passes.schedule.layout.apply_layout import Mapped, simplified
-from tir_mlir.passes.schedule.legality import APART, NO_GUARD, ONE_EXTENT, check_plain, from_zero
+from tir_mlir.passes.schedule.edits import replace_iters
+from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange, simplify_indices
+from tir_mlir.passes.schedule.legality import AVOID_GUARD, SEPARATE_NESTS, USE_ONE_BOUND, check_plain, start_at_zero
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("transform_block_layout")
 def transform_block_layout(block: Block, index_map: IndexMap) -> None:
-    """Run a block over new iters, a map of the old ones, in loops over them.
+    """Apply an index map to the iters of a block, and rebuild the loops around it over the new iters.
 
         for i in range(64):                         for ax0, ax1 in T.grid(4, 16):
             with T.block("B"):                          with T.block("B"):
                 vi = T.axis.spatial(64, i)      ->          v0, v1 = T.axis.remap("SS", [ax0, ax1])
                 B[vi] = ...                                 B[v0 * 16 + v1] = ...
 
-    Every iteration of the block still runs once. The new loops are serial.
+    Each iteration of the block still runs once. The new loops are serial.
 
-    Requires: the loops around the block start at 0 and hold nothing else, and each iter is bound to one of them, in
-    order; the map takes no two iterations to one place and leaves no place over; each new iter is of old iters of one
-    kind (an iter of extent 1 is spatial); no dependence changes its direction (a reduction may run in any order).
+    Requires: the loops around the block form a perfect nest and start at 0, and each iter is bound to one of them, in
+    order; the map is a bijection onto a box; each new iter depends on old iters of one kind (unit iters count as
+    spatial); no dependence is reversed (except that a reduction may run in any order).
     """
     with frozen():
         loops = _nest(block)
         change = _change(block, index_map)
-        check(len(change.shape) > 0, block, f"the map {index_map} gives no index; a block keeps at least one iter")
+        check(len(change.shape) > 0, block, f"the map {index_map} has no results; a block needs at least one iter")
         kinds = [_kind(block, change, n) for n in range(len(change.shape))]
         ordered = any(i.kind != "S" and i.extent.as_constant() != 1 for i in block.iters)
-        clash = _turned(loops, change) if ordered else None
+        clash = _reversed_dependence(loops, change) if ordered else None
         if clash is not None:
             refuse(loops[0], f"in the order of {index_map} a dependence would run backwards: {clash}", True, clash)
         extents = change.shape
@@ -80,31 +80,34 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
     def back(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
         return dict(zip(old, change.back(values), strict=True))
 
-    made = with_iters(block, specs, back)
+    made = replace_iters(block, specs, back)
     edit.erase(top)
     _simplify(made)
 
 
 def _nest(block: Block) -> list[Loop]:
-    """The loops around a block: plain, alone in each other, each bound to the iter in its place."""
+    """The loops around a block: plain, perfectly nested, each bound to the iter at its position."""
     loops, iters = loops_above(block.op), block.iters
     check(
-        block.where is None, block, f'block "{block.name}" has a guard (T.where); its iterations are no box', NO_GUARD
+        block.where is None,
+        block,
+        f'block "{block.name}" has a guard (T.where); its iterations are not a box',
+        AVOID_GUARD,
     )
     check(
         len(loops) == len(iters) > 0,
         block,
         f'block "{block.name}" has {len(iters)} iters in {len(loops)} loops; each iter must be bound to its own loop',
-        "do this before split or fuse; in the program, bind each iter to a loop of its own",
+        "apply this before split or fuse; in the program, bind each iter to a loop of its own",
     )
     held = [*[lp.op for lp in loops[1:]], block.op]
     for loop, it, inner in zip(loops, iters, held, strict=True):
         check_plain(loop, "transform_block_layout")
         if loop.body_ops() != [inner]:
-            text = f'the body of loop {loop.name} holds more than the nest of block "{block.name}"'
-            refuse(loop, text, fix=APART)
+            text = f'the body of loop {loop.name} contains more than the nest of block "{block.name}"'
+            refuse(loop, text, fix=SEPARATE_NESTS)
         plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
-        way = ONE_EXTENT if len(loop.uppers) > 1 else from_zero(loop)
+        way = USE_ONE_BOUND if len(loop.uppers) > 1 else start_at_zero(loop)
         check(plain, loop, f"loop {loop.name} does not run from 0 to one extent", way)
         var = it.binding.is_value()
         bound = var is not None and var == loop.var and it.min.as_constant() == 0 and it.extent.same(loop.upper)
@@ -114,12 +117,12 @@ def _nest(block: Block) -> list[Loop]:
     return loops
 
 
-def _change(block: Block, map_: IndexMap) -> Mapped:
-    """The map over the domain of a block. Refuses one that is not one to one onto a box."""
+def _change(block: Block, map_: IndexMap) -> LayoutChange:
+    """The map over the domain of a block. Refuses one that is not a bijection onto a box."""
     iters = block.iters
     try:
-        change = Mapped.over(IndexMap.wrap(map_, len(iters)), [i.extent for i in iters], block.op)
-        with question(f"where {map_} takes the iterations of block {block.name}"):
+        change = LayoutChange.over(IndexMap.wrap(map_, len(iters)), [i.extent for i in iters], block.op)
+        with question(f"where {map_} maps the iterations of block {block.name}"):
             check_start(map_, change.layout)
             found = change.layout.collision
             holes = change.layout.holes
@@ -133,17 +136,20 @@ def _change(block: Block, map_: IndexMap) -> Mapped:
         pair = tuple(Iteration.of(block.name, names, p) for p in (found.first, found.second))
         example = Counterexample(pair, sizes=tuple(found.sizes.items()))
         refuse(
-            block, f'the map {map_} takes two iterations of block "{block.name}" to one place: {text}', True, example
+            block,
+            f'the map {map_} maps two iterations of block "{block.name}" to the same point: {text}',
+            True,
+            example,
         )
     if not holes.is_empty():
         where = change.holes_text()
-        why = f"leaves places over, where {where}{only_where(holes, block.op)}"
+        why = f"leaves points without an iteration, where {where}{only_where(holes, block.op)}"
         refuse(block, f"the map {map_} {why}; a block runs over a box: use a map that fills one")
     return change
 
 
-def _kind(block: Block, change: Mapped, number: int) -> str:
-    """The kind of a new iter: that of the iters it is made of."""
+def _kind(block: Block, change: LayoutChange, number: int) -> str:
+    """The kind of a new iter: that of the old iters it depends on."""
     if change.shape[number].as_constant() == 1:
         return "S"
     term: Term = change.map.terms[number]
@@ -153,17 +159,17 @@ def _kind(block: Block, change: Mapped, number: int) -> str:
     if len(kinds) > 1:
         words = {"S": "spatial", "R": "reduce", "O": "opaque"}
         shown = ", ".join(f"{i.name} is {words[i.kind]}" for i in parts)
-        refuse(block, f"the new iter {term} mixes kinds: {shown}; a new iter is made of iters of one kind")
+        refuse(block, f"the new iter {term} mixes kinds: {shown}; a new iter must depend on iters of one kind")
     return kinds.pop() if kinds else "S"
 
 
-# --- the order --------------------------------------------------------------------------------------------------------
+# --- dependences ------------------------------------------------------------------------------------------------------
 
 
-def _turned(loops: Sequence[Loop], change: Mapped) -> Counterexample | None:
-    """A conflict that comes out in another order when the iterations run in the order of the map, or None.
+def _reversed_dependence(loops: Sequence[Loop], change: LayoutChange) -> Counterexample | None:
+    """A dependence that the new order reverses, or None.
 
-    Iterations that differ in a spatial iter never meet, and those of one sum may run in any order.
+    Iterations that differ in a spatial iter are independent, and those of one reduction may run in any order.
     """
     depth = len([p for p in parents(loops[0].op) if is_loop(p)])
     order = [Index.wrap(i) for i in change.map.map_indices([Index.of(lp.var) for lp in loops])]
@@ -181,26 +187,26 @@ def _turned(loops: Sequence[Loop], change: Mapped) -> Counterexample | None:
                 for level in range(depth):
                     clash = clash.equate(dim_type.in_, level, dim_type.out, level)
                 clash = clash.intersect(dependences.lex_lt(clash, [depth + i for i in range(len(loops))]))
-                clash = clash.intersect(_behind(a, b, order))
+                clash = clash.intersect(_ordered_after(a, b, order))
                 if not clash.is_empty():
                     return witness(a, b, clash)
     return None
 
 
-def _behind(a: AccessRelation, b: AccessRelation, order: Sequence[Index]) -> isl.Map:
-    """{ iteration of a -> iteration of b } where the map puts the first behind the second."""
+def _ordered_after(a: AccessRelation, b: AccessRelation, order: Sequence[Index]) -> isl.Map:
+    """{ iteration of a -> iteration of b } where the map orders the first after the second."""
     left, right = a.dom.map(order), b.dom.map(order)
     later = isl.Map.lex_gt(left.range().get_space())
     return left.apply_range(later).apply_range(right.reverse())
 
 
 def _simplify(block: Block) -> None:
-    """Indices and bindings in the body in their simplest form under the ranges of the new iters."""
+    """Simplify indices and bindings in the body under the ranges of the new iters."""
     for op in walk.ops(block.op)[1:]:
         if op.name in ("affine.load", "affine.store"):
-            better = iter(simplified(op, walk.access_indices(op)))
+            better = iter(simplify_indices(op, walk.access_indices(op)))
         elif op.name == "affine.parallel":
-            better = iter(simplified(op, Block(op).bindings or [Index.constant(0)]))
+            better = iter(simplify_indices(op, Block(op).bindings or [Index.constant(0)]))
         else:
             continue
         edit.rewrite_indices(op, lambda _, better=better: next(better))

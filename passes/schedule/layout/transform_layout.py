@@ -1,4 +1,4 @@
-"""transform_layout: a buffer changes its layout, everywhere."""
+"""transform_layout: change the layout of a buffer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, T
 from tir_mlir.dialect.index_maps import IndexMap, Padding, check_start, collision_text
 from tir_mlir.dialect.ir import Block, Buffer, Func, child_towards, enclosing_block, frozen, func_of, position
 from tir_mlir.dialect.presburger import only_where, question
-from tir_mlir.passes.schedule.edits import BufferChoice, head_end, pick_either
-from tir_mlir.passes.schedule.layout.apply_layout import Mapped, check_extents, check_users, relaid, settle, sizes_known
-from tir_mlir.passes.schedule.layout.layout_padding import filling, promise, write_after
-from tir_mlir.passes.schedule.layout.padding_producer import fill, sweeps_of
+from tir_mlir.passes.schedule.edits import BufferChoice, find_accessed_buffer, first_op_after_allocs
+from tir_mlir.passes.schedule.layout.apply_layout import (
+    LayoutChange,
+    apply_layout,
+    check_extents,
+    check_users,
+    finish_layout,
+    size_sources,
+)
+from tir_mlir.passes.schedule.layout.layout_padding import add_assumption_block, add_padding_block, padding_value
+from tir_mlir.passes.schedule.layout.padding_producer import extend_producer, row_major_producers
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
@@ -26,51 +33,51 @@ def transform_layout(
     *,
     assume_injective_transform: bool = False,
 ) -> None:
-    """Change the layout of a buffer: what was at `B[i]` is at `B[index_map(i)]`, everywhere.
+    """Change the layout of a buffer: the element at `B[i]` moves to `B[index_map(i)]`, in every access.
 
         B = T.alloc_buffer((64,))                    B = T.alloc_buffer((4, 16))
         B[vi] = ...                          ->      B[vi // 16, vi % 16] = ...
         ... B[vj_0 * 16 + vj_1] ...                  ... B[vj_0, vj_1] ...
 
-    The new shape is the least box that holds all elements; indices are simplified under the ranges of iters and loops.
-    A parameter is transformed as well: its caller passes the array in the new layout. Places that no element goes to
-    (14 elements in rows of 4 leave two) hold `pad_value`, a number or a map of the new indices: a block that sweeps the
-    buffer row by row sweeps the new shape and writes them by `T.if_then_else`; after another writer a block
-    `buffer_<B>_padding` does; of an input that nobody writes, a block `buffer_<B>_assumptions` states them.
+    The new shape is the bounding box of the mapped elements; indices are simplified under the ranges of iters and
+    loops. A parameter is transformed as well: its caller passes the array in the new layout. Padding (14 elements in
+    rows of 4 leave two) gets `pad_value`, a number or a map of the new indices: if the producer writes the buffer in
+    row-major order it writes the padding by `T.if_then_else`; after any other producer a block `buffer_<B>_padding`
+    does; for an input without a producer a block `buffer_<B>_assumptions` states it.
 
-    Requires: no two elements go to one place, no index is negative; without `pad_value` no place is left over; the
-    buffer is only loaded and stored (no match_buffer, no pointer); the sizes of the function stay known. Bijectivity
-    is decided exactly. `assume_injective_transform` leaves undecided what cannot be decided, and the padding open.
-    `buffer` is ("read", number), ("write", number) or a name.
+    Requires: the map is injective and its indices are not negative; without `pad_value` there is no padding; the buffer
+    is only loaded and stored (no match_buffer, no pointer); the sizes of the function stay known. Bijectivity is
+    decided exactly. `assume_injective_transform` accepts a map where it cannot be decided, and leaves the padding
+    undefined. `buffer` is ("read", index), ("write", index) or a name.
     """
     with frozen():
-        target = pick_either(block, buffer)[0]
+        target = find_accessed_buffer(block, buffer)[0]
         check_users(target)
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
         check_extents(target, change, block)
-        known = sizes_known(target, change)
+        known = size_sources(target, change)
         if pad_value is None or padding.never:
             value = None
         else:
-            value = filling(block, change, target, pad_value, padding)
+            value = padding_value(block, change, target, pad_value, padding)
         writers = [u.owner.operation for u in target.value.uses if "store" in u.owner.operation.name]
-        sweeps = sweeps_of(target, writers) if value is not None else None
+        sweeps = row_major_producers(target, writers) if value is not None else None
         home = enclosing_block(target.op) if target.op is not None else func_of(block.op)
         after = _after(home, writers)
 
-    new = relaid(target, change)
+    new = apply_layout(target, change)
     if value is not None and sweeps:
         for sweep in sweeps:
-            fill(sweep, value, new)
+            extend_producer(sweep, value, new)
     elif value is not None and after is not None:
-        write_after(value, new, after)
+        add_padding_block(value, new, after)
     elif value is not None and new.is_param:
-        promise(value, new, head_end(home.body))
-    settle(target, new, known)
+        add_assumption_block(value, new, first_op_after_allocs(home.body))
+    finish_layout(target, new, known)
 
 
 def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | None:
-    """The op of a body behind all that holds a writer (and behind accesses that stand there); None: no writer."""
+    """The op of a body after every op that contains a writer (and accesses next to it); None if there is no writer."""
     if not writers:
         return None
     last = max(position(child_towards(home.op, w)) for w in writers)
@@ -78,11 +85,11 @@ def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | No
     return next(o for o in later if not o.name.startswith(("affine.load", "affine.store", "memref.")))
 
 
-def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[Mapped, Padding]:
-    """The map over the shape of the buffer, and what it leaves over. Refuses a map that loses elements."""
+def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[LayoutChange, Padding]:
+    """The map over the shape of the buffer, and its padding. Refuses a map that is not injective."""
     try:
-        change = Mapped.over(IndexMap.wrap(map_, buffer.rank), buffer.dims, block.op)
-        with question(f"where {map_} takes the elements of {buffer.name}"):
+        change = LayoutChange.over(IndexMap.wrap(map_, buffer.rank), buffer.dims, block.op)
+        with question(f"where {map_} maps the elements of {buffer.name}"):
             check_start(map_, change.layout)
             found = change.layout.collision
             holes = change.layout.holes
@@ -93,14 +100,14 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
     except TirError as error:
         refuse(block, str(error))
     if found is not None:
-        text = f"the map {map_} takes two elements of {buffer.name} to one place: {collision_text(map_, found)}"
+        text = f"the map {map_} maps two elements of {buffer.name} to the same index: {collision_text(map_, found)}"
         refuse(block, text, counterexample=Counterexample(element=Element.of(buffer.name, found.second)))
     if holes.is_empty() or (assumed and not pads):
         return change, Padding([], [], never=True)
     if not pads:
         refuse(
             block,
-            f"the map {map_} leaves places of the new {buffer.name} without an element: where {change.holes_text()}; "
-            f"give a pad_value for them{only_where(holes, block.op)}",
+            f"the map {map_} leaves padding in the new {buffer.name}: where {change.holes_text()}; "
+            f"pass a pad_value for it{only_where(holes, block.op)}",
         )
     return change, change.layout.padding

@@ -1,4 +1,4 @@
-"""unsafe_set_dtype: an allocated buffer keeps its values in another type."""
+"""unsafe_set_dtype: change the element type of an allocated buffer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, fold_conversion
-from tir_mlir.passes.schedule.edits import pick
-from tir_mlir.passes.schedule.legality import to_copy
+from tir_mlir.passes.schedule.edits import find_buffer
+from tir_mlir.passes.schedule.legality import copy_view
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 LOADS = ("affine.load", "memref.load")
@@ -17,25 +17,26 @@ WIDENINGS = ("arith.extsi", "arith.extf")
 
 @primitive("unsafe_set_dtype")
 def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
-    """Keep the values of a buffer that a block writes in another type; stores and loads convert.
+    """Change the element type of a buffer that a block writes; stores and loads convert.
 
         Y = T.alloc_buffer((n,), "float32")         Y = T.alloc_buffer((n,), "float16")
         Y[vi] = x                           ->      Y[vi] = T.Cast("float16", x)
         ... Y[vi] ...                               ... T.Cast("float32", Y[vi]) ...
 
-    The name stays. Where the new type holds every value of the old one, what widens a loaded value widens it from the
-    new type: of int8 kept as int16, `T.Cast("int32", Y[vi])` stays as it is written. Unsafe: values are rounded to the
-    new type, so the program may compute something else, and a sum that is rounded at every step has no free order any
-    more.
+    The name stays. If the new type can represent every value of the old one, a widening cast of a loaded value applies
+    to the new type directly: for int8 stored as int16, `T.Cast("int32", Y[vi])` is unchanged. Unsafe: values are
+    rounded to the new type, so the program may compute something else, and a reduction that rounds at every step
+    depends on its order.
 
-    Requires: the program allocates the buffer, and all its users are plain loads and stores. `buffer_index` counts the
-    buffers as `T.writes` prints them, or is a name.
+    Requires: the program allocates the buffer, and all its users are plain loads and stores. `buffer_index` is a
+    position in `T.writes`, or a name.
     """
-    buffer = pick(block, buffer_index, attrs.WRITES)
+    buffer = find_buffer(block, buffer_index, attrs.WRITES)
     check(
         buffer.is_alloc,
         block,
-        f"{buffer.name} is a parameter of the function, its type is the caller's; cache_write it and change the copy",
+        f"{buffer.name} is a parameter of the function, whose type the caller chooses; "
+        "cache_write it and change the copy",
     )
     try:
         new = dtypes.to_mlir(dtype)
@@ -47,7 +48,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
             refuse(
                 user,
                 f"{buffer.name} is also used by {user.name}, which cannot be converted; only loads and stores can",
-                fix=to_copy(buffer.name),
+                fix=copy_view(buffer.name),
             )
     old = buffer.dtype
     if old == dtype:
@@ -70,7 +71,7 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
     uses = [(use.owner.operation, use.operand_number) for use in value.uses]
     value.set_type(dtypes.to_mlir(new))
     with ir.InsertionPoint.after(op), op.location:
-        if _holds(new, old):
+        if _can_represent(new, old):
             widened = [owner for owner, _ in uses if owner.name in WIDENINGS]
             uses = [use for use in uses if use[0] not in widened]
             for owner in widened:
@@ -81,8 +82,8 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
         owner.operands[number] = back
 
 
-def _holds(wide: str, narrow: str) -> bool:
-    """Whether a type has every value of another that is narrower, and widens it by the same op."""
+def _can_represent(wide: str, narrow: str) -> bool:
+    """Whether a type can represent every value of a narrower one, and widens it by the same op."""
     if "bool" in (wide, narrow) or dtypes.is_float(wide) != dtypes.is_float(narrow):
         return False
     return dtypes.bits(wide) > dtypes.bits(narrow)

@@ -1,4 +1,4 @@
-"""Loops whose iterations run at the same time must stay free of each other, whatever a step does around them."""
+"""Check after each step that no parallel, vectorized or thread-bound loop carries a dependence."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.ir import Loop, frozen, is_loop, walk
 from tir_mlir.passes.schedule.registry import refuse
 
-# these leave every access where it is, or have asked already
+# these move no access, or check the loop themselves
 _MARKS = ("annotate", "unannotate", "set_scope", "unroll", "parallel", "vectorize", "bind")
 
 
 def check_concurrency(step: str, before: ir.Module, after: ir.Module) -> None:
-    """Refuse a step after which iterations of a parallel, vectorized or thread loop depend on each other.
+    """Refuse a step that introduces a dependence between iterations of a parallel, vectorized or thread-bound loop.
 
-    A step may put a block under such a loop, take away the reader for which each iteration had its own copy of a
-    buffer, or bring the loop further out. What was so before the step is not its fault.
+    A step can do so by moving a block under such a loop, by removing the reader that kept a buffer private to an
+    iteration, or by moving the loop outwards. Dependences that existed before the step are ignored.
     """
     if step in _MARKS:
         return
@@ -33,7 +33,7 @@ def check_concurrency(step: str, before: ir.Module, after: ir.Module) -> None:
                 loop,
                 f"the iterations of the {loop.kind} loop {loop.name} would depend on each other: {clash}",
                 counterexample=clash if isinstance(clash, Counterexample) else None,
-                fix=f"leave loop {loop.name} serial until this step is done, or unroll it",
+                fix=f"keep loop {loop.name} serial until after this step, or unroll it",
             )
 
 

@@ -1,4 +1,4 @@
-"""Where the init of a reduction runs: what a new place for it has to keep."""
+"""Check that the init of a reduction can move to another loop."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from tir_mlir.dialect.presburger import full_box, only_where, question, sets
 from tir_mlir.passes.schedule.registry import check, refuse
 
 
-def check_runs_once(block: Block, below: Sequence[Loop]) -> None:
-    """Refuse unless the loops from the new place of an init down meet every point of a reduction once.
+def check_visits_once(block: Block, below: Sequence[Loop]) -> None:
+    """Refuse unless the loops `below` the new position of an init visit every point of the reduction once.
 
-    A second time round, the init in its old place would start the sum anew; in the new place it would go on.
+    On a second visit the init would restart the reduction in its old position, but not in the new one.
     """
     used = {v for i in block.iters for v in i.binding.values}
     for loop in below:
         check(
             loop.var in used or loop.const_extent == 1,
             loop,
-            f'loop {loop.name} repeats block "{block.name}" without being bound to an iter of it: each time the init'
-            " starts the sum anew, which an init ahead of the loop would not",
-            f"take a loop inside {loop.name}" if loop != below[-1] else "",
+            f'loop {loop.name} repeats block "{block.name}" without being bound to one of its iters: '
+            "each repetition restarts the reduction, which an init hoisted out of the loop would not",
+            f"pass a loop inside {loop.name}" if loop != below[-1] else "",
         )
     if full_box.is_full_box(block):
         return
-    with question(f'whether block "{block.name}" meets each point once'):
+    with question(f'whether block "{block.name}" visits each point once'):
         dom = sets.domain(block.op)
         above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
         once = dom.map([*above, *[i.binding for i in block.iters]]).is_injective()
     check(
         once,
         block,
-        f'beneath loop {below[0].name} two iterations of block "{block.name}" are the same point: the init would not'
-        " start the sum anew for the second",
+        f'under loop {below[0].name} two iterations of block "{block.name}" are the same point: a '
+        "hoisted init would not restart the reduction for the second one",
     )
 
 
-def check_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint]) -> None:
-    """Refuse when the loops from the new place of an init down only go on with a sum that began somewhere else.
+def check_always_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint]) -> None:
+    """Refuse when the loops `below` the new position of an init only continue a reduction that began elsewhere.
 
-    The init does not run there; in the new place it would, unless its `guard` leaves it out.
+    The init does not run there today; in the new position it would, unless its `guard` excludes it.
     """
     if full_box.is_full_box(block):
         return
-    with question(f'whether the sum of block "{block.name}" begins beneath loop {below[0].name}'):
+    with question(f'whether the reduction of block "{block.name}" begins under loop {below[0].name}'):
         dom = sets.domain(block.op)
         above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
         began = dom.set
@@ -57,6 +57,6 @@ def check_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint
     if not continued.is_empty():
         refuse(
             block,
-            f'beneath loop {below[0].name} the sum of block "{block.name}" does not begin everywhere: the init, which'
-            f" does not run there now, would start it anew{only_where(continued, block.op)}",
+            f'under loop {below[0].name} the reduction of block "{block.name}" does not always begin: '
+            f"a hoisted init would restart it{only_where(continued, block.op)}",
         )

@@ -1,4 +1,4 @@
-"""Whether a reduction may run over its reduce iters in another order."""
+"""Check that a reduction may run over its reduce iters in another order."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tir_mlir.dialect.presburger import dim_type, question, sets
 from tir_mlir.passes.schedule.registry import check
 
 
-def check_rising(block: Block) -> None:
-    """Refuse a reduction whose order counts, unless its loops run the reduce iters in rising order already.
+def check_reduction_order(block: Block) -> None:
+    """Refuse an order-dependent reduction, unless its loops already run the reduce iters in increasing order.
 
-    A block that is moved gets new loops, over the reduce iters in the order in which the block lists them. A sum or
-    maximum does not mind.
+    A moved block gets new loops over its reduce iters, in the order in which the block lists them. Sums, products,
+    minima and maxima may be reordered.
     """
     reduce = [i for i in block.iters if i.kind == "R"]
-    if not reduce or _is_associative(block) or _is_plainly_rising(block):
+    if not reduce or _is_associative(block) or _runs_in_iter_order(block):
         return
     loops = loops_above(block.op)
     driving = {v for i in reduce for v in i.binding.values}
@@ -38,20 +38,20 @@ def check_rising(block: Block) -> None:
     check(
         kept,
         loops[0] if loops else block,
-        f'the update of block "{block.name}" depends on the order of {names}, and its loops do not run them in rising'
-        " order; moved, it would",
+        f'the update of block "{block.name}" depends on the order of {names}, and its loops do '
+        "not run them in increasing order; the moved block would",
         "reorder_block_iter_var lists them in the order of the loops" if plain else "",
     )
 
 
 def _is_associative(block: Block) -> bool:
-    """Whether every store outside the init is a sum, product, maximum ... of what was there and something else."""
+    """Whether every store outside the init combines the old element with a value by a known reducer."""
     stores = [a.op for a in accesses(block.op) if a.is_write and not (block.init and is_inside(a.op, block.init))]
     return all(update_store(op) is not None for op in stores)
 
 
-def _is_plainly_rising(block: Block) -> bool:
-    """Whether the reduce iters are plain loops, nested in the order in which the block lists the iters."""
+def _runs_in_iter_order(block: Block) -> bool:
+    """Whether the reduce iters are bound to loops that nest in the order of the iters."""
     order = [lp.var for lp in loops_above(block.op)]
     places = []
     for it in block.iters:

@@ -1,4 +1,4 @@
-"""The blocks of one scope (a block's or function's body): who produces for whom, and which of them are well behaved."""
+"""The blocks of one scope (the body of a block or function): producers, consumers, and complete or reduction blocks."""
 
 from __future__ import annotations
 
@@ -21,24 +21,26 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import only_where, sets
-from tir_mlir.passes.schedule.legality.fixes import ONE_WRITER, OPAQUE, WHOLE_SUM, WITH_INIT
+from tir_mlir.passes.schedule.legality.fixes import JOIN_WRITERS, KEEP_INIT, MAKE_SPATIAL, RUN_FULL_REDUCTION
 from tir_mlir.passes.schedule.registry import check, refuse
 
 Scope = Block | Func
 
 
 def scope_of(block: Block) -> Scope:
-    """The block or function that `block` is a child of."""
+    """The block or function whose child `block` is."""
     return enclosing_block(block.op)
 
 
 def children(scope: Scope) -> list[Block]:
-    """The child blocks of a scope in program order (init regions left out)."""
+    """The child blocks of a scope in program order, without those in init regions."""
     return blocks_below(scope.op)
 
 
 def reads_of(block: Block) -> list[ir.Value]:
-    """Buffers a block reads, in order of appearance. A reduction's own update does not count when it has an init."""
+    """Buffers a block reads, in order of appearance. The update of a reduction with an init does not count as a
+    read.
+    """
     found = accesses(block.op)
     hidden = {a.buffer for a in found if a.is_write} if block.init is not None else set()
     return list(dict.fromkeys(a.buffer for a in found if not a.is_write and a.buffer not in hidden))
@@ -49,7 +51,7 @@ def writes_of(block: Block) -> list[ir.Value]:
     return list(dict.fromkeys(a.buffer for a in accesses(block.op) if a.is_write))
 
 
-def touched(block: Block, buffer: ir.Value) -> list[Access]:
+def accesses_to(block: Block, buffer: ir.Value) -> list[Access]:
     """The accesses of a block to one buffer."""
     return [a for a in accesses(block.op) if a.buffer == buffer]
 
@@ -59,7 +61,7 @@ def writers(scope: Scope, buffer: ir.Value) -> list[Block]:
 
 
 def readers(scope: Scope, buffer: ir.Value) -> list[Block]:
-    return [b for b in children(scope) if any(not a.is_write for a in touched(b, buffer))]
+    return [b for b in children(scope) if any(not a.is_write for a in accesses_to(b, buffer))]
 
 
 def producers(block: Block) -> list[Block]:
@@ -98,17 +100,17 @@ def _owned_by(buffer: ir.Value, scope: Scope) -> bool:
 
 
 def check_dominant(block: Block) -> None:
-    """Refuse unless the block is the only writer, in its scope, of everything it writes."""
+    """Refuse unless the block is the only writer in its scope of everything it writes."""
     scope = scope_of(block)
     for buffer in writes_of(block):
         if len(writers(scope, buffer)) > 1:
             names = ", ".join(f'"{b.name}"' for b in writers(scope, buffer))
             text = f"{Buffer(buffer).name} is written by several blocks ({names}); it must have a single writer"
-            refuse(block, text, fix=ONE_WRITER)
+            refuse(block, text, fix=JOIN_WRITERS)
 
 
 def check_self_contained(block: Block) -> None:
-    """Refuse when the body uses loop variables instead of iters: elsewhere it would compute something else."""
+    """Refuse a block whose body uses loop variables instead of iters, so that it cannot move."""
     loops = {lp.var: lp for lp in loops_above(block.op)}
     if block.iters or not loops:
         return
@@ -119,15 +121,15 @@ def check_self_contained(block: Block) -> None:
                 refuse(block, f'block "{block.name}" has no iters and {used}; bind the loop to an iter')
 
 
-def check_complete(block: Block, way_of_sums: str = "") -> None:
-    """Refuse unless all iters are spatial and the block is the only writer of what it writes and does not read it.
+def check_complete(block: Block, reduction_fix: str = "") -> None:
+    """Refuse unless all iters are spatial, and the block is the only writer of its outputs and does not read them.
 
-    `way_of_sums`: of a block with reduce iters, where one with an init would do.
+    `reduction_fix`: fix for a block with reduce iters.
     """
     check_self_contained(block)
     for it in block.iters:
-        text = f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; all must be spatial'
-        check(it.kind == "S", block, text, way_of_sums if it.kind == "R" else OPAQUE)
+        text = f'block "{block.name}" has the {_kind_word(it.kind)} iter {it.name}; all must be spatial'
+        check(it.kind == "S", block, text, reduction_fix if it.kind == "R" else MAKE_SPATIAL)
     check_dominant(block)
     both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
     if both:
@@ -136,21 +138,22 @@ def check_complete(block: Block, way_of_sums: str = "") -> None:
         refuse(block, f'block "{block.name}" reads {name}, which it also writes', fix=way)
 
 
-def check_reduction(block: Block, way_of_sums: str = WITH_INIT) -> None:
-    """Refuse unless the block has an init, S and R iters only, a single writer, and stores not indexed by R.
+def check_reduction(block: Block, reduction_fix: str = KEEP_INIT) -> None:
+    """Refuse unless the block has an init, S and R iters only, a single writer, and no store indexed by an R iter.
 
-    `way_of_sums`: of a block with reduce iters that has no init.
+    `reduction_fix`: fix for a block that has reduce iters but no init.
     """
     if block.init is None:
         text = f'block "{block.name}" has no init, so it is not a reduction block'
-        refuse(block, text, fix=way_of_sums if any(it.kind == "R" for it in block.iters) else "")
+        refuse(block, text, fix=reduction_fix if any(it.kind == "R" for it in block.iters) else "")
     check_self_contained(block)
     for it in block.iters:
         check(
             it.kind in "SR",
             block,
-            f'block "{block.name}" has the {_word(it.kind)} iter {it.name}; a reduction has spatial and reduce iters',
-            OPAQUE,
+            f'block "{block.name}" has the {_kind_word(it.kind)} iter {it.name}; a reduction has '
+            "spatial and reduce iters",
+            MAKE_SPATIAL,
         )
     check_dominant(block)
     reduce = {i.var for i in block.iters if i.kind == "R"}
@@ -165,19 +168,19 @@ def check_reduction(block: Block, way_of_sums: str = WITH_INIT) -> None:
 
 
 def check_complete_or_reduction(block: Block) -> None:
-    """Refuse unless a block is complete or a reduction: then re-running an instance gives the same values."""
+    """Refuse unless a block is complete or a reduction: rerunning an instance then gives the same values."""
     if block.init is not None:
         check_reduction(block)
     else:
-        check_complete(block, WITH_INIT)
+        check_complete(block, KEEP_INIT)
 
 
-def _word(kind: str) -> str:
+def _kind_word(kind: str) -> str:
     return {"S": "spatial", "R": "reduce", "O": "opaque"}[kind]
 
 
 def nest_top(block: Block) -> ir.Operation:
-    """The outermost op of the block's private nest: loops and guards above it with nothing else in them."""
+    """The outermost op of the block's private nest: loops and guards that contain nothing else."""
     top = block.outermost
     while True:
         parent = parent_op(top)
@@ -187,8 +190,8 @@ def nest_top(block: Block) -> ir.Operation:
         top = parent
 
 
-def check_starts(block: Block) -> None:
-    """Refuse when a guard on reduce iters alone leaves out where they all start: the init never ran, and would now."""
+def check_init_runs(block: Block) -> None:
+    """Refuse a guard on reduce iters that excludes their start: the init never ran, and the rewrite would run it."""
     reduce = [i for i in block.iters if i.kind == "R"]
     loops = {v for i in reduce for v in i.binding.values}
     loops -= {v for i in block.iters if i.kind != "R" for v in i.binding.values}
@@ -204,5 +207,5 @@ def check_starts(block: Block) -> None:
         missed = next((s for s in out if not s.is_empty()), None)
     if missed is not None:
         way = only_where(missed, block.op)
-        text = f'the guard of block "{block.name}" leaves out the start of its reduce iters: no init ever runs{way}'
-        refuse(block, text, fix=WHOLE_SUM)
+        text = f'the guard of block "{block.name}" excludes the start of its reduce iters: the init never runs{way}'
+        refuse(block, text, fix=RUN_FULL_REDUCTION)

@@ -1,4 +1,4 @@
-"""Which threads see one copy of a buffer."""
+"""Which threads share one copy of a buffer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from mlir import ir
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, parents
 
 
-def sharing(buffer: Buffer | str, loop: Loop) -> list[ir.Value]:
-    """The variables of `loop` and of the loops around it that are bound to threads which share a buffer (or a storage
-    scope): those of one block for `shared`, of one warp for `warp`. In `global` and `local` memory each thread looks
-    after what it needs itself.
+def sharing_threads(buffer: Buffer | str, loop: Loop) -> list[ir.Value]:
+    """The thread-bound variables of `loop` and its parents whose threads share a buffer or storage scope.
+
+    `shared` memory is shared by the threads of a block, `warp` memory by those of a warp. `global` and `local` memory
+    give an empty list: each thread produces what it needs.
     """
     scope = (buffer if isinstance(buffer, str) else buffer.scope).split(".")[0]
     if scope not in ("shared", "warp"):

@@ -1,4 +1,4 @@
-"""Places and coverage: what runs between two ops, and whether what is read has been written in the same iteration."""
+"""Check that every element that is read is written before, in the same iteration; program order of ops."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from tir_mlir.dialect.presburger import Domain, dim_type, flatten, question, reg
 
 
 def loops_around(op: ir.Operation) -> int:
-    """How many loops of the function hold `op`, itself included: the iterations that two accesses in it share."""
+    """How many loops of the function contain `op`, itself included."""
     return len([p for p in [op, *parents(op)] if is_loop(p)])
 
 
-def meeting(first: ir.Operation, second: ir.Operation) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
-    """The innermost op that holds both, and its children towards the first and the second."""
+def common_ancestor(first: ir.Operation, second: ir.Operation) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
+    """The innermost op that contains both, and its children on the way to the first and the second."""
     level = common_parent([first, second])
     return level, child_towards(level, first), child_towards(level, second)
 
 
-def comes_before(first: ir.Operation, second: ir.Operation) -> bool:
-    """Whether, in one iteration of what holds both, all of `first` runs before any of `second`."""
-    _, one, other = meeting(first, second)
+def runs_before(first: ir.Operation, second: ir.Operation) -> bool:
+    """Whether, in one iteration of their common ancestor, all of `first` runs before any of `second`."""
+    _, one, other = common_ancestor(first, second)
     return one.block == other.block and position(one) < position(other)
 
 
-def span(first: ir.Operation, second: ir.Operation) -> list[ir.Operation]:
-    """The ops of the common body from the one with `first` to the one with `second`, both included."""
-    _, one, other = meeting(first, second)
+def ops_between(first: ir.Operation, second: ir.Operation) -> list[ir.Operation]:
+    """The ops of the common body from the one that contains `first` to the one that contains `second`, inclusive."""
+    _, one, other = common_ancestor(first, second)
     listed = [o.operation for o in one.block.operations]
     return listed[listed.index(one) : listed.index(other) + 1]
 
 
-def written_within(span_ops: Sequence[ir.Operation], buffers: set[ir.Value]) -> Access | None:
-    """The first write to one of some buffers beneath some ops."""
+def first_write(span_ops: Sequence[ir.Operation], buffers: set[ir.Value]) -> Access | None:
+    """The first write to one of `buffers` in `span_ops`."""
     for op in span_ops:
         for access in accesses(op):
             if access.is_write and access.buffer in buffers:
@@ -56,22 +56,22 @@ def written_within(span_ops: Sequence[ir.Operation], buffers: set[ir.Value]) -> 
     return None
 
 
-def elements(access: Access, level: ir.Operation) -> tuple[isl.Map, Domain]:
-    """{ loops at and above `level` -> elements } of an access, everything beneath relaxed."""
+def accessed_elements(access: Access, level: ir.Operation) -> tuple[isl.Map, Domain]:
+    """{ loops at and above `level` -> elements } of an access, with all inner loops projected out."""
     dom = access_domain(access)
-    return projected(dom, access, level), dom
+    return elements_over(dom, access, level), dom
 
 
-def projected(dom: Domain, access: Access, level: ir.Operation) -> isl.Map:
-    """The elements of an access over a domain of all loops around it, as a function of those at and above `level`."""
+def elements_over(dom: Domain, access: Access, level: ir.Operation) -> isl.Map:
+    """The elements of an access over `dom` (all loops around it), as a map from the loops at and above `level`."""
     relation = region_map(dom, access.mins, access.extents)
     kept = dom.free + loops_around(level)
     relation = relation.project_out(dim_type.in_, kept, len(dom.dims) - kept)
     return relation.project_out(dim_type.in_, 0, dom.free)
 
 
-def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> bool:
-    """Whether the box of the reads lies in the box of the writes, every element of which is written."""
+def _is_box_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> bool:
+    """Fast path: whether the bounding box of the reads lies in that of the writes, and the writes fill theirs."""
     wanted, filled = access_boxes.access_box(reads, level), access_boxes.access_box(writes, level)
     if wanted is None or filled is None or not filled.dense:
         return False
@@ -81,36 +81,36 @@ def _plainly_covered(reads: Sequence[Access], writes: Sequence[Access], level: i
 
 @only_reads
 def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> Uncovered | None:
-    """An element that is read beneath `level` and not written there in the same iteration, or None.
+    """An element that is read beneath `level` but not written before in the same iteration, or None.
 
-    A write under a condition that isl cannot express, or at an index that is not affine, does not count.
+    Writes under a condition that isl cannot express, or at a non-affine index, are ignored.
     """
-    if reads and writes and _plainly_covered(reads, writes, level):
+    if reads and writes and _is_box_covered(reads, writes, level):
         return None
-    with question(f"whether all that is read of {Buffer(reads[0].buffer).name} is written before"):
+    with question(f"whether every element read of {Buffer(reads[0].buffer).name} is written before"):
         written: isl.Map | None = None
         for access in writes:
-            part, dom = elements(access, level)
+            part, dom = accessed_elements(access, level)
             if access.exact and dom.exact:
                 written = part if written is None else written.union(part)
         for access in reads:
-            missing, _ = elements(access, level)
+            missing, _ = accessed_elements(access, level)
             if written is not None:
                 missing = missing.subtract(written)
             if not missing.is_empty():
-                return shown_element(access.buffer, missing)
+                return smallest_element(access.buffer, missing)
     return None
 
 
 class Uncovered(Counterexample):
-    """An element that nothing writes in time."""
+    """An element that is read before it is written."""
 
     def __str__(self) -> str:
         return f"{self.element} (unless {self.unless})" if self.unless else str(self.element)
 
 
-def shown_element(buffer: ir.Value, missing: isl.Map) -> Uncovered:
-    """The least element of a relation, as the user writes it, with the sizes at which there is none."""
+def smallest_element(buffer: ir.Value, missing: isl.Map) -> Uncovered:
+    """The lexicographically smallest element of a relation, and the sizes at which there is none."""
     rank = Buffer(buffer).rank
     point = smallest_point(flatten(missing)) or []
     element = Element.of(Buffer(buffer).name, point[len(point) - rank :])

@@ -1,1 +1,3 @@
-"""Primitives on loops: split, fuse, reorder, partition, merge, loop kinds."""
+"""Primitives on loops: split, fuse, reorder, loop_partition, merge, add_unit_loop, and loop kinds (parallel,
+vectorize, unroll, bind).
+"""

@@ -1,4 +1,4 @@
-"""add_unit_loop: a loop that runs once."""
+"""add_unit_loop: wrap a block or loop in a loop of extent 1."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tir_mlir.passes.schedule.registry import primitive
 
 @primitive("add_unit_loop")
 def add_unit_loop(block_or_loop: Block | Loop | Func) -> Loop:
-    """Put a loop that runs once around a block or loop.
+    """Wrap a block or loop in a loop of extent 1.
 
         with T.block("b"): ...      ->      for u in range(1):
                                                 with T.block("b"): ...
 
-    Everything runs as often and in the same order as before. Nothing is bound to the new loop. A guard stays with its
-    block, inside. Requires: not the root block (ValueError), which no loop can hold.
+    Execution does not change. Nothing is bound to the new loop. A guard stays with its block, inside the loop.
+    Requires: not the root block (ValueError).
     """
     if isinstance(block_or_loop, Func):
         raise ValueError("the root block is the whole function; a loop goes around a block or loop inside it")

@@ -1,4 +1,4 @@
-"""fuse: nested loops become one."""
+"""fuse: collapse nested loops into one."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import math
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, create, edit
-from tir_mlir.passes.schedule.edits import resimplify
-from tir_mlir.passes.schedule.legality import beneath, check_from_zero, check_plain, longest
+from tir_mlir.passes.schedule.edits import simplify_bindings
+from tir_mlir.passes.schedule.legality import check_from_zero, check_plain, move_rest_inside, use_longest_range
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("fuse")
 def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
-    """Fuse loops that are directly nested in one another.
+    """Fuse perfectly nested loops into one.
 
         for i, j in T.grid(n, m):       for i_j_fused in range(n * m):
             body(i, j)          ->          body(i_j_fused // m, i_j_fused % m)
 
-    The same iterations in the same order. The new loop is serial.
+    The iterations and their order do not change. The new loop is serial.
 
-    Requires: each loop is the only thing in the body of the one before, starts at 0, has no annotation and no thread
-    binding; extents are constants but for the outermost that is not 1.
+    Requires: each loop is the only op in the body of the previous one, starts at 0, and has no annotation or thread
+    binding; all extents but that of the outermost non-unit loop are constant.
     """
     if not loops:
         raise ValueError("fuse needs at least one loop")
@@ -36,17 +36,17 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
         check(
             not variables & set(loop.upper.values),
             loop,
-            f"the extent of loop {loop.name} uses a loop that it would be fused with",
-            fix=longest(loop),
+            f"the extent of loop {loop.name} depends on a loop that it would be fused with",
+            fix=use_longest_range(loop),
         )
-    outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # loops of extent 1 divide nothing
+    outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # unit loops need no division
     for loop in loops[outermost + 1 :]:
         check(
             loop.const_extent is not None,
             loop,
-            f"loop {loop.name} has a symbolic extent, and the loop variables would be quotients and remainders by it,"
-            f" which are not affine; only the extent of {loops[outermost].name} may be symbolic. Split loop {loop.name}"
-            " by a constant first, and fuse with its inner part",
+            f"loop {loop.name} has a symbolic extent, and quotients and remainders by it are not "
+            f"affine; only the extent of {loops[outermost].name} may be symbolic. Split loop "
+            f"{loop.name} by a constant first, and fuse its inner part",
         )
 
     size = math.prod(loop.const_extent if loop.const_extent is not None else 1 for loop in loops)
@@ -60,12 +60,12 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     edit.substitute(_unfused(loops, Index.of(fused.var)))
     for loop in reversed(loops):
         edit.erase(loop.op)
-    resimplify([fused], preserve_unit_iters)
+    simplify_bindings([fused], preserve_unit_iters)
     return fused
 
 
 def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:
-    """Every old variable as an expression of the new one."""
+    """Each old variable as an expression of the new one."""
     lower = 1
     mapping: dict[ir.Value, Index] = {}
     for loop in reversed(loops):
@@ -79,12 +79,14 @@ def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:
 
 
 def check_nested(outer: Loop, inner: Loop) -> None:
-    """Refuse unless `inner` is the whole body of `outer`."""
+    """Refuse unless `inner` is the only op in the body of `outer`."""
     parent = inner.op.parent
     if parent is None or parent.operation != outer.op:
         refuse(
             inner,
-            f"loop {inner.name} is not directly inside loop {outer.name}; give the loops outer to inner, without gaps",
+            f"loop {inner.name} is not directly inside loop {outer.name}; pass adjacent loops from outer to inner",
         )
     if len(outer.body_ops()) != 1:
-        refuse(outer, f"the body of loop {outer.name} holds more than loop {inner.name}", fix=beneath(inner))
+        refuse(
+            outer, f"the body of loop {outer.name} contains more than loop {inner.name}", fix=move_rest_inside(inner)
+        )

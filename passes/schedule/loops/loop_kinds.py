@@ -1,4 +1,4 @@
-"""parallel, vectorize, unroll, bind: what a loop's iterations may do at the same time."""
+"""parallel, vectorize, unroll, bind: set how the iterations of a loop execute."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ THREAD_TAGS = (
 
 @primitive("parallel")
 def parallel(loop: Loop) -> None:
-    """Run the iterations of a loop on several cores.
+    """Run the iterations of a loop on several CPU cores.
 
         for i in range(n):  ->  for i in T.parallel(n):
 
-    Requires: no two iterations touch the same element, one of them writing. A buffer that every iteration fills before
-    it reads it counts as one copy an iteration (lowering places it there). A reduction over the loop is refused.
+    Requires: no two iterations access the same element where one of them writes. A buffer that each iteration writes
+    before it reads it is private to the iteration (lowering places it there). A reduction over the loop is refused.
     """
     _concurrent(loop, "parallel")
 
@@ -32,35 +32,37 @@ def vectorize(loop: Loop) -> None:
 
         for i in range(n):  ->  for i in T.vectorized(n):
 
-    A reduction over the loop becomes a sum (or product, maximum, ...) in each lane, and one over the lanes at the end.
-    Of a long loop, or of one whose extent is a size, each vector takes a part; what is left is masked.
+    A reduction over the loop accumulates in each lane and is combined across lanes at the end. A loop that is long, or
+    of symbolic extent, is strip-mined; the remainder is masked.
 
-    Requires: as `parallel`, but for updates `X[f] = X[f] op value` of a declared reduction.
+    Requires: as `parallel`, except for updates `X[f] = X[f] op value` of a declared reduction.
     """
     _concurrent(loop, "vectorized")
 
 
 @primitive("unroll")
 def unroll(loop: Loop) -> None:
-    """Lay out the iterations of a loop one after the other in the code.
+    """Unroll a loop.
 
         for i in range(n):  ->  for i in T.unroll(n):
 
-    Always legal: the order stays. A thread binding is dropped.
+    Always legal, as the order does not change. Drops a thread binding.
     """
     _set_kind(loop, "unrolled")
 
 
 @primitive("bind")
 def bind(loop: Loop, thread_axis: str) -> None:
-    """Give the iterations of a loop to the threads of an axis.
+    """Bind a loop to a thread axis.
 
         for i in range(n):  ->  for i in T.thread_binding(n, thread="threadIdx.x"):
 
-    Requires: as `parallel`; a known thread axis. Threads of one block (threadIdx) may also sum up a reduction with an
-    init together.
+    Requires: as `parallel`; a known thread axis. A reduction with an init may also be computed jointly by the threads
+    of one block (threadIdx).
     """
-    check(thread_axis in THREAD_TAGS, loop, f'"{thread_axis}" is no thread axis; use one of {", ".join(THREAD_TAGS)}')
+    check(
+        thread_axis in THREAD_TAGS, loop, f'"{thread_axis}" is not a thread axis; use one of {", ".join(THREAD_TAGS)}'
+    )
     _concurrent(loop, thread_axis)
 
 
@@ -69,18 +71,19 @@ def _concurrent(loop: Loop, kind: str) -> None:
     if clash is not None:
         what = f"bound to {kind}" if kind in THREAD_TAGS else kind
         text = f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}"
-        refuse(loop, text, counterexample=clash, fix=_way_out(loop))
+        refuse(loop, text, counterexample=clash, fix=_fix(loop))
     _set_kind(loop, kind)
 
 
-def _way_out(loop: Loop) -> str:
-    """What to do about a loop whose iterations meet."""
+def _fix(loop: Loop) -> str:
+    """Fix for a loop-carried dependence."""
     reduced = any(i.kind == "R" and loop.var in i.binding.values for b in walk.blocks_below(loop.op) for i in b.iters)
     if reduced:
         return (
-            f"rfactor({loop.name}, 0) gives each of its iterations a sum of its own; or take a loop of a spatial iter"
+            f"rfactor({loop.name}, 0) gives each iteration its own partial result; or use a loop "
+            "bound to a spatial iter"
         )
-    return "take a loop whose iterations touch elements of their own"
+    return "use a loop whose iterations access distinct elements"
 
 
 def _set_kind(loop: Loop, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""merge: nests that stand side by side become one."""
+"""merge: fuse adjacent loop nests of equal shape into one."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Index, Loop, create, edit, is_loop, only_reads, parents, walk
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import keeps_region_order
-from tir_mlir.passes.schedule.legality import UNDER_ONE, beneath, check_from_zero, check_plain
+from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP, check_from_zero, check_plain, move_rest_inside
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
-Nest = list[Loop]  # from the child of what holds all nests down to the loop that was given
+Nest = list[Loop]  # from the child of the common ancestor of all nests down to the given loop
 
 
 @primitive("merge")
 @keeps_region_order
 def merge(*loops: Loop) -> Loop:
-    """Merge the loops of nests that stand side by side: one nest runs what they held, one after the other.
+    """Merge adjacent loop nests of equal shape into one that runs their bodies one after the other.
 
         for i in range(n):                      for i_m in range(n):
             first(i)                                first(i_m)
         for j in range(n):              ->          second(i_m)
             second(j)
 
-    The new nest has the shape of the first one, stands where the nest of the last loop stood, and holds the bodies in
-    the order of the arguments. All its loops are serial; the innermost is returned.
+    The new nest has the shape of the first one, replaces the nest of the last loop, and contains the bodies in the
+    order of the arguments. All its loops are serial; the innermost is returned.
 
-    Requires: two loops or more, equally deep below what holds them all, with the same extents from there down, each
-    the only thing in the loop around it, without annotations or thread bindings, starting at 0. No two iterations that
-    touch one element, one of them writing, may change places, neither among the nests nor with what stands between.
+    Requires: at least two loops at equal depth below their common ancestor, with equal extents from there down; each
+    loop is the only op in its parent's body, has no annotation or thread binding, and starts at 0. No dependence may be
+    reversed, neither between the nests nor with the ops between them.
     """
     if len(loops) < 2:
-        raise ValueError(f"merge takes two loops or more, not {len(loops)}")
-    check(len({lp.id for lp in loops}) == len(loops), loops[0], "a loop is named twice; merge takes different loops")
+        raise ValueError(f"merge needs at least two loops, not {len(loops)}")
+    check(len({lp.id for lp in loops}) == len(loops), loops[0], "a loop is passed twice; merge needs distinct loops")
     top = walk.common_parent([lp.op for lp in loops])
     nests = [_nest(top, lp) for lp in loops]
     for nest in nests[1:]:
@@ -48,7 +48,7 @@ def merge(*loops: Loop) -> Loop:
 
 
 def _nest(top: ir.Operation, loop: Loop) -> Nest:
-    """The loops from the child of `top` down to `loop`: a perfect nest of plain loops."""
+    """The loops from the child of `top` down to `loop`, a perfect nest of plain loops."""
     nest: Nest = []
     for op in [loop.op, *parents(loop.op)]:
         if op == top:
@@ -57,16 +57,17 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
             what = "a condition" if op.name == "affine.if" else "a block"
             refuse(
                 loop,
-                f"between loop {loop.name} and what it shares with the others stands {what}; merge loops only",
-                fix="merge loops further out, or do so before the step that made it" if what == "a block" else "",
+                f"there is {what} between loop {loop.name} and the common ancestor of the loops; merge "
+                "needs loops only",
+                fix="merge loops further out, or apply this before the step that made it" if what == "a block" else "",
             )
         nest.insert(0, Loop(op))
     for outer, inner in zip(nest, nest[1:], strict=False):
         if len(outer.body_ops()) != 1:
             refuse(
                 outer,
-                f"the body of loop {outer.name} holds more than loop {inner.name}; merge wants it alone there",
-                fix=beneath(inner),
+                f"the body of loop {outer.name} contains more than loop {inner.name}; merge needs a perfect nest",
+                fix=move_rest_inside(inner),
             )
     for each in nest:
         check_plain(each, "merge")
@@ -75,13 +76,13 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
 
 
 def _check_same_shape(first: Nest, other: Nest) -> None:
-    """Refuse unless the loops of two nests have the same extents, one by one."""
+    """Refuse unless the loops of two nests have pairwise equal extents."""
     if len(first) != len(other):
         refuse(
             other[-1],
-            f"loop {other[-1].name} is {len(other)} deep below what it shares with loop {first[-1].name}, which is"
-            f" {len(first)} deep; merge wants the same depth",
-            fix=_as_deep(*sorted((first, other), key=len)),
+            f"loop {other[-1].name} is {len(other)} deep below its common ancestor with loop "
+            f"{first[-1].name}, which is {len(first)} deep; merge needs equal depths",
+            fix=_fix_depth(*sorted((first, other), key=len)),
         )
     renamed = {lp.var: Index.of(new.var) for lp, new in zip(other, first, strict=True)}
     for one, two in zip(first, other, strict=True):
@@ -90,34 +91,34 @@ def _check_same_shape(first: Nest, other: Nest) -> None:
             sizes = [n if n is not None else "a symbolic number of" for n in (one.const_extent, two.const_extent)]
             refuse(
                 two,
-                f"loop {two.name} runs {sizes[1]} times, loop {one.name} {sizes[0]} times; merge wants them equal",
-                fix=_equal_part(one, two),
+                f"loop {two.name} runs {sizes[1]} times, loop {one.name} {sizes[0]} times; merge needs equal extents",
+                fix=_fix_extent(one, two),
             )
 
 
-def _as_deep(short: Nest, long: Nest) -> str:
-    """Of loops that are not equally deep: the one around the deeper loop that is as deep as the other."""
+def _fix_depth(short: Nest, long: Nest) -> str:
+    """Fix for loops of different depth: the parent of the deeper one at the depth of the other."""
     around = long[len(short) - 1]
     if around == short[-1]:
-        return "fuse takes loops that are inside one another"
-    return f"name loop {around.name} instead of {long[-1].name}"
+        return "fuse combines loops that are nested in one another"
+    return f"pass loop {around.name} instead of {long[-1].name}"
 
 
-def _equal_part(one: Loop, two: Loop) -> str:
-    """Of loops of different lengths: a part of the longer one is as long as the shorter one."""
+def _fix_extent(one: Loop, two: Loop) -> str:
+    """Fix for loops of different extent: split the longer one."""
     sizes = one.const_extent, two.const_extent
     if sizes[0] is None or sizes[1] is None:
-        return "compute_at or reverse_compute_at puts a block under a loop of another length"
+        return "compute_at or reverse_compute_at moves a block under a loop of another extent"
     longer = one if sizes[0] > sizes[1] else two
     return f"split loop {longer.name} by [{min(sizes)}, None] and merge its outer part"  # type: ignore[type-var]
 
 
-# --- the order of what meets ----------------------------------------------------------------------------------------
+# --- dependences ------------------------------------------------------------------------------------------------------
 
 
 @only_reads
 def _check_order(top: ir.Operation, nests: Sequence[Nest]) -> None:
-    """Refuse when two iterations that touch one element, one writing, would run in another order."""
+    """Refuse to reverse a dependence."""
     depth = len([p for p in [top, *parents(top)] if is_loop(p)])
     tops = [walk.position(nest[0].op) for nest in nests]
     held = list(nests[0][0].op.block.operations)
@@ -141,7 +142,7 @@ def _touches(root: ir.Operation, buffers: set[ir.Value]) -> list[AccessRelation]
 
 
 def _clash(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map | None:
-    """Iterations of a and b that touch one element in the same iteration of the loops around both."""
+    """Pairs of iterations of a and b that access the same element, within one iteration of their common loops."""
     if a.access.buffer != b.access.buffer or not (a.access.is_write or b.access.is_write):
         return None
     clash = same_element(a, b)
@@ -153,7 +154,7 @@ def _clash(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map | None:
 def _check_pair(
     first: Sequence[AccessRelation], second: Sequence[AccessRelation], depth: int, count: int, swapped: bool
 ) -> None:
-    """`first` ran before `second`; merged, an iteration of it that comes later in the loops would run after."""
+    """Dependences from `first` to `second`: in the merged nest an iteration of `first` may not run after its target."""
     dims = [depth + n for n in range(count)]
     for a in first:
         for b in second:
@@ -176,14 +177,14 @@ def _check_pair(
                 walk.enclosing_block(b.access.op),
                 text,
                 counterexample=found,
-                fix="name the loops in the order in which they stand" if swapped else UNDER_ONE,
+                fix="pass the loops in program order" if swapped else MOVE_UNDER_ONE_LOOP,
             )
 
 
 def _check_crossing(
     nest: Nest, own: Sequence[AccessRelation], passed: Sequence[AccessRelation], depth: int, down: bool
 ) -> None:
-    """The nest moves past something that stands between it and the last one."""
+    """Dependences between a nest and the ops it moves across."""
     for a in own:
         for b in passed:
             with question("whether a nest may move to the last one"):
@@ -194,14 +195,14 @@ def _check_crossing(
             found = dependences.witness(a, b, clash)
             refuse(
                 walk.enclosing_block(b.access.op),
-                f"the nest of loop {nest[0].name} would move to {where} what stands between it and the last one, and"
-                f" the two depend on each other: {found}",
+                f"the nest of loop {nest[0].name} would move to {where} the ops between it and the last "
+                f"one, and the two depend on each other: {found}",
                 counterexample=found,
-                fix="merge the loops of what stands between with them, or inline it",
+                fix="merge the loops of those ops as well, or inline them",
             )
 
 
-# --- the rewrite ----------------------------------------------------------------------------------------------------
+# --- the rewrite ------------------------------------------------------------------------------------------------------
 
 
 def _rewrite(nests: Sequence[Nest]) -> Loop:

@@ -1,4 +1,4 @@
-"""reorder: the loops of a nest change places."""
+"""reorder: permute the loops of a nest."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from collections.abc import Sequence
 
 from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.ir import Loop, blocks_below, is_loop, parent_op, parents
-from tir_mlir.passes.schedule.legality import OPAQUE, longest
+from tir_mlir.passes.schedule.legality import MAKE_SPATIAL, use_longest_range
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
-_EACH_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two under one"
+_ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests under one loop"
 
 
 @primitive("reorder")
 def reorder(*loops: Loop) -> None:
-    """Put loops of one nest in the given order; loops in between that are not named stay where they are.
+    """Permute loops of one nest into the given order. Loops in between that are not passed keep their place.
 
         for i, j, k in T.grid(n, m, l):  reorder(k, i)   for k, j, i in T.grid(l, m, n):
             body(i, j, k)                     ->             body(i, j, k)
 
-    Kinds and annotations travel with their loops.
+    Kinds and annotations move with their loops.
 
-    Requires: the loops lie on one path with nothing else between them, no bound uses a loop that would come inside it,
-    blocks beneath have spatial and reduce iters only, and no dependence changes its direction (a reduction may run in
-    any order).
+    Requires: a perfect nest from the outermost to the innermost loop; no bound depends on a loop that would move
+    inside; blocks beneath have spatial and reduce iters only; no dependence is reversed (except that a reduction may
+    run in any order).
     """
     if len(loops) < 2:
         return
-    check(len({lp.id for lp in loops}) == len(loops), loops[0], "a loop is named twice")
+    check(len({lp.id for lp in loops}) == len(loops), loops[0], "a loop is passed twice")
     chain = _chain(loops)
     for block in blocks_below(chain[-1].op):
         for it in block.iters:
             check(
                 it.kind != "O",
                 block,
-                f'block "{block.name}" has the opaque iter {it.name}, whose order is not known to be free',
-                OPAQUE,
+                f'block "{block.name}" has the opaque iter {it.name}, whose order must be kept',
+                MAKE_SPATIAL,
             )
     slots = [chain.index(lp) for lp in sorted(loops, key=chain.index)]
     order = list(range(len(chain)))
@@ -62,20 +62,21 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
         if not is_loop(parent):
             refuse(
                 inner,
-                f"loops {outer.name} and {inner.name} are not on one path of loops of the same block",
-                fix=_EACH_NEST,
+                f"loops {outer.name} and {inner.name} are not nested in one another under one block",
+                fix=_ONE_NEST,
             )
         if len(Loop(parent).body_ops()) != 1:
             refuse(
                 Loop(parent),
-                f"the body of loop {Loop(parent).name} holds more than loop {chain[0].name}, so the two are not a"
-                " perfect nest",
-                fix="do this before the step that put the rest there, decompose_reduction or compute_at for instance",
+                f"the body of loop {Loop(parent).name} contains more than loop {chain[0].name}, so the "
+                "two are not a perfect nest",
+                fix="apply this before the step that added the other ops, for instance decompose_reduction "
+                "or compute_at",
             )
         chain.insert(0, Loop(parent))
     for loop in loops:
         path = f"the path from {outer.name} to {inner.name}" if outer != inner else f"one path with loop {inner.name}"
-        check(loop in chain, loop, f"loop {loop.name} is not on {path}", _EACH_NEST)
+        check(loop in chain, loop, f"loop {loop.name} is not on {path}", _ONE_NEST)
     return chain
 
 
@@ -87,17 +88,17 @@ def _check_bounds(chain: Sequence[Loop], order: Sequence[int]) -> None:
         for bound in (*loop.lowers, *loop.uppers):
             for value in bound.values:
                 if value in inside and value not in seen:
-                    text = f"the bounds of loop {loop.name} use {inside[value].name}, which would come inside it"
-                    refuse(loop, text, fix=longest(loop))
+                    text = f"the bounds of loop {loop.name} depend on {inside[value].name}, which would move inside it"
+                    refuse(loop, text, fix=use_longest_range(loop))
         seen.add(loop.var)
 
 
 def permute(chain: Sequence[Loop], order: Sequence[int]) -> None:
-    """Re-nest a perfect chain of loops in another order; the ops stay, so ids and handles do too."""
+    """Permute a perfect chain of loops. The ops are kept, so ids and handles stay valid."""
     held = chain[-1].body_ops()
     anchor = chain[0].op
     placed = [chain[i] for i in order]
-    # take the chain apart, everything side by side before the old outermost loop, then nest it anew
+    # take the chain apart, all loops side by side before the old outermost one, then nest again
     for op in [*(lp.op for lp in chain[1:]), *held]:
         op.move_before(anchor)
     for outer, inner in zip(placed, placed[1:], strict=False):

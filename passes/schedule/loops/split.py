@@ -1,4 +1,4 @@
-"""split: one loop becomes several."""
+"""split: split a loop into a nest of loops."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, walk
 from tir_mlir.dialect.presburger import fold_index, intervals, only_where, sets, sizes_without
-from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, resimplify
-from tir_mlir.passes.schedule.legality import IN_BLOCK, check_from_zero, check_plain
+from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, simplify_bindings
+from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_from_zero, check_plain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -18,16 +18,16 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 def split(
     loop: Loop, factors: list[int | None], preserve_unit_iters: bool = True, disable_predication: bool = False
 ) -> list[Loop]:
-    """Split a loop into nested ones.
+    """Split a loop into a nest of loops.
 
         for i in range(n):              for i_0, i_1 in T.grid(ceildiv(n, f), f):
             body(i)             ->          body(i_0 * f + i_1)        # where i_0 * f + i_1 < n
 
-    Every iteration of every block still runs once, in the same order; the guard appears only where factors do not
-    divide. One factor may be None: it is inferred. The new loops are serial.
+    Each iteration of each block still runs once, in the same order. A guard is added only if the factors do not divide
+    the extent. One factor may be None, to be inferred. The new loops are serial.
 
-    Requires: the loop starts at 0, has no annotation and no thread binding; factors are positive and their product
-    reaches the extent. `disable_predication` leaves the guard out, and so needs factors that divide.
+    Requires: the loop starts at 0 and has no annotation or thread binding; the factors are positive and their product
+    is at least the extent. `disable_predication` omits the guard, and requires factors that divide the extent.
     """
     check_plain(loop, "split")
     check_from_zero(loop, "split")
@@ -50,12 +50,14 @@ def split(
     edit.erase(loop.op)
     if needs_guard:
         guard_blocks(nest[-1], bound)
-    resimplify(nest, preserve_unit_iters)
+    simplify_bindings(nest, preserve_unit_iters)
     return nest
 
 
 def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
-    """Whether the new loops run more than the old one. Refused: fewer, or more where a guard cannot be."""
+    """Whether the new loops run more iterations than the old one. Refuses fewer, or more where no guard can be
+    added.
+    """
     total = math.prod(e for e in extents if isinstance(e, int)) if all(isinstance(e, int) for e in extents) else None
     exact = total is not None and loop.const_extent == total
     if total is not None and total >= 2**63:
@@ -73,18 +75,19 @@ def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
     if needs_guard and not _only_blocks(loop):
         refuse(
             loop,
-            f"the factors do not divide the extent of loop {loop.name}{_unless_divided(loop, extents)}; its body holds"
-            " statements outside any block, which a guard cannot protect",
-            fix=IN_BLOCK
+            "the factors do not divide the extent of loop "
+            f"{loop.name}{_unless_divided(loop, extents)}; its body has statements outside any block, "
+            "which a guard cannot protect",
+            fix=WRAP_IN_BLOCK
             if loop.const_extent is None
-            else f"take factors that divide {loop.const_extent}; or, {IN_BLOCK}",
+            else f"use factors that divide {loop.const_extent}; or, {WRAP_IN_BLOCK}",
         )
     return needs_guard
 
 
 def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index]:
-    """The factors with the None filled in: the extent over the product of the others, rounded up."""
-    check(len(factors) > 0, loop, "split needs at least one factor", "[None, 16] splits by 16, whatever the extent")
+    """The factors with None replaced by the extent over the product of the others, rounded up."""
+    check(len(factors) > 0, loop, "split needs at least one factor", "[None, 16] splits by 16 for any extent")
     unknown = [n for n, f in enumerate(factors) if f is None]
     check(
         len(unknown) <= 1,
@@ -105,7 +108,7 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
 
 
 def _check_reached(loop: Loop, total: int) -> None:
-    """Refuse factors whose product a symbolic extent may exceed."""
+    """Refuse factors whose product may be less than a symbolic extent."""
     dom = sets.domain(loop.op, extra=[loop.upper])
     enough = Constraint(Index.constant(total) - loop.upper)
     with sets.question(f"whether {total} iterations are enough"):
@@ -113,8 +116,8 @@ def _check_reached(loop: Loop, total: int) -> None:
     if not longer.is_empty():
         refuse(
             loop,
-            f"loop {loop.name} has a symbolic extent that {total} iterations need not reach"
-            f"{only_where(longer, loop.op)}; give None for one factor",
+            f"loop {loop.name} has a symbolic extent that {total} iterations may not "
+            f"cover{only_where(longer, loop.op)}; pass None for one factor",
         )
 
 
@@ -126,7 +129,7 @@ def _product(extents: Sequence[int | Index]) -> Index:
 
 
 def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
-    """Whether the new loops run exactly the old iterations, whatever the sizes."""
+    """Whether the new loops run exactly the old iterations for all sizes."""
     beyond = _product(extents) - loop.extent
     if beyond.simplified().as_constant() == 0:
         return True
@@ -134,7 +137,7 @@ def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
 
 
 def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
-    """The sizes at which the new loops run exactly the old iterations, where there are such."""
+    """The sizes for which the new loops run exactly the old iterations, if any."""
     beyond = Constraint(_product(extents) - loop.extent - 1)
     dom = sets.domain(loop.op, extra=[loop.upper])
     unless = sizes_without(dom.set.intersect(sets.constraint_set(dom, beyond)), loop.op)
@@ -142,7 +145,7 @@ def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
 
 
 def _only_blocks(loop: Loop) -> bool:
-    """Whether every effect beneath a loop happens in a block."""
+    """Whether every side effect beneath a loop is in a block."""
     held = walk.ops(loop.op, skip=lambda op: op.name == "affine.parallel")
     return not any("store" in op.name or op.name == "func.call" for op in held)
 

@@ -1,1 +1,3 @@
-"""Primitives that move a block under a loop, or keep part of a buffer between iterations."""
+"""Primitives that move a block under a loop (compute_at, reverse_compute_at: which region is needed there, when
+inputs are final), and rolling buffers.
+"""

@@ -1,4 +1,4 @@
-"""What `sample_compute_location` may choose besides a loop, and what it means to move a block there."""
+"""The special locations that `sample_compute_location` can choose instead of a loop."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from enum import IntEnum
 from tir_mlir.dialect.ir import Block
 
 
-class Mark(IntEnum):
-    """A place that is no loop: where the block is read or written itself, or where it stands already."""
+class SpecialLocation(IntEnum):
+    """A compute location that is not a loop: inlined into the consumers (or the producer), or left in place."""
 
     INLINE = -2
     ROOT = -1
 
 
-def move_to_mark(block: Block, mark: Mark, inline: Callable[[Block], None]) -> None:
-    """A move to a mark: into its consumers (or producer), or nowhere."""
-    if mark is Mark.INLINE:
+def move_to_special(block: Block, mark: SpecialLocation, inline: Callable[[Block], None]) -> None:
+    """Move a block to a special location: inline it, or do nothing."""
+    if mark is SpecialLocation.INLINE:
         inline(block)

@@ -1,4 +1,6 @@
-"""What compute_at and reverse_compute_at share: the part of a block's domain that a loop needs, and the move."""
+"""Region of a block's domain that is needed under a loop, and moving the block there; used by compute_at and
+reverse_compute_at.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,15 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import Domain, dim_type, intervals, question, sets, smallest_point, to_index
 from tir_mlir.dialect.verify import covers, half_summed, left_out, point_of, point_text
-from tir_mlir.passes.schedule.edits import cut_to_reach
+from tir_mlir.passes.schedule.edits import shrink_domains
 from tir_mlir.passes.schedule.legality import (
-    IN_BLOCK,
-    IN_INIT,
-    WHOLE_SUM,
+    DECOMPOSE_REDUCTION,
+    RUN_FULL_REDUCTION,
+    WRAP_IN_BLOCK,
+    cache_write_first,
     children,
     is_output,
     nest_top,
-    own_copy,
     scope_of,
     writes_of,
 )
@@ -47,8 +49,8 @@ from tir_mlir.passes.schedule.registry import check, refuse
 
 
 @dataclass(frozen=True)
-class Span:
-    """Where an iter has to run under the loop: [low, low + extent), cut to its domain by a guard where `guarded`."""
+class IterSpan:
+    """The range of an iter under the loop: [low, low + extent), restricted to its domain by a guard if `guarded`."""
 
     iter: Iter
     low: Index
@@ -56,30 +58,30 @@ class Span:
     guarded: bool
 
 
-def check_place(block: Block, loop: Loop) -> None:
+def check_target(block: Block, loop: Loop) -> None:
     """Refuse unless block and loop share a scope and the loop is not around the block."""
     check(
         block in children(scope_of(block)),
         block,
-        f'block "{block.name}" stands in an init region; only blocks of a body can move',
-        IN_INIT,
+        f'block "{block.name}" is in an init region; only blocks of a body can move',
+        DECOMPOSE_REDUCTION,
     )
     if is_inside(block.op, loop.op):
-        way = "name a loop around a block that reads its result, or (reverse_compute_at) that computes its input"
+        way = "pass a loop around a consumer of the block, or for reverse_compute_at around a producer"
         refuse(loop, f'loop {loop.name} is already around block "{block.name}"', fix=way)
     if walk.enclosing_block(loop.op) != scope_of(block):
-        text = f'loop {loop.name} is not in the scope of block "{block.name}"; both must stand under the same block'
-        refuse(loop, text, fix=_way_into_scope(block, loop))
+        text = f'loop {loop.name} is not in the scope of block "{block.name}"; both must be under the same block'
+        refuse(loop, text, fix=_fix_scope(block, loop))
 
 
-def _way_into_scope(block: Block, loop: Loop) -> str:
-    """Of a loop inside another block: the block that holds it is a neighbour."""
+def _fix_scope(block: Block, loop: Loop) -> str:
+    """Fix for a loop inside another block of the scope."""
     around = next((b for b in children(scope_of(block)) if b != block and is_inside(loop.op, b.op)), None)
-    return f'name a loop around block "{around.name}", which holds loop {loop.name}' if around else ""
+    return f'pass a loop around block "{around.name}", which contains loop {loop.name}' if around else ""
 
 
 def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
-    """Refuse when anything but the given blocks touches what `block` writes: it could tell that the block has moved."""
+    """Refuse when anything but the given blocks accesses what `block` writes, and could observe the move."""
     for buffer in writes_of(block):
         for access in accesses(func_of(block.op).op):
             if access.buffer == buffer and not any(is_inside(access.op, b.op) for b in allowed):
@@ -87,59 +89,62 @@ def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
                 where = f"by {user}" if user != scope_of(block) else "outside any block"
                 refuse(
                     user,
-                    f'{Buffer(buffer).name} is also used {where}, which would see that block "{block.name}" has moved',
-                    fix=own_copy(block) if user != scope_of(block) else IN_BLOCK,
+                    f"{Buffer(buffer).name} is also used {where}, which would observe that block "
+                    f'"{block.name}" has moved',
+                    fix=cache_write_first(block) if user != scope_of(block) else WRAP_IN_BLOCK,
                 )
 
 
-def check_whole(block: Block) -> None:
+def check_full_reduction(block: Block) -> None:
     """Refuse a reduction of which only some iterations run (under `k <= i`): under other loops all of them would."""
     left = half_summed(block)
     if left is not None:
         refuse(
             block,
-            f'block "{block.name}" sums over a part of its reduce iters only: nothing runs {point_text(block, left)};'
-            " moved, it would run over all of them",
+            f'block "{block.name}" runs only part of its reduction: not {point_text(block, left)}; '
+            "moved, it would run all of it",
             counterexample=Counterexample((point_of(block, left),)),
-            fix=WHOLE_SUM,
+            fix=RUN_FULL_REDUCTION,
         )
 
 
 def check_finished(producer: Block, loop: Loop) -> None:
-    """Refuse when `loop` or a loop around it drives a reduction of the producer: its values are not final there."""
+    """Refuse if `loop` or a parent of it runs a reduction of the producer, whose values are then not final under it."""
     around = [Loop(p) for p in [loop.op, *parents(loop.op)] if is_loop(p)]
     for it in producer.iters:
         for outer in around:
             if it.kind == "R" and outer.var in it.binding.values and is_inside(producer.op, outer.op):
                 refuse(
                     loop,
-                    f'under loop {outer.name} the sum of block "{producer.name}" is not finished: it runs over iter'
-                    f" {it.name}; choose a loop outside {outer.name}",
+                    f'under loop {outer.name} the reduction of block "{producer.name}" is not finished: it '
+                    f"runs over iter {it.name}; choose a loop outside {outer.name}",
                 )
 
 
-# --- regions as relations over the loops around the place -------------------------------------------------------------
+# --- regions as relations over the loops around the new position ------------------------------------------------------
 
 
 @dataclass
-class Place:
-    """The loops around (and with) a loop as dimensions: the coordinates in which needed regions are expressed."""
+class LoopSpace:
+    """The loops around (and including) a loop as dimensions of the relations below."""
 
     loop: Loop
     dims: list[ir.Value]
     dom: Domain
 
     @staticmethod
-    def of(loop: Loop) -> Place:
+    def of(loop: Loop) -> LoopSpace:
         inner = loop.body.operations[0].operation
         dom = sets.domain(inner)
-        return Place(loop, dom.dims, dom)
+        return LoopSpace(loop, dom.dims, dom)
 
 
-def elements(place: Place, found: Sequence[AccessRelation], exact: bool, free: Sequence[ir.Value] = ()) -> isl.Map:
-    """{ loops around the place -> elements } of some touches beneath it; not `exact`: without guards and ranges.
+def accessed_under(
+    place: LoopSpace, found: Sequence[AccessRelation], exact: bool, free: Sequence[ir.Value] = ()
+) -> isl.Map:
+    """{ loops of `place` -> elements } of some accesses under it; without guards and ranges unless `exact`.
 
-    `free`: variables of loops around the place; what any of their iterations touches counts for each of them.
+    `free`: variables of loops in `place`; accesses of any of their iterations count for all of them.
     """
     count = len(place.dims)
     result: isl.Map | None = None
@@ -164,7 +169,7 @@ def _touch_map(touch: AccessRelation, exact: bool, fixed: Sequence[int]) -> isl.
 
 
 def iter_map(block: Block, touch_list: Sequence[AccessRelation], iters: Sequence[Iter], bounded: bool) -> isl.Map:
-    """{ iters of the block -> elements touched }, over the domains of the iters when `bounded`."""
+    """{ iters of the block -> elements accessed }, over the domains of the iters when `bounded`."""
     result: isl.Map | None = None
     for touch in touch_list:
         access = touch.access
@@ -182,12 +187,14 @@ def iter_map(block: Block, touch_list: Sequence[AccessRelation], iters: Sequence
     return result
 
 
-def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], around: Domain) -> list[Span]:
-    """The box of iter values that { loops -> iter values } asks for, one span an iter.
+def needed_spans(
+    place: LoopSpace, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], around: Domain
+) -> list[IterSpan]:
+    """The bounding box of the iter values in { loops -> iter values }, one span for each iter.
 
-    `needed` is exact. Where its bounds are single expressions with a constant extent they are used as they are; else
-    the bounds of `loose` (ranges and guards left out). Both get a guard where they may leave the iter's domain: exact
-    bounds do so in iterations that need nothing, so where there are such the loose ones come first.
+    Bounds of `needed`, which is exact, are used if they are single expressions with a constant extent; else those of
+    `loose` (without ranges and guards). Either gets a guard if it may exceed the iter's domain. Exact bounds may do so
+    in iterations that need nothing, so if there are such iterations `loose` is preferred.
     """
     found = []
     always = place.dom.set.is_subset(needed.domain())
@@ -198,16 +205,16 @@ def spans(place: Place, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], 
         if not always and wide is not None and wide[1].as_constant() is not None:
             tight = None
         if tight is not None and (tight[1].as_constant() is not None or wide is None):
-            found.append(Span(it, *tight, _leaves_domain(tight, it, around)))
+            found.append(IterSpan(it, *tight, _leaves_domain(tight, it, around)))
         elif wide is not None:
-            found.append(Span(it, *wide, _leaves_domain(wide, it, around)))
+            found.append(IterSpan(it, *wide, _leaves_domain(wide, it, around)))
         else:
-            found.append(Span(it, it.min, it.extent, False))
+            found.append(IterSpan(it, it.min, it.extent, False))
     return found
 
 
-def executed(place: Place, found: Sequence[Span]) -> isl.Map:
-    """{ loops -> iter values } of the instances that the spans make run, inside the iters' domains."""
+def run_by_spans(place: LoopSpace, found: Sequence[IterSpan]) -> isl.Map:
+    """{ loops -> iter values } of the instances that the spans run, within the iters' domains."""
     runs = sets.region_map(place.dom, [s.low for s in found], [s.extent for s in found])
     return runs.intersect(sets.region_map(place.dom, [s.iter.min for s in found], [s.iter.extent for s in found]))
 
@@ -215,7 +222,7 @@ def executed(place: Place, found: Sequence[Span]) -> isl.Map:
 def _bounds(
     relation: isl.Map, number: int, dims: Sequence[ir.Value], symbols: dict[str, ir.Value]
 ) -> tuple[Index, Index] | None:
-    """Lower bound and extent of one output dimension, or None when they are no single affine expressions."""
+    """Lower bound and extent of one output dimension, or None if they are not single affine expressions."""
     try:
         with question("the bounds of a region"):
             context = relation.domain()
@@ -231,23 +238,24 @@ def _bounds(
 
 
 def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
-    """Whether [low, low + extent) can leave the domain of the iter."""
+    """Whether [low, low + extent) may exceed the domain of the iter."""
     low, extent = span
     inside = (low - it.min, it.min + it.extent - low - extent)
     return not all(sets.holds(around, index) for index in inside)
 
 
-def plain_spans(
+def box_spans(
     found_beneath: Sequence[Access],
     own: Sequence[Access],
     loop: Loop,
     iters: Sequence[Iter],
     dense: bool,
     free: Sequence[ir.Value] = (),
-) -> list[Span] | None:
-    """The spans where elements are a plain box beneath `loop` and the block touches one, indexed by iters alone.
+) -> list[IterSpan] | None:
+    """Fast path: the spans if the elements under `loop` are a plain box, and the block accesses one element, indexed by
+    iters alone.
 
-    `dense`: every element of the box must be touched (a consumer may run only where all of it has been written).
+    `dense`: every element of the box must be accessed (a consumer may run only where all of it has been written).
     `free`: as in `elements`.
     """
     if not found_beneath or not all(a.is_point for a in own) or len({a.mins for a in own}) != 1:
@@ -267,50 +275,53 @@ def plain_spans(
     result = []
     for it in iters:
         low, extent = found[it.var]
-        result.append(Span(it, low, extent, not intervals.inside(low, extent, it.min, it.extent, around)))
+        result.append(IterSpan(it, low, extent, not intervals.inside(low, extent, it.min, it.extent, around)))
     return None if any(s.guarded for s in result) else result
 
 
-# --- the move ---------------------------------------------------------------------------------------------------------
+# --- moving the block -------------------------------------------------------------------------------------------------
 
 
-def ran(block: Block, place: Place, iters: Sequence[Iter], shared: int) -> isl.Map:
-    """{ loops around the place -> iter values } of what runs at the old place, in the same iteration of the outermost
-    `shared` loops."""
+def run_before(block: Block, place: LoopSpace, iters: Sequence[Iter], shared: int) -> isl.Map:
+    """{ loops of `place` -> iter values } of the instances at the old position, in the same iteration of the outermost
+    `shared` loops.
+    """
     dom = sets.domain(block.op)
     before = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
     before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
     return place.dom.map([Index.of(v) for v in place.dims[:shared]]).apply_range(before)
 
 
-def check_none_gained(block: Block, loop: Loop, found: Sequence[Span]) -> None:
-    """Refuse when iterations that nothing ran would run, and be seen: they write what lives on outside the scope, or
-    an element that one that ran writes too. A guard, or bindings in steps, may leave such out of a domain."""
+def check_no_new_iterations(block: Block, loop: Loop, found: Sequence[IterSpan]) -> None:
+    """Refuse to run additional iterations with a visible effect: on a buffer outside the scope, or on an element that
+    an existing iteration writes too. A guard, or bindings with strides, may exclude such iterations today.
+    """
     if covers(block):
         return
-    spans = [s for s in found if s.iter.kind != "R"]
-    place, iters, scope = Place.of(loop), [s.iter for s in spans], scope_of(block)
-    with question(f'whether block "{block.name}" runs under loop {loop.name} where it did'):
-        before = ran(block, place, iters, sum(map(is_loop, parents(scope.op))))
-        gained = executed(place, spans).subtract(before).range()
+    spatial_spans = [s for s in found if s.iter.kind != "R"]
+    place, iters, scope = LoopSpace.of(loop), [s.iter for s in spatial_spans], scope_of(block)
+    with question(f'whether block "{block.name}" runs the same iterations under loop {loop.name}'):
+        before = run_before(block, place, iters, sum(map(is_loop, parents(scope.op))))
+        gained = run_by_spans(place, spatial_spans).subtract(before).range()
         if not is_output(block):
             written = [t for b in writes_of(block) for t in relations_of(block.op, b) if t.access.is_write]
             same = _of_one_element(block, written, iters)
             gained = gained.intersect(same.intersect_range(before.range()).domain())
-        point = smallest_point(gained) if spans else None
+        point = smallest_point(gained) if spatial_spans else None
     if point is not None:
         example = Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :])
         refuse(
             loop,
-            f'block "{block.name}" leaves iterations of its domain out; under loop {loop.name} they would run, as '
-            f"{Counterexample((example,))}",
+            f'block "{block.name}" skips iterations of its domain; under loop {loop.name} they would '
+            f"run, as {Counterexample((example,))}",
             counterexample=Counterexample((example,)),
-            fix="move it before the step that left them out, or, in the program, let its domain be what its loops run",
+            fix="move it before the step that excluded them, or, in the program, shrink its domain to "
+            "what its loops run",
         )
 
 
 def _of_one_element(block: Block, written: Sequence[AccessRelation], iters: Sequence[Iter]) -> isl.Map:
-    """{ iter values -> others } that write an element in common."""
+    """{ iter values -> others } that write a common element."""
     result: isl.Map | None = None
     for touch in written:
         touched = iter_map(block, [touch], iters, True)
@@ -320,8 +331,8 @@ def _of_one_element(block: Block, written: Sequence[AccessRelation], iters: Sequ
     return result.subtract(isl.Map.identity(result.get_space()))
 
 
-def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, keep_units: bool) -> None:
-    """Take a block out of its nest and put it before `anchor`, under loops ax0, ax1, ... over the spans."""
+def move(block: Block, loop: Loop, found: Sequence[IterSpan], anchor: ir.Operation, keep_units: bool) -> None:
+    """Move a block out of its nest to before `anchor`, under loops ax0, ax1, ... over the spans."""
     number = block.id
     stop = scope_of(block).op
     top = nest_top(block)
@@ -351,17 +362,17 @@ def move(block: Block, loop: Loop, found: Sequence[Span], anchor: ir.Operation, 
     block.op.move_before(list(ip.block.operations)[-1] if guards or count else anchor)
     moved = edit.rebind(block.op, bindings) if bindings else block.op
     attrs.put(moved, attrs.ID, number)
-    if left_out(Block(moved)):  # before the move it did so, too, where its text said it
-        cut_to_reach(Block(moved))
-    _clear(top, stop)
+    if left_out(Block(moved)):  # the guard was there before the move
+        shrink_domains(Block(moved))
+    _erase_empty_nest(top, stop)
 
 
 def _box_at(ip: ir.InsertionPoint) -> intervals.ValueRanges:
     return intervals.around(list(ip.block.operations)[-1].operation)
 
 
-def _clear(top: ir.Operation, stop: ir.Operation) -> None:
-    """Erase what is left of a nest whose block was moved away: loops and guards without a block."""
+def _erase_empty_nest(top: ir.Operation, stop: ir.Operation) -> None:
+    """Erase what is left of the old nest: loops and guards without a block."""
     try:
         if any(op.name == "affine.parallel" for op in walk.ops(top)):
             return
@@ -375,19 +386,21 @@ def _clear(top: ir.Operation, stop: ir.Operation) -> None:
         and len(list(parent.regions[0].blocks[0].operations)) == 1
     )
     if empty:
-        _clear(parent, stop)
+        _erase_empty_nest(parent, stop)
 
 
-def insertion(loop: Loop, before: Sequence[Block], after: Sequence[Block], index: int) -> ir.Operation:
-    """The op in the loop's body before which to insert: after all of `before`, before all of `after`.
+def insertion_point(loop: Loop, before: Sequence[Block], after: Sequence[Block], index: int) -> ir.Operation:
+    """The op of the loop's body before which to insert: after all of `before`, before all of `after`.
 
-    -1: as late as possible (just before the first of `after`); -2: as early; k: position k of the body.
+    -1: as late as possible (directly before the first of `after`); -2: as early as possible; k: position k of the body.
     """
     body = [op.operation for op in loop.body.operations]
     first = max((body.index(walk.child_towards(loop.op, b.op)) + 1 for b in before), default=0)
     last = min((body.index(walk.child_towards(loop.op, b.op)) for b in after), default=len(body) - 1)
     if first > last:
-        refuse(loop, f"in the body of loop {loop.name} a block that must come after would come before: no place fits")
+        refuse(
+            loop, f"in the body of loop {loop.name} a block that must run after this one comes before: no position fits"
+        )
     if index == -1:
         return body[last]
     if index == -2:
@@ -400,5 +413,5 @@ def insertion(loop: Loop, before: Sequence[Block], after: Sequence[Block], index
     return body[index]
 
 
-def under(loop: Loop, blocks: Sequence[Block]) -> list[Block]:
+def blocks_under(loop: Loop, blocks: Sequence[Block]) -> list[Block]:
     return [b for b in blocks if is_inside(b.op, loop.op)]

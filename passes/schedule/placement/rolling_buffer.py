@@ -1,4 +1,4 @@
-"""rolling_buffer: a buffer keeps only what the next iterations still need, and what it holds is not computed again."""
+"""rolling_buffer: shrink a buffer to a circular window, and skip recomputing the overlap of consecutive iterations."""
 
 from __future__ import annotations
 
@@ -24,15 +24,21 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import dim_factors, either, intervals
-from tir_mlir.passes.schedule.edits import drop_declared, pick
-from tir_mlir.passes.schedule.legality import consumers, is_output, readers, scope_of, to_copy, writers
-from tir_mlir.passes.schedule.placement.rolling_legality import Roll, Slots, check_determined, check_kept, check_repeats
+from tir_mlir.passes.schedule.edits import drop_regions, find_buffer
+from tir_mlir.passes.schedule.legality import consumers, copy_view, is_output, readers, scope_of, writers
+from tir_mlir.passes.schedule.placement.rolling_legality import (
+    Roll,
+    Slots,
+    check_recomputable,
+    check_window,
+    check_written_once,
+)
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("rolling_buffer")
 def rolling_buffer(block: Block, write_buffer_index: int | str) -> None:
-    """Let a buffer hold just the part that a consumer needs at a time, and compute only what is new of it.
+    """Shrink a buffer to the window that a consumer needs at a time, used circularly, and compute only its new part.
 
         B = T.alloc_buffer((130,))                     B = T.alloc_buffer((3,))
         for i in range(128):                           for i in range(128):
@@ -44,24 +50,24 @@ def rolling_buffer(block: Block, write_buffer_index: int | str) -> None:
                 uses B[vi : vi + 3]                        with T.block("C"):
                                                                uses B[vi % 3], B[(vi + 1) % 3], ...
 
-    The buffer rolls in the dimension that the outermost such loop drives; there it gets the extent of the part needed
-    at a time, and indices are taken modulo that. Every dimension in which parts overlap gets a guard: the first
-    iteration of its loop, or beyond the overlap. Iters bound to the loop of the rolling dimension become opaque: their
-    order is fixed now. Every read sees the value that it saw before.
+    The buffer rolls in the dimension driven by the outermost such loop: it gets the extent of the window, and indices
+    are taken modulo that. Every dimension in which windows overlap gets a guard: the first iteration of its loop, or an
+    index beyond the overlap. Iters bound to the loop of the rolling dimension become opaque, because their order must
+    be kept. Every read sees the same value as before.
 
-    Requires: the block is the only writer of an allocated buffer, its consumers stand with it under a loop (compute_at
-    brings it there), the part that it writes in one iteration of that loop begins at a multiple of one loop (plus a
-    constant) in some dimension and is longer than that step; constant bounds of the loops that drive; computing an
-    element again gives the same value.
+    Requires: the block is the only writer of an allocated buffer; block and consumers are under a common loop (see
+    compute_at); in some dimension the region written in one iteration of that loop starts at a multiple of one loop
+    variable (plus a constant) and is longer than that step; the driving loops have constant bounds; recomputing an
+    element gives the same value.
     """
     with frozen():
-        buffer = pick(block, write_buffer_index, attrs.WRITES)
+        buffer = find_buffer(block, write_buffer_index, attrs.WRITES)
         rolls = _plan(block, buffer)
         rolling = min(rolls, key=lambda r: len(walk.parents(r.loop.op)))
         guards = [_guard(block, buffer, r) for r in rolls]
-        check_determined(block, buffer)
-        check_repeats(block)
-        check_kept(block, buffer, Slots(rolling.dim, rolling.extent), rolls)
+        check_written_once(block, buffer)
+        check_recomputable(block)
+        check_window(block, buffer, Slots(rolling.dim, rolling.extent), rolls)
         users = list(dict.fromkeys([*writers(scope_of(block), buffer.value), *readers(scope_of(block), buffer.value)]))
         numbers = [b.id for b in users]
 
@@ -71,46 +77,47 @@ def rolling_buffer(block: Block, write_buffer_index: int | str) -> None:
     _shrink(buffer, rolling)
 
 
-# --- which dimensions roll --------------------------------------------------------------------------------------------
+# --- rolling dimensions -----------------------------------------------------------------------------------------------
 
 
 def _plan(block: Block, buffer: Buffer) -> list[Roll]:
     if is_output(block):
         refuse(
             block,
-            f'block "{block.name}" writes {buffer.name}, which lives outside its scope; only an allocated buffer can'
-            " roll",
-            fix=f"cache_read of {buffer.name} for its reader, and compute_at of the copy, which can roll",
+            f'block "{block.name}" writes {buffer.name}, which is visible outside its scope; only an '
+            "allocated buffer can roll",
+            fix=f"cache_read of {buffer.name} for its consumer, and compute_at of the copy, which can roll",
         )
     scope = scope_of(block)
     users = consumers(block)
-    check(bool(users), block, f'block "{block.name}" has no consumer; its buffer rolls along with one')
+    check(bool(users), block, f'block "{block.name}" has no consumer; a rolling buffer needs one')
     for user in [*writers(scope, buffer.value), *readers(scope, buffer.value)]:
         if user != block and (user not in users or buffer.value in _written(user)):
             refuse(
                 user,
-                f'block "{user.name}" also uses {buffer.name}, other than to read what block "{block.name}" wrote'
-                " before it; a rolling buffer has one writer, ahead of all readers",
+                f'block "{user.name}" also uses {buffer.name}, other than to read what block '
+                f'"{block.name}" wrote before it; a rolling buffer has one writer, before all readers',
             )
     level = walk.common_parent([block.op, *(u.op for u in users)])
     if not is_loop(level):
         refuse(
             block,
-            f'block "{block.name}" and its consumers do not stand under a common loop; compute_at brings them there',
+            f'block "{block.name}" and its consumers are not under a common loop; compute_at moves them there',
         )
     for use in buffer.value.uses:
         user = use.owner.operation
         if user.name not in ("affine.load", "affine.store", "memref.dim"):
-            text = f"{buffer.name} is also used by {user.name}; only plain loads and stores can be rolled"
-            refuse(user, text, fix=to_copy(buffer.name))
+            text = f"{buffer.name} is also used by {user.name}; only plain loads and stores can use a rolling buffer"
+            refuse(user, text, fix=copy_view(buffer.name))
     writes = [a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value]
     region = box(writes, level)
     rolls = [r for d in range(buffer.rank) if (r := _roll(block, region, writes, d)) is not None]
     if not rolls:
         refuse(
             block,
-            f"no dimension of the part of {buffer.name} that one iteration of loop {Loop(level).name} needs moves by a"
-            " constant step with one loop and overlaps with the part before, so there is nothing to keep",
+            f"no dimension of the region of {buffer.name} that one iteration of loop "
+            f"{Loop(level).name} needs moves by a constant step with one loop and overlaps the "
+            "previous region, so there is nothing to keep",
         )
     return rolls
 
@@ -143,7 +150,7 @@ def _loop_of(value: ir.Value) -> Loop | None:
 
 
 def _guard(block: Block, buffer: Buffer, roll: Roll) -> Constraint:
-    """The first iteration of the loop, or beyond what the one before left."""
+    """The first iteration of the loop, or an index beyond the overlap with the previous window."""
     write = next(a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value)
     place = write.mins[roll.dim].substitute({i.var: i.binding for i in block.iters})
     value = (place - Index.of(roll.loop.var) * roll.step - roll.start).simplified()
@@ -152,17 +159,17 @@ def _guard(block: Block, buffer: Buffer, roll: Roll) -> Constraint:
     if found is None:
         refuse(
             block,
-            f'the bounds of the loops of block "{block.name}" are not constant, so its guard has no affine form',
+            f'the bounds of the loops of block "{block.name}" are not constant, so its guard is not affine',
             provable=False,
         )
     return found
 
 
-# --- the rewrite ------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
 def _fix_order(block: Block, loop: Loop) -> None:
-    """Iters bound to the loop become opaque."""
+    """Make iters bound to the loop opaque."""
     kinds = ["O" if loop.var in i.binding.values else i.kind for i in block.iters]
     block.op.attributes[attrs.ITERS] = attrs.to_attr(kinds)
 
@@ -181,7 +188,7 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
     type_ = buffer.type
     shape = list(type_.shape)
     shape[roll.dim] = roll.extent
-    drop_declared(func_of(buffer.op).op, buffer)  # type: ignore[arg-type]
+    drop_regions(func_of(buffer.op).op, buffer)  # type: ignore[arg-type]
     buffer.value.set_type(ir.MemRefType.get(shape, type_.element_type, memory_space=type_.memory_space))
     for op in dict.fromkeys(use.owner.operation for use in buffer.value.uses):
         if op.name == "memref.dim":

@@ -1,6 +1,7 @@
-"""Proofs of rolling_buffer: an element computed earlier stands for one computed again, and is still there when read.
+"""Legality of rolling_buffer: a kept element equals the recomputed one, and is not overwritten before it is read.
 
-Asked in the iterations t of the loops around writer and readers, and in elements e: within one t all writes come first.
+Relations are over the iterations t of the common loops of writer and readers, and elements e. Within one t all writes
+come first.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, func_of, is_loop, owner_op, parents, walk
 from tir_mlir.dialect.presburger import dim_type, nonneg, question, region_map, smallest_point
-from tir_mlir.passes.schedule.legality import comes_before, meeting, projected, readers, scope_of, writers
+from tir_mlir.passes.schedule.legality import common_ancestor, elements_over, readers, runs_before, scope_of, writers
 from tir_mlir.passes.schedule.placement.needed_region import check_finished
 from tir_mlir.passes.schedule.registry import refuse
 
 
 @dataclass(frozen=True)
 class Roll:
-    """A dimension whose needed part [loop * step + start, ... + extent) moves by less than its extent."""
+    """A dimension whose window [loop * step + start, ... + extent) moves by less than its extent."""
 
     dim: int
     loop: Loop
@@ -44,22 +45,23 @@ class Slots:
     count: int
 
 
-def check_kept(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequence[Roll]) -> None:
-    """Refuse unless every read of `buffer` finds its own element when `slots` share memory, and the block runs, for
-    each of `rolls`, only in the first iteration or beyond the overlap."""
+def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequence[Roll]) -> None:
+    """Refuse unless every read of `buffer` finds its element with `slots` sharing memory, and with the block running,
+    for each of `rolls`, only in the first iteration or beyond the overlap.
+    """
     readers_ = [r for r in readers(scope_of(block), buffer.value) if r != block]
     level = walk.common_parent([block.op, *(r.op for r in readers_)])
     for reader in readers_:
-        if meeting(block.op, reader.op)[0] != level or not comes_before(block.op, reader.op):
+        if common_ancestor(block.op, reader.op)[0] != level or not runs_before(block.op, reader.op):
             refuse(
                 reader,
-                f'blocks "{block.name}" and "{reader.name}" do not follow each other in the loop around all that use'
-                f" {buffer.name}",
+                f'blocks "{block.name}" and "{reader.name}" are not adjacent in the loop around all uses '
+                f"of {buffer.name}",
                 provable=False,
             )
     check_finished(block, Loop(level))
     dims = [Loop(p).var for p in [level, *parents(level)] if is_loop(p)][::-1]
-    with question(f"what is written and read of {buffer.name}"):
+    with question(f"which elements of {buffer.name} are written and read"):
         written = _touched(block, buffer, slots, level, True)
         read = _union([_touched(r, buffer, slots, level, False) for r in readers_])
         once = [n for n, v in enumerate(dims[:-1]) if Loop(owner_op(v)).const_extent == 1]
@@ -71,15 +73,18 @@ def check_kept(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequenc
         written, read, kept = _project(written, read, [d for d in range(buffer.rank) if d not in moving])
         names = [d for d in range(buffer.rank) if d in kept]
         runs = _guarded(written, dims, names, rolls)
-    what = f"whether what is read of {buffer.name} is there when it is read"
+    what = f"whether the elements read of {buffer.name} are still in the buffer"
     with question(what):
         own = _last_writes(runs, _flat(read), len(dims))
         lost = _flat(read).subtract(own.domain())
-    told = "has not been written yet when it is read"
+    told = "is not written yet when it is read"
     if lost.is_empty() and slots is not None:
         with question(what):
             lost = _overwritten(runs, read, own, len(dims), len(dims) + names.index(slots.dim), slots.count)
-        told = f"shares its memory, {slots.count} elements in dimension {slots.dim}, with another when it is read"
+        told = (
+            f"shares its memory ({slots.count} elements in dimension {slots.dim}) with an element "
+            "written before it is read"
+        )
     if not lost.is_empty():
         example = _lost(readers_[0], lost, buffer, dims, names)
         at = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
@@ -96,10 +101,10 @@ def _lost(
     return Counterexample((at,), Element.of(buffer.name, [shown.get(d, ":") for d in range(buffer.rank)]))
 
 
-def check_repeats(block: Block, seen: frozenset[int] = frozenset()) -> None:
-    """Refuse unless iterations with the same iters compute the same: then one of them can stand for the others.
+def check_recomputable(block: Block, seen: frozenset[int] = frozenset()) -> None:
+    """Refuse unless iterations with equal iters compute equal values, so that one can replace the others.
 
-    What is read was written once and for all before the loops around, or by one block of which the same holds.
+    An input must be final before the enclosing loops, or written by one block for which the same holds.
     """
     if block.id in seen:
         return
@@ -114,18 +119,18 @@ def check_repeats(block: Block, seen: frozenset[int] = frozenset()) -> None:
         if len(made) != 1 or reads_itself or any(not walk.is_inside(m, made[0].op) for m in makers):
             refuse(
                 block,
-                f"{Buffer(value).name}, which the block reads, is not the work of one block that overwrites it;"
-                " computing an element again may give another value than keeping it",
+                f"{Buffer(value).name}, which the block reads, is not written by one block that "
+                "overwrites it; recomputing an element may give another value than keeping it",
                 provable=False,
             )
         slots = _slots(func.op, Buffer(value))
-        check_determined(made[0], Buffer(value), slots)
-        check_kept(made[0], Buffer(value), slots, [])
-        check_repeats(made[0], seen | {block.id})
+        check_written_once(made[0], Buffer(value), slots)
+        check_window(made[0], Buffer(value), slots, [])
+        check_recomputable(made[0], seen | {block.id})
 
 
-def check_determined(block: Block, buffer: Buffer, slots: Slots | None = None) -> None:
-    """Refuse when a block writes one element with several values of its iters (those it sums over do not count)."""
+def check_written_once(block: Block, buffer: Buffer, slots: Slots | None = None) -> None:
+    """Refuse if a block writes an element for several values of its iters (reduce iters excepted)."""
     free = {i.var for i in block.iters if i.kind != "R"}
     group = [a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value]
     with question(f'whether block "{block.name}" writes each element of {buffer.name} once'):
@@ -133,8 +138,8 @@ def check_determined(block: Block, buffer: Buffer, slots: Slots | None = None) -
     if not good:
         refuse(
             block,
-            f'block "{block.name}" writes an element of {buffer.name} in several iterations, so its value depends on'
-            " when it is read; computing it again may give another value than keeping it",
+            f'block "{block.name}" writes an element of {buffer.name} in several iterations, so its '
+            "value depends on when it is read; recomputing it may give another value than keeping it",
         )
 
 
@@ -144,7 +149,7 @@ def _is_plain(access: Access, free: set[ir.Value]) -> bool:
 
 
 def _is_one_to_one(block: Block, access: Access, slots: Slots | None) -> bool:
-    plain = _unmodulo(access, slots)
+    plain = _without_modulo(access, slots)
     dom = access_domain(plain, block.op)
     relation = region_map(dom, plain.mins, plain.extents)
     kept = [dom.index_of(i.var) for i in block.iters if i.kind != "R"]
@@ -159,19 +164,19 @@ def _under_one_loop(one: ir.Operation, other: ir.Operation) -> bool:
     return any(is_loop(p) for p in [level, *parents(level)])
 
 
-# --- elements ---------------------------------------------------------------------------------------------------------
+# --- relations --------------------------------------------------------------------------------------------------------
 
 
 def _slots(root: ir.Operation, buffer: Buffer) -> Slots | None:
-    """The dimension that all accesses take modulo its extent, if there is one."""
+    """The dimension that all accesses index modulo its extent, if any."""
     found = [a for a in accesses(root) if a.buffer == buffer.value]
     for dim, size in enumerate(buffer.shape):
-        if size is not None and all(_unrolled(a.mins[dim], size) is not None for a in found):
+        if size is not None and all(_undo_modulo(a.mins[dim], size) is not None for a in found):
             return Slots(dim, size)
     return None
 
 
-def _unrolled(index: Index, count: int) -> Index | None:
+def _undo_modulo(index: Index, count: int) -> Index | None:
     """x of `x % count`."""
     expr = index.expr.maybe_downcast()
     if isinstance(expr, ir.AffineModExpr) and ir.AffineConstantExpr(expr.rhs).value == count:
@@ -180,25 +185,27 @@ def _unrolled(index: Index, count: int) -> Index | None:
 
 
 def _touched(block: Block, buffer: Buffer, slots: Slots | None, level: ir.Operation, writes: bool) -> isl.Map:
-    """{ iterations of the loops around -> elements } that a block writes or reads, an index modulo the slots undone."""
+    """{ iterations of the common loops -> elements } that a block writes or reads, with the modulo of the slots
+    undone.
+    """
     group = [a for a in accesses(block.op) if a.buffer == buffer.value and a.is_write == writes]
     return _union([_relation(a, slots, level) for a in group])
 
 
-def _unmodulo(access: Access, slots: Slots | None) -> Access:
-    """An access with the remainder in the slots' dimension undone."""
-    inner = _unrolled(access.mins[slots.dim], slots.count) if slots else None
+def _without_modulo(access: Access, slots: Slots | None) -> Access:
+    """An access with the modulo in the slots' dimension undone."""
+    inner = _undo_modulo(access.mins[slots.dim], slots.count) if slots else None
     if slots is None or inner is None:
         return access
     return replace(access, mins=(*access.mins[: slots.dim], inner, *access.mins[slots.dim + 1 :]))
 
 
 def _relation(access: Access, slots: Slots | None, level: ir.Operation) -> isl.Map:
-    plain = _unmodulo(access, slots)
+    plain = _without_modulo(access, slots)
     dom = access_domain(plain)
     if access.is_write and not (dom.exact and access.exact):
-        raise NotProvable("a write is conditional, or at an index, in a way that isl cannot express")
-    return projected(dom, plain, level)
+        raise NotProvable("a write has a condition or an index that isl cannot express")
+    return elements_over(dom, plain, level)
 
 
 def _union(parts: Sequence[isl.Map]) -> isl.Map:
@@ -209,7 +216,7 @@ def _union(parts: Sequence[isl.Map]) -> isl.Map:
 
 
 def _project(written: isl.Map, read: isl.Map, plain: Sequence[int]) -> tuple[isl.Map, isl.Map, list[int]]:
-    """Both without those of the `plain` dimensions that are written in full every time; the dimensions kept."""
+    """Both relations without the `plain` dimensions that are always written in full, and the dimensions that remain."""
     kept = list(range(written.dim(dim_type.out)))
     for dim in reversed(plain):
         whole = _others_free(written.range(), dim)
@@ -232,7 +239,7 @@ def _flat(relation: isl.Map) -> isl.Set:
 
 
 def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], rolls: Sequence[Roll]) -> isl.Set:
-    """The points (t, e) at which elements are still written."""
+    """The points (t, e) at which elements are still written under the guards."""
     points = _flat(written)
     local = isl.LocalSpace.from_space(points.get_space())
     for roll in rolls:
@@ -247,15 +254,15 @@ def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], r
 def _overwritten(written: isl.Set, read: isl.Map, own: isl.Map, times: int, position: int, count: int) -> isl.Set:
     """The points (t, e) read at which the memory of e may not hold e.
 
-    Between the last write of e and the read, nothing may be written that is `count` or more away in the dimension at
-    `position`, and the same in all others: only such elements can share memory with e.
+    Between the last write of e and the read, no element may be written that differs by `count` or more in the dimension
+    at `position`, and is equal in all others: only such elements share memory with e.
     """
     foreign = _foreign(written, _flat(read), times, position, count)
     return _not_before(own.flat_range_product(foreign), times).domain()
 
 
 def _last_writes(written: isl.Set, asked: isl.Set, times: int) -> isl.Map:
-    """{ (t, e) -> t' }: when e was last written, at the latest at t."""
+    """{ (t, e) -> t' }: the last write of e at or before t."""
     pairs = isl.Map.universe(isl.Space.map_from_domain_and_range(asked.get_space(), written.get_space()))
     for d in range(times, written.dim(dim_type.set)):
         pairs = pairs.equate(dim_type.in_, d, dim_type.out, d)
@@ -265,7 +272,7 @@ def _last_writes(written: isl.Set, asked: isl.Set, times: int) -> isl.Map:
 
 
 def _foreign(written: isl.Set, asked: isl.Set, times: int, position: int, count: int) -> isl.Map:
-    """{ (t, e) -> t'' }: when something is written, at the latest at t, that may share memory with e."""
+    """{ (t, e) -> t'' }: writes at or before t to elements that may share memory with e."""
     space = isl.Space.map_from_domain_and_range(asked.get_space(), written.get_space())
     same = isl.Map.universe(space)
     for d in range(times, written.dim(dim_type.set)):

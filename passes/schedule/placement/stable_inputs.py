@@ -1,4 +1,4 @@
-"""Whether what a block reads has one value for good, so that the block may run at another time."""
+"""Check that the inputs of a block are not overwritten between its old and its new position."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Block, Buffer, Loop, common_parent, is_inside, is_loop, parents
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.legality import (
-    IN_BLOCK,
-    ONE_WRITER,
+    JOIN_WRITERS,
+    WRAP_IN_BLOCK,
     Scope,
     check_complete_or_reduction,
     children,
@@ -21,12 +21,12 @@ from tir_mlir.passes.schedule.legality import (
 from tir_mlir.passes.schedule.registry import check, refuse
 
 
-def check_inputs_last(block: Block, seen: frozenset[int] = frozenset()) -> None:
-    """Refuse unless every element that a block reads keeps its value from when the block reads it on.
+def check_inputs_stable(block: Block, seen: frozenset[int] = frozenset()) -> None:
+    """Refuse unless every element that a block reads keeps its value from then on.
 
-    An input written by blocks whose nests are over before the block starts is final. Else its one writer, ahead of the
-    block, must be complete or a finished reduction (then an element has one value however often it is computed), and
-    the same must hold of the writer's own inputs. What is written outside the scope does not change within it.
+    An input is final if the nests of its writers end before the block starts. Otherwise its single writer, which must
+    run before the block, must be complete or a finished reduction (so that an element has one value however often it is
+    computed), with inputs for which the same holds. Buffers written outside the scope do not change within it.
     """
     if block.id in seen:
         return
@@ -42,16 +42,16 @@ def check_inputs_last(block: Block, seen: frozenset[int] = frozenset()) -> None:
                 block,
                 f"{Buffer(buffer).name}, which the block reads, is written by {len(made)} blocks; it must not change"
                 " between the two places",
-                fix=ONE_WRITER,
+                fix=JOIN_WRITERS,
             )
         _check_writer(made[0], block, buffer, scope)
-        check_inputs_last(made[0], seen | {block.id})
+        check_inputs_stable(made[0], seen | {block.id})
 
 
-def check_lasts(block: Block) -> None:
+def check_results_stable(block: Block) -> None:
     """Refuse unless each element that a block writes has one value, however often and whenever it is computed."""
     check_complete_or_reduction(block)
-    check_inputs_last(block)
+    check_inputs_stable(block)
 
 
 def _check_no_stray(block: Block, scope: Scope, buffer: ir.Value, made: list[Block]) -> None:
@@ -60,26 +60,26 @@ def _check_no_stray(block: Block, scope: Scope, buffer: ir.Value, made: list[Blo
         if access.is_write and access.buffer == buffer and not inside and not _in_init(access.op, scope):
             refuse(
                 block,
-                f"{Buffer(buffer).name}, which the block reads, is also written outside any block of its scope; whether"
-                " it still holds the same values there is not known",
+                f"{Buffer(buffer).name}, which the block reads, is also written outside any block of its "
+                "scope; it is not known to hold the same values there",
                 provable=False,
-                fix=IN_BLOCK,
+                fix=WRAP_IN_BLOCK,
             )
 
 
 def _in_init(op: ir.Operation, scope: Scope) -> bool:
-    """Whether an op stands in the init of the scope, which is over before anything else there runs."""
+    """Whether an op is in the init of the scope, which ends before its body runs."""
     return isinstance(scope, Block) and scope.init is not None and is_inside(op, scope.init)
 
 
 def shared_loops(one: ir.Operation, other: ir.Operation, scope: Scope) -> list[Loop]:
-    """The loops of a scope around both of two ops."""
+    """The loops of a scope around both ops."""
     level = common_parent([one, other])
     return [Loop(p) for p in [level, *parents(level)] if is_loop(p) and is_inside(p, scope.op)]
 
 
 def _is_over(writer: Block, block: Block, scope: Scope) -> bool:
-    """Whether all iterations of a writer are done before the block runs for the first time."""
+    """Whether all iterations of a writer end before the first iteration of the block."""
     return _is_ahead(writer, block, scope) and not shared_loops(writer.op, block.op, scope)
 
 
@@ -93,9 +93,10 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
     check(
         _is_ahead(writer, block, scope),
         writer,
-        f'block "{writer.name}" writes {name} after block "{block.name}" has read it; moved, the block could see the'
-        " new values",
-        fix=f'reverse_compute_at brings what reads block "{block.name}" to it; or read a copy that a block makes first',
+        f'block "{writer.name}" writes {name} after block "{block.name}" has read it; the moved '
+        "block could see the new values",
+        fix=f'reverse_compute_at moves the consumers of block "{block.name}" to it; or read a copy '
+        "made by a block before",
     )
     check_complete_or_reduction(writer)
     shared = {lp.var: lp for lp in shared_loops(writer.op, block.op, scope)}
@@ -104,20 +105,20 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
             if it.kind == "R" and value in shared:
                 refuse(
                     writer,
-                    f'block "{block.name}" reads {name} in the middle of the sum of block "{writer.name}", which loop'
-                    f" {shared[value].name} runs; elsewhere it would see another value",
-                    fix=f'reverse_compute_at brings what reads block "{block.name}" to it',
+                    f'block "{block.name}" reads {name} during the reduction of block "{writer.name}" over '
+                    f"loop {shared[value].name}; elsewhere it would see another value",
+                    fix=f'reverse_compute_at moves the consumers of block "{block.name}" to it',
                 )
     if Buffer(buffer).is_param:
         with question(f"whether {name} is written before block {block.name} reads it"):
             early = dataflow.unwritten_reads(buffer, scope.op, block.op)
         if early is not None:
             touch, point = early
-            held = f'what {name} held before block "{writer.name}" wrote it'
+            held = f'the contents of {name} from before block "{writer.name}"'
             refuse(
                 block,
                 f"at {touch.at(point)} the block reads {held}",
                 True,
                 touch.example(point),
-                fix=f"in the program, read what {name} held before from a copy that a block makes first",
+                fix=f"in the program, read the earlier contents of {name} from a copy made by a block before",
             )

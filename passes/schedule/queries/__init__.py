@@ -1,1 +1,1 @@
-"""Primitives that look something up or sample a decision, and leave the program as it is."""
+"""Primitives that do not change the program: lookup of blocks and loops, and sampling of tile sizes and locations."""

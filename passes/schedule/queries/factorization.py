@@ -1,4 +1,4 @@
-"""Ways to write a number as a product of n factors, all equally likely."""
+"""Uniform sampling of factorizations of a number into n factors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tir_mlir.passes.schedule.queries.rng import Random
 
-_TRIED = 1 << 20  # larger prime factors stay together: an extent that has two of them is no loop of a program
+_TRIED = 1 << 20  # larger prime factors are not separated: no loop extent has two of them
 
 
 @lru_cache(maxsize=1024)
@@ -26,7 +26,7 @@ def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
 
 
 def divisors(number: int, most: int | None = None) -> list[int]:
-    """The divisors of a number in rising order, up to `most`."""
+    """The divisors of a number in increasing order, up to `most`."""
     found = [1]
     for prime, power in prime_powers(number):
         found = [d * prime**p for d in found for p in range(power + 1)]
@@ -34,51 +34,51 @@ def divisors(number: int, most: int | None = None) -> list[int]:
     return sorted(found)
 
 
-def count(number: int, n: int) -> int:
-    """How many products of n factors there are."""
+def count_factorizations(number: int, n: int) -> int:
+    """The number of ordered factorizations into n factors."""
     if n == 0:
         return int(number == 1)
     return math.prod(math.comb(power + n - 1, n - 1) for _, power in prime_powers(number))
 
 
-def product_of(number: int, n: int, random: Random) -> list[int]:
-    """n factors whose product is `number`: the powers of each prime are dealt out evenly."""
+def sample_factors(number: int, n: int, random: Random) -> list[int]:
+    """n factors whose product is `number`: the powers of each prime are distributed uniformly."""
     factors = [1] * n
     for prime, power in prime_powers(number):
-        for place, share in enumerate(_shares(power, n, random)):
+        for place, share in enumerate(_composition(power, n, random)):
             factors[place] *= prime**share
     return factors
 
 
-def _shares(total: int, n: int, random: Random) -> list[int]:
-    """`total` as a sum of n numbers: n - 1 bars among the stars."""
+def _composition(total: int, n: int, random: Random) -> list[int]:
+    """`total` as a sum of n non-negative numbers (stars and bars)."""
     places = list(range(total + n - 1))
     bars = sorted(places.pop(random.below(len(places))) for _ in range(n - 1))
     ends = [-1, *bars, total + n - 1]
     return [b - a - 1 for a, b in zip(ends, ends[1:], strict=False)]
 
 
-def perfect(number: int, n: int, most: int | None, random: Random) -> list[int]:
+def sample_perfect(number: int, n: int, most: int | None, random: Random) -> list[int]:
     """n factors whose product is `number`, the last at most `most`."""
     if most is None:
-        return product_of(number, n, random)
+        return sample_factors(number, n, random)
     lasts = divisors(number, most)
-    last = lasts[random.weighted([count(number // d, n - 1) for d in lasts])]
-    return [*product_of(number // last, n - 1, random), last]
+    last = lasts[random.weighted([count_factorizations(number // d, n - 1) for d in lasts])]
+    return [*sample_factors(number // last, n - 1, random), last]
 
 
-def partitioned(number: int, n: int, position: int, inner: int, random: Random) -> list[int]:
+def sample_partitioned(number: int, n: int, position: int, inner: int, random: Random) -> list[int]:
     """n factors whose product is `number`; the product of those from `position` on is a multiple of `inner`."""
     if position == 0:
-        return product_of(number, n, random)
+        return sample_factors(number, n, random)
     products = [d * inner for d in divisors(number // inner)]
-    weights = [count(number // p, position) * count(p, n - position) for p in products]
+    weights = [count_factorizations(number // p, position) * count_factorizations(p, n - position) for p in products]
     within = products[random.weighted(weights)]
-    return [*product_of(number // within, position, random), *product_of(within, n - position, random)]
+    return [*sample_factors(number // within, position, random), *sample_factors(within, n - position, random)]
 
 
-def repaired(factors: Sequence[int], number: int) -> list[int]:
-    """Factors of another number made to multiply to this one: from the inside, one that does not divide takes all."""
+def repair(factors: Sequence[int], number: int) -> list[int]:
+    """Adapt factors to another product: from the innermost, a factor that does not divide the rest becomes the rest."""
     fixed, left = list(factors), number
     for place in range(len(fixed) - 1, 0, -1):
         if left % fixed[place]:
@@ -88,10 +88,10 @@ def repaired(factors: Sequence[int], number: int) -> list[int]:
     return fixed
 
 
-def repartitioned(factors: Sequence[int], number: int, position: int, inner: int) -> list[int]:
-    """`repaired`; and when the part from `position` on is no multiple of `inner`, it becomes `inner` itself."""
-    fixed = repaired(factors, number)
+def repair_partitioned(factors: Sequence[int], number: int, position: int, inner: int) -> list[int]:
+    """`repaired`; if the inner part from `position` on is then not a multiple of `inner`, it becomes `inner` itself."""
+    fixed = repair(factors, number)
     if position == 0 or math.prod(fixed[position:]) % inner == 0:
         return fixed
     fixed[position:] = [inner] + [1] * (len(fixed) - position - 1)
-    return repaired(fixed, number)
+    return repair(fixed, number)

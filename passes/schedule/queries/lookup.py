@@ -1,4 +1,4 @@
-"""Finding blocks and loops: the primitives that only look."""
+"""get_block, get_loops, get_child_blocks, get_producers, get_consumers, get_output_blocks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 def blocks_named(func: Func, name: str) -> list[Block]:
-    """The blocks of a function with a name; those inside an init are part of their block and not found."""
+    """The blocks of a function with a name; blocks inside an init belong to their parent and are not found."""
     reachable = [Block(o) for o in ops(func.op, skip=is_init) if is_block(o)]
     return [b for b in reachable if b.name == name]
 
 
 @primitive("get_block", pure=True)
 def get_block(name: str, func_name: Func) -> Block | Func:
-    """The one block called `name` in a function (the one worked on unless given); `"root"` is the function's own body.
+    """The block called `name` in a function (default: the one worked on); `"root"` is the function's body.
 
     Requires: exactly one such block. Blocks inside an init are not found.
     """
@@ -26,36 +26,30 @@ def get_block(name: str, func_name: Func) -> Block | Func:
     if not found and name == "root":
         return func
     if len(found) > 1:
-        refuse(
-            found[1], f'{len(found)} blocks of {func.name} are called "{name}"; rename them or go by get_child_blocks'
-        )
+        refuse(found[1], f'{len(found)} blocks of {func.name} are called "{name}"; rename them or use get_child_blocks')
     if not found:
         blocks = all_blocks(func.op)
         names = [b.name for b in blocks]
         if name in names:
-            within = f'block "{name}" stands in an init region, which is part of the block around it; name that one'
+            within = f'block "{name}" is in an init region, which is part of the block around it; pass that one'
             refuse(blocks[names.index(name)], within)
         close = difflib.get_close_matches(name, names, 1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
         known = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"
-        way = (
-            f'name one of them, "{(close or names)[0]}" for instance'
-            if names
-            else "make a block by T.block in the program"
-        )
+        way = f'pass one of them, for instance "{(close or names)[0]}"' if names else "add a T.block to the program"
         refuse(None, f'{func.name} has no block "{name}"{hint} (its blocks: {known})', fix=way)
     return found[0]
 
 
 @primitive("get_loops", pure=True)
 def get_loops(block: Block | Func) -> list[Loop]:
-    """The loops around a block, outer to inner, up to the block around it."""
+    """The loops around a block, outer to inner, up to the enclosing block."""
     return loops_above(block.outermost) if isinstance(block, Block) else []
 
 
 @primitive("get_child_blocks", pure=True)
 def get_child_blocks(block_or_loop: Block | Loop | Func) -> list[Block]:
-    """The nearest blocks beneath a block or loop, in program order."""
+    """The outermost blocks under a block or loop, in program order."""
     return scope.blocks_below(block_or_loop.op)
 
 
@@ -65,8 +59,8 @@ def get_producers(block: Block | Func) -> list[Block]:
     check(
         isinstance(block, Block),
         block,
-        "the root block stands in no scope, so it has no producers",
-        fix="get_child_blocks gives the blocks in it",
+        "the root block is not in a scope, so it has no producers",
+        fix="get_child_blocks returns the blocks in it",
     )
     return scope.producers(block)  # type: ignore[arg-type]
 
@@ -77,21 +71,21 @@ def get_consumers(block: Block | Func) -> list[Block]:
     check(
         isinstance(block, Block),
         block,
-        "the root block stands in no scope, so it has no consumers",
-        fix="get_child_blocks gives the blocks in it",
+        "the root block is not in a scope, so it has no consumers",
+        fix="get_child_blocks returns the blocks in it",
     )
     return scope.consumers(block)  # type: ignore[arg-type]
 
 
 @primitive("get_output_blocks", pure=True)
 def get_output_blocks(scope_block: Block | Func) -> list[Block]:
-    """The blocks beneath a scope, nested ones too, that write something their own scope does not allocate."""
+    """The blocks under a scope, including nested ones, that write a buffer that their own scope does not allocate."""
     reachable = [Block(o) for o in ops(scope_block.op, skip=is_init) if is_block(o) and o != scope_block.op]
     return [b for b in reachable if scope.is_output(b)]
 
 
 def working_function(functions: list[Func], name: str | None) -> Func:
-    """The function a schedule works on: the named one, `main`, or the only one."""
+    """The function a schedule works on: the one named `name`, `main`, or the only one."""
     wanted = [f for f in functions if f.name == (name or "main")]
     if wanted:
         return wanted[0]

@@ -1,4 +1,4 @@
-"""The random numbers of a schedule: a small generator whose whole state is one number, so that a seed tells all."""
+"""The random number generator of a schedule: a linear congruential generator whose state is one integer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORK_MULTIPLIER, _FORK_MODULUS = 32767, 1999999973
 
 @dataclass
 class Random:
-    """x -> 48271 x mod 2^31 - 1. Equal seeds give equal choices, on every machine."""
+    """x -> 48271 x mod 2^31 - 1. Equal seeds give equal sequences on every machine."""
 
     state: int
 
@@ -28,8 +28,8 @@ class Random:
         if seed is None:
             return Random(1 + secrets.randbelow(_MODULUS - 1))
         if not 1 <= seed <= _MODULUS:
-            raise ValueError(f"a seed lies in [1, 2**31 - 1], {seed} does not")
-        return Random(seed % _MODULUS or 1)  # from 0 only 0 would follow
+            raise ValueError(f"a seed must be in [1, 2**31 - 1], {seed} is not")
+        return Random(seed % _MODULUS or 1)  # 0 is a fixed point
 
     def next(self) -> int:
         """The next number, in [1, 2^31 - 1)."""
@@ -37,18 +37,18 @@ class Random:
         return self.state
 
     def fork_seed(self) -> int:
-        """A seed for a generator that goes its own way."""
+        """A seed for an independent generator."""
         return max(1, self.next() * _FORK_MULTIPLIER % _FORK_MODULUS)
 
     def _drawn(self) -> int:
-        """A number in [0, 2^31 - 2), also of small seeds anywhere in it."""
+        """A number in [0, 2^31 - 2), well distributed also for small seeds."""
         return self.next() * _SPREAD % _MODULUS - 1
 
     def below(self, count: int) -> int:
-        """A number in [0, count), all equally likely."""
+        """A number in [0, count), uniformly distributed."""
         if count > _MODULUS // 2:
-            raise ScheduleError(f"{count} choices are more than the random numbers tell apart")
-        limit = (_MODULUS - 1) // count * count  # beyond it some remainders would be likelier
+            raise ScheduleError(f"{count} choices exceed the range of the generator")
+        limit = (_MODULUS - 1) // count * count  # larger numbers would favour some remainders
         while (drawn := self._drawn()) >= limit:
             pass
         return drawn % count
@@ -61,7 +61,7 @@ class Random:
         return items[self.below(len(items))]
 
     def weighted(self, weights: Sequence[float]) -> int:
-        """A position in `weights`, as likely as its weight; their sum is positive."""
+        """A position in `weights`, with probability proportional to its weight; their sum must be positive."""
         left = self.fraction() * sum(weights)
         for position, weight in enumerate(weights):
             left -= weight

@@ -1,4 +1,4 @@
-"""sample_compute_location: a place for a producer, chosen at random among those where it may be computed."""
+"""sample_compute_location: sample a location for a producer among the legal ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule.inlining.compute_inline import compute_inline
 from tir_mlir.passes.schedule.legality import check_concurrency, scope
 from tir_mlir.passes.schedule.placement.compute_at import compute_at
-from tir_mlir.passes.schedule.placement.location import Mark
+from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample, primitive
 
@@ -21,30 +21,30 @@ _REFUSALS = (ScheduleError, VerifyError, NotProvable, NotAffine)
 
 @primitive("sample_compute_location", pure=True, samples=Loop)
 def sample_compute_location(block: Block, decision: int | None = None, *, random: Random) -> Sample:
-    """Choose where to compute a producer: a loop of its first consumer, where it is read, or where it stands.
+    """Sample where to compute a producer: a loop of its first consumer, inlined, or in place.
 
         loop = sch.sample_compute_location(block)                       sch.compute_at(block, loop)
 
     The decision is -2 (inline: `compute_at` then is `compute_inline`), -1 (stay: `compute_at` does nothing), or the
-    position of a loop around the first consumer. Loops that run once, spatial loops inside a reduction and the
-    innermost reductions are no candidates; nor is any place that the step itself refuses. All candidates are equally
-    likely. A decision that is no candidate becomes the next lower one, or -1.
+    position of a loop around the first consumer. Unit loops, spatial loops inside a reduction and the innermost reduce
+    loops are not candidates, nor is any location that `compute_at` refuses. All candidates are equally likely. A
+    decision that is not a candidate becomes the next lower one, or -1.
     """
     users = scope.consumers(block)
     loops = walk.loops_above(users[0].outermost) if users else []
-    places = [int(Mark.INLINE), int(Mark.ROOT)] if users else [int(Mark.ROOT)]
-    places += worthwhile(users[0], loops) if users else []
+    places = [int(SpecialLocation.INLINE), int(SpecialLocation.ROOT)] if users else [int(SpecialLocation.ROOT)]
+    places += candidate_positions(users[0], loops) if users else []
     possible = _Possible(block, loops)
     if decision is None:
-        decision = _drawn(places, possible, random)
+        decision = _sample_possible(places, possible, random)
     else:
         lower = [p for p in places if p <= decision]
-        decision = next((p for p in reversed(lower) if possible(p)), int(Mark.ROOT))
-    return Sample(decision, Mark(decision) if decision < 0 else loops[decision])
+        decision = next((p for p in reversed(lower) if possible(p)), int(SpecialLocation.ROOT))
+    return Sample(decision, SpecialLocation(decision) if decision < 0 else loops[decision])
 
 
-def _drawn(places: list[int], possible: Callable[[int], bool], random: Random) -> int:
-    """One of the possible places: drawing again when a place is not leaves all others equally likely."""
+def _sample_possible(places: list[int], possible: Callable[[int], bool], random: Random) -> int:
+    """Rejection sampling: one of the possible locations, all equally likely."""
     left = list(places)
     while True:
         place = left.pop(random.below(len(left)))
@@ -52,8 +52,8 @@ def _drawn(places: list[int], possible: Callable[[int], bool], random: Random) -
             return place
 
 
-def worthwhile(consumer: Block, loops: list[Loop]) -> list[int]:
-    """The positions of the loops that are candidates at all."""
+def candidate_positions(consumer: Block, loops: list[Loop]) -> list[int]:
+    """The positions of the loops that are candidates."""
     reduces = [_drives_reduction(consumer, loop) for loop in loops]
     last_spatial = max((n for n, r in enumerate(reduces) if not r), default=-1)
     found = []
@@ -70,19 +70,19 @@ def _drives_reduction(consumer: Block, loop: Loop) -> bool:
 
 
 class _Possible:
-    """Whether a block can be moved to a place: the step is tried on a copy of the module."""
+    """Whether a block can be moved to a location, tried on a copy of the module."""
 
     def __init__(self, block: Block, loops: list[Loop]):
         self.module: ir.Operation = parent_op(func_of(block.op).op)
         self.block, self.loops = block, loops
 
     def __call__(self, place: int) -> bool:
-        if place == Mark.ROOT:
+        if place == SpecialLocation.ROOT:
             return True
         copy = create.clone_module(self.module)  # pyright: ignore[reportArgumentType]  an operation serves as well
         block = Block(walk.find(copy, self.block.id))  # pyright: ignore[reportArgumentType]
         try:
-            if place == Mark.INLINE:
+            if place == SpecialLocation.INLINE:
                 compute_inline(block)
             else:
                 compute_at(block, Loop(walk.find(copy, self.loops[place].id)))  # pyright: ignore[reportArgumentType]

@@ -1,1 +1,3 @@
-"""Primitives on reductions and on padding: decompose, rfactor, epilogues, pad_einsum."""
+"""Primitives on reductions and padding: decompose_reduction, rfactor, reducers and identities, epilogues, pad_einsum,
+decompose_padding.
+"""

@@ -1,4 +1,4 @@
-"""decompose_padding, can_decompose_padding: a padded copy becomes a fill and a copy without conditions."""
+"""decompose_padding, can_decompose_padding: split a padded copy into a fill and an unconditional copy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,15 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import guards, question, sets, to_index
 from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
-from tir_mlir.passes.schedule.legality import ALONE, ASSUMED, IN_INIT, OWN_LOOP, check_complete, children, scope_of
+from tir_mlir.passes.schedule.legality import (
+    ASSUME_SIZES,
+    DECOMPOSE_REDUCTION,
+    PASS_INNER_LOOP,
+    PASS_OWN_LOOP,
+    check_complete,
+    children,
+    scope_of,
+)
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
@@ -43,7 +51,7 @@ _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 @primitive("decompose_padding")
 @keeps_region_order
 def decompose_padding(block: Block, loop: Loop) -> Block:
-    """Split a block that pads into one that writes the pad value everywhere and one that writes the inner box.
+    """Split a padding block into one that writes the pad value everywhere and one that writes the inner box.
 
         for i in range(140):                         for i in range(140):
             with T.block("Y"):                           with T.block("Y_pad_const"): Y[vi] = 0
@@ -52,12 +60,12 @@ def decompose_padding(block: Block, loop: Loop) -> Block:
                     6 <= vi and vi < 134,                    vi = S(128, i)
                     X[vi - 6], 0)                            Y[vi + 6] = X[vi]
 
-    The first block stands directly before `loop` and runs over the loops from `loop` on; it is returned. In the second
-    one a loop gets shorter where it is an iter's whole binding; other bindings are shifted and guarded. Every element
-    gets the value it got before.
+    The first block is inserted directly before `loop`, runs over the loops from `loop` on, and is returned. In the
+    second, a loop that is the whole binding of an iter becomes shorter; other bindings are shifted and guarded. Every
+    element gets the same value as before.
 
-    Requires: a complete block whose body is one store of a choice between a value and a constant; the iterations that
-    take the value fill a box in its domain, neither empty nor all of it; the block is alone beneath `loop`.
+    Requires: a complete block whose body is one store that selects between a value and a constant; the iterations that
+    store the value form a box in its domain, neither empty nor the whole; the block is alone under `loop`.
     """
     with frozen():
         plan = _plan(block, loop)
@@ -69,7 +77,7 @@ def decompose_padding(block: Block, loop: Loop) -> Block:
 
 @primitive("can_decompose_padding", pure=True)
 def can_decompose_padding(block: Block, loop: Loop) -> bool:
-    """Whether `decompose_padding` would take a block and a loop around it."""
+    """Whether `decompose_padding` accepts a block and a loop around it."""
     try:
         with frozen():
             _plan(block, loop)
@@ -80,7 +88,7 @@ def can_decompose_padding(block: Block, loop: Loop) -> bool:
 
 @dataclass(frozen=True)
 class _Plan:
-    """The store of a choice, the constant it falls back to, and the box of iters that takes the value."""
+    """The store, the constant in the padding, and the box of iters that store the value."""
 
     block: Block
     below: list[Loop]
@@ -92,34 +100,36 @@ class _Plan:
     extents: list[Index]
 
     def is_whole(self, number: int) -> bool:
-        """Whether the box is all of the domain of an iter."""
+        """Whether the box covers the whole domain of an iter."""
         it = self.block.iters[number]
         return self.lows[number].same(it.min) and self.extents[number].same(it.extent)
 
 
-_OWN_BLOCK = "in the program, let a block of its own store what is padded, and read it from there"
-_IN_ONE_STORE = "in the program, let it be one store of T.if_then_else(condition, value, constant)"
+_OWN_BLOCK = "in the program, store the padded value in a block of its own, and read it from there"
+_IN_ONE_STORE = "in the program, make it one store of T.if_then_else(condition, value, constant)"
 
 
-# --- what is asked ----------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def _plan(block: Block, loop: Loop) -> _Plan:
     loops = loops_above(block.op)
     if loop not in loops:
         names = ", ".join(lp.name for lp in loops) or "none"
-        refuse(loop, f'loop {loop.name} is not around block "{block.name}" (its loops: {names})', fix=OWN_LOOP)
+        refuse(loop, f'loop {loop.name} is not around block "{block.name}" (its loops: {names})', fix=PASS_OWN_LOOP)
     below = loops[loops.index(loop) :]
     for one in below:
         check(
             len(one.body_ops()) == 1,
             one,
-            f'the body of loop {one.name} holds more than the nest of "{block.name}"',
-            fix=ALONE,
+            f'the body of loop {one.name} contains more than the nest of "{block.name}"',
+            fix=PASS_INNER_LOOP,
         )
     _check_bounds(below)
-    check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region', fix=IN_INIT)
-    check(block.init is None, block, f'block "{block.name}" has an init; a block that pads has none', _OWN_BLOCK)
+    check(
+        block in children(scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
+    )
+    check(block.init is None, block, f'block "{block.name}" has an init; a padding block has none', _OWN_BLOCK)
     check_complete(block)
     store, choice = _choice(block)
     sides = [list(r.blocks[0].operations)[-1] for r in choice.regions]
@@ -127,7 +137,7 @@ def _plan(block: Block, loop: Loop) -> _Plan:
     takes_first = constants[1] is not None
     constant = constants[1] if takes_first else constants[0]
     if constant is None:
-        refuse(block, f'block "{block.name}" chooses between two values; one of them must be a constant, the padding')
+        refuse(block, f'block "{block.name}" selects between two values; one of them must be a constant, the padding')
     lows, extents = _box(block, sides[0 if takes_first else 1].operation)
     return _Plan(block, below, store, choice, takes_first, constant, lows, extents)
 
@@ -139,13 +149,13 @@ def _check_bounds(below: Sequence[Loop]) -> None:
             if value in own:
                 refuse(
                     one,
-                    f"the bounds of loop {one.name} use loop {own[value].name}, which may get shorter",
-                    fix=f"name loop {one.name}",
+                    f"the bounds of loop {one.name} depend on loop {own[value].name}, which may become shorter",
+                    fix=f"pass loop {one.name}",
                 )
 
 
 def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
-    """The store of a block and the choice that it stores."""
+    """The store of a block and the select or `scf.if` that it stores."""
     held = block.body_ops()
     stores = [op for op in held if op.name == "affine.store"]
     if len(stores) != 1 or held[-1] != stores[0]:
@@ -154,7 +164,7 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
         check(
             is_pure(op) or op.name in _CHOICES,
             block,
-            f'block "{block.name}" holds {op.name}; a block that pads only computes a value',
+            f'block "{block.name}" contains {op.name}; a padding block only computes a value',
             fix=_IN_ONE_STORE,
         )
     value = stores[0].operands[0]
@@ -162,7 +172,8 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
     if made is None or made.name != "affine.if" or made not in held:
         refuse(
             block,
-            f'block "{block.name}" stores no T.if_then_else(condition, value, constant) with a condition on its iters',
+            f'block "{block.name}" does not store T.if_then_else(condition, value, constant) with a '
+            "condition on its iters",
             fix=_OWN_BLOCK,
         )
     return stores[0], made
@@ -176,15 +187,19 @@ def _constant(value: ir.Value) -> ir.Attribute | None:
 
 
 def _box(block: Block, inside: ir.Operation) -> tuple[list[Index], list[Index]]:
-    """The box of iters that reach an op of the body. Refuses what is no box, or all, or nothing."""
-    with question(f'which iterations of block "{block.name}" take the value'):
+    """The box of iters that reach an op of the body. Refuses a set that is not a box, empty, or the whole domain."""
+    with question(f'which iterations of block "{block.name}" store the value'):
         taken = sets.domain(inside, block.op)
         every = sets.domain(block.body_ops()[-1], block.op)
-        check(taken.exact and not taken.free, block, f'the condition in block "{block.name}" is not one on its iters')
+        check(
+            taken.exact and not taken.free,
+            block,
+            f'the condition in block "{block.name}" is not a condition on its iters',
+        )
         if taken.set.is_empty():
-            refuse(block, f'no iteration of block "{block.name}" takes the value; all of it is padding')
+            refuse(block, f'no iteration of block "{block.name}" stores the value; all of it is padding')
         if every.set.is_subset(taken.set):
-            refuse(block, f'every iteration of block "{block.name}" takes the value; there is no padding')
+            refuse(block, f'every iteration of block "{block.name}" stores the value; there is no padding')
         ends = [_end(taken.set, number, block) for number in range(len(block.iters))]
         box = isl.Set.universe(taken.set.get_space())
         for it, (low, extent) in zip(block.iters, ends, strict=True):
@@ -199,10 +214,10 @@ def _box(block: Block, inside: ir.Operation) -> tuple[list[Index], list[Index]]:
         shown = ", ".join(f"{name} = {v}" for name, v in at.values)
         refuse(
             block,
-            f'the iterations of block "{block.name}" that take the value are no box: ({shown}) lies between them and'
-            " takes the constant",
+            f'the iterations of block "{block.name}" that store the value are not a box: ({shown}) is '
+            "between them and stores the constant",
             counterexample=Counterexample((at,)),
-            fix="loop_partition first cuts the range into parts with one box each",
+            fix="cut the range into parts with one box each by loop_partition first",
         )
     return [low for low, _ in ends], [extent for _, extent in ends]
 
@@ -216,19 +231,20 @@ def _end(taken: isl.Set, number: int, block: Block) -> tuple[Index, Index]:
         if len(pieces) != 1:
             refuse(
                 block,
-                f"where iter {block.iters[number].name} takes the value has no single bound; it depends on the sizes",
+                f"the range in which iter {block.iters[number].name} stores the value has no single "
+                "bound; it depends on the sizes",
                 provable=False,
-                fix=ASSUMED,
+                fix=ASSUME_SIZES,
             )
         found.append(to_index(pieces[0][1], [], symbols))
     return found[0], (found[1] - found[0] + 1).simplified()
 
 
-# --- the edit ---------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
 def _fill(plan: _Plan) -> Block:
-    """The pad value everywhere: a nest like the one from the loop on, before it."""
+    """Create the block that writes the pad value everywhere, in a copy of the nest from the loop on, before it."""
     block = plan.block
     variables: dict[ir.Value, Index] = {}
     ip = ir.InsertionPoint(plan.below[0].op)
@@ -252,7 +268,7 @@ def _fill(plan: _Plan) -> Block:
 
 
 def _shrink(plan: _Plan) -> None:
-    """Let the block run over the box only, from 0 on, and take the value."""
+    """Restrict the block to the box, starting at 0, and store the value unconditionally."""
     block, number = plan.block, plan.block.id
     shrunk = {n: lp for n, it in enumerate(block.iters) if (lp := _own_loop(plan, n, it)) is not None}
     shift = {lp.var: Index.of(lp.var) + plan.lows[n] for n, lp in shrunk.items()}
@@ -282,7 +298,7 @@ def _shrink(plan: _Plan) -> None:
 
 
 def _own_loop(plan: _Plan, number: int, it: Iter) -> Loop | None:
-    """The loop that can get shorter with an iter: its whole binding and domain, and nothing to another one."""
+    """The loop that can become shorter with an iter: its whole binding and domain, and used by no other iter."""
     loop = {lp.var: lp for lp in plan.below}.get(it.binding.is_value())  # type: ignore[arg-type]
     if loop is None or plan.is_whole(number) or loop.is_thread:
         return None
@@ -292,7 +308,7 @@ def _own_loop(plan: _Plan, number: int, it: Iter) -> Loop | None:
 
 
 def _guard(block: Block, conditions: Sequence[Constraint]) -> None:
-    """Put those conditions on a block that its loops do not promise anyway."""
+    """Guard a block by those conditions that its loops do not imply."""
     old = block.where
     anchor = block.op if old is None else old
     dom = sets.domain(anchor, extra=[c.index for c in conditions])

@@ -1,4 +1,4 @@
-"""decompose_reduction: the init of a reduction becomes a block of its own."""
+"""decompose_reduction: split the init of a reduction into a block of its own."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.schedule.edits import Signature
+from tir_mlir.passes.schedule.edits import BlockRegions
 from tir_mlir.passes.schedule.legality import (
-    START,
-    check_begins,
+    ADD_INIT,
+    check_always_begins,
+    check_init_runs,
     check_reduction,
-    check_runs_once,
-    check_starts,
+    check_visits_once,
     writes_of,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -36,7 +36,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 @primitive("decompose_reduction")
 def decompose_reduction(block: Block, loop: Loop) -> Block:
-    """Split a reduction into a block that initialises and a block that updates.
+    """Split a reduction into an init block and an update block.
 
         for i, k in T.grid(n, m):                    for i_init in range(n):
             with T.block("b"):                           with T.block("b_init"):
@@ -45,28 +45,28 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
                     C[vi] = 0                        for i, k in T.grid(n, m):
                 C[vi] += A[vi, vk]                       with T.block("b_update"): C[vi] += A[vi, vk]
 
-    The init block stands directly before `loop` and runs over the loops at or beneath it that the spatial iters use.
+    The init block is inserted directly before `loop` and runs over the loops at or under it that the spatial iters use.
     The handle of the block stays with the update; the init block is returned.
 
-    A reduction over no iterations at all (a size may be 0) wrote nothing; it gives its init now. A declared reduction
-    leaves that open.
+    A reduction over an empty domain (a size may be 0) did not write its result; now the init does. The result of such a
+    reduction is unspecified.
 
     Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
-    beneath `loop` touches what the block writes, or writes what the init reads; the loops from `loop` on meet every
-    point of the block once, and where a sum begins too.
+    under `loop` accesses the block's results or writes the inputs of its init; the loops from `loop` on visit every
+    point of the block once, including the start of its reductions.
     """
-    check_reduction(block, START)
+    check_reduction(block, ADD_INIT)
     loops = loops_above(block.op)
     _check_own(loop, loops, block)
     below = loops[loops.index(loop) :]
     _check_whole_sums(block, loop, below)
     _check_alone(block, loop)
     _check_inputs(block, loop)
-    check_starts(block)
-    check_runs_once(block, below)
+    check_init_runs(block)
+    check_visits_once(block, below)
     conditions = _kept_guards(block, below)
-    check_begins(block, below, conditions)
-    signature = Signature.of(block)
+    check_always_begins(block, below, conditions)
+    regions = BlockRegions.of(block)
 
     spatial = [i for i in block.iters if i.kind == "S"]
     used = [lp for lp in below if any(lp.var in i.binding.values for i in spatial)]
@@ -84,31 +84,33 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     edit.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, made.iters, strict=True)}, made.op)
     edit.erase(init_op)  # type: ignore[arg-type]
     block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{name}_update")
-    signature.keep(block, updates=True)
+    regions.restore(block, updates=True)
     return made
 
 
 def _check_whole_sums(block: Block, loop: Loop, below: Sequence[Loop]) -> None:
-    """Refuse when a reduce iter uses a loop further out, be it around a block that only groups."""
+    """Refuse when a reduce iter uses a loop outside `loop`, even through an enclosing block."""
     inner = {lp.var for lp in below}
     for it in (i for i in block.iters if i.kind == "R"):
         for value in it.binding.values:
             if value not in inner and (name := walk.enclosing_loop_name(value)) is not None:
                 refuse(
                     Loop(owner_op(value)),
-                    f"reduce iter {it.name} uses loop {name}, which is outside loop {loop.name}: the init would run"
-                    f" again in the middle of the sum; choose {name} or a loop above it",
+                    f"reduce iter {it.name} uses loop {name}, which is outside loop {loop.name}: the init "
+                    f"would run again in the middle of the reduction; choose {name} or a loop above it",
                 )
 
 
 def _check_own(loop: Loop, loops: Sequence[Loop], block: Block) -> None:
     names = ", ".join(lp.name for lp in loops) or "none"
     text = f'loop {loop.name} is not around block "{block.name}" (its loops: {names})'
-    check(loop in loops, loop, text, fix="name one of its own loops")
+    check(loop in loops, loop, text, fix="pass one of its own loops")
 
 
 def _init_loops(used: list[Loop], before: Loop) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
-    """Loops like `used`, in front of `before`: the place inside them, and what stands for the old variables."""
+    """Create loops like `used` before `before`; returns the insertion point inside and the substitution of the
+    variables.
+    """
     variables: dict[ir.Value, Index] = {}
     ip = ir.InsertionPoint(before.op)
     for old in used:
@@ -121,34 +123,35 @@ def _init_loops(used: list[Loop], before: Loop) -> tuple[ir.InsertionPoint, dict
 
 
 def _check_alone(block: Block, loop: Loop) -> None:
-    """Refuse when something else beneath `loop` touches the result: it could see it before it was initialised anew."""
+    """Refuse when another op under `loop` accesses the result: it could see it before or after the hoisted init."""
     written = set(writes_of(block))
     for access in accesses(loop.op):
         if access.buffer in written and not walk.is_inside(access.op, block.op):
             other = walk.enclosing_block(access.op)
             refuse(
                 other,
-                f"{Buffer(access.buffer).name} is also used by {other} beneath loop {loop.name}, so its init cannot be"
-                " moved before the loop; choose a loop further in",
+                f"{Buffer(access.buffer).name} is also used by {other} under loop {loop.name}, so its "
+                "init cannot be hoisted out of the loop; choose an inner loop",
             )
 
 
 def _check_inputs(block: Block, loop: Loop) -> None:
-    """Refuse when what the init reads is written beneath `loop`: before the loop it is not there yet, or different."""
+    """Refuse when an input of the init is written under `loop`, and thus not final before it."""
     read = {a.buffer for a in accesses(block.op) if not a.is_write and walk.is_inside(a.op, block.init)}  # type: ignore[arg-type]
     for access in accesses(loop.op):
         if access.is_write and access.buffer in read:
             other = walk.enclosing_block(access.op)
             refuse(
                 other,
-                f"{other} writes {Buffer(access.buffer).name} beneath loop {loop.name}, and the init reads it, so the"
-                " init cannot be moved before the loop; choose a loop further in",
+                f"{other} writes {Buffer(access.buffer).name} under loop {loop.name}, and the init reads "
+                "it, so the init cannot be hoisted out of the loop; choose an inner loop",
             )
 
 
 def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
-    """The conditions of the guard that the init needs: those on spatial iters, and what the others say where the sum
-    starts."""
+    """The guards that the init needs: those on spatial iters, and the others specialized to the start of the
+    reduction.
+    """
     if block.where is None:
         return []
     spatial = {v for i in block.iters if i.kind == "S" for v in i.binding.values}
@@ -167,7 +170,7 @@ def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
 
 
 def _at_start(block: Block, condition: Constraint, loops: list[Loop]) -> list[Constraint]:
-    """What a condition says of the first iteration of the loops that are left out: nothing if it always holds there."""
+    """A condition at the first iteration of the loops that the init does not run; empty if it always holds there."""
     starts: dict[ir.Value, Index] = {}
     for loop in loops:
         starts[loop.var] = loop.lower.substitute(starts)

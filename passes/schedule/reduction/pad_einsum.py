@@ -1,4 +1,4 @@
-"""pad_einsum: a computation over iters of any extent becomes one over whole tiles."""
+"""pad_einsum: pad the iters of an einsum to multiples of a tile size."""
 
 from __future__ import annotations
 
@@ -27,17 +27,24 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
-from tir_mlir.passes.schedule.caching.copy_legality import check_filled
-from tir_mlir.passes.schedule.edits import alloc, keeps_region_order, set_domain, set_extent
-from tir_mlir.passes.schedule.legality import IN_INIT, Scope, check_complete_or_reduction, children, scope_of, unpadded
-from tir_mlir.passes.schedule.reduction.zero_padding import check_harmless, check_no_traps, zero
+from tir_mlir.passes.schedule.caching.copy_legality import check_write_back
+from tir_mlir.passes.schedule.edits import alloc_buffer, keeps_region_order, set_domain, set_extent
+from tir_mlir.passes.schedule.legality import (
+    DECOMPOSE_REDUCTION,
+    Scope,
+    check_complete_or_reduction,
+    children,
+    leave_unpadded,
+    scope_of,
+)
+from tir_mlir.passes.schedule.reduction.zero_padding import check_no_traps, check_zeros_neutral, zero_of
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("pad_einsum")
 @keeps_region_order
 def pad_einsum(block: Block, padding: list[int]) -> None:
-    """Round the extent of each iter up to a multiple, with buffers that have zeros in the added part.
+    """Round the extent of each iter up to a multiple, using buffers padded with zeros.
 
         for i, k in T.grid(13, 15):                  for i0, i1 in T.grid(16, 16):
             with T.block("C"):                           with T.block("A_pad"):
@@ -48,14 +55,14 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
                                                      for i0 in range(13):
                                                          with T.block("C_pad"): C[v0] = C_pad[v0]
 
-    `padding` has a positive number for each iter. A buffer is copied when an iter in its index gets longer; the copies
-    stand directly around the nest. A loop grows where it is an iter's whole binding; others have to reach the new end
-    as they are. Every element of the results gets the value it got before: what is added to a sum is 0, and what else
-    is computed is not copied back.
+    `padding` has a positive number for each iter. A buffer is copied if an iter in its index is padded; the copies are
+    placed directly around the nest. A loop that is the whole binding of an iter grows; other bindings must cover the
+    new extent already. Every element of the results gets the same value as before: padded terms of a sum are 0, and
+    padded results are not copied back.
 
-    Requires: every index of every access is an iter or a constant, one index a buffer; the block is alone in its nest,
-    computes a value without dividing integers, and assumes nothing; a spatial iter that gets longer indexes what is
-    written, and only sums run over a reduce iter that does, of terms that are 0 where their inputs are.
+    Requires: every index of every access is an iter or a constant, one index for each buffer; the block is alone in its
+    nest, computes a value without integer division, and has no T.assume; a padded spatial iter indexes the output, and
+    only sums run over a padded reduce iter, of terms that are 0 where their inputs are.
     """
     with frozen():
         plan = _plan(block, padding)
@@ -65,13 +72,13 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
         check_no_traps(block)
         for it in block.iters:
             if it.kind == "R" and it.var in plan.extents:
-                check_harmless(block, it, {p.value for p in plan.inputs})
+                check_zeros_neutral(block, it, {p.value for p in plan.inputs})
     _rewrite(plan)
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """The iters that get longer with their new extents, and the buffers with such an iter in their index."""
+    """The padded iters with their new extents, and the buffers with such an iter in their index."""
 
     block: Block
     extents: dict[ir.Value, Index]
@@ -86,7 +93,7 @@ class _Plan:
 
     @property
     def loops(self) -> dict[Loop, Index]:
-        """The loops that grow: those that are the whole binding of an iter that does."""
+        """The loops that grow: those that are the whole binding of a padded iter."""
         by_var = {lp.var: lp for lp in loops_above(self.block.op)}
         found: dict[Loop, Index] = {}
         for it in self.block.iters:
@@ -96,7 +103,7 @@ class _Plan:
         return found
 
 
-# --- what is asked ----------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def _plan(block: Block, padding: Sequence[int]) -> _Plan:
@@ -106,8 +113,10 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
         f'padding has {len(padding)} numbers, block "{block.name}" has {len(block.iters)} iters; give one for each',
     )
     for number in padding:
-        check(number > 0, block, f"the padding {number} is not positive; 1 leaves an iter as it is")
-    check(block in children(scope_of(block)), block, f'block "{block.name}" stands in an init region', fix=IN_INIT)
+        check(number > 0, block, f"the padding {number} is not positive; 1 leaves an iter unchanged")
+    check(
+        block in children(scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
+    )
     check_complete_or_reduction(block)
     extents: dict[ir.Value, Index] = {}
     sizes = sets.sizes(block.op)
@@ -118,28 +127,28 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
         check(
             it.min.as_constant() == 0,
             block,
-            f"iter {it.name} does not start at 0; only the end of one can be padded",
-            fix=unpadded(it.name),
+            f"iter {it.name} does not start at 0; only the end can be padded",
+            fix=leave_unpadded(it.name),
         )
         extents[it.var] = new
     found = accesses(block.op)
     indices = _indices(block, found)
     padded = [b for b, at in indices.items() if any(i.is_value() in extents for i in at)]
     written = {a.buffer for a in found if a.is_write}
-    _check_apart(block, extents, [at for b, at in indices.items() if b.value in written])
+    _check_distinct_outputs(block, extents, [at for b, at in indices.items() if b.value in written])
     inputs = [b for b in padded if b.value not in written]
     return _Plan(block, extents, indices, inputs, [b for b in padded if b.value in written])
 
 
-def _check_apart(block: Block, extents: dict[ir.Value, Index], written: Sequence[tuple[Index, ...]]) -> None:
-    """Refuse a longer spatial iter that does not index what is written: its iterations would write one element."""
+def _check_distinct_outputs(block: Block, extents: dict[ir.Value, Index], written: Sequence[tuple[Index, ...]]) -> None:
+    """Refuse a padded spatial iter that does not index the output: its iterations would write the same element."""
     for it in block.iters:
         apart = all(it.var in {v for i in at if (v := i.is_value()) is not None} for at in written)
         if it.kind == "S" and it.var in extents and not apart:
             refuse(
                 block,
-                f'spatial iter {it.name} of block "{block.name}" does not index what the block writes; if it got'
-                " longer, several iterations would write one element: leave it as it is (padding 1)",
+                f'spatial iter {it.name} of block "{block.name}" does not index the output; padded, '
+                "several iterations would write one element: leave it unpadded (padding 1)",
             )
 
 
@@ -155,22 +164,22 @@ def _indices(block: Block, found: Sequence[Access]) -> dict[Buffer, tuple[Index,
         if not plain:
             refuse(
                 access.op,
-                f'block "{block.name}" accesses {buffer.name} at something other than its iters and constants; that is'
-                " no Einstein sum",
-                fix=f"reindex lets it access {buffer.name} at its iters alone",
+                f'block "{block.name}" accesses {buffer.name} at an index other than iters and constants; '
+                "it is not an einsum",
+                fix=f"reindex makes it access {buffer.name} at its iters alone",
             )
         first = indices.setdefault(buffer, access.mins)
         check(
             all(map(Index.same, first, access.mins)),
             access.op,
-            f'block "{block.name}" accesses {buffer.name} at two different indices; that is no Einstein sum',
+            f'block "{block.name}" accesses {buffer.name} at two different indices; it is not an einsum',
             fix=f"in the program, let one of the two read a copy of {buffer.name}",
         )
     return indices
 
 
 def _check_nest(plan: _Plan) -> None:
-    """Refuse unless the block is alone in its nest and the loops that grow serve one iter each."""
+    """Refuse unless the block is alone in its nest and each growing loop drives one iter."""
     block, current = plan.block, plan.block.outermost
     end = scope_of(block).op
     while (parent := parent_op(current)) != end:
@@ -178,8 +187,8 @@ def _check_nest(plan: _Plan) -> None:
         check(
             alone,
             parent,
-            f'the nest of block "{block.name}" holds something else, which the padding would change',
-            fix="pad before another block comes into its loops, or inline that one",
+            f'the nest of block "{block.name}" contains something else, which the padding would change',
+            fix="pad before another block moves into its loops, or inline that one",
         )
         current = parent
     for loop in plan.loops:
@@ -189,14 +198,14 @@ def _check_nest(plan: _Plan) -> None:
             len(users) == 1,
             loop,
             f"loop {loop.name} drives several iters ({names}); each needs a loop of its own",
-            fix=unpadded(names),
+            fix=leave_unpadded(names),
         )
         it = users[0]
         whole = len(loop.uppers) == len(loop.lowers) == 1 and loop.lower.as_constant() == 0
         check(
             whole and loop.upper.same(it.extent),
             loop,
-            f"loop {loop.name} does not run over just the domain of iter {it.name}, so it cannot grow with it",
+            f"the range of loop {loop.name} is not the domain of iter {it.name}, so it cannot grow with it",
             fix=f"in the program, let the domain of {it.name} end where the loop does",
         )
     grown = {it.var for loop in plan.loops for it in block.iters if loop.var in it.binding.values}
@@ -205,20 +214,20 @@ def _check_nest(plan: _Plan) -> None:
 
 
 def _check_reached(block: Block, it: Iter, extent: Index) -> None:
-    """Refuse when the loops that an iter is bound to, which stay, do not run the part that is added, for some size."""
+    """Refuse if the loops of an iter, which keep their extent, do not cover its padded domain for some size."""
     last = it.binding - extent + 1
     dom = sets.domain(block.op, extra=[last], guards=False)
-    with question(f"whether the loops of {it.name} reach its new end"):
+    with question(f"whether the loops of {it.name} cover its new extent"):
         reached = dom.set.params().is_subset(dom.set.intersect(sets.constraint_set(dom, Constraint(last))).params())
     check(
         reached,
         block,
-        f"iter {it.name} is bound to more or less than one loop, and nothing would run the part that is added to it",
-        fix=f"pad before the loop of {it.name} is split or fused, or {unpadded(it.name)}",
+        f"iter {it.name} is not bound to a single loop, and nothing would run its padding",
+        fix=f"pad before the loop of {it.name} is split or fused, or {leave_unpadded(it.name)}",
     )
 
 
-# --- the edit ---------------------------------------------------------------------------------------------------------
+# --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
 def _rewrite(plan: _Plan) -> None:
@@ -227,7 +236,9 @@ def _rewrite(plan: _Plan) -> None:
     top = loops[0].op if loops else block.outermost
     after = list(top.block.operations)[walk.position(top) + 1].operation
     longer = plan.loops
-    pads = {b: alloc(scope, f"{b.name}_pad", plan.shape(b), b.dtype, b.scope) for b in [*plan.inputs, *plan.outputs]}
+    pads = {
+        b: alloc_buffer(scope, f"{b.name}_pad", plan.shape(b), b.dtype, b.scope) for b in [*plan.inputs, *plan.outputs]
+    }
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(block.op, key, None)
     for buffer in plan.inputs:
@@ -243,17 +254,17 @@ def _rewrite(plan: _Plan) -> None:
     number = block.id
     for loop_id, extent in [(lp.id, extent) for lp, extent in longer.items()]:
         set_extent(Loop(walk.find(scope.op, loop_id)), extent)  # type: ignore[arg-type]
-    _check_backs(scope, Block(walk.find(scope.op, number)), backs)  # type: ignore[arg-type]
+    _check_copied_back(scope, Block(walk.find(scope.op, number)), backs)  # type: ignore[arg-type]
 
 
-def _check_backs(scope: Scope, block: Block, backs: Sequence[tuple[Buffer, Block]]) -> None:
-    """Refuse when something is copied back that the block does not compute."""
+def _check_copied_back(scope: Scope, block: Block, backs: Sequence[tuple[Buffer, Block]]) -> None:
+    """Refuse to copy back elements that the block does not compute."""
     for pad, copy in backs:
-        check_filled(scope, pad, block, copy)
+        check_write_back(scope, pad, block, copy)
 
 
 def _nest(extents: Sequence[Index], mins: Sequence[Index], name: str, before: ir.Operation) -> Block:
-    """Loops i0, i1, ... over a box around a block with iters v0, v1, ..."""
+    """Create loops i0, i1, ... over a box around a block with iters v0, v1, ..."""
     ip = ir.InsertionPoint(before)
     specs = []
     for number, (low, extent) in enumerate(zip(mins, extents, strict=True)):
@@ -266,7 +277,7 @@ def _nest(extents: Sequence[Index], mins: Sequence[Index], name: str, before: ir
 
 
 def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> None:
-    """`pad[v] = buffer[v]` inside the old extents, 0 outside."""
+    """Create `pad[v] = buffer[v]` inside the old extents, 0 outside."""
     shape = plan.shape(buffer)
     made = _nest(shape, [Index.constant(0)] * len(shape), f"{buffer.name}_pad", before)
     at = [Index.of(it.var) for it in made.iters]
@@ -276,7 +287,7 @@ def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> Non
         inside = [Constraint(extent - v - 1) for v, extent in ends]
         choice = create.guard(inside, results=[buffer.type.element_type], has_else=True)
         for region, make in zip(
-            choice.regions, (lambda: create.load(buffer.value, at), lambda: zero(buffer)), strict=True
+            choice.regions, (lambda: create.load(buffer.value, at), lambda: zero_of(buffer)), strict=True
         ):
             with ir.InsertionPoint(region.blocks[0]):
                 ir.Operation.create("affine.yield", operands=[make()])
@@ -284,7 +295,7 @@ def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> Non
 
 
 def _copy_back(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> Block:
-    """`buffer[v] = pad[v]` where the block wrote before."""
+    """Create `buffer[v] = pad[v]` where the block wrote before."""
     extents = {it.var: it.extent for it in plan.block.iters}
     starts = {it.var: it.min for it in plan.block.iters}
     one, indices = Index.constant(1), plan.indices[buffer]

@@ -1,9 +1,8 @@
-"""What a reduction block computes: its combiner and identity, recognised from the update and the init.
+"""Recognize the combiner and identity of a reduction from its update and init.
 
-A reducer combines an old value x and a new one y. Combiners are associative and commutative, but for one thing that
-a declared reduction leaves open as it leaves open the rounding of a sum: where several elements are the greatest (or
-least), `argmax` by `>=` names the one that happens to come first. The form that breaks ties by index names one for
-certain.
+A reducer combines an old value x and a new one y. Combiners are associative and commutative, with one exception that is
+left unspecified, like the rounding of a sum: if several elements are maximal (minimal), `argmax` by `>=` may return the
+position of any of them. The form that breaks ties by index is deterministic.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ _GREATEST = {
     "float32": float.fromhex("0x1.FFFFFEp127"),
     "float64": float.fromhex("0x1.FFFFFFFFFFFFFp1023"),
 }
-Made = Callable[[], ir.Value]  # makes a value where it is wanted: reads stand in the order in which they are used
-Emit = Callable[[Sequence[Made], Sequence[Made]], list[ir.Value]]
+EmitValue = Callable[[], ir.Value]  # emits a value at the insertion point: reads are emitted in the order of their uses
+EmitUpdate = Callable[[Sequence[EmitValue], Sequence[EmitValue]], list[ir.Value]]
 
 
 @dataclass(frozen=True)
-class Olds:
-    """The results that a reduction updates: which of them a load reads back."""
+class OldValues:
+    """The results that a reduction updates, to recognize loads of their old values."""
 
     buffers: Sequence[ir.Value]
 
     def number(self, value: ir.Value) -> int | None:
-        """Which result a value is the old element of (all accesses are known to have one index)."""
+        """Which result a value is the old element of (all accesses have one common index)."""
         op = defining_op(value)
         if op is None or op.name != "affine.load" or accessed(op) not in self.buffers:
             return None
@@ -42,11 +41,11 @@ class Olds:
 
 @dataclass(frozen=True)
 class Reducer:
-    """A combiner by name, the identities it takes, how to write it, and what each result is combined with."""
+    """A combiner: name, accepted identities, how to emit it, and what each result is combined with."""
 
     name: str
-    identities: tuple[tuple[float, ...], ...]  # for each result, every constant that will do
-    emit: Emit
+    identities: tuple[tuple[float, ...], ...]  # for each result, all accepted constants
+    emit: EmitUpdate
     new: tuple[ir.Value, ...]
 
 
@@ -61,7 +60,7 @@ _SCALAR = {
 
 
 def identities(name: str, type_: ir.Type) -> tuple[float, ...]:
-    """The constants that leave every other value of a type as it is."""
+    """The constants that are an identity for all values of a type."""
     if name in ("sum", "product"):
         return (0,) if name == "sum" else (1,)
     dtype = dtypes.to_name(type_)
@@ -72,24 +71,24 @@ def identities(name: str, type_: ir.Type) -> tuple[float, ...]:
     return (top,) if name == "min" else (0 if dtype == "bool" else -top - 1,)
 
 
-def scalar(value: ir.Value, number: int, olds: Olds) -> Reducer | None:
-    """The reducer of `x op y`, x being the old value of result `number`."""
+def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> Reducer | None:
+    """The reducer of `x op y`, where x is the old value of result `number`."""
     op = defining_op(value)
     if op is None or op.name not in _SCALAR or olds.number(op.operands[0]) != number:
         return None
     name = _SCALAR[op.name]
-    # `or`, `and` of bools, and anything else on them, is no sum or product of numbers
+    # operations on bools, such as `or` and `and`, are not sums or products of numbers
     if name in ("sum", "product") and dtypes.to_name(value.type) == "bool":
         return None
 
-    def emit(x: Sequence[Made], y: Sequence[Made]) -> list[ir.Value]:
+    def emit(x: Sequence[EmitValue], y: Sequence[EmitValue]) -> list[ir.Value]:
         return [ir.Operation.create(op.name, results=[value.type], operands=[x[0](), y[0]()]).results[0]]
 
     return Reducer(name, (identities(name, value.type),), emit, (op.operands[1],))
 
 
-def is_turned_round(value: ir.Value, number: int, olds: Olds) -> bool:
-    """Whether an update is `y op x`: a reduction but for the order in which it is written."""
+def has_swapped_operands(value: ir.Value, number: int, olds: OldValues) -> bool:
+    """Whether an update is `y op x`: a reduction with swapped operands."""
     op = defining_op(value)
     return op is not None and op.name in _SCALAR and olds.number(op.operands[1]) == number
 
@@ -100,11 +99,11 @@ _FLOAT = {arith.CmpFPredicate.OGT: "gt", arith.CmpFPredicate.OGE: "ge", arith.Cm
           arith.CmpFPredicate.OLE: "le", arith.CmpFPredicate.OEQ: "eq"}  # fmt: skip
 _INT = {arith.CmpIPredicate.sgt: "gt", arith.CmpIPredicate.sge: "ge", arith.CmpIPredicate.slt: "lt",
         arith.CmpIPredicate.sle: "le", arith.CmpIPredicate.eq: "eq"}  # fmt: skip
-Term = tuple  # ("x", n) | ("y", value) | (word, term, term, ...)
+Term = tuple  # ("x", n) | ("y", value) | (op, term, term, ...)
 
 
-def _term(value: ir.Value, olds: Olds) -> Term:
-    """A value as choices, comparisons and conditions over old values x and anything else, y."""
+def _term(value: ir.Value, olds: OldValues) -> Term:
+    """A value as a tree of selects, comparisons and conditions over old values x and other values y."""
     if (number := olds.number(value)) is not None:
         return ("x", number)
     op = defining_op(value)
@@ -130,7 +129,7 @@ _TRAPS = ("memref.load", "arith.divsi", "arith.remsi", "arith.floordivsi", "arit
 
 
 def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:
-    """Whether what a side of a choice computes does no harm where the other side is chosen."""
+    """Whether the ops in a branch may also run when the other one is taken."""
     op = defining_op(value)
     if op is None or not is_inside(op, choice):
         return True
@@ -138,7 +137,7 @@ def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:
 
 
 def _template(better: str, tie: str | None, strict: bool) -> tuple[Term, Term]:
-    """The two updates: x stays where it is better; `tie` compares positions where values are equal."""
+    """The two updates of argmax or argmin: x is kept if it is better; `tie` compares positions of equal values."""
     x, y = [("x", 0), ("x", 1)], [("y", 0), ("y", 1)]
     first: Term = (better, x[1], y[1])
     if tie is not None:
@@ -147,17 +146,17 @@ def _template(better: str, tie: str | None, strict: bool) -> tuple[Term, Term]:
 
 
 def _fits(term: Term, wanted: Term, bound: dict[int, ir.Value]) -> bool:
-    """Whether a term has the shape of a template; `bound` gets the values that stand for y."""
+    """Whether a term matches a template; `bound` gets the values matched with y."""
     if wanted[0] == "y":
         if term[0] != "y":
             return False
-        return same(bound.setdefault(wanted[1], term[1]), term[1])
+        return is_same_value(bound.setdefault(wanted[1], term[1]), term[1])
     if wanted[0] == "x" or term[0] != wanted[0] or len(term) != len(wanted):
         return term == wanted
     return all(_fits(t, w, bound) for t, w in zip(term[1:], wanted[1:], strict=True))
 
 
-def pair(values: Sequence[ir.Value], olds: Olds) -> Reducer | None:
+def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
     """argmax or argmin: result 0 is a position, result 1 the value there."""
     found = [_term(v, olds) for v in values]
     for name, better in (("argmax", "ge"), ("argmin", "le")):
@@ -171,18 +170,18 @@ def pair(values: Sequence[ir.Value], olds: Olds) -> Reducer | None:
     return None
 
 
-def _emit_pair(template: tuple[Term, Term]) -> Emit:
-    def emit(x: Sequence[Made], y: Sequence[Made]) -> list[ir.Value]:
-        return [_written(part, x, y) for part in template]
+def _emit_pair(template: tuple[Term, Term]) -> EmitUpdate:
+    def emit(x: Sequence[EmitValue], y: Sequence[EmitValue]) -> list[ir.Value]:
+        return [_emit_term(part, x, y) for part in template]
 
     return emit
 
 
-def _written(term: Term, x: Sequence[Made], y: Sequence[Made]) -> ir.Value:
+def _emit_term(term: Term, x: Sequence[EmitValue], y: Sequence[EmitValue]) -> ir.Value:
     word, parts = term[0], term[1:]
     if word in ("x", "y"):
         return (x if word == "x" else y)[parts[0]]()
-    values = [_written(p, x, y) for p in parts]
+    values = [_emit_term(p, x, y) for p in parts]
     if word == "select":
         return arith.SelectOp(*values).result
     if word in ("and", "or"):
@@ -195,8 +194,8 @@ def _written(term: Term, x: Sequence[Made], y: Sequence[Made]) -> ir.Value:
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def same(a: ir.Value, b: ir.Value) -> bool:
-    """Whether two values of a body that stores nothing between them are plainly computed alike."""
+def is_same_value(a: ir.Value, b: ir.Value) -> bool:
+    """Whether two values of a body without stores in between are structurally equal."""
     if a == b:
         return True
     one, other = defining_op(a), defining_op(b)
@@ -207,7 +206,4 @@ def same(a: ir.Value, b: ir.Value) -> bool:
             return False
         return all(i.same(j) for i, j in zip(access_indices(one), access_indices(other), strict=True))
     facts = [{n: op.attributes[n] for n in op.attributes if not n.startswith("tir.")} for op in (one, other)]
-    return facts[0] == facts[1] and all(map(same, one.operands, other.operands))
-
-
-__all__ = ["Made", "Olds", "Reducer", "identities", "is_turned_round", "pair", "same", "scalar"]
+    return facts[0] == facts[1] and all(map(is_same_value, one.operands, other.operands))

@@ -1,4 +1,4 @@
-"""A reduction block taken apart: results, combiner, identity, and the new values of one iteration."""
+"""Decompose a reduction block into results, combiner, identity, and the new values of one iteration."""
 
 from __future__ import annotations
 
@@ -9,18 +9,26 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, accessed, create, defining_op, edit, ops, walk
-from tir_mlir.passes.schedule.reduction.reducers import Made, Olds, Reducer, is_turned_round, pair, scalar
+from tir_mlir.passes.schedule.reduction.reducers import (
+    EmitValue,
+    OldValues,
+    Reducer,
+    arg_reducer,
+    has_swapped_operands,
+    scalar_reducer,
+)
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 _KNOWN = (
-    "sum, product, T.max and T.min (the old value first), each result for itself, and argmax and argmin as"
-    " T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1), with or without ties broken by position"
+    "sum, product, T.max and T.min (the old value first), each result by itself, and argmax "
+    "and argmin as T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1), with or without "
+    "ties broken by position"
 )
 
-_IN_AN_IF = "in the program, let T.if_then_else choose the value, and store it once"
-_AFTER = "and combine what the init holds in a block after the reduction"
-_TWICE = "in the program, put all that is added to one result into one update"
+_IN_AN_IF = "in the program, select the value by T.if_then_else, and store it once"
+_AFTER = "and combine the old start in a block after the reduction"
+_TWICE = "in the program, combine all terms of a result in one update"
 
 
 @dataclass(frozen=True)
@@ -41,18 +49,18 @@ class Updates:
         """What is combined into each result, with the name of the combiner."""
         return [(reducer.name, value) for reducer, _ in self.reducers for value in reducer.new]
 
-    def combine(self, olds: Sequence[Made], new: Sequence[Made]) -> list[ir.Value]:
-        """The updated results, computed at the insertion point."""
+    def combine(self, olds: Sequence[EmitValue], new: Sequence[EmitValue]) -> list[ir.Value]:
+        """Emit the updated results at the insertion point."""
         made: list[ir.Value] = []
         for reducer, span in self.reducers:
             made += reducer.emit(olds[span.start : span.stop], new[span.start : span.stop])
         return made
 
     def write(self, targets: Sequence[ir.Value], indices: Sequence[Index], values: Sequence[ir.Value]) -> None:
-        """`targets[indices] = values`; several of them by name, as values that are there before the first store."""
+        """Emit `targets[indices] = values`; several values are named, so that they print before the first store."""
         for target, value in zip(targets, values, strict=True):
             op = defining_op(value) if len(targets) > 1 else None
-            if op is not None and op.name not in ("arith.index_cast", "arith.constant"):  # these have no name in text
+            if op is not None and op.name not in ("arith.index_cast", "arith.constant"):  # unnamed in the script
                 op.attributes["tir.name"] = ir.StringAttr.get(f"v_{Buffer(target).name}")
         for target, value in zip(targets, values, strict=True):
             create.store(value, target, indices)
@@ -60,7 +68,7 @@ class Updates:
 
 @dataclass(frozen=True)
 class Reduction(Updates):
-    """Updates from `starts[n]` on."""
+    """Updates, with the constant `starts[n]` of each result."""
 
     starts: list[ir.Attribute]
 
@@ -70,9 +78,9 @@ class Reduction(Updates):
 
 
 def reduction_of(block: Block) -> Reduction:
-    """Take a reduction block apart. Refuses updates that are no known combiner, and inits that are no identity."""
+    """Decompose a reduction block. Refuses unknown combiners, and inits other than the identity."""
     found = updates_of(block)
-    starts = starts_of(found)
+    starts = init_values(found)
     for reducer, span in found.reducers:
         for number, known in zip(span, reducer.identities, strict=True):
             _check_identity(block, reducer, found.results[number], starts[number], known)
@@ -80,7 +88,7 @@ def reduction_of(block: Block) -> Reduction:
 
 
 def updates_of(block: Block) -> Updates:
-    """The updates of a block, whatever its init. Refuses those that are no known combiner."""
+    """The updates of a block, for any init. Refuses unknown combiners."""
     stores = _stores(block)
     results = [Buffer(accessed(s)) for s in stores]
     indices = access_indices(stores[0])
@@ -88,8 +96,9 @@ def updates_of(block: Block) -> Updates:
         check(
             len(indices) == len(access_indices(store)) and all(map(Index.same, indices, access_indices(store))),
             block,
-            f'block "{block.name}" stores its results at different indices; a reduction over several buffers has one',
-            "in the program, give each result a block of its own",
+            f'block "{block.name}" stores its results at different indices; a reduction into several '
+            "buffers needs a single one",
+            "in the program, compute each result in a block of its own",
         )
     _check_loads(block, stores, indices)
     reducers = _reducers(block, [s.operands[0] for s in stores], results)
@@ -105,7 +114,8 @@ def _stores(block: Block) -> list[ir.Operation]:
         if not edit.is_pure(op) and op.name not in _CHOICES:
             refuse(
                 block,
-                f'the update of block "{block.name}" holds {op.name}; it must be one store a result, at affine indices',
+                f'the update of block "{block.name}" contains {op.name}; it must be one store for each '
+                "result, at affine indices",
                 fix=_IN_AN_IF if op.name == "affine.store" else "",
             )
     targets = [accessed(s) for s in stores]
@@ -116,7 +126,7 @@ def _stores(block: Block) -> list[ir.Operation]:
 
 
 def _check_loads(block: Block, stores: Sequence[ir.Operation], indices: Sequence[Index]) -> None:
-    """Refuse unless each result is read at the place where it is stored, before it is."""
+    """Refuse unless each result is read at the index where it is stored, before the store."""
     stored: set[ir.Value] = set()
     for op in block.body_ops():
         if op == block.init:
@@ -137,13 +147,13 @@ def _check_loads(block: Block, stores: Sequence[ir.Operation], indices: Sequence
 
 
 def _reducers(block: Block, values: list[ir.Value], results: Sequence[Buffer]) -> list[tuple[Reducer, range]]:
-    olds = Olds([b.value for b in results])
-    if len(values) == 2 and (both := pair(values, olds)) is not None:
+    olds = OldValues([b.value for b in results])
+    if len(values) == 2 and (both := arg_reducer(values, olds)) is not None:
         found = [(both, range(2))]
     else:
         found = []
         for number, value in enumerate(values):
-            one = scalar(value, number, olds)
+            one = scalar_reducer(value, number, olds)
             if one is None:
                 _refuse_update(block, value, number, olds, results[number])
             found.append((one, range(number, number + 1)))
@@ -153,18 +163,18 @@ def _reducers(block: Block, values: list[ir.Value], results: Sequence[Buffer]) -
     return found
 
 
-def _refuse_update(block: Block, value: ir.Value, number: int, olds: Olds, result: Buffer) -> None:
-    if is_turned_round(value, number, olds):
+def _refuse_update(block: Block, value: ir.Value, number: int, olds: OldValues, result: Buffer) -> None:
+    if has_swapped_operands(value, number, olds):
         refuse(
             block,
             f'the update of block "{block.name}" has the old value of {result.name} on the right; write it as'
             f" {result.name}[...] = {result.name}[...] + new value",
         )
-    refuse(block, f'the update of {result.name} in block "{block.name}" is no known reduction; known are {_KNOWN}')
+    refuse(block, f'the update of {result.name} in block "{block.name}" is not a known reduction; known are {_KNOWN}')
 
 
-def _check_no_old(block: Block, value: ir.Value, olds: Olds) -> None:
-    """Refuse when what is combined in depends on the results themselves."""
+def _check_no_old(block: Block, value: ir.Value, olds: OldValues) -> None:
+    """Refuse when a combined value depends on the results themselves."""
     op = defining_op(value)
     if op is None or not walk.is_inside(op, block.op):
         return
@@ -174,16 +184,16 @@ def _check_no_old(block: Block, value: ir.Value, olds: Olds) -> None:
                 name = Buffer(olds.buffers[number]).name
                 refuse(
                     block,
-                    f'what block "{block.name}" combines into its results depends on {name} itself; parts of such a'
-                    " reduction cannot be computed for themselves",
+                    f'the values that block "{block.name}" combines into its results depend on {name} itself; '
+                    "parts of such a reduction are not independent",
                 )
     for used in edit.rebased(op):
         if not isinstance(used.type, ir.MemRefType):
             _check_no_old(block, used, olds)
 
 
-def starts_of(updates: Updates) -> list[ir.Attribute]:
-    """What the init writes to each result: a constant, at the index of the update."""
+def init_values(updates: Updates) -> list[ir.Attribute]:
+    """The constant that the init stores to each result, at the index of the update."""
     block, results, indices = updates.block, updates.results, updates.indices
     init = block.init
     held = Block(init).body_ops() if init is not None else []
@@ -196,7 +206,10 @@ def starts_of(updates: Updates) -> list[ir.Attribute]:
     count = len([op for op in held if op.name != "arith.constant"])
     if set(found) != {b.value for b in results} or count != len(results):
         names = ", ".join(b.name for b in results)
-        text = f'the init of block "{block.name}" is not one constant for each of {names}, where the update is'
+        text = (
+            f'the init of block "{block.name}" does not store one constant to each of {names} at the '
+            "index of the update"
+        )
         refuse(block, text, fix=f"in the program, start from a constant, {_AFTER}")
     return [found[b.value] for b in results]
 
@@ -204,37 +217,38 @@ def starts_of(updates: Updates) -> list[ir.Attribute]:
 def _check_identity(
     block: Block, reducer: Reducer, result: Buffer, start: ir.Attribute, known: Sequence[float]
 ) -> None:
-    """Refuse a start other than the identity: it would be combined in once for each part."""
+    """Refuse a start other than the identity: it would be combined once for each part."""
     value = start.value  # type: ignore[attr-defined]
     if value not in known:
         words = " or ".join(f"{k:g}" for k in known)
         refuse(
             block,
-            f"the init of {result.name} is {value:g}, which is not the identity of {reducer.name} ({words}): every part"
-            " of the reduction would start from it, and it would count several times",
+            f"the init of {result.name} is {value:g}, which is not the identity of {reducer.name} "
+            f"({words}): every part of the reduction would start from it, so it would count several "
+            "times",
             fix=f"in the program, start from the identity, {_AFTER}",
         )
 
 
-def copy_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict[ir.Value, ir.Value]) -> ir.Value:
-    """Copy what a block does to compute a value; `done` holds what has been copied, from old to new."""
+def clone_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict[ir.Value, ir.Value]) -> ir.Value:
+    """Clone the ops of a block that compute a value; `done` maps old values to cloned ones."""
     op = defining_op(value)
     mine = op is not None and (op.name == "arith.constant" or walk.is_inside(op, block.op))
     if value in done or op is None or not mine:
         return done.get(value, value)
     for used in edit.rebased(op):
-        copy_value(used, block, ip, done)
+        clone_value(used, block, ip, done)
     new = edit.clone(op, ip, done)
     done |= dict(zip(op.results, new.results, strict=True))
     return done[value]
 
 
-def loads(buffers: Sequence[ir.Value], indices: Sequence[Index]) -> list[Made]:
-    """`buffer[indices]` of each buffer, read where it is used."""
+def loaded_values(buffers: Sequence[ir.Value], indices: Sequence[Index]) -> list[EmitValue]:
+    """`buffer[indices]` of each buffer, loaded where it is used."""
     return [lambda b=b: create.load(b, indices) for b in buffers]
 
 
-def copies(values: Sequence[ir.Value], block: Block, ip: ir.InsertionPoint) -> list[Made]:
-    """What a block computes, copied where it is used."""
+def cloned_values(values: Sequence[ir.Value], block: Block, ip: ir.InsertionPoint) -> list[EmitValue]:
+    """Values of a block, cloned where they are used."""
     done: dict[ir.Value, ir.Value] = {}
-    return [lambda v=v: copy_value(v, block, ip, done) for v in values]
+    return [lambda v=v: clone_value(v, block, ip, done) for v in values]

@@ -1,4 +1,4 @@
-"""rfactor: a reduction computes parts first, and then combines them."""
+"""rfactor: compute partial results of a reduction, and combine them in a second nest."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, attrs, create, edit, frozen, walk
-from tir_mlir.passes.schedule.edits import alloc, keeps_region_order
+from tir_mlir.passes.schedule.edits import alloc_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import Scope, check_reduction, scope_of
-from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, copies, loads, reduction_of
+from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
 from tir_mlir.passes.schedule.reduction.rfactor_legality import (
-    Computed,
-    Roles,
-    check_may_run_first,
-    computed_parts,
-    roles_of,
+    LoopRoles,
+    PartialResults,
+    check_may_run_before,
+    loop_roles,
+    partial_results,
 )
 from tir_mlir.passes.schedule.registry import check, primitive
 
@@ -24,7 +24,7 @@ from tir_mlir.passes.schedule.registry import check, primitive
 @primitive("rfactor")
 @keeps_region_order
 def rfactor(loop: Loop, factor_axis: int) -> Block:
-    """Let each iteration of a reduce loop compute a part of the reduction of its own; the parts are combined after.
+    """Factor a reduce loop: each iteration computes a partial result, and a second nest combines them.
 
         for i, k_0, k_1 in T.grid(n, 4, 8):          C_rf = T.alloc_buffer((8, n))
             with T.block("C"):                       for i, k_0, k_1 in T.grid(n, 4, 8):
@@ -39,24 +39,24 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
                                                              with T.init(): C[vi] = 0
                                                              C[vi] += C_rf[vk_1, vi]
 
-    `loop` (k_1) is no reduction in the first nest: it may run in parallel. `factor_axis` is the dimension it becomes in
-    the buffer of parts, counted from the end where negative. The handle of the block stays with the second nest, the
-    block of the first is returned. Known are sums, products, maxima and minima, of several buffers at once too, and
-    argmax and argmin; a declared reduction may be put together in any order (where several elements are the greatest,
-    argmax by `>=` may name another one of them).
+    `loop` (k_1) is spatial in the first nest, so it may run in parallel. `factor_axis` is its dimension in the buffer
+    of partial results, counted from the end if negative. The handle of the block stays with the second nest; the block
+    of the first is returned. Supports sums, products, maxima and minima, also of several buffers at once, and argmax
+    and argmin. A declared reduction may be reassociated (with several maximal elements, argmax by `>=` may return
+    another one of them).
 
     Requires: a reduction block, alone under `loop`, the first one in its nest; `loop` is serial, drives a reduce iter
-    and no spatial one; the init is the identity; the old value is on the left of the update; each point is met once;
-    nothing else in the nest writes what the block reads. Guards must leave every part its start.
+    and no spatial one; the init is the identity; the old value is the left operand of the update; each point is visited
+    once; nothing else in the nest writes the block's inputs. Guards must not exclude the start of a part.
     """
     with frozen():
-        roles = roles_of(loop)
+        roles = loop_roles(loop)
         block = roles.block
         check_reduction(block)
         form = reduction_of(block)
         axis = _axis(loop, factor_axis, form)
-        computed = computed_parts(roles)
-        check_may_run_first(roles)
+        computed = partial_results(roles)
+        check_may_run_before(roles)
 
     scope = scope_of(block)
     parts = [_buffer(scope, result, axis, loop) for result in form.results]
@@ -71,24 +71,24 @@ def _axis(loop: Loop, factor_axis: int, form: Reduction) -> int:
     check(
         -rank - 1 <= factor_axis <= rank,
         loop,
-        f"factor_axis is {factor_axis}; {form.results[0].name} has {rank} dimensions, so the parts have {rank + 1}:"
-        f" choose one of {-rank - 1} to {rank}",
+        f"factor_axis is {factor_axis}; {form.results[0].name} has {rank} dimensions, so the "
+        f"partial results have {rank + 1}: choose one of {-rank - 1} to {rank}",
     )
     return factor_axis if factor_axis >= 0 else factor_axis + rank + 1
 
 
 def _buffer(scope: Scope, result: Buffer, axis: int, loop: Loop) -> Buffer:
-    """The buffer of the parts of one result: its shape, with the extent of the loop put in."""
+    """The buffer of partial results: the shape of the result, with the extent of the loop inserted."""
     shape = list(result.dims)
     shape.insert(axis, loop.extent)
-    return alloc(scope, f"{result.name}_rf", shape, result.dtype, result.scope)
+    return alloc_buffer(scope, f"{result.name}_rf", shape, result.dtype, result.scope)
 
 
-# --- the first nest: the parts ----------------------------------------------------------------------------------------
+# --- the first nest: partial results ----------------------------------------------------------------------------------
 
 
-def _first_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: int) -> Block:
-    """Copies of all loops, before the outermost one, around the block that computes the parts."""
+def _first_nest(roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis: int) -> Block:
+    """Copies of all loops, before the outermost one, around the block that computes the partial results."""
     block = roles.block
     ip, variables = _copied_loops(roles.loops)
     iters = _part_iters(roles, variables)
@@ -107,15 +107,17 @@ def _first_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: in
         if goes_on:
             with create.at_end(create.init(made).regions[0].blocks[0]):
                 form.write_starts(targets, indices)
-        new = copies(form.new, block, end)
-        made_values = form.combine(loads(targets, indices), new) if goes_on else [make() for make in new]
+        new = cloned_values(form.new, block, end)
+        made_values = form.combine(loaded_values(targets, indices), new) if goes_on else [make() for make in new]
         form.write(targets, indices, made_values)
     edit.substitute(iters.through(block, made), made.op)
     return made
 
 
 def _copied_loops(loops: Sequence[Loop]) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
-    """Loops like `loops`, before the outermost: the place inside them, and what stands for the old variables."""
+    """Create loops like `loops` before the outermost; returns the insertion point inside and the substitution of the
+    variables.
+    """
     variables: dict[ir.Value, Index] = {}
     ip = ir.InsertionPoint(loops[0].op)
     for old in loops:
@@ -129,14 +131,14 @@ def _copied_loops(loops: Sequence[Loop]) -> tuple[ir.InsertionPoint, dict[ir.Val
 
 @dataclass(frozen=True)
 class _PartIters:
-    """The iters of the block of the parts: which of them stand for loops, and which are old iters."""
+    """The iters of the first block: which of them are loops, and which are old iters."""
 
     specs: list[IterSpec]
     loops: dict[ir.Value, int]
     kept: dict[ir.Value, int]
 
     def through(self, block: Block, made: Block) -> dict[ir.Value, Index]:
-        """What the iters of the old block are worth in the new one."""
+        """The values of the old block's iters in the new one."""
         new = [Index.of(it.var) for it in made.iters]
         of_loops = {var: new[number] for var, number in self.loops.items()}
         found: dict[ir.Value, Index] = {}
@@ -146,13 +148,13 @@ class _PartIters:
         return found
 
 
-def _part_iters(roles: Roles, variables: dict[ir.Value, Index]) -> _PartIters:
-    """The loop as a spatial iter, then the old ones; a reduce iter that the loop drives dissolves into its loops."""
+def _part_iters(roles: LoopRoles, variables: dict[ir.Value, Index]) -> _PartIters:
+    """The loop as a spatial iter, then the old iters; a reduce iter that the loop drives is replaced by its loops."""
     found = _PartIters([_of_loop(roles.loop, "S", variables)], {roles.loop.var: 0}, {})
     by_var = {lp.var: lp for lp in roles.loops}
     for it in roles.block.iters:
         if it.kind == "R" and roles.loop.var in it.binding.values:
-            for var in in_order(it.binding):
+            for var in values_in_order(it.binding):
                 if var in by_var and var not in found.loops:
                     found.loops[var] = len(found.specs)
                     found.specs.append(_of_loop(by_var[var], "R", variables))
@@ -167,8 +169,8 @@ def _of_loop(loop: Loop, kind: str, variables: dict[ir.Value, Index] | None = No
     return IterSpec(f"v{loop.name}", kind, loop.lower, loop.extent, (variables or {}).get(loop.var, Index.of(loop.var)))
 
 
-def in_order(index: Index) -> list[ir.Value]:
-    """The values of an expression in the order in which it is written."""
+def values_in_order(index: Index) -> list[ir.Value]:
+    """The values of an expression, in order of appearance."""
     found: dict[ir.Value, None] = {}
 
     def visit(expr: ir.AffineExpr) -> None:
@@ -183,11 +185,13 @@ def in_order(index: Index) -> list[ir.Value]:
     return list(found)
 
 
-# --- the second nest: putting the parts together ----------------------------------------------------------------------
+# --- the second nest: combining the partial results -------------------------------------------------------------------
 
 
-def _second_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: int, computed: Computed) -> None:
-    """Turn the old nest into the one that combines the parts: without the other reduce loops."""
+def _second_nest(
+    roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis: int, computed: PartialResults
+) -> None:
+    """Turn the old nest into the one that combines the partial results, without the other reduce loops."""
     block = roles.block
     spatial = [it for it in block.iters if it.kind == "S"]
     specs = [replace(_of_loop(roles.loop, "R"), extent=computed.extent)]
@@ -207,8 +211,8 @@ def _second_nest(roles: Roles, form: Reduction, parts: Sequence[Buffer], axis: i
         with create.at_end(made.body):
             with create.at_end(create.init(made).regions[0].blocks[0]):
                 form.write_starts(results, indices)
-            new = loads([p.value for p in parts], part_indices)
-            form.write(results, indices, form.combine(loads(results, indices), new))
+            new = loaded_values([p.value for p in parts], part_indices)
+            form.write(results, indices, form.combine(loaded_values(results, indices), new))
     made.op.attributes[attrs.ID] = attrs.to_attr(block.id)
     edit.erase(block.outermost)
     for loop in roles.dropped:

@@ -1,4 +1,4 @@
-"""What rfactor asks of the loops around a reduction: their roles, the guards, and what else runs beneath them."""
+"""Legality of rfactor: roles of the loops around the reduction, guards, and other ops in the nest."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import full_box, only_where, question, sets
-from tir_mlir.passes.schedule.legality import APART, ASSUMED, WHOLE_SUM, children, scope_of
+from tir_mlir.passes.schedule.legality import ASSUME_SIZES, RUN_FULL_REDUCTION, SEPARATE_NESTS, children, scope_of
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_FIRST_OR_BELOW = "take a loop over one block only, or do this before the step that put the others there"
+_FIRST_OR_BELOW = "pass a loop over one block only, or apply this before the step that moved the others there"
 
 
 @dataclass(frozen=True)
-class Roles:
-    """The loops around a reduction, outer to inner; `loop` is to be factored out, `reduce` drive reduce iters."""
+class LoopRoles:
+    """The loops around a reduction, outer to inner; `loop` is factored, `reduce` are those that drive reduce iters."""
 
     loop: Loop
     block: Block
@@ -40,7 +40,7 @@ class Roles:
 
     @property
     def dropped(self) -> list[Loop]:
-        """The loops that combining the parts does without."""
+        """The loops that the second nest does not need."""
         return [lp for lp in self.reduce if lp != self.loop]
 
     @property
@@ -49,85 +49,93 @@ class Roles:
         return self.reduce[0]
 
 
-def roles_of(loop: Loop) -> Roles:
-    """The roles of the loops around the block under a loop. Refuses nests in which they are not plain."""
+def loop_roles(loop: Loop) -> LoopRoles:
+    """The roles of the loops around the block under a loop. Refuses loops with mixed roles."""
     blocks = blocks_below(loop.op)
     if len(blocks) != 1:
         names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
-        text = f"rfactor needs a loop with exactly one block beneath it; loop {loop.name} has {names}"
+        text = f"rfactor needs a loop with exactly one block under it; loop {loop.name} has {names}"
         refuse(loop, text, fix=_FIRST_OR_BELOW if blocks else "")
     block = blocks[0]
     check(
         block in children(scope_of(block)),
         block,
-        f'block "{block.name}" stands in an init region; only the blocks of a body have loops that can be factored',
-        f"take a reduce loop of {scope_of(block)} itself",
+        f'block "{block.name}" is in an init region; only loops around blocks of a body can be factored',
+        f"pass a reduce loop of {scope_of(block)} itself",
     )
-    check(loop.kind == "serial", loop, f"loop {loop.name} is {loop.kind}; rfactor needs a serial loop: rfactor first")
+    check(
+        loop.kind == "serial",
+        loop,
+        f"loop {loop.name} is {loop.kind}; rfactor needs a serial loop: apply rfactor first",
+    )
     loops = loops_above(block.op)
     spatial = {v for it in block.iters if it.kind != "R" for v in it.binding.values}
     reduce = {v for it in block.iters if it.kind == "R" for v in it.binding.values}
-    roles = Roles(loop, block, loops, [lp for lp in loops if lp.var in reduce])
+    roles = LoopRoles(loop, block, loops, [lp for lp in loops if lp.var in reduce])
     check(
         loop.var in reduce,
         loop,
-        f'loop {loop.name} drives no reduce iter of block "{block.name}"; rfactor takes a loop of the reduction apart',
-        f"take one that does: {', '.join(lp.name for lp in roles.reduce)}" if roles.reduce else "",
+        f'loop {loop.name} drives no reduce iter of block "{block.name}"; rfactor needs a reduce loop',
+        f"pass one that does: {', '.join(lp.name for lp in roles.reduce)}" if roles.reduce else "",
     )
     for one in loops:
         if one.var in reduce and one.var in spatial:
             it = next(i for i in block.iters if i.kind != "R" and one.var in i.binding.values)
-            text = f"loop {one.name} drives reduce iters and the spatial iter {it.name}; rfactor needs them apart"
-            refuse(one, text, fix="split takes what fuse put together apart, by the extents of the iters")
+            text = (
+                f"loop {one.name} drives both reduce iters and the spatial iter {it.name}; rfactor needs separate loops"
+            )
+            refuse(one, text, fix="split the fused loop by the extents of the iters")
     _check_nest(roles)
     _check_bounds(roles)
     _check_once(roles)
     return roles
 
 
-def _check_nest(roles: Roles) -> None:
-    """Refuse unless the block is the first thing under its outermost loop, and alone under its reduce loops."""
+def _check_nest(roles: LoopRoles) -> None:
+    """Refuse unless the block is first under its outermost loop, and alone under its reduce loops."""
     block = roles.block
     current, chain = block.outermost, [lp.op for lp in roles.loops]
     while current != chain[0]:
         parent = parent_op(current)
-        text = f'block "{block.name}" stands under an if; its loops are no plain nest'
-        check(is_loop(parent), block, text, "in the program, let T.where guard the block")
+        text = f'block "{block.name}" is under an if; its loops are not a plain nest'
+        check(is_loop(parent), block, text, "in the program, guard the block by T.where")
         loop = Loop(parent)
         if loop in roles.loops[roles.loops.index(roles.top) :]:
             check(
                 len(loop.body_ops()) == 1,
                 loop,
-                f'the body of the reduce loop {loop.name} holds more than the nest of block "{block.name}"',
-                APART,
+                f'the body of the reduce loop {loop.name} contains more than the nest of block "{block.name}"',
+                SEPARATE_NESTS,
             )
         check(
             loop.body_ops()[0] == current,
             loop,
-            f'block "{block.name}" is not the first in loop {loop.name}: its parts are computed ahead of all that is'
-            f" in loop {roles.loops[0].name}",
-            APART,
+            f'block "{block.name}" is not the first in loop {loop.name}: its partial results are '
+            f"computed before everything in loop {roles.loops[0].name}",
+            SEPARATE_NESTS,
         )
         current = parent
 
 
-def _check_bounds(roles: Roles) -> None:
-    """Refuse bounds that rely on other loops where the rewrite takes loops apart."""
+def _check_bounds(roles: LoopRoles) -> None:
+    """Refuse bounds that depend on loops that the rewrite separates."""
     for loop in roles.loops:
         for bound in (*loop.lowers, *loop.uppers):
             for one in roles.reduce:
                 if one.var in bound.values:
-                    text = f"the bounds of loop {loop.name} use the reduce loop {one.name}"
-                    refuse(loop, text, fix=WHOLE_SUM if loop in roles.reduce else "")
+                    text = f"the bounds of loop {loop.name} depend on the reduce loop {one.name}"
+                    refuse(loop, text, fix=RUN_FULL_REDUCTION if loop in roles.reduce else "")
     for loop in roles.reduce:
         bounds = [*loop.lowers, *loop.uppers]
         plain = len(bounds) == 2 and all(is_symbol(v) for b in bounds for v in b.values)
-        text = f"the reduce loop {loop.name} runs from and to values that change; it must have a fixed extent"
-        check(plain, loop, text, WHOLE_SUM)
+        text = f"the bounds of reduce loop {loop.name} vary; it must have a fixed extent"
+        check(plain, loop, text, RUN_FULL_REDUCTION)
 
 
-def _check_once(roles: Roles) -> None:
-    """Refuse unless the loops from the outermost reduce loop on meet each point of the block once, from its start."""
+def _check_once(roles: LoopRoles) -> None:
+    """Refuse unless the loops from the outermost reduce loop on visit each point of the block once, including its
+    start.
+    """
     block = roles.block
     below = roles.loops[roles.loops.index(roles.top) :]
     used = {v for it in block.iters for v in it.binding.values}
@@ -135,8 +143,8 @@ def _check_once(roles: Roles) -> None:
         check(
             loop.var in used or loop.const_extent == 1,
             loop,
-            f'loop {loop.name} repeats block "{block.name}" beneath the reduce loop {roles.top.name} without being'
-            " bound to an iter: what it repeats would be combined as often",
+            f'loop {loop.name} repeats block "{block.name}" under the reduce loop {roles.top.name} '
+            "without being bound to an iter: the repeated values would be combined as often",
         )
     starts = {lp.var: lp.lower for lp in roles.reduce}
     for it in block.iters:
@@ -146,15 +154,15 @@ def _check_once(roles: Roles) -> None:
             )
     if full_box.is_full_box(block):
         return
-    with question(f'whether block "{block.name}" meets each point once'):
+    with question(f'whether block "{block.name}" visits each point once'):
         dom = sets.domain(block.op)
         above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
         once = dom.map([*above, *[i.binding for i in block.iters]]).is_injective()
     check(
         once,
         block,
-        f'beneath loop {roles.top.name} two iterations of block "{block.name}" are the same point; their parts would be'
-        " combined twice",
+        f'under loop {roles.top.name} two iterations of block "{block.name}" are the same point; '
+        "their values would be combined twice",
     )
 
 
@@ -162,18 +170,18 @@ def _check_once(roles: Roles) -> None:
 
 
 @dataclass(frozen=True)
-class Computed:
-    """Which parts there are to combine: the first `extent` of the loop, where `guards` hold."""
+class PartialResults:
+    """Which partial results to combine: the first `extent` of the loop, where `guards` hold."""
 
     extent: Index
     guards: list[Constraint]
 
 
-def computed_parts(roles: Roles) -> Computed:
-    """The parts that the first nest computes.
+def partial_results(roles: LoopRoles) -> PartialResults:
+    """The partial results that the first nest computes.
 
-    A part is started where the other reduce loops start, so it is there when the guard holds at that place. Refuses a
-    guard that leaves out the start of a part, or of the whole, and lets later iterations run: they never had an init.
+    A part exists if the guard holds at the start of the other reduce loops. Refuses a guard that excludes the start of
+    a part, or of the whole reduction, but not later iterations: these never had an init.
     """
     block, loop = roles.block, roles.loop
     for other in roles.dropped:
@@ -181,8 +189,8 @@ def computed_parts(roles: Roles) -> Computed:
     guards = walk.constraints(block.where) if block.where is not None else []
     starts = {lp.var: lp.lower for lp in roles.dropped}
     first = {**starts, loop.var: loop.lower}
-    found = Computed(loop.extent, [])
-    with question(f'what the guard of block "{block.name}" leaves out'):
+    found = PartialResults(loop.extent, [])
+    with question(f'what the guard of block "{block.name}" excludes'):
         for guard in guards:
             _check_start(roles, guard, first, "the reduction")
             _check_start(roles, guard, starts, "its part")
@@ -193,12 +201,12 @@ def computed_parts(roles: Roles) -> Computed:
             found.guards.append(kept)
             if loop.var in kept.index.values:
                 runs = loose.set.intersect(sets.constraint_set(loose, kept))
-                found = Computed(_last_part(roles, kept, runs, loose), found.guards)
+                found = PartialResults(_last_part(roles, kept, runs, loose), found.guards)
     return found
 
 
 def _check_runs(loop: Loop) -> None:
-    """Refuse a loop that may be empty: no part would be computed, but all would be combined."""
+    """Refuse a loop that may be empty: nothing would be computed, but all partial results combined."""
     if (loop.const_extent or 0) >= 1:
         return
     sizes = sets.sizes(loop.op)
@@ -207,21 +215,22 @@ def _check_runs(loop: Loop) -> None:
     if not empty.is_empty():
         refuse(
             loop,
-            f"the reduce loop {loop.name} may run no iteration at all{only_where(empty, loop.op)}: no part would be"
-            " computed",
-            fix=ASSUMED,
+            f"the reduce loop {loop.name} may be empty, so that no partial result is computed"
+            f"{only_where(empty, loop.op)}",
+            fix=ASSUME_SIZES,
         )
 
 
-def _last_part(roles: Roles, guard: Constraint, runs: isl.Set, loose: sets.Domain) -> Index:
-    """How many parts a guard leaves. Refused where that is no constant."""
+def _last_part(roles: LoopRoles, guard: Constraint, runs: isl.Set, loose: sets.Domain) -> Index:
+    """How many parts a guard leaves. Refuses a number that is not constant."""
     loop = roles.loop
     if guard.index.values != (loop.var,):
         missed = loose.set.subtract(runs)
         refuse(
             roles.block,
-            f'the guard of block "{roles.block.name}" leaves out some parts of loop {loop.name}, and which depends on'
-            f" more than that loop{only_where(missed, loop.op)}; split so that every part has a first iteration",
+            f'the guard of block "{roles.block.name}" excludes some parts of loop {loop.name}, '
+            f"depending on more than that loop{only_where(missed, loop.op)}; split so that every part "
+            "has a first iteration",
         )
     ends = sets.constant_extent(runs, loose.index_of(loop.var))
     low = loop.lower.as_constant()
@@ -230,8 +239,8 @@ def _last_part(roles: Roles, guard: Constraint, runs: isl.Set, loose: sets.Domai
     return Index.constant(ends[1] - low + 1)
 
 
-def _check_start(roles: Roles, guard: Constraint, starts: dict[ir.Value, Index], what: str) -> None:
-    """Refuse when an iteration runs whose start, in some of the loops, a guard leaves out."""
+def _check_start(roles: LoopRoles, guard: Constraint, starts: dict[ir.Value, Index], what: str) -> None:
+    """Refuse when an iteration runs although a guard excludes its start in some of the loops."""
     at_start = Constraint(guard.index.substitute(starts), guard.is_eq)
     runs = sets.domain(roles.block.op, extra=[at_start.index])
     bad = runs.set.subtract(sets.constraint_set(runs, at_start))
@@ -243,18 +252,18 @@ def _check_start(roles: Roles, guard: Constraint, starts: dict[ir.Value, Index],
     shown = ", ".join(f"{name} = {n}" for name, n in at)
     refuse(
         roles.block,
-        f'the guard of block "{roles.block.name}" lets ({shown}) run but leaves out the iteration with which {what}'
-        " starts, so no init runs for it",
+        f'the guard of block "{roles.block.name}" allows ({shown}) but excludes the iteration '
+        f"with which {what} starts, so no init runs for it",
         counterexample=Counterexample((Iteration(roles.block.name, tuple(at)),)),
-        fix=WHOLE_SUM,
+        fix=RUN_FULL_REDUCTION,
     )
 
 
-# --- what else runs there ---------------------------------------------------------------------------------------------
+# --- other ops in the nest --------------------------------------------------------------------------------------------
 
 
-def check_may_run_first(roles: Roles) -> None:
-    """Refuse unless all parts may be computed ahead of the outermost loop."""
+def check_may_run_before(roles: LoopRoles) -> None:
+    """Refuse unless all partial results may be computed before the outermost loop."""
     block, top = roles.block, roles.loops[0]
     inputs = {a.buffer for a in accesses(block.op) if not a.is_write}
     for access in accesses(top.op):
@@ -262,9 +271,6 @@ def check_may_run_first(roles: Roles) -> None:
             other = walk.enclosing_block(access.op)
             refuse(
                 other,
-                f'{Buffer(access.buffer).name}, which block "{block.name}" reads, is also written by {other} beneath'
-                f" loop {top.name}: all parts are computed ahead of that loop",
+                f'{Buffer(access.buffer).name}, which block "{block.name}" reads, is also written by '
+                f"{other} under loop {top.name}: all partial results are computed before that loop",
             )
-
-
-__all__ = ["Computed", "Roles", "check_may_run_first", "computed_parts", "roles_of"]

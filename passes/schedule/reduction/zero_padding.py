@@ -1,4 +1,4 @@
-"""Whether zeros in the inputs of a computation do no harm: they add nothing to a sum, and nothing traps on them."""
+"""Check that zero padding of the inputs does not change a computation: sums stay the same, and nothing traps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Buffer, Iter, access_indices, accessed, defining_op, dtypes, ops
-from tir_mlir.passes.schedule.legality import unpadded
+from tir_mlir.passes.schedule.legality import leave_unpadded
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -20,41 +20,41 @@ _BOTH = (
 )  # fmt: skip
 
 
-def zero(buffer: Buffer) -> ir.Value:
-    """The 0 of a buffer's elements."""
+def zero_of(buffer: Buffer) -> ir.Value:
+    """Emit the zero of a buffer's element type."""
     type_ = buffer.type.element_type
     is_float = dtypes.is_float(buffer.dtype)
     return arith.constant(type_, ir.FloatAttr.get(type_, 0.0) if is_float else ir.IntegerAttr.get(type_, 0))
 
 
 def check_no_traps(block: Block) -> None:
-    """Refuse a computation that a 0 could stop."""
+    """Refuse a computation that may trap on zeros."""
     for op in ops(block.op):
         if op.name in _TRAPS:
             refuse(
                 op,
-                f'block "{block.name}" computes {op.name}, which may not be done with the zeros that are added',
-                fix="split by a factor that does not divide puts a guard there, and no zeros",
+                f'block "{block.name}" computes {op.name}, which may trap on the zeros of the padding',
+                fix="split by a factor that does not divide adds a guard instead of zeros",
             )
 
 
-def check_harmless(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
-    """Refuse unless what is combined in, where a reduce iter is beyond its old end, changes nothing."""
+def check_zeros_neutral(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
+    """Refuse unless the values combined beyond the old end of a reduce iter have no effect."""
     for name, value in updates_of(block).terms:
         check(
             name == "sum",
             block,
-            f'iter {it.name} of block "{block.name}" gets longer, but the 0 that is added there changes a {name} (of'
-            f" {_example(name)}); only a sum can be padded with zeros",
-            fix=unpadded(it.name),
+            f'iter {it.name} of block "{block.name}" is padded, but the 0 that is combined there '
+            f"changes a {name} (for {_example(name)}); only a sum can be padded with zeros",
+            fix=leave_unpadded(it.name),
         )
         terms = _Zeros(it, padded)
         if not terms.is_zero(value):
             refuse(
                 block,
-                f'where iter {it.name} of block "{block.name}" is beyond its old end, what is added is not known to be'
-                f" 0{terms.reason}; only products and sums of padded inputs are",
-                fix=unpadded(it.name),
+                f'beyond the old end of iter {it.name} of block "{block.name}", the added terms are not '
+                f"known to be 0{terms.reason}; only products and sums of padded inputs are",
+                fix=leave_unpadded(it.name),
             )
 
 
@@ -65,7 +65,7 @@ def _example(name: str) -> str:
 
 
 class _Zeros:
-    """Which values are 0 where an iter is beyond its old end."""
+    """Which values are 0 beyond the old end of an iter."""
 
     def __init__(self, it: Iter, padded: Set[ir.Value]):
         self.it, self.padded, self.reason = it, padded, ""
@@ -95,7 +95,7 @@ class _Zeros:
         other = op.operands[zeros.index(False)]
         if op.name == "arith.muli" or _is_finite(other):
             return True
-        self.reason = " (a product with 0 is no 0 where the other factor is infinite: it is NaN)"
+        self.reason = " (a product with 0 is not 0 if the other factor is infinite: it is NaN)"
         return False
 
 

@@ -118,22 +118,22 @@ func.func @main(%A: memref<4xf32>) {
 }
 """
 REFUSED = {
-    "loop": (LOOP, 5, "scf.for has no form as loops and blocks: raise it to affine.for"),
-    "global": (GLOBAL, 4, "memref.get_global has no form as loops and blocks: make the constant a parameter"),
-    "softmax": (SOFTMAX, 3, "linalg.softmax has no form as loops and blocks: decompose it"),
+    "loop": (LOOP, 5, "scf.for cannot be expressed as loops and blocks: raise it to affine.for"),
+    "global": (GLOBAL, 4, "memref.get_global cannot be expressed as loops and blocks: make the constant a parameter"),
+    "softmax": (SOFTMAX, 3, "linalg.softmax cannot be expressed as loops and blocks: decompose it"),
     "sizes": (SIZES, 4, "iterator d0 of copy has the sizes 4 and 5, which differ"),
-    "unproved": (UNPROVED, 7, "iterator d0 of copy has the sizes n and n * 2, which cannot be shown to be equal"),
+    "unproved": (UNPROVED, 7, "iterator d0 of copy has the sizes n and n * 2, which cannot be proved equal"),
     "alias": (ALIAS, 3, 'iter v0 of block "transpose" is declared spatial'),
     "space": (SPACE, 1, "has the memory space 3 : i64; a storage scope is a string or none"),
-    "unranked": (UNRANKED, 1, "parameters are memrefs of known rank and numbers"),
-    "layout": (LAYOUT, 1, "has a layout that is not strided"),
+    "unranked": (UNRANKED, 1, "parameters must be ranked memrefs or numbers"),
+    "layout": (LAYOUT, 1, "has a non-strided layout"),
     "element": (ELEMENT, 1, "type complex<f32> has no TensorIR name"),
-    "returned": (RETURNED, 4, "made by memref.subview; it may return buffers that it allocates as a whole"),
-    "call": (CALL, 4, "func.call has no form as loops and blocks: inline it"),
+    "returned": (RETURNED, 4, "made by memref.subview; it may return whole buffers that it allocates"),
+    "call": (CALL, 4, "func.call cannot be expressed as loops and blocks: inline it"),
     "branch": (BRANCH, 2, "function main has several basic blocks"),
-    "tensor": (TENSOR, 3, "tensors become memrefs by `mlir-opt --one-shot-bufferize"),
+    "tensor": (TENSOR, 3, "tensors are converted to memrefs by `mlir-opt --one-shot-bufferize"),
     "bounds": (BOUNDS, 7, "A is read at index"),
-    "body": (BODY, 6, "scf.if in the body of generic is no arithmetic on elements"),
+    "body": (BODY, 6, "scf.if in the body of generic is not arithmetic on elements"),
 }
 
 

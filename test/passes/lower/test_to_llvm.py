@@ -32,12 +32,12 @@ def lowered(source: str, **options) -> str:
 
 def test_no_upstream_pass_with_open_wrong_code_reports():
     for parallel in (False, True):
-        used = {re.split(r"[{(]", name)[0] for name in pipeline.names(parallel)}
+        used = {re.split(r"[{(]", name)[0] for name in pipeline.pass_names(parallel)}
         assert not used & set(FORBIDDEN)
 
 
 def test_every_pass_is_listed_and_explained():
-    assert set(pipeline.OURS) < set(LOWERINGS)
+    assert set(pipeline.MODULE_PASSES) < set(LOWERINGS)
     for one in LOWERINGS.values():
         assert one.help and one.name.startswith("tir-")
         assert "-->" in (one.run.__doc__ or "")
@@ -241,4 +241,4 @@ def test_an_unknown_target_is_refused():
 def test_timing_by_pass():
     timing: dict[str, float] = {}
     lowered("func.func @main() { return }", timing=timing)
-    assert set(pipeline.OURS) <= set(timing)
+    assert set(pipeline.MODULE_PASSES) <= set(timing)

@@ -146,8 +146,8 @@ def test_a_loop_over_another(same_result, refused):
     sch = Schedule(triangle)
     before = sch.mod
     i, j = sch.get_loops("C")
-    refused(sch, "bounds of loop j use i", lambda: sch.reorder(j, i))
-    refused(sch, "extent of loop j uses", lambda: sch.fuse(i, j))
+    refused(sch, "bounds of loop j depend on i", lambda: sch.reorder(j, i))
+    refused(sch, "extent of loop j depends on", lambda: sch.fuse(i, j))
     sch.parallel(i)
     sch.split(j, [None, 4])
     assert "T.axis.spatial(15, j_0 * 4 + j_1)" in sch.mod.script()

@@ -54,7 +54,7 @@ def test_lanes_and_masked_ones_count_one_by_one():
     sch.vectorize(inner)
     with entered():
         module = sch.mod.clone().mlir
-        for name in pipeline.OURS[: pipeline.OURS.index("tir-lower-scopes")]:
+        for name in pipeline.MODULE_PASSES[: pipeline.MODULE_PASSES.index("tir-lower-scopes")]:
             LOWERINGS[name].run(module)
         assert "vector<8xf32>" in str(module)
     report = interpret(module, f32(3, 5), f32(5, 19), f32(3, 19))

@@ -26,10 +26,10 @@ def stages(program):
         warnings.simplefilter("ignore")
         module = program.mod.clone().mlir if hasattr(program, "mod") else program.clone().mlir
         parallel = False
-        for name in pipeline.OURS:
+        for name in pipeline.MODULE_PASSES:
             parallel = LOWERINGS[name].run(module) is True or parallel
             yield name, module
-        for name in pipeline.names(parallel):
+        for name in pipeline.pass_names(parallel):
             if name.startswith("tir-"):
                 LOWERINGS[name].run(module)
             else:
@@ -54,7 +54,7 @@ def check(program, *arrays):
         for one, other in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(one, other, err_msg=name)
         ran.append(name)
-    assert ran[-1] == "lower-affine" and len(ran) > len(pipeline.OURS)
+    assert ran[-1] == "lower-affine" and len(ran) > len(pipeline.MODULE_PASSES)
     return wanted
 
 

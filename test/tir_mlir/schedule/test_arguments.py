@@ -271,7 +271,7 @@ def test_doors_beside_the_primitives_know_their_types():
         sch.undo([1])
     with pytest.raises(TypeError, match='"padding" has wrong type'):
         sch.pad_einsum("C", 3)
-    with pytest.raises(ValueError, match="merge takes two loops or more"):
+    with pytest.raises(ValueError, match="merge needs at least two loops"):
         sch.merge()
 
 
@@ -285,7 +285,7 @@ def test_a_refused_step_leaves_no_handle_behind():
 
 def test_other_arguments_that_make_no_sense():
     sch = Schedule(matmul_add(8))
-    with pytest.raises(ValueError, match="an intrinsic goes by its name"):
+    with pytest.raises(ValueError, match="tensor_intrin is a name"):
         sch.explain_tensorize("C", 3)
     with pytest.raises(ValueError, match="sizes is"):
         sch.verify(np.arange(3))

@@ -74,7 +74,7 @@ func.func @tensors(%A: tensor<4x4xf32>) -> tensor<6x6xf32> {
 func.func @loop(%A: memref<?xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @below {{scf.for has no form as loops and blocks: raise it to affine.for}}
+  // expected-error @below {{scf.for cannot be expressed as loops and blocks: raise it to affine.for}}
   scf.for %i = %c0 to %n step %c1 {
     linalg.exp ins(%A : memref<?xf32>) outs(%A : memref<?xf32>)
   }
@@ -84,7 +84,7 @@ func.func @loop(%A: memref<?xf32>, %n: index) {
 // -----
 
 func.func @softmax(%A: memref<4x5xf32>, %B: memref<4x5xf32>) {
-  // expected-error @below {{linalg.softmax has no form as loops and blocks}}
+  // expected-error @below {{linalg.softmax cannot be expressed as loops and blocks}}
   linalg.softmax dimension(1) ins(%A : memref<4x5xf32>) outs(%B : memref<4x5xf32>)
   return
 }
@@ -109,7 +109,7 @@ func.func @in_place(%A: memref<4x4xf32>) {
 // -----
 
 func.func @not_bufferized(%A: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{tensors become memrefs by `mlir-opt --one-shot-bufferize}}
+  // expected-error @below {{tensors are converted to memrefs by `mlir-opt --one-shot-bufferize}}
   %r = tosa.abs %A : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }

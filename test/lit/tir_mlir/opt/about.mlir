@@ -10,9 +10,9 @@
 // HELP: --pass-pipeline
 // HELP: names in options:
 // PASSES: schedule primitives:
-// PASSES: tir-split{loop factors [preserve_unit_iters] [disable_predication]} Split a loop into nested ones.
+// PASSES: tir-split{loop factors [preserve_unit_iters] [disable_predication]} Split a loop into a nest of loops.
 // PASSES: passes on a whole module:
 // PASSES: tir-from-linalg
-// PASSES: tir-lower-unrolled{[limit=]} unroll the loops
+// PASSES: tir-lower-unrolled{[limit=]} Unroll loops
 // PASSES: upstream passes
 // PASSES: canonicalize

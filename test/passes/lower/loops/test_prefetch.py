@@ -41,12 +41,12 @@ def test_the_result_is_the_same(value, rows):
 
 @pytest.mark.parametrize("value", [7, {"A": -1}, {"A": "far"}, [3]])
 def test_a_value_of_another_form_is_refused(value):
-    with pytest.raises(Exception, match="needed are names of buffers, or a dictionary from names"):
+    with pytest.raises(Exception, match="expected names of buffers, or a dictionary from names"):
         build(asked(value))
 
 
 def test_an_unknown_buffer_is_refused():
-    with pytest.raises(Exception, match='loop i is to prefetch "B", which the program does not access; it has A, C'):
+    with pytest.raises(Exception, match='loop i prefetches "B", which the program does not access; it has A, C'):
         build(asked("B"))
 
 
@@ -59,5 +59,5 @@ def test_too_many_lines_are_left_out_with_a_warning():
                     vi, vj = T.axis.remap("SS", [i, j])
                     C[vi, vj] = A[vi, vj]
 
-    with pytest.warns(LoweringWarning, match='loop i does not prefetch "A": 513 lines an iteration, at most 64'):
+    with pytest.warns(LoweringWarning, match='loop i does not prefetch "A": 513 lines in an iteration, at most 64'):
         build(long)

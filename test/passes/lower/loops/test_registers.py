@@ -32,7 +32,7 @@ def tile(rows: int, vectors: int):
 def test_a_tile_that_does_not_fit_is_reported():
     needed = host().registers + 2
     with pytest.warns(
-        LoweringWarning, match=rf"loop r keeps {needed} registers of sums and needs 2 more .* this CPU has"
+        LoweringWarning, match=rf"loop r keeps {needed} registers of accumulators and needs 2 more .* this CPU has"
     ):
         build(tile(needed // 2, 2), cache=False)
 

@@ -143,7 +143,7 @@ def test_they_stop_what_would_lose_them(refused):
     sch = Schedule(Scale)
     i, j = sch.get_loops("B")
     sch.annotate(i, "key", 1)
-    refused(sch, "carries annotations", lambda: sch.split(i, [2, 4]))
+    refused(sch, "has annotations", lambda: sch.split(i, [2, 4]))
     sch.unannotate(i, "key")
     sch.split(i, [2, 4])
 

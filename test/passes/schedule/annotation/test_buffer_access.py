@@ -117,7 +117,7 @@ def test_refuses_numbers_and_ranges(refused):
     refused(sch, 'block "C" has no read region number 2; it has 2, counted from 0',
             lambda: sch.annotate_buffer_access("C", 2, "read", lambda vi, vj: (vi, vj)))  # fmt: skip
     refused(sch, "no write region number -1", lambda: sch.unsafe_hide_buffer_access("C", "write", [-1]))
-    refused(sch, "the lambda gives 1 ranges; A has 2 dimensions",
+    refused(sch, "the lambda returns 1 ranges; A has 2 dimensions",
             lambda: sch.annotate_buffer_access("C", 0, "read", lambda vi, vj: (vi,)))  # fmt: skip
     refused(sch, "product of two variables is not affine",
             lambda: sch.annotate_buffer_access("C", 0, "read", lambda vi, vj: (vi * vj, vj)))  # fmt: skip

@@ -189,7 +189,7 @@ def main(a: T.handle, b: T.handle):
     name = copy_intrinsic(intrinsic, "strides=[$, 1], offset_factor=16")
     sch = Schedule(mod)
     loop = sch.get_loops("copy")[2]
-    refused(sch, "for all that is known of its strides", lambda: sch.tensorize(loop, name))
+    refused(sch, "as its strides are not known", lambda: sch.tensorize(loop, name))
 
 
 # --- the registry -------------------------------------------------------------------------------------------------

@@ -43,7 +43,9 @@ def test_wrong_extent(mm16, refused):
 def test_a_single_point(mm16, refused):
     sch = Schedule(matmul())
     refused(
-        sch, r"single point\).*\n.*takes the loop around the tile", lambda: sch.tensorize(sch.get_block("mm"), mm16)
+        sch,
+        r"single point\).*\n.*pass the loop around the tile to tensorize",
+        lambda: sch.tensorize(sch.get_block("mm"), mm16),
     )
 
 
@@ -93,7 +95,7 @@ def test_init_must_be_taken_out_first(mm16, refused, same_result):
     )
     sch, loop = tiled(mod)
     block = sch.blockize(loop)
-    refused(sch, "decompose_reduction takes the init out", lambda: sch.tensorize(block, mm16))
+    refused(sch, "apply decompose_reduction at the outermost loop", lambda: sch.tensorize(block, mm16))
     sch.decompose_reduction(block, sch.get_loops(block)[2])
     sch.tensorize(block, mm16)
     same_result(sch, mod, SQUARE, SQUARE, SQUARE)
@@ -131,13 +133,13 @@ def test_constant_strides_must_be_met(intrinsic, refused):
     sch, loop = copy_tile(copy_program())
     sch.tensorize(loop, name)
     sch, loop = copy_tile(copy_program("(64, 80)"))
-    refused(sch, "needs the stride 64 in dimension 0, the region of A has 80", lambda: sch.tensorize(loop, name))
+    refused(sch, "needs stride 64 in dimension 0, but the region of A has 80", lambda: sch.tensorize(loop, name))
 
 
 def test_innermost_stride(intrinsic, refused):
     name = copy_intrinsic(intrinsic, "strides=[$, 1]")
     sch, loop = copy_tile(copy_program("(64, 64, 2)", "vi, vj, 0"))
-    refused(sch, "needs the stride 1 in dimension 1, the region of A has 2", lambda: sch.tensorize(loop, name))
+    refused(sch, "needs stride 1 in dimension 1, but the region of A has 2", lambda: sch.tensorize(loop, name))
 
 
 def test_a_pointer_without_strides_means_a_dense_region(intrinsic, refused):
@@ -145,7 +147,7 @@ def test_a_pointer_without_strides_means_a_dense_region(intrinsic, refused):
     sch, loop = copy_tile(copy_program("(64, 16)", extents="64, 16"))
     sch.tensorize(loop, name)
     sch, loop = copy_tile(copy_program())
-    refused(sch, "a dense region: declare A with strides", lambda: sch.tensorize(loop, name))
+    refused(sch, "a contiguous region: declare A with strides", lambda: sch.tensorize(loop, name))
 
 
 def test_one_stride_variable_for_two_buffers(intrinsic, refused):
@@ -162,7 +164,7 @@ def test_one_stride_variable_for_two_buffers(intrinsic, refused):
         """,
     )
     sch, loop = copy_tile(mod)
-    refused(sch, '"copy_tile" has one stride s for A and B', lambda: sch.tensorize(loop, name))
+    refused(sch, '"copy_tile" uses one stride s for A and B', lambda: sch.tensorize(loop, name))
 
 
 def test_a_unit_dimension_only_of_the_intrinsic(intrinsic, refused):
@@ -181,7 +183,7 @@ def test_a_unit_dimension_only_of_the_intrinsic(intrinsic, refused):
     )
     sch = Schedule(mod)
     _, tile = sch.split(sch.get_loops("copy")[0], factors=[None, 16])
-    refused(sch, r"unit dimension \(0\) that A has not", lambda: sch.tensorize(tile, name))
+    refused(sch, r"unit dimension \(0\) that A lacks", lambda: sch.tensorize(tile, name))
 
 
 def calling(name: str):
@@ -207,7 +209,7 @@ def test_the_symbol_may_be_taken(intrinsic, refused):
     name = copy_intrinsic(intrinsic, "strides=[$, 1]")
     sch, loop = copy_tile(calling("copy_tile"))
     refused(sch, "has a function copy_tile of type", lambda: sch.tensorize(loop, name))
-    refused(sch, "rename the function in one of the two", lambda: sch.tensorize(loop, name))
+    refused(sch, "rename one of the two functions", lambda: sch.tensorize(loop, name))
     sch, loop = copy_tile(calling("another"))
     sch.tensorize(loop, name)
 

@@ -194,9 +194,13 @@ def test_refusals(refused):
                     B[vi, vj] = A[vj, vi]
 
     sch = Schedule(Plain)
-    refused(sch, '"b" has no index expression that is used 1 times', lambda: sch.cache_index("b", "local"))
+    refused(
+        sch,
+        '"b" has no index expression, other than variables, that is used at least 1 times',
+        lambda: sch.cache_index("b", "local"),
+    )
     sch = Schedule(resize(8))
-    refused(sch, "used 2 times or more", lambda: sch.cache_index("resize", "local", 2))
+    refused(sch, "used at least 2 times", lambda: sch.cache_index("resize", "local", 2))
     refused(sch, "'fast' is not a storage scope", lambda: sch.cache_index("resize", "fast"))
 
 

@@ -173,7 +173,7 @@ def test_refusals(refused):
     sch = Schedule(scaled(4, 4))
     refused(sch, '"B" reads D but does not write it', lambda: sch.cache_inplace("B", 0, "local"))
     refused(sch, "'fast' is not a storage scope", lambda: sch.cache_inplace("A", 0, "fast"))
-    refused(sch, "has no number 2", lambda: sch.cache_inplace("A", 2, "local"))
+    refused(sch, "has no buffer number 2", lambda: sch.cache_inplace("A", 2, "local"))
     sch = Schedule(matmul(4, 4, 4))
     refused(sch, "reads no buffers named 'C'", lambda: sch.cache_inplace("C", "C", "local"))
 

@@ -22,7 +22,9 @@ def test_refuses_unknown_scope(refused):
     refused(sch, "is not a storage scope", lambda: Schedule.set_scope(sch, "C", 0, "globalx"))
 
 
-@pytest.mark.parametrize("which, text", [(2, "no number 2"), (-1, "no number -1"), ("C", "no buffers named 'C'")])
+@pytest.mark.parametrize(
+    "which, text", [(2, "no buffer number 2"), (-1, "no buffer number -1"), ("C", "no buffers named 'C'")]
+)
 def test_refuses_buffers_that_are_not_read(refused, which, text):
     sch = Schedule(matmul(20, 24, 18))
     refused(sch, text, lambda: sch.cache_read("C", which, "shared"))
@@ -48,7 +50,7 @@ def test_refuses_cache_read_of_own_writes(refused):
 
     sch = Schedule(InPlace)
     refused(sch, "must see its own writes", lambda: sch.cache_read("A", 0, "shared"))
-    refused(sch, "held before it wrote there", lambda: sch.cache_write("A", 0, "shared"))
+    refused(sch, "before it writes it", lambda: sch.cache_write("A", 0, "shared"))
 
 
 def test_refuses_values_from_another_iteration(refused):
@@ -105,7 +107,7 @@ def test_refuses_a_reader_ahead_in_the_same_loop(refused):
                     B[vi + 1] = A[vi]
 
     sch = Schedule(Ahead)
-    refused(sch, "would miss what the last iteration wrote", lambda: sch.cache_write("B", 0, "shared"))
+    refused(sch, "would miss the write of the previous iteration", lambda: sch.cache_write("B", 0, "shared"))
 
 
 def test_refuses_holes(refused):
@@ -160,7 +162,7 @@ def test_refuses_blocks_in_an_init(refused):
 def test_refuses_no_reader_among_listed(refused):
     sch = Schedule(Fork)
     b = sch.get_block("D")
-    refused(sch, "is no reader of B", lambda: sch.cache_read("C", "B", "shared", consumer_blocks=[b]))
+    refused(sch, "does not read B", lambda: sch.cache_read("C", "B", "shared", consumer_blocks=[b]))
 
 
 def test_refuses_the_root(refused):

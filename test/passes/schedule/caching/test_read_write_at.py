@@ -166,7 +166,7 @@ def test_a_value_from_elsewhere(refused):
     sch, block, j_0, k_0 = tiled(8, 8, 12)
     init = sch.decompose_reduction(block, k_0)
     assert sch.get(init).name == "C_init"
-    refused(sch, "C is written here and read beneath loop k_0", lambda: sch.write_at(k_0, block, 0, "local"))
+    refused(sch, "C is written here and read under loop k_0", lambda: sch.write_at(k_0, block, 0, "local"))
     sch.write_at(j_0, block, 0, "local")
 
 
@@ -182,7 +182,7 @@ def test_what_was_there_before(refused):
 
     sch = Schedule(Own)
     i = sch.get_loops("A")[0]
-    refused(sch, "reads what the buffer held before", lambda: sch.write_at(i, "A", 0, "local"))
+    refused(sch, "reads the earlier contents of the buffer", lambda: sch.write_at(i, "A", 0, "local"))
     refused(sch, "A is written here after it was read in loop i", lambda: sch.read_at(i, "A", 0, "local"))
 
 
@@ -198,7 +198,7 @@ def test_holes_in_what_is_written(refused):
 
     sch = Schedule(Holes)
     i = sch.get_loops("A")[0]
-    refused(sch, r"is no box: A_local\[0, 1\] is left out", lambda: sch.write_at(i, "A", 0, "local"))
+    refused(sch, r"are not a box: A_local\[0, 1\] is left out", lambda: sch.write_at(i, "A", 0, "local"))
 
 
 def test_places(refused):
@@ -206,7 +206,7 @@ def test_places(refused):
     d = sch.get_loops("D")[0]
     refused(sch, 'loop i is not around block "C"', lambda: sch.read_at(d, "C", 0, "local"))
     refused(sch, "'fast' is not a storage scope", lambda: sch.read_at(d, "D", 0, "fast"))
-    refused(sch, "has no number 1", lambda: sch.write_at(d, "D", 1, "local"))
+    refused(sch, "has no buffer number 1", lambda: sch.write_at(d, "D", 1, "local"))
 
 
 def test_ranges_that_depend_on_loops(refused):

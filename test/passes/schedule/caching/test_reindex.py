@@ -217,13 +217,13 @@ def test_two_places_one_element_or_none(refused):
                         B[vi, k] = 0.0
 
     sch = Schedule(Bad)
-    refused(sch, r'"two" accesses A at different places', lambda: sch.reindex("two", ("read", 0)))
-    refused(sch, "memref.load, at indices that are not affine", lambda: sch.reindex("gather", "A"))
+    refused(sch, r'"two" accesses A at different indices', lambda: sch.reindex("two", ("read", 0)))
+    refused(sch, "memref.load, at a non-affine index", lambda: sch.reindex("gather", "A"))
     refused(sch, '"again" also writes B, which a copy', lambda: sch.reindex("again", ("read", 0)))
-    refused(sch, "reads what the buffer held before", lambda: sch.reindex("again", ("write", 0)))
+    refused(sch, "reads an element of the buffer before it writes it", lambda: sch.reindex("again", ("write", 0)))
     refused(sch, "uses a loop inside the block", lambda: sch.reindex("inside", ("write", 0)))
     refused(sch, "neither reads nor writes a buffer 'Q'", lambda: sch.reindex("two", "Q"))
-    refused(sch, "has no number 3", lambda: sch.reindex("two", ("read", 3)))
+    refused(sch, "has no buffer number 3", lambda: sch.reindex("two", ("read", 3)))
     refused(sch, '"buffer" has wrong type', lambda: sch.reindex("two", ("both", 0)), TypeError)
 
 
@@ -251,7 +251,7 @@ def test_loops_with_other_work(refused):
                         C[vi, vj] = A[vi, vj]
 
     sch = Schedule(Two)
-    refused(sch, r'loop i holds more than block "B"', lambda: sch.reindex("B", ("read", 0)))
+    refused(sch, r'loop i contains more than block "B"', lambda: sch.reindex("B", ("read", 0)))
 
 
 def test_instances_that_do_not_run(refused):
@@ -290,8 +290,8 @@ def test_a_copy_that_would_leave_the_buffer(refused):
 def test_blocks_inside(refused):
     sch = Schedule(matmul(8, 8, 8))
     sch.blockize(sch.get_loops("C")[1])
-    refused(sch, '"C_o" holds block "C_init"', lambda: sch.reindex("C_o", ("read", 0)))
-    refused(sch, '"C_init" stands in an init region', lambda: sch.reindex("C_init", ("write", 0)))
+    refused(sch, '"C_o" contains block "C_init"', lambda: sch.reindex("C_o", ("read", 0)))
+    refused(sch, '"C_init" is in an init region', lambda: sch.reindex("C_init", ("write", 0)))
 
 
 UPDATED = """

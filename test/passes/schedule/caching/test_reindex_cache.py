@@ -153,8 +153,12 @@ def test_maps_that_do_not_fit(refused):
     def read(index_map):
         return lambda: sch.reindex_cache_read("C", 0, "shared", index_map)
 
-    refused(sch, r"uses the iters \(vi, vk\), the map .* uses \(vi, vj\)", read(lambda i, j, k: (i, j)))
-    refused(sch, r"would share a cell, but are at A\[0, 0\] and A\[1, 0\]", read(lambda i, j, k: (i // 2, k)))
+    refused(sch, r"uses the iters \(vi, vk\), but the map .* uses \(vi, vj\)", read(lambda i, j, k: (i, j)))
+    refused(
+        sch,
+        r"would share an element of the cache, but access A\[0, 0\] and A\[1, 0\]",
+        read(lambda i, j, k: (i // 2, k)),
+    )
     refused(sch, "an index is not below 0", read(lambda i, j, k: (i - 1, k)))
     refused(sch, "takes 2 indices; there are 3", read(lambda i, j: (i, j)))
     refused(
@@ -165,7 +169,7 @@ def test_maps_that_do_not_fit(refused):
 def test_an_element_with_two_cells(refused):
 
     sch = Schedule(Diagonals)
-    message = r"B\(vi=0, vj=1\) and B\(vi=1, vj=0\) both access B\[1\], but would have two cells"
+    message = r"B\(vi=0, vj=1\) and B\(vi=1, vj=0\) both access B\[1\], but would use two elements of the cache"
     refused(sch, message, lambda: sch.reindex_cache_write("B", 0, "local", lambda i, j: (i, j)))
     sch.reindex_cache_write("B", 0, "local", lambda i, j: (i + j,))
 
@@ -187,7 +191,11 @@ def test_what_was_there_before(refused):
     sch = Schedule(Own)
     turned = lambda i, j: (j, i)  # noqa: E731
     refused(sch, '"A" writes A itself', lambda: sch.reindex_cache_read("A", 0, "local", turned))
-    refused(sch, "reads what the buffer held before", lambda: sch.reindex_cache_write("A", 0, "local", turned))
+    refused(
+        sch,
+        "reads an element of the buffer before it writes it",
+        lambda: sch.reindex_cache_write("A", 0, "local", turned),
+    )
     refused(sch, '"A" reads B before block "B" writes it', lambda: sch.reindex_cache_read("A", "B", "local", turned))
 
 
@@ -218,6 +226,6 @@ def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
 """)
     )
     over = IndexMap.from_text("lambda i: i")
-    refused(sch, "A is reached through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
-    refused(sch, "C is reached through the view Y", lambda: sch.reindex_cache_write("C", 0, "local", over))
-    refused(sch, "A is reached through the view X", lambda: sch.reindex("C", ("read", 0)))
+    refused(sch, "A is accessed through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
+    refused(sch, "C is accessed through the view Y", lambda: sch.reindex_cache_write("C", 0, "local", over))
+    refused(sch, "A is accessed through the view X", lambda: sch.reindex("C", ("read", 0)))

@@ -24,7 +24,7 @@ ROWS = [
         "parallel: a loop whose iterations meet",
         main("A:9 B:9", nest("i:8 j:2", block("B", "vi:8=i vj:2O=j", "B[vi] = A[vi + vj]"))),
         lambda s: s.parallel(loop(s, "B", 1)),
-        "take a loop whose iterations touch elements of their own",
+        "use a loop whose iterations access distinct elements",
         lambda s: s.parallel(loop(s, "B")),
     ),
     Row(

@@ -43,7 +43,7 @@ ROWS = [
         "fuse: a triangle",
         TRIANGLE,
         lambda s: s.fuse(*s.get_loops("C")),
-        "give j its longest range",
+        "give j its maximal range",
         lambda s: s.fuse(*s.get_loops("C")),
         instead=CUT_SQUARE,
     ),
@@ -51,7 +51,7 @@ ROWS = [
         "fuse: another nest in the loop, put under the inner one",
         SHARED,
         lambda s: s.fuse(loop(s, "B"), loop(s, "B", 1)),
-        "bring the rest beneath loop j first",
+        "move the other statements under loop j first",
         lambda s: (s.reverse_compute_at("C", loop(s, "B", 1)), s.fuse(loop(s, "B"), loop(s, "B", 1))),
     ),
     Row(
@@ -65,7 +65,7 @@ ROWS = [
         "fuse: another nest in the loop, inlined",
         SHARED,
         lambda s: s.fuse(loop(s, "B"), loop(s, "B", 1)),
-        "inline it",
+        "inline them",
         lambda s: (s.compute_inline("B"), s.fuse(loop(s, "C"), loop(s, "C", 1))),
     ),
     Row(
@@ -100,7 +100,7 @@ ROWS = [
             each("D:4x4", "D[vi, vj] = A[vi, vj]"),
         ),
         lambda s: s.merge(loop(s, "C", 1), loop(s, "D", 1)),
-        "bring the rest beneath loop j",
+        "move the other statements under loop j",
         lambda s: (s.compute_at("B", loop(s, "C", 1)), s.merge(loop(s, "C", 1), loop(s, "D", 1))),
     ),
     Row(
@@ -111,14 +111,14 @@ ROWS = [
             nest("k:4", block("C", "vi:4=k", "C[vi] = A[vi, 0]")),
         ),
         lambda s: s.merge(loop(s, "B", 1), loop(s, "C")),
-        "name loop i instead of j",
+        "pass loop i instead of j",
         lambda s: s.merge(loop(s, "B"), loop(s, "C")),
     ),
     Row(
         "merge: loops inside one another",
         main("A:4x4 B:4x4", each("B:4x4", "B[vi, vj] = A[vi, vj]")),
         lambda s: s.merge(*s.get_loops("B")),
-        "fuse takes loops that are inside one another",
+        "fuse combines loops that are nested in one another",
         lambda s: s.fuse(*s.get_loops("B")),
     ),
     Row(
@@ -143,7 +143,7 @@ ROWS = [
         "merge: a dependence turned round by the order of the names",
         PAIR,
         lambda s: s.merge(loop(s, "C"), loop(s, "B")),
-        "in the order in which they stand",
+        "in program order",
         lambda s: s.merge(loop(s, "B"), loop(s, "C")),
     ),
     Row(
@@ -157,14 +157,14 @@ ROWS = [
         "merge: a reader in between, merged too",
         main("A:8 B:8 C:8 D:8", each("B", "B[vi] = A[vi]"), each("C", "C[vi] = B[vi]"), each("D", "D[vi] = B[vi]")),
         lambda s: s.merge(loop(s, "B"), loop(s, "D")),
-        "merge the loops of what stands between",
+        "merge the loops of those ops",
         lambda s: s.merge(loop(s, "B"), loop(s, "C"), loop(s, "D")),
     ),
     Row(
         "merge: a reader in between, inlined",
         main("A:8 B:8 D:8 c:8", each("B", "B[vi] = A[vi]"), each("c", "c[vi] = B[vi]"), each("D", "D[vi] = c[vi]")),
         lambda s: s.merge(loop(s, "B"), loop(s, "D")),
-        "or inline it",
+        "or inline them",
         lambda s: (s.compute_inline("c"), s.merge(loop(s, "B"), loop(s, "D"))),
     ),
     Row(

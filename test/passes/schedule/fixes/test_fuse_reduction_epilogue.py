@@ -10,7 +10,7 @@ ROWS = [
         "fuse_reduction_epilogue: a block after itself",
         BIASED,
         lambda s: s.fuse_reduction_epilogue("C", "C"),
-        "name the block that reads its result",
+        "pass the block that reads its result",
         lambda s: s.fuse_reduction_epilogue("C", "D"),
     ),
     Row(
@@ -71,7 +71,7 @@ ROWS = [
         "fuse_reduction_epilogue: a block that reads something else",
         main("A:8x4 B:8 D:8 E:8 c:8", total(to="c"), each("D", "D[vi] = c[vi] + B[vi]"), each("E", "E[vi] = B[vi]")),
         lambda s: s.fuse_reduction_epilogue("C", "E"),
-        "name the block that reads c",
+        "pass the block that reads c",
         lambda s: s.fuse_reduction_epilogue("C", "D"),
     ),
     Row(

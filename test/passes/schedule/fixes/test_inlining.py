@@ -36,7 +36,7 @@ ROWS = [
             each("C", "m = T.match_buffer(b[vi : vi + 1], (1,), offset_factor=1)", "C[vi] = m[0]"),
         ),
         lambda s: s.compute_inline("B"),
-        'compute_at takes block "B" to its reader',
+        'compute_at moves block "B" to its reader',
         lambda s: s.compute_at("B", loop(s, "C")),
     ),
     Row(
@@ -50,7 +50,7 @@ ROWS = [
             ),
         ),
         lambda s: s.compute_inline("B"),
-        "give each a nest of its own",
+        "give each its own loop nest",
         lambda s: s.compute_inline("B"),
         instead=main(
             "A:9 C:9 b:9",
@@ -73,7 +73,7 @@ ROWS = [
             each("C", "C[vi] = b[T.max(0, T.min(7, T.cast(E[vi], 'int32')))]"),
         ),
         lambda s: s.compute_inline("B"),
-        'compute_at takes block "B" to its reader',
+        'compute_at moves block "B" to its reader',
         lambda s: s.compute_at("B", loop(s, "C")),
     ),
     Row(
@@ -84,7 +84,7 @@ ROWS = [
             each("C", "C[vi] = b[T.max(0, T.min(7, T.cast(E[vi], 'int32')))]"),
         ),
         lambda s: s.compute_inline("B"),
-        "compute_at takes the block to its reader",
+        "compute_at moves the block to its reader",
         lambda s: s.compute_at("B", loop(s, "C")),
     ),
     Row(
@@ -135,14 +135,14 @@ ROWS = [
         "reverse_compute_inline: a sum, to which it adds",
         SUMS,
         lambda s: s.reverse_compute_inline("D"),
-        "fuse_reduction_epilogue merges what adds to the sum",
+        "fuse_reduction_epilogue merges an addition to it",
         lambda s: s.fuse_reduction_epilogue("C", "D"),
     ),
     Row(
         "reverse_compute_inline: a sum, of which it takes the half",
         followed("D[vi] = c[vi] * 0.5"),
         lambda s: s.reverse_compute_inline("D"),
-        "else reverse_compute_at",
+        "otherwise reverse_compute_at",
         lambda s: s.reverse_compute_at("D", loop(s, "C")),
     ),
     Row(
@@ -170,7 +170,7 @@ ROWS = [
             each("C", "C[vi] = b[vi] + d[vi]"),
         ),
         lambda s: s.reverse_compute_inline("C"),
-        "compute_inline of the producers",
+        "compute_inline the producers",
         lambda s: (s.compute_inline("D"), s.reverse_compute_inline("C")),
     ),
     Row(

@@ -10,7 +10,7 @@ ROWS = [
         "get_block: a function without blocks",
         main("A:8 C:8", nest("i:8", "C[i] = A[i]")),
         lambda s: s.get_block("C"),
-        "make a block by T.block in the program",
+        "add a T.block to the program",
         lambda s: s.get_block("C"),
         instead=main("A:8 C:8", each("C", "C[vi] = A[vi]")),
     ),

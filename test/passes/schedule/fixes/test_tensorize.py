@@ -58,7 +58,7 @@ ROWS = [
         "tensorize: a dimension of one element that is missing",
         main("A:64 C:64", each("C:64", "C[vi] = A[vi]")),
         lambda s: s.tensorize(loop(s, "C", 1), "row"),
-        "transform_layout gives A one",
+        "transform_layout adds one to A",
         lambda s: (
             s.transform_layout("C", "A", lambda i: (i // 16, i % 16)),
             s.transform_layout("C", "C", lambda i: (i // 16, i % 16)),

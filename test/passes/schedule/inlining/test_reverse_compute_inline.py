@@ -198,7 +198,7 @@ def test_refuses_shared_elements(refused):
                     C[vi] = B[vi // 2]
 
     sch = Schedule(Shared)
-    refused(sch, 'two iterations of block "C" touch the same element', lambda: sch.reverse_compute_inline("C"))
+    refused(sch, 'two iterations of block "C" access the same element', lambda: sch.reverse_compute_inline("C"))
 
 
 def test_refuses_other_readers_when_merging(refused):

@@ -61,13 +61,17 @@ def test_every_element_stays_what_it_is(n, factor, offset, same_result):
 
 def test_refuses_to_align(refused):
     sch = Schedule(stages())
-    refused(sch, "B is a parameter of the function, its strides are given", lambda: sch.storage_align("B", 0, 0, 4, 0))
-    refused(sch, r"axis 2 of Y does not lie in \[-2, 2\)", lambda: sch.storage_align("Y", 0, 2, 4, 0))
+    refused(
+        sch,
+        "B is a parameter of the function, whose strides the caller chooses",
+        lambda: sch.storage_align("B", 0, 0, 4, 0),
+    )
+    refused(sch, r"axis 2 of Y is not in \[-2, 2\)", lambda: sch.storage_align("Y", 0, 2, 4, 0))
     refused(sch, "axis -3 of Y", lambda: sch.storage_align("Y", 0, -3, 4, 0))
     refused(sch, "the factor 0 is not positive", lambda: sch.storage_align("Y", 0, 0, 0, 1))
-    refused(sch, "has no number 1 among what it writes", lambda: sch.storage_align("Y", 1, 0, 4, 0))
+    refused(sch, "has no buffer number 1 among those it writes", lambda: sch.storage_align("Y", 1, 0, 4, 0))
     sch.annotate("Y", "buffer_dim_align", 3)
-    refused(sch, "which is no list of", lambda: sch.storage_align("Y", 0, 0, 4, 0))
+    refused(sch, "which is not a list of", lambda: sch.storage_align("Y", 0, 0, 4, 0))
 
 
 # --- unsafe_set_dtype -------------------------------------------------------------------------------------------------
@@ -163,10 +167,10 @@ def test_the_same_type_changes_nothing():
 
 def test_refuses_types(refused):
     sch = Schedule(stages())
-    refused(sch, "B is a parameter of the function, its type is the caller's",
+    refused(sch, "B is a parameter of the function, whose type the caller chooses",
             lambda: sch.unsafe_set_dtype("B", 0, "float16"))  # fmt: skip
     refused(sch, 'dtype "float8" is not supported', lambda: sch.unsafe_set_dtype("Y", 0, "float8"))
-    refused(sch, "has no number 2 among what it writes", lambda: sch.unsafe_set_dtype("Y", 2, "float16"))
+    refused(sch, "has no buffer number 2 among those it writes", lambda: sch.unsafe_set_dtype("Y", 2, "float16"))
 
 
 def test_refuses_buffers_with_views(refused):
@@ -222,6 +226,6 @@ def main(A: T.Buffer((4, 1), "float32"), C: T.Buffer((4, 1), "float32")):
     sch.storage_align("B", 0, 0, 16, 1)
     sch.reverse_compute_inline("C")
     a, c = np.ones((4, 1), np.float32), np.zeros((4, 1), np.float32)
-    with pytest.warns(LoweringWarning, match=r"buffer_dim_align \[0, 0, 16, 1\] of block \"B\" is left out"):
+    with pytest.warns(LoweringWarning, match=r"buffer_dim_align \[0, 0, 16, 1\] of block \"B\" is ignored"):
         quick_build(sch)(a, c)
     assert (c == 6).all()

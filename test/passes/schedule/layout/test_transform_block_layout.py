@@ -107,7 +107,7 @@ def test_sizes_that_are_not_known(same_result, refused):
     [
         (lambda i, j, k: (i + j, k), r"\(0, 1, 0\) and \(1, 0, 0\) both go to \(1, 0\)"),
         (lambda i, j, k: (i, j * 15 + k), "mixes kinds: vj is spatial, vk is reduce"),
-        (lambda i, j, k: (i // 4, i % 4, j, k), "leaves places over, where axis0 == 1 and axis1 >= 2"),
+        (lambda i, j, k: (i // 4, i % 4, j, k), "leaves points without an iteration, where axis0 == 1 and axis1 >= 2"),
         (lambda i, j, k: (i, j, k - 1), "an index is not below 0"),
         (lambda i, j, k: (), "gives no index|both go to"),
     ],
@@ -150,7 +150,7 @@ def test_iters_in_another_order(same_result, refused):
     sch.reorder_block_iter_var(block, [0, 1, 2])
     assert sch.mod.script() == before
     for order in ([0, 1], [0, 1, 1], [0, 1, 3], [-1, 0, 1], []):
-        refused(sch, "each is named once", lambda order=order: sch.reorder_block_iter_var(block, order))
+        refused(sch, "is not a permutation of the iters", lambda order=order: sch.reorder_block_iter_var(block, order))
     refused(sch, "wrong type", lambda: sch.reorder_block_iter_var(block, 1), TypeError)
 
 

@@ -235,13 +235,15 @@ def test_refusals(refused):
     sch = Schedule(line(14))
     step = sch.transform_layout
     refused(
-        sch, "leaves places .* where axis0 == 3 and axis1 >= 2; give", lambda: step("B", "B", lambda i: (i // 4, i % 4))
+        sch,
+        "leaves padding .* where axis0 == 3 and axis1 >= 2; pass",
+        lambda: step("B", "B", lambda i: (i // 4, i % 4)),
     )
     refused(sch, r"\(0,\) and \(1,\) both go to \(0,\)", lambda: step("B", "B", lambda i: i // 2))
     force = {"assume_injective_transform": True}
     refused(sch, "both go to", lambda: step("B", "B", lambda i: i // 2, **force))
     refused(sch, "an index is not below 0", lambda: step("B", "B", lambda i: 12 - i))
-    refused(sch, "has no number 1 among what it writes", lambda: step("B", ("write", 1), lambda i: i))
+    refused(sch, "has no buffer number 1 among those it writes", lambda: step("B", ("write", 1), lambda i: i))
     refused(sch, "neither reads nor writes a buffer 'C'", lambda: step("B", "C", lambda i: i))
     rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
     refused(sch, "gives 2", lambda: step("B", "B", rows, pad_value=lambda a, b: (a, b)))
@@ -261,11 +263,11 @@ def test_padding_fits_the_type(refused):
 
     sch = Schedule(main)
     rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
-    refused(sch, "0.5 as the value of its padding is a float", lambda: sch.transform_layout("B", "B", rows, 0.5))
+    refused(sch, "0.5 as its padding value is a float", lambda: sch.transform_layout("B", "B", rows, 0.5))
     refused(sch, "200 .* does not fit int8", lambda: sch.transform_layout("B", "B", rows, 200))
     refused(
         sch,
-        "B holds int8; 0 as the value of its padding is of type int32",
+        "B has type int8; 0 as its padding value has type int32",
         lambda: sch.transform_layout("B", "B", rows, const(0, "int32")),
     )
     sch.transform_layout("B", "B", rows, const(0, "int8"))

@@ -63,7 +63,7 @@ def test_tiles_with_padding():
 
 def test_tiles_without_padding_need_a_condition(refused):
     sch = Schedule(rows)
-    message = r"give a pad_value for them; it holds only where n % 16 == 0"
+    message = r"pass a pad_value for it; it holds only where n % 16 == 0"
     refused(sch, message, lambda: sch.transform_layout("B", "B", TILED))
     refused(
         sch,
@@ -130,7 +130,7 @@ def test_a_size_must_stay_known(refused, first):
     sch = Schedule(rows)
     sch.transform_layout("B" if first == "A" else "C", first, TILED, pad_value=0)
     other, block = ("C", "C") if first == "A" else ("A", "B")
-    message = f"n is known from the extent of {other} alone, and its new extents do not tell it"
+    message = f"n is known from the extent of {other} alone, and its new extents do not determine it"
     refused(sch, message, lambda: sch.transform_layout(block, other, TILED, pad_value=0))
 
 

@@ -296,7 +296,7 @@ def test_unknown_thread_axes(refused):
     sch = Schedule(scale(8, 16))
     i, _ = sch.get_loops("B")
     for tag in ("threadIdx", "blockIdx.w", "parallel", ""):
-        refused(sch, f'"{tag}" is no thread axis; use one of blockIdx.x', lambda tag=tag: sch.bind(i, tag))
+        refused(sch, f'"{tag}" is not a thread axis; use one of blockIdx.x', lambda tag=tag: sch.bind(i, tag))
     refused(sch, '"thread_axis" has wrong type', lambda: sch.bind(i, 3), TypeError)
 
 

@@ -155,7 +155,7 @@ def main(A: T.Buffer((4, 17), "float32"), B: T.Buffer((4,), "float32")):
         ([None, None], r"one segment can take the rest of the range; 2 of \[None, None\] are None"),
         ([0, 4], "the length 0 of a segment is not positive"),
         ([-1], "the length -1 of a segment is not positive"),
-        ([8, 8], r"the segments \[8, 8\] take 16 of the 16 iterations of loop j; some must be left"),
+        ([8, 8], r"the segments \[8, 8\] take 16 of the 16 iterations of loop j; at least one must be left"),
         ([17, None], "take 17 of the 16 iterations"),
     ],
 )
@@ -168,7 +168,7 @@ def test_refuses_loops(refused):
     sch = Schedule(rows(16))
     i, j = sch.get_loops("B")
     sch.annotate(j, "key", 1)
-    refused(sch, "carries annotations", lambda: sch.loop_partition(j, [4]))
+    refused(sch, "has annotations", lambda: sch.loop_partition(j, [4]))
     sch.bind(i, "threadIdx.x")
     refused(sch, "is bound to threadIdx.x", lambda: sch.loop_partition(i, [2]))
 
@@ -198,7 +198,7 @@ def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
             B[vi] = B[vi] + A[vi]
 """)
     )
-    text = "A is accessed in loop i outside any block of it"
+    text = "A is accessed in loop i outside any block"
     refused(sch, text, lambda: sch.loop_partition(sch.get_loops("B")[0], [1]))
 
 

@@ -147,7 +147,7 @@ def test_blockize_takes_the_side_of_a_choice_that_became_constant(same_result):
 
 def test_an_init_that_never_ran_stays_so(refused):
     sch = Schedule(LateStart)
-    refused(sch, "leaves out the start of its reduce iters", lambda: sch.blockize(sch.get_loops("X")[1]))
+    refused(sch, "excludes the start of its reduce iters", lambda: sch.blockize(sch.get_loops("X")[1]))
 
 
 @pytest.mark.parametrize("factors", [[4, 4], [2, 3]])

@@ -210,7 +210,7 @@ def test_reorder_keeps_kinds_with_their_loops():
 def test_reorder_refuses(refused):
     sch = Schedule(matmul_nt(4, 4, 4))
     i, j, _ = sch.get_loops("C")
-    refused(sch, "named twice", lambda: sch.reorder(i, i))
+    refused(sch, "passed twice", lambda: sch.reorder(i, i))
     other = Schedule(scale(4, 4))
     refused(sch, "another schedule", lambda: sch.reorder(i, other.get_loops("B")[0]), IndexError)
     sch.reorder(j)  # nothing to do

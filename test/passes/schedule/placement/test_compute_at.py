@@ -163,7 +163,7 @@ def test_two_consumers_under_one_loop(same_result):
 
     sch = Schedule(Two)
     i, j = sch.get_loops("C")
-    with pytest.raises(Exception, match='consumer "D" of block "P" is not beneath loop j'):
+    with pytest.raises(Exception, match='consumer "D" of block "P" is not under loop j'):
         sch.compute_at("P", j)
     sch.compute_at("P", i)
     assert "for ax0 in range(6):" in sch.mod.script()

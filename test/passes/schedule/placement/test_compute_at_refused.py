@@ -16,8 +16,8 @@ from tir_mlir.script.parser import parse
 def test_refuses_a_place_that_makes_no_sense(refused):
     sch = Schedule(chain(4, 6))
     refused(sch, 'loop i is already around block "B"', lambda: sch.compute_at("B", sch.get_loops("B")[0]))
-    refused(sch, 'block "D" writes D, which lives outside', lambda: sch.compute_at("D", sch.get_loops("C")[0]))
-    refused(sch, 'consumer "C" of block "B" is not beneath', lambda: sch.compute_at("B", sch.get_loops("D")[0]))
+    refused(sch, 'block "D" writes D, which is visible outside', lambda: sch.compute_at("D", sch.get_loops("C")[0]))
+    refused(sch, 'consumer "C" of block "B" is not under', lambda: sch.compute_at("B", sch.get_loops("D")[0]))
 
 
 def test_refuses_what_nobody_reads(refused):
@@ -124,7 +124,7 @@ def test_refuses_sums_that_are_read_half_way(refused):
 
     sch = Schedule(Prefix)
     (i,) = sch.get_loops("C")
-    refused(sch, 'in the middle of the sum of block "S", which loop k runs', lambda: sch.compute_at("P", i))
+    refused(sch, 'during the reduction of block "S" over loop k', lambda: sch.compute_at("P", i))
 
 
 def test_a_final_input_may_have_several_writers(same_result):
@@ -289,4 +289,4 @@ def test_a_sum_that_runs_in_part_is_not_moved(guarded, refused):
     facts = ("6", "T.where(k <= i)") if guarded else ("i + 1", "")
     sch = Schedule(parse(PREFIXES.format(extent=facts[0], guard=facts[1])))
     loop = sch.get_loops("C")[0]
-    refused(sch, "part of its reduce iters only: nothing runs vi = 0, vk = 1", lambda: sch.compute_at("P", loop))
+    refused(sch, "only part of its reduction: not vi = 0, vk = 1", lambda: sch.compute_at("P", loop))

@@ -163,7 +163,7 @@ def test_parts_of_a_sum_in_another_order(refused):
     sch = Schedule(backwards)
     refused(
         sch,
-        "would not run over vk in rising order: its init would not come first; choose a loop further out",
+        "would not run over vk in increasing order: its init would not come first; choose an outer loop",
         lambda: sch.reverse_compute_at("C", sch.get_loops("P")[1]),
     )
 

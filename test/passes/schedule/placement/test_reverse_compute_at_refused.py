@@ -19,17 +19,17 @@ from tir_mlir.script.parser import parse
 def test_refuses_a_sum_that_is_not_finished(refused):
     sch = Schedule(scaled_row_sums(8, 16))
     i, k = sch.get_loops("S")
-    refused(sch, 'under loop k the sum of block "S" is not finished', lambda: sch.reverse_compute_at("C", k))
+    refused(sch, 'under loop k the reduction of block "S" is not finished', lambda: sch.reverse_compute_at("C", k))
     k_0, k_1 = sch.split(k, [None, 4])
     sch.reorder(k_0, i, k_1)
-    refused(sch, "under loop k_0 the sum", lambda: sch.reverse_compute_at("C", i))
+    refused(sch, "under loop k_0 the reduction", lambda: sch.reverse_compute_at("C", i))
 
 
 def test_refuses_a_decomposed_sum_that_is_not_finished(refused):
     sch = Schedule(scaled_row_sums(8, 16))
     i, k = sch.get_loops("S")
     sch.decompose_reduction("S", i)
-    refused(sch, "not beneath loop i|not finished", lambda: sch.reverse_compute_at("C", i))
+    refused(sch, "not under loop i|not finished", lambda: sch.reverse_compute_at("C", i))
 
 
 @pytest.mark.parametrize("tile", [1, 4, 5, 16])
@@ -67,8 +67,8 @@ def test_refuses_a_producer_elsewhere(refused):
                     C[vi] = P[vi] + Q[7 - vi]
 
     sch = Schedule(Join)
-    refused(sch, 'producer "Q" of block "C" is not beneath', lambda: sch.reverse_compute_at("C", sch.get_loops("P")[0]))
-    refused(sch, 'producer "P" of block "C" is not beneath', lambda: sch.reverse_compute_at("C", sch.get_loops("Q")[0]))
+    refused(sch, 'producer "Q" of block "C" is not under', lambda: sch.reverse_compute_at("C", sch.get_loops("P")[0]))
+    refused(sch, 'producer "P" of block "C" is not under', lambda: sch.reverse_compute_at("C", sch.get_loops("Q")[0]))
 
 
 def test_refuses_inputs_that_are_ready_in_different_iterations(refused):
@@ -268,7 +268,7 @@ def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4,), "float32")):
 """)
     )
     loop = sch.get_loops("P")[0]
-    refused(sch, "part of its reduce iters only", lambda: sch.reverse_compute_at("C", loop))
+    refused(sch, "only part of its reduction", lambda: sch.reverse_compute_at("C", loop))
 
 
 SHARED = """
@@ -327,7 +327,7 @@ def test_a_guard_that_leaves_iterations_out_is_not_lost(at):
     sch = Schedule(parse(ONE_OF_TWO.format(at=at)))
     sch.reverse_compute_inline("D")
     assert f"T.where(i == {at})" in sch.mod.script()
-    with pytest.raises(ScheduleError, match=f"iterations of its domain out; .* they would run, as .*vi *= *{1 - at}"):
+    with pytest.raises(ScheduleError, match=f"iterations of its domain; .* they would run, as .*vi *= *{1 - at}"):
         sch.reverse_compute_at("C", sch.get_loops("B")[0])
     assert sch.verify()
 
@@ -355,7 +355,7 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
 def test_what_steps_or_guards_leave_out_of_a_parameter_stays_out(loop, at, guard, first):
     """What is not written of C is the caller's; under a loop of B the block would run over its whole domain."""
     sch = Schedule(parse(LEAVES_OUT.format(loop=loop, at=at, guard=guard)))
-    with pytest.raises(ScheduleError, match=f"iterations of its domain out; .* they would run, as .*vi *= *{first}"):
+    with pytest.raises(ScheduleError, match=f"iterations of its domain; .* they would run, as .*vi *= *{first}"):
         sch.reverse_compute_at("C", sch.get_loops("B")[0])
     sch.compute_at("B", sch.get_loops("C")[0])
     assert sch.verify()

@@ -144,9 +144,9 @@ def main(A: T.Buffer((20,), "float32"), D: T.Buffer((16,), "float32")):
 
 def test_refuses_blocks_that_do_not_roll(refused):
     sch = Schedule(blur(16))
-    refused(sch, "do not stand under a common loop; compute_at brings them there", lambda: sch.rolling_buffer("B", 0))
-    refused(sch, "writes C, which lives outside its scope", lambda: sch.rolling_buffer("C", 0))
-    refused(sch, "has no number 1 among what it writes", lambda: sch.rolling_buffer("B", 1))
+    refused(sch, "are not under a common loop; compute_at moves them there", lambda: sch.rolling_buffer("B", 0))
+    refused(sch, "writes C, which is visible outside its scope", lambda: sch.rolling_buffer("C", 0))
+    refused(sch, "has no buffer number 1 among those it writes", lambda: sch.rolling_buffer("B", 1))
     sch = at_consumer(blur(16, 1))
     refused(sch, "so there is nothing to keep", lambda: sch.rolling_buffer("B", 0))
 

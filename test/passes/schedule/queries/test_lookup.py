@@ -135,8 +135,8 @@ def test_what_is_not_there(refused):
     refused(sch, r'main has no block "Z" \(its blocks: "B", "C", "D", "E"\)', lambda: sch.get_block("Z"))
     sch.blockize(sch.get_loops("E")[1])
     refused(sch, 'no block "E_O"; did you mean "E_o"', lambda: sch.get_block("E_O"))
-    refused(sch, "stands in no scope, so it has no producers", lambda: sch.get_producers("root"))
-    refused(sch, "stands in no scope, so it has no consumers", lambda: sch.get_consumers("root"))
+    refused(sch, "is not in a scope, so it has no producers", lambda: sch.get_producers("root"))
+    refused(sch, "is not in a scope, so it has no consumers", lambda: sch.get_consumers("root"))
 
 
 def test_blocks_of_an_init_are_not_found(refused):
@@ -145,7 +145,7 @@ def test_blocks_of_an_init_are_not_found(refused):
     i_0, i_1 = sch.split(i, [4, 2])
     sch.blockize(i_1)
     assert "E_init" in sch.mod.script()
-    refused(sch, '"E_init" stands in an init region', lambda: sch.get_block("E_init"))
+    refused(sch, '"E_init" is in an init region', lambda: sch.get_block("E_init"))
 
 
 def test_a_name_that_two_blocks_have(refused):

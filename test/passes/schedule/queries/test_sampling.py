@@ -30,9 +30,9 @@ def test_the_numbers_are_those_of_the_engine():
 
 @pytest.mark.parametrize("seed", [0, -1, 2**31, 2**40])
 def test_seeds_have_a_range(seed):
-    with pytest.raises(ValueError, match=r"a seed lies in \[1, 2\*\*31 - 1\]"):
+    with pytest.raises(ValueError, match=r"a seed must be in \[1, 2\*\*31 - 1\]"):
         Schedule(matmul_add(8), seed=seed)
-    with pytest.raises(ValueError, match="a seed lies in"):
+    with pytest.raises(ValueError, match="a seed must be in"):
         Schedule(matmul_add(8)).seed(seed)
 
 
@@ -84,7 +84,7 @@ def test_a_refused_step_draws_no_number(refused):
 
 def test_all_factors_are_equally_likely():
     random = Random.seeded(3)
-    found = Counter(tuple(factorization.perfect(12, 3, 2, random)) for _ in range(4000))
+    found = Counter(tuple(factorization.sample_perfect(12, 3, 2, random)) for _ in range(4000))
     expected = {(a, b, c) for a in range(1, 13) for b in range(1, 13) for c in (1, 2) if a * b * c == 12}
     assert set(found) == expected
     assert min(found.values()) > 0.7 * 4000 / len(expected)
@@ -97,8 +97,8 @@ def test_counting_products(number, n):
         def ways(left, n):
             return int(left == 1) if n == 0 else sum(ways(left // d, n - 1) for d in factorization.divisors(left))
 
-        assert factorization.count(number, n) == ways(number, n)
-    assert math.prod(factorization.product_of(number, n, Random.seeded(9))) == number
+        assert factorization.count_factorizations(number, n) == ways(number, n)
+    assert math.prod(factorization.sample_factors(number, n, Random.seeded(9))) == number
 
 
 # --- sample_perfect_tile ----------------------------------------------------------------------------------------------
@@ -151,12 +151,12 @@ def test_a_symbolic_extent_is_left_to_split():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0}, "makes 1 to 256 factors; n is 0"),
-        ({"n": 257}, "makes 1 to 256 factors; n is 257"),
-        ({"n": 1}, "give max_innermost_factor=-1"),
-        ({"n": 2, "max_innermost_factor": 0}, "max_innermost_factor is positive, or -1"),
+        ({"n": 0}, r"needs n in \[1, 256\]; n is 0"),
+        ({"n": 257}, r"needs n in \[1, 256\]; n is 257"),
+        ({"n": 1}, "pass max_innermost_factor=-1"),
+        ({"n": 2, "max_innermost_factor": 0}, "max_innermost_factor must be positive, or -1"),
         ({"n": 2, "decision": [4]}, r"has 2 factors; \[4\] has 1"),
-        ({"n": 2, "decision": [4, 0]}, r"are positive; they are \[4, 0\]"),
+        ({"n": 2, "decision": [4, 0]}, r"must be positive; they are \[4, 0\]"),
     ],
 )
 def test_perfect_tile_refuses(arguments, message, refused):
@@ -195,8 +195,8 @@ def test_an_inner_part_that_cannot_be():
 def test_partitioned_tile_refuses(refused):
     sch = Schedule(matmul_add(16))
     i = sch.get_loops("C")[0]
-    refused(sch, "partition_pos is one of the 3 factors", lambda: sch.sample_partitioned_tile(i, 3, 3), ValueError)
-    refused(sch, "innerpart_factor is positive", lambda: sch.sample_partitioned_tile(i, 3, 1, 0), ValueError)
+    refused(sch, r"partition_pos must be in \[0, 3\)", lambda: sch.sample_partitioned_tile(i, 3, 3), ValueError)
+    refused(sch, "innerpart_factor must be positive", lambda: sch.sample_partitioned_tile(i, 3, 1, 0), ValueError)
     refused(sch, "n is -1", lambda: sch.sample_partitioned_tile(i, -1), ValueError)
 
 
@@ -233,9 +233,9 @@ def test_a_category_goes_where_an_integer_goes():
         (([], []), "not all zero"),
         (([1, 2], [0.0, 0.0]), "not all zero"),
         (([1, 2], [1.0, -1.0]), "not negative"),
-        (([1, 2], [1.0, float("nan")]), "not negative, finite"),
-        (([1, 2], [1.0, 1.0], 2), "the decision 2 is no position among 2"),
-        (([1, 2], [1.0, 1.0], -1), "the decision -1 is no position"),
+        (([1, 2], [1.0, float("nan")]), "finite, not negative"),
+        (([1, 2], [1.0, 1.0], 2), "the decision 2 is not a position among 2"),
+        (([1, 2], [1.0, 1.0], -1), "the decision -1 is not a position"),
     ],
 )
 def test_categorical_refuses(arguments, message, refused):

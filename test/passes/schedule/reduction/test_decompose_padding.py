@@ -164,13 +164,13 @@ def test_a_symbolic_size(n, same_result):
 # --- what it refuses --------------------------------------------------------------------------------------------------
 
 WRONG = [
-    ("X[vi]", "stores no T.if_then_else"),
-    ("T.if_then_else(X[vi] > T.float32(0), X[vi], T.float32(0))", "stores no T.if_then_else"),
-    ("T.if_then_else(vi < 15, X[vi], T.float32(0)) + T.float32(1)", "stores no T.if_then_else"),
+    ("X[vi]", "does not store T.if_then_else"),
+    ("T.if_then_else(X[vi] > T.float32(0), X[vi], T.float32(0))", "does not store T.if_then_else"),
+    ("T.if_then_else(vi < 15, X[vi], T.float32(0)) + T.float32(1)", "does not store T.if_then_else"),
     ("T.if_then_else(vi < 15, X[vi], X[0])", "one of them must be a constant, the padding"),
     ("T.if_then_else(vi < 20, X[vi], T.float32(0))", "there is no padding"),
     ("T.if_then_else(vi > 20, X[vi], T.float32(0))", "all of it is padding"),
-    ("T.if_then_else(vi % 2 == 0, X[vi], T.float32(0))", r"are no box: \(vi = 1\) lies between them"),
+    ("T.if_then_else(vi % 2 == 0, X[vi], T.float32(0))", r"are not a box: \(vi = 1\) is between them"),
 ]
 
 
@@ -193,7 +193,7 @@ def test_refuses_a_triangle(refused):
                     Y[vi, vj] = T.if_then_else(vj <= vi, X[vi, vj], T.float32(0))
 
     sch = Schedule(Triangle)
-    refused(sch, r"are no box: \(vi = 0, vj = 1\)", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0]))
+    refused(sch, r"are not a box: \(vi = 0, vj = 1\)", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0]))
 
 
 def test_refuses_blocks_that_are_not_complete(refused):
@@ -210,7 +210,7 @@ def test_refuses_blocks_that_are_not_complete(refused):
 
     sch = Schedule(Sum)
     i, _ = sch.get_loops("Y")
-    refused(sch, 'block "Y" has an init; a block that pads has none', lambda: sch.decompose_padding("Y", i))
+    refused(sch, 'block "Y" has an init; a padding block has none', lambda: sch.decompose_padding("Y", i))
     sch.decompose_reduction("Y", i)
     loop = sch.get_loops("Y_update")[0]
     refused(sch, "has the reduce iter vk; all must be spatial", lambda: sch.decompose_padding("Y_update", loop))
@@ -235,7 +235,7 @@ def test_refuses_loops(refused):
 
     sch = Schedule(Shared)
     refused(
-        sch, "the body of loop i holds more than the nest", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0])
+        sch, "the body of loop i contains more than the nest", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0])
     )
     j = sch.get_loops("W")[0]
     assert not sch.can_decompose_padding("Y", j)

@@ -179,7 +179,7 @@ def test_refuses_a_loop_inside_the_sum(refused):
     k_0, k_1 = sch.split(k, [None, 4])
     refused(sch, "reduce iter vk uses loop k.*_0, which is outside loop", lambda: sch.decompose_reduction("C", k_1))
     sch.reorder(k_0, i)
-    refused(sch, "would run again in the middle of the sum", lambda: sch.decompose_reduction("C", i))
+    refused(sch, "would run again in the middle of the reduction", lambda: sch.decompose_reduction("C", i))
     sch.decompose_reduction("C", k_0)
 
 
@@ -219,7 +219,7 @@ def test_refuses_where_others_would_see_the_init(refused, same_result):
 
     sch = Schedule(Used)
     i, k = sch.get_loops("C")
-    refused(sch, 'C is also used by block "D" beneath loop i', lambda: sch.decompose_reduction("C", i))
+    refused(sch, 'C is also used by block "D" under loop i', lambda: sch.decompose_reduction("C", i))
     sch.decompose_reduction("C", k)
     same_result(sch, Used, ((8, 4), "float32"), ((8,), "float32"), ((8,), "float32"))
 
@@ -323,7 +323,7 @@ def test_what_the_init_reads_is_there_before_the_loop(refused):
     sch.read_at(g, "C", "B", "shared")
     refused(
         sch,
-        'block "B_shared" writes B_shared beneath loop g, and the init reads it',
+        'block "B_shared" writes B_shared under loop g, and the init reads it',
         lambda: sch.decompose_reduction("C", g),
     )
     sch.decompose_reduction("C", i)
@@ -371,7 +371,7 @@ def main(A: T.Buffer((3, 3), "int32"), C: T.Buffer((3,), "int32")):
 def test_a_piece_of_a_sum_that_began_before_gets_no_init():
     sch = Schedule(parse(TILED_SUM))
     first, second = sch.loop_partition(sch.get_loops("C")[1], [1])
-    with pytest.raises(ScheduleError, match='beneath loop k_01 the sum of block "C_k_01" does not begin everywhere'):
+    with pytest.raises(ScheduleError, match='under loop k_01 the reduction of block "C_k_01" does not always begin'):
         sch.decompose_reduction("C_k_01", second)
     sch.decompose_reduction("C_k_00", first)
     assert sch.verify()

@@ -122,7 +122,7 @@ def test_split_loops_stay(same_result):
 def test_loops_that_stay_run_the_added_part():
     sch = Schedule(matmul_nt(13, 6, 8))
     sch.split(sch.get_loops("C")[2], [1, None])
-    with pytest.raises(ScheduleError, match="iter vk is bound to more or less than one loop, and nothing would run"):
+    with pytest.raises(ScheduleError, match="iter vk is not bound to a single loop, and nothing would run"):
         sch.pad_einsum("C", [1, 1, 16])
 
 
@@ -145,7 +145,7 @@ def test_loops_that_stay_run_the_added_part_for_all_sizes(refused):
 
     sch = Schedule(Rows)
     sch.fuse(*sch.get_loops("B"))
-    refused(sch, "nothing would run the part that is added", lambda: sch.pad_einsum("B", [2, 1]))
+    refused(sch, "nothing would run its padding", lambda: sch.pad_einsum("B", [2, 1]))
     sch = Schedule(Rows)
     sch.pad_einsum("B", [2, 1])
     assert sch.verify()
@@ -230,12 +230,12 @@ def test_an_integer_term(same_result):
 # --- what it refuses --------------------------------------------------------------------------------------------------
 
 TERMS = [
-    ("C[vi] += A[vi, vk] * B[vi]", "C[vi] = 0.0", "a product with 0 is no 0 where the other factor is infinite"),
-    ("C[vi] += T.exp(A[vi, vk])", "C[vi] = 0.0", "what is added is not known to be 0"),
-    ("C[vi] += A[vi, vk] + B[vi]", "C[vi] = 0.0", "what is added is not known to be 0"),
-    ("C[vi] = T.max(C[vi], A[vi, vk])", "C[vi] = T.min_value('float32')", "changes a max .of -1: it would become 0"),
-    ("C[vi] = C[vi] * A[vi, vk]", "C[vi] = 1.0", "changes a product .of 2 and 3: 6 would become 0"),
-    ("C[vi] += A[vi, (vk + 1) % 5]", "C[vi] = 0.0", "at something other than its iters and constants"),
+    ("C[vi] += A[vi, vk] * B[vi]", "C[vi] = 0.0", "a product with 0 is not 0 if the other factor is infinite"),
+    ("C[vi] += T.exp(A[vi, vk])", "C[vi] = 0.0", "the added terms are not known to be 0"),
+    ("C[vi] += A[vi, vk] + B[vi]", "C[vi] = 0.0", "the added terms are not known to be 0"),
+    ("C[vi] = T.max(C[vi], A[vi, vk])", "C[vi] = T.min_value('float32')", "changes a max .for -1: it would become 0"),
+    ("C[vi] = C[vi] * A[vi, vk]", "C[vi] = 1.0", "changes a product .for 2 and 3: 6 would become 0"),
+    ("C[vi] += A[vi, (vk + 1) % 5]", "C[vi] = 0.0", "at an index other than iters and constants"),
     ("C[vi] += D[vk] + D[0]", "C[vi] = 0.0", "accesses D at two different indices"),
 ]
 
@@ -265,7 +265,7 @@ def test_refuses_a_division(refused):
                     C[vi] = A[vi] // B[vi]
 
     sch = Schedule(Quotient)
-    refused(sch, "computes arith.floordivsi, which may not be done with the zeros", lambda: sch.pad_einsum("C", [4]))
+    refused(sch, "computes arith.floordivsi, which may trap on the zeros", lambda: sch.pad_einsum("C", [4]))
 
 
 def test_refuses_what_else_is_in_the_nest(refused):
@@ -282,7 +282,7 @@ def test_refuses_what_else_is_in_the_nest(refused):
                     D[vi] = A[vi]
 
     sch = Schedule(Two)
-    refused(sch, 'the nest of block "C" holds something else', lambda: sch.pad_einsum("C", [4]))
+    refused(sch, 'the nest of block "C" contains something else', lambda: sch.pad_einsum("C", [4]))
 
 
 def test_refuses_a_loop_that_cannot_grow(refused):
@@ -301,7 +301,7 @@ def test_refuses_a_loop_that_cannot_grow(refused):
                     D[vi] = T.if_then_else(vi < 5, C[vi], A[vi])
 
     sch = Schedule(Start)
-    refused(sch, "loop i does not run over just the domain of iter vi", lambda: sch.pad_einsum("C", [4]))
+    refused(sch, "the range of loop i is not the domain of iter vi", lambda: sch.pad_einsum("C", [4]))
 
 
 def test_refuses_a_start_other_than_0(refused):

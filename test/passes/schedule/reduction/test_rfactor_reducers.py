@@ -216,13 +216,13 @@ WRONG = [
     ("C[vi] * A[vi, vk]", "0.0", "the init of C is 0, which is not the identity of product"),
     ("T.max(C[vi], A[vi, vk])", "0.0", "not the identity of max"),
     ("T.min(C[vi], A[vi, vk])", "0.0", "not the identity of min"),
-    ("C[vi] + A[vi, vk]", "A[vi, 0]", "the init of block .* is not one constant for each of C"),
+    ("C[vi] + A[vi, vk]", "A[vi, 0]", "the init of block .* does not store one constant to each of C"),
     ("A[vi, vk] + C[vi]", "0.0", "has the old value of C on the right; write it as"),
     ("A[vi, vk] * A[vi, vk] + C[vi]", "0.0", "has the old value of C on the right"),
-    ("C[vi] - A[vi, vk]", "0.0", "is no known reduction; known are sum, product"),
-    ("C[vi] + A[vi, vk] + A[vi, 0]", "0.0", "is no known reduction"),
-    ("C[vi] + A[vi, vk] * C[vi]", "0.0", "depends on C itself"),
-    ("A[vi, vk]", "0.0", "is no known reduction"),
+    ("C[vi] - A[vi, vk]", "0.0", "is not a known reduction; known are sum, product"),
+    ("C[vi] + A[vi, vk] + A[vi, 0]", "0.0", "is not a known reduction"),
+    ("C[vi] + A[vi, vk] * C[vi]", "0.0", "depend on C itself"),
+    ("A[vi, vk]", "0.0", "is not a known reduction"),
 ]
 
 
@@ -235,13 +235,13 @@ def test_refuses_what_is_no_reduction(update, start, match, refused):
 BODIES = {
     "P[vi] = P[vi] + X[vi, vk]\nV[vi] = V[vi] + A[vi, P[vi]]": "reads P again after storing it",
     "P[vi] = P[vi] + X[vi, vk]\nP[vi] = P[vi] + X[vi, vk]\nV[vi] = V[vi] + A[vi, vk]": "is not one store for each",
-    "if A[vi, vk] > V[vi]:\n    P[vi] = vk\n    V[vi] = A[vi, vk]": "holds affine.store",
+    "if A[vi, vk] > V[vi]:\n    P[vi] = vk\n    V[vi] = A[vi, vk]": "contains affine.store",
     "p = T.Select(V[vi] > A[vi, vk], P[vi], X[vi, vk])\nv = T.Select(V[vi] > A[vi, vk], V[vi], A[vi, vk])\n"
-    "P[vi] = p\nV[vi] = v": "is no known reduction",
+    "P[vi] = p\nV[vi] = v": "is not a known reduction",
     "p = T.Select(V[vi] >= A[vi, vk], P[vi], X[vi, vk])\nv = T.Select(V[vi] >= A[vi, 0], V[vi], A[vi, vk])\n"
-    "P[vi] = p\nV[vi] = v": "is no known reduction",
+    "P[vi] = p\nV[vi] = v": "is not a known reduction",
     "p = T.Select(V[vi] >= A[vi, vk], X[vi, vk], P[vi])\nv = T.Select(V[vi] >= A[vi, vk], A[vi, vk], V[vi])\n"
-    "P[vi] = p\nV[vi] = v": "is no known reduction",
+    "P[vi] = p\nV[vi] = v": "is not a known reduction",
 }
 
 

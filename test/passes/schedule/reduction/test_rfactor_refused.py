@@ -13,7 +13,7 @@ from tir_mlir.script import tir as T
 def test_the_axis(refused, same_result):
     sch = Schedule(matmul(8, 8, 8))
     k = sch.get_loops("C")[2]
-    refused(sch, "factor_axis is 3; C has 2 dimensions, so the parts have 3: choose one of -3 to 2",
+    refused(sch, "factor_axis is 3; C has 2 dimensions, so the partial results have 3: choose one of -3 to 2",
             lambda: sch.rfactor(k, 3))  # fmt: skip
     refused(sch, "factor_axis is -4", lambda: sch.rfactor(k, -4))
     refused(sch, '"factor_axis" has wrong type', lambda: sch.rfactor(k, "0"), TypeError)  # type: ignore[arg-type]
@@ -34,7 +34,7 @@ def test_the_kind_of_loop(refused):
     sch = Schedule(matmul(8, 8, 8))
     i, j, k = sch.get_loops("C")
     fused = sch.fuse(j, k)
-    refused(sch, "drives reduce iters and the spatial iter vj", lambda: sch.rfactor(fused, 0))
+    refused(sch, "drives both reduce iters and the spatial iter vj", lambda: sch.rfactor(fused, 0))
 
 
 def test_no_reduction_block(refused):
@@ -62,7 +62,7 @@ def test_more_than_the_block_beneath(refused):
 
     sch = Schedule(Two)
     i, k = sch.get_loops("C")
-    refused(sch, 'exactly one block beneath it; loop i has "D", "C"', lambda: sch.rfactor(i, 0))
+    refused(sch, 'exactly one block under it; loop i has "D", "C"', lambda: sch.rfactor(i, 0))
     refused(sch, 'block "C" is not the first in loop i', lambda: sch.rfactor(k, 0))
 
 
@@ -83,7 +83,7 @@ def test_an_input_written_later_in_the_nest(refused):
                     A[vi + 1, 0] = C[vi]
 
     sch = Schedule(Feedback)
-    refused(sch, 'A, which block "C" reads, is also written by block "A" beneath loop i',
+    refused(sch, 'A, which block "C" reads, is also written by block "A" under loop i',
             lambda: sch.rfactor(sch.get_loops("C")[1], 0))  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def test_repetitions(refused, same_result):
         return Inside if inside else Outside
 
     sch = Schedule(repeated(True))
-    refused(sch, 'loop t repeats block "C" beneath the reduce loop k', lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+    refused(sch, 'loop t repeats block "C" under the reduce loop k', lambda: sch.rfactor(sch.get_loops("C")[1], 0))
     sch = Schedule(repeated(False))
     sch.rfactor(sch.get_loops("C")[2], 0)
     same_result(sch, repeated(False), ((8, 4), "float32"), ((8,), "float32"))
@@ -177,7 +177,7 @@ def test_bounds_that_change(refused):
                     D[vi] = C[vi]
 
     sch = Schedule(Triangle)
-    refused(sch, "the reduce loop k runs from and to values that change", lambda: sch.rfactor(sch.get_loops("C")[1], 0))
+    refused(sch, "the bounds of reduce loop k vary", lambda: sch.rfactor(sch.get_loops("C")[1], 0))
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -199,7 +199,7 @@ def test_a_guard_that_leaves_out_a_start(number, refused):
                 C[vi] = 1.0
 
     sch = Schedule(Late)
-    refused(sch, "leaves out the iteration with which the reduction starts, so no init runs for it",
+    refused(sch, "excludes the iteration with which the reduction starts, so no init runs for it",
             lambda: sch.rfactor(sch.get_loops("C")[number], 0))  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def test_conditions_in_plain_words(failing, text):
 def test_split_by_factors_that_need_not_reach(refused):
     sch = Schedule(Matmul)
     i, _, k = sch.get_loops("C")
-    refused(sch, "it holds only where k <= 16; give None", lambda: sch.split(k, [4, 4]))
+    refused(sch, "it holds only where k <= 16; pass None", lambda: sch.split(k, [4, 4]))
     refused(
         sch,
         r"a guard is needed \(unless n % 8 == 0\)",

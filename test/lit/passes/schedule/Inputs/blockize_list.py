@@ -9,7 +9,7 @@ def apart(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32"), R: T.Buffe
             v = T.axis.spatial(8, i)
             R[v] = T.float32(0)
     for i in range(8):
-        # expected-error @below {{block "Q" does not directly follow the one before; nothing may stand between them}}
+        # expected-error @below {{block "Q" does not directly follow the previous one; no other op may be between them}}
         with T.block("Q"):
             v = T.axis.spatial(8, i)
             Q[v] = T.float32(0)
@@ -26,7 +26,7 @@ def scopes(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32")):
             P[v] = T.float32(0)
     with T.block("R"):
         for i in range(8):
-            # expected-error @below {{block "Q" and block "P" do not stand under the same block}}
+            # expected-error @below {{block "Q" and block "P" are not under the same block}}
             with T.block("Q"):
                 v = T.axis.spatial(8, i)
                 Q[v] = T.float32(0)
@@ -36,7 +36,7 @@ def scopes(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32")):
 
 
 @T.prim_func
-# expected-error @below {{the blocks stand in a condition; blockize takes blocks in the body of a loop or block}}
+# expected-error @below {{the blocks are in a condition; blockize needs blocks in the body of a loop or block}}
 def condition(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32"), n: T.int32):
     if n > 3:
         for i in range(8):
@@ -55,7 +55,7 @@ def condition(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32"), n: T.i
 @T.prim_func
 def init(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "P" has an init; decompose_reduction takes it out}}
+        # expected-error @below {{block "P" has an init; apply decompose_reduction first}}
         with T.block("P"):
             v = T.axis.spatial(8, i)
             with T.init():
@@ -77,7 +77,7 @@ def reduce(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32")):
             v = T.axis.spatial(8, i)
             P[v] = T.float32(1)
     for i, k in T.grid(8, 4):
-        # expected-error @below {{block "Q" has the reduce iter vk; in a block around several blocks all iters are spatial. Blockize its nest alone first}}
+        # expected-error @below {{block "Q" has the reduce iter vk; a block around several blocks has spatial iters only. Blockize its nest alone first}}
         with T.block("Q"):
             v, vk = T.axis.remap("SR", [i, k])
             Q[v] = Q[v] + T.float32(1)
@@ -94,7 +94,7 @@ def outer_parts(P: T.Buffer((8,), "float32"), Q: T.Buffer((4, 8), "float32")):
                 v = T.axis.spatial(8, o * 2 + i)
                 P[v] = T.float32(1)
         for j in range(8):
-            # expected-error @below {{the outer parts of the iters of block "Q" (v: 4, w: 1) are not those of block "P" (v: 4), in order, kind, extent and binding}}
+            # expected-error @below {{the outer parts of the iters of block "Q" (v: 4, w: 1) differ from those of block "P" (v: 4) in order, kind, extent or binding}}
             with T.block("Q"):
                 v, w = T.axis.remap("SS", [o, j])
                 Q[v, w] = T.float32(1)

@@ -13,7 +13,7 @@ def start(A: T.Buffer((8,), "float32")):
 @T.prim_func
 def least(B: T.Buffer((6,), "float32")):
     for k in range(8):
-        # expected-error @below {{loop i ends at the least of several bounds; split needs one extent}}
+        # expected-error @below {{loop i ends at the minimum of several bounds; split needs a single one}}
         for i in range(T.min(k + 1, 6)):
             with T.block("B"):
                 vj = T.axis.opaque(6, i)
@@ -25,7 +25,7 @@ def least(B: T.Buffer((6,), "float32")):
 
 @T.prim_func
 def loose(B: T.Buffer((6,), "float32")):
-    # expected-error @below {{the factors do not divide the extent of loop i; its body holds statements outside any block, which a guard cannot protect}}
+    # expected-error @below {{the factors do not divide the extent of loop i; its body has statements outside any block, which a guard cannot protect}}
     for i in range(6):
         B[i] = T.float32(0)
 

@@ -5,7 +5,7 @@
 
 
 # INDEX: block "B" has no read region number 1; it has 1, counted from 0
-# RANK: the lambda gives 2 ranges; A has 1 dimensions
+# RANK: the lambda returns 2 ranges; A has 1 dimensions
 # ITERS: takes 2 iters; the block has 1
 # The region may leave the buffer, and be less than what is read.
 # CHECK: T.reads(A[vi - 1:vi - 1 + 2])

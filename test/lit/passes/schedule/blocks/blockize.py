@@ -3,7 +3,7 @@
 # RUN: not tir-opt %S/../Inputs/blockize_list.py --split-input-file -p 'tir-blockize{loop=P,P}' 2>&1 | FileCheck %s --check-prefix=TWICE
 
 
-# TWICE: error: {{.*}}a block is named twice
+# TWICE: error: {{.*}}a block is listed twice
 # The binding divides into a part of the outer loops and one of the inner ones.
 # CHECK-LABEL: def tiles(
 @T.prim_func
@@ -29,7 +29,7 @@ def tiles(A: T.Buffer((64, 8), "float32"), B: T.Buffer((64,), "float32")):
 
 @T.prim_func
 def two_blocks(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    # expected-error @below {{blockize needs a loop with exactly one block beneath it; loop i has 2}}
+    # expected-error @below {{blockize needs a loop with exactly one block under it; loop i has 2}}
     for i in range(8):
         with T.block("A"):
             vi = T.axis.spatial(8, i)
@@ -58,7 +58,7 @@ def mixed(A: T.Buffer((16,), "float32")):
 @T.prim_func
 def opaque(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i, k in T.grid(8, 4):
-        # expected-error @below {{block "B" has an init and the opaque iter vi, of fixed order}}
+        # expected-error @below {{block "B" has an init and the opaque iter vi, whose order is fixed}}
         with T.block("B"):
             vi = T.axis.opaque(8, i)
             vk = T.axis.reduce(4, k)
@@ -72,7 +72,7 @@ def opaque(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 
 @T.prim_func
 def more(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
-    # expected-error @below {{the body of loop i holds more than the nest of block "A"}}
+    # expected-error @below {{the body of loop i contains more than the nest of block "A"}}
     for i in range(8):
         with T.block("A"):
             vi = T.axis.spatial(8, i)
@@ -86,7 +86,7 @@ def more(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def outside(A: T.Buffer((8, 8), "float32")):
     for o in range(8):
-        # expected-error @below {{the bounds of loop i use loop o, which is outside the new block}}
+        # expected-error @below {{the bounds of loop i depend on loop o, which is outside the new block}}
         for i in range(o + 1):
             with T.block("A"):
                 vo, vi = T.axis.remap("SS", [o, i])
@@ -100,7 +100,7 @@ def outside(A: T.Buffer((8, 8), "float32")):
 def guard(A: T.Buffer((8, 8, 4), "float32"), B: T.Buffer((8, 8), "float32")):
     for o in range(8):
         for i, k in T.grid(8, 4):
-            # expected-error @below {{the guard of block "B" mixes loops in a way that is no condition on a single iter, so it cannot be told what it leaves out of a tile}}
+            # expected-error @below {{the guard of block "B" is not a condition on a single iter, so the part of a tile}}
             with T.block("B"):
                 T.where(o + i < 8)
                 vo, vi, vk = T.axis.remap("SSR", [o, i, k])
@@ -131,7 +131,7 @@ def shared_symbolic(a: T.handle):
     A = T.match_buffer(a, (n, n), "float32")
     T.assume(n <= 1)
     for i in range(n):
-        # expected-error @below {{one inner loop drives several of the iters v, w; split the symbolic loops by tile sizes}}
+        # expected-error @below {{one inner loop is bound to several of the iters v, w; split the symbolic loops by tile sizes}}
         with T.block("A"):
             v, w = T.axis.remap("SS", [i, i])
             A[v, w] = T.float32(0)
@@ -145,7 +145,7 @@ def hole(A: T.Buffer((64,), "float32")):
     for o in range(2):
         for p in range(4):
             for i in range(8):
-                # expected-error @below {{the inner loops do not take iter v through all of [0, 15): the tile has a hole at 1}}
+                # expected-error @below {{the inner loops do not cover [0, 15) of iter v: the tile has a hole at 1}}
                 with T.block("A"):
                     v = T.axis.spatial(64, p * 16 + i * 2 + o)
                     A[v] = T.float32(0)
@@ -174,7 +174,7 @@ def no_size(a: T.handle):
 def corner(A: T.Buffer((1, 1), "float32")):
     for o, p in T.grid(2, 2):
         for i in range(2):
-            # expected-error @below {{the inner loops do not take iters (v, w) through all of 2 x 2: the tile has a hole at (0, 1)}}
+            # expected-error @below {{the inner loops do not cover 2 x 2 of iters (v, w): the tile has a hole at (0, 1)}}
             with T.block("A"):
                 T.where(o * 2 + i < 1 and p * 2 + i < 1)
                 v = T.axis.opaque(1, o * 2 + i)

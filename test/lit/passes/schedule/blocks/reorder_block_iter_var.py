@@ -4,8 +4,8 @@
 
 
 # Iters and bindings change places, loops and body stay.
-# SHORT: error: {{.*}}[2, 0] is no order of the iters of block "C"; each is named once: 0: vi, 1: vj, 2: vk
-# TWICE: error: {{.*}}[2, 0, 0] is no order of the iters of block "C"
+# SHORT: error: {{.*}}[2, 0] is not a permutation of the iters of block "C": 0: vi, 1: vj, 2: vk
+# TWICE: error: {{.*}}[2, 0, 0] is not a permutation of the iters of block "C"
 # CHECK-LABEL: def matmul(
 @T.prim_func
 def matmul(A: T.Buffer((4, 8), "float32"), B: T.Buffer((8, 6), "float32"), C: T.Buffer((4, 6), "float32")):

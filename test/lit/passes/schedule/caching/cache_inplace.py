@@ -3,7 +3,7 @@
 # RUN: not tir-opt %s --split-input-file -p 'tir-cache-inplace{block=B buffer=B scope=fast}' 2>&1 | FileCheck %s --check-prefix=SCOPE
 
 
-# READ: error: {{.*}}block "B" reads A but does not write it; cache_read is for that
+# READ: error: {{.*}}block "B" reads A but does not write it; use cache_read
 # SCOPE: error: {{.*}}'fast' is not a storage scope
 # CHECK-LABEL: def rows(
 @T.prim_func

@@ -3,7 +3,7 @@
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-cache-write{block=#4 buffer=0 scope=local}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
-# INIT: error: {{.*}}block "Y" stands in an init region; name the block around it
+# INIT: error: {{.*}}block "Y" is in an init region; pass the block around it
 # NAME: error: {{.*}}block "B" writes no buffers named 'Z'; it writes 0: C
 # CHECK-LABEL: def accumulate(
 @T.prim_func
@@ -31,7 +31,7 @@ def accumulate(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
 @T.prim_func
 def no_init(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
     for i, k in T.grid(8, 4):
-        # expected-error @below {{the block reads what the buffer held before it wrote there}}
+        # expected-error @below {{at B(i=0, k=0) the block reads an element of the buffer before it writes it}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k])
             C[vi] = C[vi] + A[vi, vk]
@@ -81,7 +81,7 @@ def two_branches(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), n: 
                 Y[vi] = A[vi]
     else:
         for i in range(8):
-            # expected-error @below {{the writer and the first reader of Y stand in two branches of one condition}}
+            # expected-error @below {{the writer and the first reader of Y are in two branches of one condition}}
             with T.block("C"):
                 vi = T.axis.spatial(8, i)
                 C[vi] = Y[vi]
@@ -108,7 +108,7 @@ def written_outside(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
 def reader_ahead(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{block "C" reads Y ahead of block "B" in the same loop, and would miss what the last iteration wrote}}
+        # expected-error @below {{block "C" reads Y before block "B" in the same loop, and would miss the write of the previous iteration}}
         with T.block("C"):
             vi = T.axis.spatial(8, i)
             C[vi] = Y[vi]
@@ -137,7 +137,7 @@ def a_view_outside(A: T.Buffer((8,), "float32"), Z: T.Buffer((8,), "float32")):
     with T.block("outer"):
         Y = T.match_buffer(Z[0:8], (8,))
         for i in range(8):
-            # expected-error @below {{Z is reached through Y, a view made outside the block; cache it in the scope of that view}}
+            # expected-error @below {{Z is accessed through Y, a view made outside the block; cache it in the scope of that view}}
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 Y[vi] = A[vi]

@@ -35,7 +35,7 @@ def late(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = A[vi]
-        # expected-error @below {{A is written here after it was read in loop i; the copy would be old}}
+        # expected-error @below {{A is written here after it was read in loop i; the copy would be stale}}
         with T.block("A"):
             vi = T.axis.spatial(8, i)
             A[vi] = T.float32(0)
@@ -61,7 +61,7 @@ def triangle(A: T.Buffer((8, 8), "float32")):
 
 @T.prim_func
 def outer_scope(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
-    # expected-error @below {{loop i is not in the scope of block "B"; name a loop directly around it}}
+    # expected-error @below {{loop i is not in the scope of block "B"; pass a loop directly around it}}
     for i in range(8):
         with T.block("outer"):
             vi = T.axis.spatial(8, i)

@@ -6,10 +6,10 @@
 
 
 # DECLARED: error: {{.*}}block "B" declares X, but does not access it
-# INIT: error: {{.*}}block "Y" stands in an init region; name the block around it
+# INIT: error: {{.*}}block "Y" is in an init region; pass the block around it
 # What is written goes to a copy in the order of the iters, and back behind the loops.
 # NAME: error: {{.*}}block "B" neither reads nor writes a buffer 'Q'; it accesses A, B
-# PLACES: error: {{.*}}block "B" accesses A at different places; one place is needed
+# PLACES: error: {{.*}}block "B" accesses A at different indices; a single one is needed
 # CHECK-LABEL: def turned(
 @T.prim_func
 def turned(A: T.Buffer((4, 9), "float32"), B: T.Buffer((8, 4), "float32")):
@@ -32,7 +32,7 @@ def turned(A: T.Buffer((4, 9), "float32"), B: T.Buffer((8, 4), "float32")):
 @T.prim_func
 def before(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "B" also writes B, which a copy made before would not show; reindex what it writes: ("write", number)}}
+        # expected-error @below {{block "B" also writes B, which a copy made before would miss; reindex the write: ("write", number)}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = B[vi] + A[vi]
@@ -44,7 +44,7 @@ def before(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def overlap(A: T.Buffer((4, 3), "float32"), B: T.Buffer((6,), "float32")):
     for i, j in T.grid(4, 3):
-        # expected-error @below {{B(vi=0, vj=1) and B(vi=1, vj=0) both access B[1], but would have two cells}}
+        # expected-error @below {{B(vi=0, vj=1) and B(vi=1, vj=0) both access B[1], but would use two elements of the cache}}
         with T.block("B"):
             vi = T.axis.opaque(4, i)
             vj = T.axis.opaque(3, j)
@@ -56,7 +56,7 @@ def overlap(A: T.Buffer((4, 3), "float32"), B: T.Buffer((6,), "float32")):
 
 @T.prim_func
 def two_in_a_loop(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    # expected-error @below {{loop i holds more than block "B"; the copy stands around all its loops, which must hold nothing else}}
+    # expected-error @below {{loop i contains more than block "B"; the copy is placed outside all its loops, which must contain nothing else}}
     for i in range(8):
         with T.block("B"):
             vi = T.axis.spatial(8, i)
@@ -85,7 +85,7 @@ def inner_loop(B: T.Buffer((8, 4), "float32")):
 @T.prim_func
 def scattered(P: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{B is reached by memref.store, at indices that are not affine or through a pointer or view; only plain accesses at affine indices can be turned to another place}}
+        # expected-error @below {{B is accessed by memref.store, at a non-affine index or through a pointer or view; only plain accesses at affine indices can be redirected}}
         with T.block("B"):
             vi = T.axis.reduce(8, i)
             B[T.max(T.min(P[vi], 7), 0)] = T.float32(1)
@@ -96,7 +96,7 @@ def scattered(P: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
 
 @T.prim_func
 def blocks_inside(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    # expected-error @below {{block "B" holds block "inner"; only a block without blocks inside will do}}
+    # expected-error @below {{block "B" contains block "inner"; it must not contain blocks}}
     with T.block("B"):
         for i in range(8):
             with T.block("inner"):

@@ -10,11 +10,11 @@
 
 # SCOPE: error: {{.*}}'fast' is not a storage scope
 # ARITY: error: {{.*}}takes 1 indices; there are 2
-# ITERS: error: {{.*}}the index of A uses the iters (vi, vj), the map lambda i, j: (i, i) uses (vi); they must be the same
-# CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share a cell, but are at
+# ITERS: error: {{.*}}the index of A uses the iters (vi, vj), but the map lambda i, j: (i, i) uses (vi); they must be the same
+# CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share an element of the cache, but access
 # BELOW: error: {{.*}}an index is not below 0
 # HUGE: error: {{.*}}the result would break the rule 'sizes': A_shared of 12884901889 x 30064771073 has more elements than 64 bits can count
-# NUMBER: error: {{.*}}block "B" has no number 7 among what it reads; it reads 0: A
+# NUMBER: error: {{.*}}block "B" has no buffer number 7 among those it reads; it reads 0: A
 # CHECK-LABEL: def packed(
 @T.prim_func
 def packed(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 8), "float32")):

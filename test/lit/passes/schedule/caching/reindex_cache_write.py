@@ -9,10 +9,10 @@
 
 # SCOPE: error: {{.*}}'fast' is not a storage scope
 # ARITY: error: {{.*}}takes 1 indices; there are 2
-# ITERS: error: {{.*}}the index of B uses the iters (vi, vj), the map lambda i, j: (i, i) uses (vi); they must be the same
-# CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share a cell, but are at
+# ITERS: error: {{.*}}the index of B uses the iters (vi, vj), but the map lambda i, j: (i, i) uses (vi); they must be the same
+# CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share an element of the cache, but access
 # BELOW: error: {{.*}}an index is not below 0
-# NUMBER: error: {{.*}}block "B" has no number 7 among what it writes; it writes 0: B
+# NUMBER: error: {{.*}}block "B" has no buffer number 7 among those it writes; it writes 0: B
 # CHECK-LABEL: def packed(
 @T.prim_func
 def packed(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 8), "float32")):
@@ -33,7 +33,7 @@ def packed(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 8), "float32")):
 @T.prim_func
 def before(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
     for i, j in T.grid(4, 8):
-        # expected-error @below {{at B(i=0, j=0) the block reads what the buffer held before it wrote there; a cache would be empty: the block needs an init or a first write}}
+        # expected-error @below {{at B(i=0, j=0) the block reads an element of the buffer before it writes it; in a cache it would be uninitialized: the block needs an init or a first write}}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = A[vi, vj] + B[vi, vj]
@@ -45,7 +45,7 @@ def before(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
 @T.prim_func
 def two_cells(A: T.Buffer((4, 8), "float32"), B: T.Buffer((11,), "float32")):
     for i, j in T.grid(4, 8):
-        # expected-error @below {{B(vi=0, vj=1) and B(vi=1, vj=0) both access B[1], but would have two cells}}
+        # expected-error @below {{B(vi=0, vj=1) and B(vi=1, vj=0) both access B[1], but would use two elements of the cache}}
         with T.block("B"):
             vi = T.axis.opaque(4, i)
             vj = T.axis.opaque(8, j)

@@ -47,7 +47,7 @@ def read_after(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
 
 @T.prim_func
 def holes(B: T.Buffer((8, 16), "float32")):
-    # expected-error @below {{what is written in an iteration of loop i is no box: B_local[0, 1] is left out}}
+    # expected-error @below {{the elements written in an iteration of loop i are not a box: B_local[0, 1] is left out}}
     for i, j in T.grid(8, 8):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
@@ -59,7 +59,7 @@ def holes(B: T.Buffer((8, 16), "float32")):
 
 @T.prim_func
 def before(B: T.Buffer((8, 4), "float32")):
-    # expected-error @below {{B(i=0, j=0) reads what the buffer held before; the copy would be empty there}}
+    # expected-error @below {{B(i=0, j=0) reads the earlier contents of the buffer, which the copy does not have; cache_inplace copies in the earlier contents}}
     for i, j in T.grid(8, 4):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
@@ -72,7 +72,7 @@ def before(B: T.Buffer((8, 4), "float32")):
 @T.prim_func
 def elsewhere(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for x in range(8):
-        # expected-error @below {{B is written here and read beneath loop i, where the copy does not have that value; use cache_read and cache_write, or a loop around both}}
+        # expected-error @below {{B is written here and read under loop i, where the copy lacks that value; use cache_read and cache_write, or a loop around both}}
         with T.block("init"):
             vx = T.axis.spatial(8, x)
             B[vx] = T.float32(0)
@@ -87,7 +87,7 @@ def elsewhere(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 
 @T.prim_func
 def outer_scope(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
-    # expected-error @below {{loop i is not in the scope of block "B"; name a loop directly around it}}
+    # expected-error @below {{loop i is not in the scope of block "B"; pass a loop directly around it}}
     for i in range(8):
         with T.block("outer"):
             vi = T.axis.spatial(8, i)

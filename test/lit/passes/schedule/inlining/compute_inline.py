@@ -2,7 +2,7 @@
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-compute-inline{block=#4}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
-# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can be inlined
+# INIT: error: {{.*}}block "Y" is in an init region; only blocks of a body can be inlined
 # CHECK-LABEL: def shifted(
 @T.prim_func
 def shifted(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
@@ -26,7 +26,7 @@ def shifted(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "Y" computes Y, which is not allocated in its scope: others see it, so it must be computed}}
+        # expected-error @below {{block "Y" computes Y, which is visible outside its scope, so it must be computed}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
@@ -67,7 +67,7 @@ def overwritten(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i in range(8):
-        # expected-error @below {{A is written between block "Y", which reads it, and block "B": computed there, Y would differ}}
+        # expected-error @below {{A is written between block "Y", which reads it, and block "B": inlined, Y would differ}}
         with T.block("A"):
             vi = T.axis.spatial(8, i)
             A[vi] = T.float32(0)
@@ -90,7 +90,7 @@ def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")
                 Y[vi] = A[vi]
     else:
         for i in range(8):
-            # expected-error @below {{block "B" does not run after block "Y" in each iteration of the loops around both}}
+            # expected-error @below {{block "B" does not run after block "Y" in each iteration of their common loops}}
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = Y[vi]
@@ -106,7 +106,7 @@ def other_iterations(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"))
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
-        # expected-error @below {{block "B" reads Y[0], which block "Y" has not computed in the same iteration of the loops around both}}
+        # expected-error @below {{block "B" reads Y[0], which block "Y" has not computed in the same iteration of their common loops}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = Y[0]
@@ -123,7 +123,7 @@ def gathered(A: T.Buffer((9,), "float32"), X: T.Buffer((8,), "int32"), B: T.Buff
             vi = T.axis.spatial(9, i)
             Y[8 - vi] = A[vi]
     for i in range(8):
-        # expected-error @below {{block "B" reads Y at an index that is not affine, which cannot be solved for the iters of block "Y"}}
+        # expected-error @below {{block "B" reads Y at a non-affine index, which cannot be solved for the iters of block "Y"}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = Y[X[vi]]
@@ -140,7 +140,7 @@ def a_view(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i in range(2):
-        # expected-error @below {{Y is used as a whole by memref.subview, not loaded element by element; it must stay a buffer}}
+        # expected-error @below {{Y is used as a whole by memref.subview, not loaded by element; it must stay a buffer}}
         with T.block("B"):
             vi = T.axis.spatial(2, i)
             V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,))
@@ -172,7 +172,7 @@ def two_stores(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 def a_call(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{block "Y" holds func.call, which inlining would move or repeat; its body must be one store of a pure value}}
+        # expected-error @below {{block "Y" contains func.call, which inlining would move or duplicate; its body must be one store of a pure value}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             T.evaluate(T.call_extern("int32", "log", 3))
@@ -190,7 +190,7 @@ def a_call(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 def through_a_view(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{block "Y" stores through a view, which inlining does not follow}}
+        # expected-error @below {{block "Y" stores through a view, which inlining does not support}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             V = T.match_buffer(Y[vi:vi + 1], (1,), offset_factor=1)
@@ -208,7 +208,7 @@ def through_a_view(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 def the_only_one(A: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{block "Y" is the only one in its scope; without it nothing is left}}
+        # expected-error @below {{block "Y" is the only one in its scope; nothing would be left without it}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
@@ -222,7 +222,7 @@ def a_value(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buf
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
         x = X[i]
-        # expected-error @below {{block "Y" uses a value of affine.load that is not known where it would be inlined; compute it inside the block}}
+        # expected-error @below {{block "Y" uses a value of affine.load that is not visible where it would be inlined; compute it inside the block}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi] * x
@@ -243,7 +243,7 @@ def a_condition_by_a_gather(A: T.Buffer((9,), "float32"), X: T.Buffer((8,), "int
             vi = T.axis.spatial(9, i)
             Y[vi] = T.if_then_else(vi > 2, A[vi], T.float32(0))
     for i in range(8):
-        # expected-error @below {{a condition in the inlined block (affine.if) would depend on an index that is not affine}}
+        # expected-error @below {{a condition in the inlined block (affine.if) would depend on a non-affine index}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = Y[X[vi]]
@@ -259,7 +259,7 @@ def mixed(A: T.Buffer((2, 8), "float32"), B: T.Buffer((2, 8), "float32")):
             vo = T.axis.spatial(2, o)
             Y = T.alloc_buffer((16,), "float32")
             for i in range(8):
-                # expected-error @below {{the index of block "Y" mixes its iters with those of a block around it in a way that cannot be solved}}
+                # expected-error @below {{the index of block "Y" mixes its iters with those of an enclosing block in a way that cannot be solved}}
                 with T.block("Y"):
                     vi = T.axis.spatial(8, i)
                     Y[(vi + vo * 8 + 4) % 16] = A[vo, vi]

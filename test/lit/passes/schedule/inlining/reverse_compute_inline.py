@@ -4,7 +4,7 @@
 
 
 # ALLOC: error: {{.*}}B is allocated after block "Y"
-# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can be merged
+# INIT: error: {{.*}}block "Y" is in an init region; only blocks of a body can be merged
 # CHECK-LABEL: def transposed(
 @T.prim_func
 def transposed(A: T.Buffer((4, 8), "float32"), B: T.Buffer((8, 4), "float32")):
@@ -88,7 +88,7 @@ def several_writers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "Y" computes Y, which is not allocated in its scope: others see it, so it must be stored}}
+        # expected-error @below {{block "Y" computes Y, which is visible outside its scope, so it must be stored}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
@@ -131,7 +131,7 @@ def guard(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i in range(9):
-        # expected-error @below {{block "B" has a guard (T.where); the merged block would lose it: split so that it divides}}
+        # expected-error @below {{block "B" has a guard (T.where), which the merged block would lose: split by factors that divide the extent}}
         with T.block("B"):
             T.where(i < 8)
             vi = T.axis.spatial(8, i)
@@ -168,7 +168,7 @@ def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")
                 Y[vi] = A[vi]
     else:
         for i in range(8):
-            # expected-error @below {{block "B" does not run after block "Y" in each iteration of the loops around both}}
+            # expected-error @below {{block "B" does not run after block "Y" in each iteration of their common loops}}
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = Y[vi]
@@ -185,7 +185,7 @@ def result_used(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i in range(8):
-        # expected-error @below {{B, which block "B" writes, is used between block "Y" and it; written earlier, it would not be the same}}
+        # expected-error @below {{B, which block "B" writes, is used between block "Y" and it; writing it earlier would change that}}
         with T.block("X"):
             vi = T.axis.spatial(8, i)
             X[vi] = B[vi]
@@ -206,7 +206,7 @@ def shared(A: T.Buffer((8,), "float32"), B: T.Buffer((8, 8), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i, j in T.grid(8, 8):
-        # expected-error @below {{two iterations of block "B" touch the same element: its index cannot be solved for its iters}}
+        # expected-error @below {{two iterations of block "B" access the same element: its index cannot be solved for its iters}}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = Y[vi]
@@ -224,7 +224,7 @@ def condition(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), X: T.B
             Y[vi] = A[vi]
     if X[0] > T.float32(0):
         for i in range(8):
-            # expected-error @below {{a condition around the blocks is beyond what can be decided}}
+            # expected-error @below {{a condition around the blocks is too complex to decide}}
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = Y[vi]
@@ -241,7 +241,7 @@ def no_simple_guard(A: T.Buffer((16,), "float32"), B: T.Buffer((5,), "float32"))
             vi = T.axis.spatial(16, i)
             Y[vi] = A[vi]
     for i in range(5):
-        # expected-error @below {{the part that is used has no simple guard on the producer's iters}}
+        # expected-error @below {{the part that is read has no simple guard on the producer's iters}}
         with T.block("B"):
             vi = T.axis.spatial(5, i)
             B[vi] = Y[vi * 3 + vi // 2 - vi // 3]
@@ -257,7 +257,7 @@ def other_iterations(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"))
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
-        # expected-error @below {{block "B" needs Y[7], which block "Y" has not computed in the same iteration of the loops around both}}
+        # expected-error @below {{block "B" needs Y[7], which block "Y" has not computed in the same iteration of their common loops}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = Y[7 - vi]
@@ -294,7 +294,7 @@ def extra(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
                 vi, vj = T.axis.remap("SS", [i, j])
                 Y[vi, vj] = A[vi, vj]
         for i, j in T.grid(4, 4):
-            # expected-error @below {{block "Y" also computes Y[4, 0], which block "B" does not read in the same iteration of the loops around both; no guard on its iters tells them apart}}
+            # expected-error @below {{block "Y" also computes Y[4, 0], which block "B" does not read in the same iteration of their common loops; no guard on its iters separates the two}}
             with T.block("B"):
                 vi = T.axis.spatial(8, o * 4 + i)
                 vj = T.axis.spatial(4, j)

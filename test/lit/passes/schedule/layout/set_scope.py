@@ -2,7 +2,7 @@
 # RUN: not tir-opt %S/../Inputs/whole_buffer.mlir -p 'tir-set-scope{block=Y buffer=0 scope=shared}' 2>&1 | FileCheck %s --check-prefix=WHOLE
 
 
-# WHOLE: error: {{.*}}the buffer is handed as a whole to @sink, whose signature fixes its scope; pass an access pointer instead
+# WHOLE: error: {{.*}}the whole buffer is passed to @sink, whose signature fixes its scope; pass an access pointer instead
 # Everywhere at once: the allocation, and the types of all that use it.
 # CHECK-LABEL: func.func @allocated
 # CHECK: memref.alloc() {{.*}}tir.name = "Y_shared"{{.*}} : memref<8xf32, "shared">
@@ -27,7 +27,7 @@ def allocated(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def parameter(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{C is a parameter of the function, its memory is the caller's; cache_write it and set the scope of the copy}}
+        # expected-error @below {{C is a parameter of the function, whose memory belongs to the caller; cache_write it and set the scope of the copy}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             C[vi] = A[vi]

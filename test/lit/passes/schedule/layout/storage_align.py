@@ -6,10 +6,10 @@
 # RUN: tir-opt %S/../Inputs/storage_align_refused.py --split-input-file --verify-diagnostics -p 'tir-storage-align{block=Y buffer_index=0 axis=0 factor=4 offset=1}'
 
 
-# PARAM: B is a parameter of the function, its strides are given
-# AXIS: axis 2 of Y does not lie in [-2, 2)
+# PARAM: B is a parameter of the function, whose strides the caller chooses
+# AXIS: axis 2 of Y is not in [-2, 2)
 # FACTOR: the factor 0 is not positive
-# INDEX: block "Y" has no number 1 among what it writes
+# INDEX: block "Y" has no buffer number 1 among those it writes
 # A second wish for an axis takes the place of the first; axes count from the front.
 # CHECK: with T.block("Y"):
 # CHECK: T.block_attr({"buffer_dim_align": {{\[\[}}0, 0, 16, 3], [0, 1, 4, 0]]})

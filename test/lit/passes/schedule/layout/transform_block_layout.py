@@ -8,11 +8,11 @@
 # RUN: not tir-opt %S/../Inputs/mixed_kinds.py -p 'tir-transform-block-layout{block=B index_map="lambda i, j: i * 8 + j"}' 2>&1 | FileCheck %s --check-prefix=KINDS
 
 
-# NOTHING: error: {{.*}}gives no index; a block keeps at least one iter
-# KINDS: error: {{.*}}the new iter i * 8 + j mixes kinds: vi is spatial, vj is reduce; a new iter is made of iters of one kind
+# NOTHING: error: {{.*}}has no results; a block needs at least one iter
+# KINDS: error: {{.*}}the new iter i * 8 + j mixes kinds: vi is spatial, vj is reduce; a new iter must depend on iters of one kind
 # Loops and iters are those of the map; the body finds its old iters in them.
-# TWO: error: {{.*}}takes two iterations of block "B" to one place: (0, 1) and (1, 0) both go to (1,)
-# HOLES: error: {{.*}}leaves places over, where axis0 == 1 and axis1 >= 2; a block runs over a box
+# TWO: error: {{.*}}maps two iterations of block "B" to the same point: (0, 1) and (1, 0) both go to (1,)
+# HOLES: error: {{.*}}leaves points without an iteration, where axis0 == 1 and axis1 >= 2; a block runs over a box
 # BELOW: error: {{.*}}takes (0, 0) to (-1, 0): an index is not below 0
 # ARITY: error: {{.*}}takes 1 indices; there are 2
 # CHECK-LABEL: def spatial(
@@ -55,7 +55,7 @@ def summed(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6,), "float32")):
 def guarded(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32")):
     T_ = T.alloc_buffer((6, 8), "float32")
     for i, j in T.grid(6, 8):
-        # expected-error @below {{block "B" has a guard (T.where); its iterations are no box}}
+        # expected-error @below {{block "B" has a guard (T.where); its iterations are not a box}}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             T.where(i + j < 9)
@@ -94,7 +94,7 @@ def other_binding(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32")
 @T.prim_func
 def not_alone(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32"), C: T.Buffer((6, 8), "float32")):
     for i in range(6):
-        # expected-error @below {{the body of loop j holds more than the nest of block "B"}}
+        # expected-error @below {{the body of loop j contains more than the nest of block "B"}}
         for j in range(8):
             with T.block("B"):
                 vi, vj = T.axis.remap("SS", [i, j])
@@ -109,7 +109,7 @@ def not_alone(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32"), C:
 
 @T.prim_func
 def annotated(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32")):
-    # expected-error @below {{loop i carries annotations ['x']}}
+    # expected-error @below {{loop i has annotations ['x']}}
     for i in T.serial(6, annotations={"x": 1}):
         for j in range(8):
             with T.block("B"):

@@ -12,18 +12,18 @@
 # RUN: not tir-opt %S/../Inputs/small_types.py --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // 4, i % 4)" pad_value="lambda a: a"}' 2>&1 | FileCheck %s --check-prefix=RANK
 
 
-# BOOL: error: {{.*}}B holds bool; lambda i0, i1: 3 as the value of its padding is none
-# FLOAT: error: {{.*}}B holds int8; 2.5 as the value of its padding is a float
-# LARGE: error: {{.*}}300 as the value of padding does not fit int8, which B holds
-# RANK: error: {{.*}}the value of padding: the map lambda a: a takes 1 indices; there are 2
+# BOOL: error: {{.*}}B has type bool; lambda i0, i1: 3 as its padding value is not a bool
+# FLOAT: error: {{.*}}B has type int8; 2.5 as its padding value is a float
+# LARGE: error: {{.*}}300 as the padding value does not fit int8, the type of B
+# RANK: error: {{.*}}the padding value: the map lambda a: a takes 1 indices; there are 2
 # The producer sweeps the new shape and writes the padding; readers follow, simplified under their ranges.
-# HOLES: error: {{.*}}leaves places of the new B without an element: where axis0 == 3 and axis1 >= 2; give a pad_value for them
-# TWO: error: {{.*}}takes two elements of B to one place: (0,) and (1,) both go to (0,)
+# HOLES: error: {{.*}}leaves padding in the new B: where axis0 == 3 and axis1 >= 2; pass a pad_value for it
+# TWO: error: {{.*}}maps two elements of B to the same index: (0,) and (1,) both go to (0,)
 # BELOW: error: {{.*}}takes (0,) to (-1,): an index is not below 0
 # ARITY: error: {{.*}}takes 2 indices; there are 1
 # AFFINE: error: {{.*}}i * i: a product of two variables is not affine
 # NAME: error: {{.*}}block "B" neither reads nor writes a buffer 'D'; it accesses A, B
-# VALUE: error: {{.*}}the value of padding is one expression; lambda a, b: (a, b) gives 2
+# VALUE: error: {{.*}}the padding value is one expression; lambda a, b: (a, b) gives 2
 # CHECK-LABEL: def swept(
 @T.prim_func
 def swept(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
@@ -121,7 +121,7 @@ def gathered(B: T.Buffer((16,), "float32"), P: T.Buffer((4,), "int32"), C: T.Buf
 @T.prim_func
 def seen_as_a_region(B: T.Buffer((16,), "float32")):
     for i in range(4):
-        # expected-error @below {{M is a region of B (T.match_buffer), which another layout would take apart}}
+        # expected-error @below {{M is a region of B (T.match_buffer), which would not be contiguous in another layout}}
         with T.block("B"):
             vi = T.axis.spatial(4, i)
             M = T.match_buffer(B[vi * 4 : vi * 4 + 4], (4,), offset_factor=1)
@@ -134,7 +134,7 @@ def seen_as_a_region(B: T.Buffer((16,), "float32")):
 
 @T.prim_func
 def pointed_at(B: T.Buffer((16,), "float32")):
-    # expected-error @below {{B is not only loaded and stored: a pointer into it relies on its layout}}
+    # expected-error @below {{B is not only loaded and stored: a pointer into it depends on its layout}}
     with T.block("B"):
         T.reads(B[0:16])
         T.writes(B[0:16])
@@ -145,7 +145,7 @@ def pointed_at(B: T.Buffer((16,), "float32")):
 
 
 @T.prim_func
-# expected-error @below {{n is known from the extent of B alone, and its new extents do not tell it}}
+# expected-error @below {{n is known from the extent of B alone, and its new extents do not determine it}}
 def only_size(b: T.handle):
     n = T.int32()
     B = T.match_buffer(b, (n,), "float32")
@@ -159,7 +159,7 @@ def only_size(b: T.handle):
 
 
 @T.prim_func
-# expected-error @below {{the strides of B are given by its caller; only row-major buffers change their layout}}
+# expected-error @below {{the strides of B are given by its caller; only the layout of row-major buffers can change}}
 def strided(b: T.handle):
     s = T.int32()
     B = T.match_buffer(b, (16,), "float32", strides=(s,))

@@ -4,7 +4,7 @@
 # RUN: tir-opt %S/../Inputs/unsafe_set_dtype_refused.py --split-input-file --verify-diagnostics -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float16}'
 
 
-# PARAM: B is a parameter of the function, its type is the caller's
+# PARAM: B is a parameter of the function, whose type the caller chooses
 # DTYPE: dtype "float8" is not supported
 # CHECK: Y = T.alloc_buffer((16,), "float16")
 # CHECK: Y[vi] = T.Cast("float16", A[vi] + T.float32(1.0))

@@ -2,7 +2,7 @@
 # RUN: not tir-opt %s -p 'tir-bind{loop=i thread_axis=threadIdx.w}' --split-input-file 2>&1 | FileCheck %s --check-prefix=AXIS
 
 
-# AXIS: error: {{.*}}"threadIdx.w" is no thread axis; use one of blockIdx.x
+# AXIS: error: {{.*}}"threadIdx.w" is not a thread axis; use one of blockIdx.x
 # CHECK-LABEL: def threads(
 @T.prim_func
 def threads(A: T.Buffer((8,), "float32")):

@@ -39,7 +39,7 @@ def symbolic_inside(a: T.handle):
     n = T.int32()
     A = T.match_buffer(a, (8, n), "float32")
     for i in range(8):
-        # expected-error @below {{loop j has a symbolic extent, and the loop variables would be quotients and remainders by it, which are not affine}}
+        # expected-error @below {{loop j has a symbolic extent, and quotients and remainders by it are not affine}}
         for j in range(n):
             with T.block("A"):
                 vi, vj = T.axis.remap("SS", [i, j])
@@ -51,7 +51,7 @@ def symbolic_inside(a: T.handle):
 
 @T.prim_func
 def more_in_it(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
-    # expected-error @below {{the body of loop i holds more than loop j}}
+    # expected-error @below {{the body of loop i contains more than loop j}}
     for i in range(4):
         for j in range(8):
             with T.block("A"):
@@ -68,7 +68,7 @@ def more_in_it(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
 @T.prim_func
 def wrong_order(A: T.Buffer((4, 8), "float32")):
     for j in range(8):
-        # expected-error @above {{give the loops outer to inner, without gaps}}
+        # expected-error @above {{loop j is not directly inside loop i}}
         for i in range(4):
             with T.block("A"):
                 vi, vj = T.axis.remap("SS", [i, j])
@@ -81,7 +81,7 @@ def wrong_order(A: T.Buffer((4, 8), "float32")):
 @T.prim_func
 def triangle(A: T.Buffer((8, 8), "float32")):
     for i in range(8):
-        # expected-error @below {{the extent of loop j uses a loop that it would be fused with}}
+        # expected-error @below {{the extent of loop j depends on a loop that it would be fused with}}
         for j in range(i + 1):
             with T.block("A"):
                 T.reads()
@@ -109,7 +109,7 @@ def start(A: T.Buffer((8, 8), "float32")):
 @T.prim_func
 def least(B: T.Buffer((6,), "float32")):
     for i in range(8):
-        # expected-error @below {{loop j ends at the least of several bounds; fuse needs one extent}}
+        # expected-error @below {{loop j ends at the minimum of several bounds; fuse needs a single one}}
         for j in range(T.min(i + 1, 6)):
             with T.block("B"):
                 vj = T.axis.opaque(6, j)

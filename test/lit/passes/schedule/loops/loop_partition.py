@@ -8,7 +8,7 @@
 # EMPTY: loop_partition needs the length of at least one segment
 # NONES: one segment can take the rest of the range; 2 of
 # ZERO: the length 0 of a segment is not positive
-# ALL: take 16 of the 16 iterations of loop j; some must be left
+# ALL: take 16 of the 16 iterations of loop j; at least one must be left
 # Iters bound to the loop itself are narrowed, regions of plain iters cover their domains.
 # CHECK-LABEL: def segments(
 @T.prim_func
@@ -56,7 +56,7 @@ def part_of_a_binding(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32
 @T.prim_func
 def a_sum(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4,), "float32")):
     for i, j in T.grid(4, 16):
-        # expected-error @below {{iter vj of block "B" sums over loop j, and each segment would start the sum anew}}
+        # expected-error @below {{iter vj of block "B" reduces over loop j, and each segment would restart the reduction}}
         with T.block("B"):
             vi, vj = T.axis.remap("SR", [i, j])
             with T.init():
@@ -83,7 +83,7 @@ def symbolic(a: T.handle):
 
 @T.prim_func
 def annotated(A: T.Buffer((16,), "float32")):
-    # expected-error @below {{loop j carries annotations ['x'], which loop_partition would lose}}
+    # expected-error @below {{loop j has annotations ['x'], which loop_partition would drop}}
     for j in T.serial(16, annotations={"x": 1}):
         with T.block("A"):
             v = T.axis.spatial(16, j)
@@ -95,7 +95,7 @@ def annotated(A: T.Buffer((16,), "float32")):
 
 @T.prim_func
 def no_block(A: T.Buffer((16,), "float32")):
-    # expected-error @below {{loop j holds no block; loop_partition names the segments after one}}
+    # expected-error @below {{loop j contains no block; loop_partition names the segments after one}}
     for j in range(16):
         A[j] = T.float32(0)
 
@@ -105,7 +105,7 @@ def no_block(A: T.Buffer((16,), "float32")):
 
 @T.prim_func
 def beside(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
-    # expected-error @below {{B is accessed in loop j outside any block of it, and the blocks that hold the}}
+    # expected-error @below {{B is accessed in loop j outside any block, and the blocks that hold the}}
     for j in range(16):
         B[j] = T.float32(0)
         with T.block("A"):

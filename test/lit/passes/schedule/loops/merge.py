@@ -3,8 +3,8 @@
 # RUN: not tir-opt %s --split-input-file -p 'tir-merge{loops=j,j}' 2>&1 | FileCheck %s --check-prefix=TWICE
 
 
-# TWICE: error: {{.*}}a loop is named twice; merge takes different loops
-# ALONE: merge takes two loops or more, not 1
+# TWICE: error: {{.*}}a loop is passed twice; merge needs distinct loops
+# ALONE: merge needs at least two loops, not 1
 # Both nests from what holds them down to the loops become one; kinds are lost.
 # CHECK-LABEL: def side_by_side(
 @T.prim_func
@@ -52,7 +52,7 @@ def crossing(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Bu
             vj = T.axis.spatial(8, j)
             B[vj] = A[vj]
     for k in range(8):
-        # expected-error @below {{would move to after what stands between it and the last one}}
+        # expected-error @below {{the nest of loop j would move to after the ops between it and the last one}}
         with T.block("D"):
             vk = T.axis.opaque(8, k)
             A[vk] = B[vk]
@@ -71,7 +71,7 @@ def other_extent(B: T.Buffer((8,), "float32"), C: T.Buffer((7,), "float32")):
         with T.block("B"):
             vj = T.axis.spatial(8, j)
             B[vj] = T.float32(0)
-    # expected-error @below {{loop l runs 7 times, loop j 8 times; merge wants them equal}}
+    # expected-error @below {{loop l runs 7 times, loop j 8 times; merge needs equal extents}}
     for l in range(7):
         with T.block("C"):
             vl = T.axis.spatial(7, l)
@@ -88,7 +88,7 @@ def other_depth(B: T.Buffer((8,), "float32"), C: T.Buffer((8, 8), "float32")):
             vj = T.axis.spatial(8, j)
             B[vj] = T.float32(0)
     for k in range(8):
-        # expected-error @below {{loop l is 2 deep below what it shares with loop j, which is 1 deep}}
+        # expected-error @below {{loop l is 2 deep below its common ancestor with loop j, which is 1 deep}}
         for l in range(8):
             with T.block("C"):
                 vk, vl = T.axis.remap("SS", [k, l])
@@ -105,7 +105,7 @@ def more_in_it(B: T.Buffer((8, 8), "float32"), C: T.Buffer((8, 8), "float32"), D
             with T.block("B"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = T.float32(0)
-    # expected-error @below {{the body of loop k holds more than loop l}}
+    # expected-error @below {{the body of loop k contains more than loop l}}
     for k in range(8):
         for l in range(8):
             with T.block("C"):
@@ -154,7 +154,7 @@ def start(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
 @T.prim_func
 def least(B: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
     for i in range(8):
-        # expected-error @below {{loop j ends at the least of several bounds; merge needs one extent}}
+        # expected-error @below {{loop j ends at the minimum of several bounds; merge needs a single one}}
         for j in range(T.min(i + 1, 6)):
             with T.block("B"):
                 vj = T.axis.opaque(6, j)
@@ -171,7 +171,7 @@ def least(B: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
 @T.prim_func
 def in_a_condition(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), n: T.int32):
     if n > 3:
-        # expected-error @below {{between loop j and what it shares with the others stands a condition; merge loops only}}
+        # expected-error @below {{there is a condition between loop j and the common ancestor of the loops; merge needs loops only}}
         for j in range(8):
             with T.block("B"):
                 vj = T.axis.spatial(8, j)
@@ -188,7 +188,7 @@ def in_a_condition(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), n
 @T.prim_func
 def in_a_block(B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     with T.block("outer"):
-        # expected-error @below {{between loop j and what it shares with the others stands a block; merge loops only}}
+        # expected-error @below {{there is a block between loop j and the common ancestor of the loops; merge needs loops only}}
         for j in range(8):
             with T.block("B"):
                 vj = T.axis.spatial(8, j)

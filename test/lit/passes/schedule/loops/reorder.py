@@ -51,7 +51,7 @@ def recurrence(A: T.Buffer((8, 8), "float32")):
 @T.prim_func
 def triangle(A: T.Buffer((8, 8), "float32")):
     for i in range(8):
-        # expected-error @below {{the bounds of loop j use i, which would come inside it}}
+        # expected-error @below {{the bounds of loop j depend on i, which would move inside it}}
         for j in range(i + 1):
             with T.block("A"):
                 T.reads()
@@ -81,7 +81,7 @@ def two_paths(A: T.Buffer((4,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def opaque(A: T.Buffer((4, 8), "float32")):
     for i, j in T.grid(4, 8):
-        # expected-error @below {{has the opaque iter vj, whose order is not known to be free}}
+        # expected-error @below {{block "A" has the opaque iter vj, whose order must be kept}}
         with T.block("A"):
             vi = T.axis.spatial(4, i)
             vj = T.axis.opaque(8, j)
@@ -96,7 +96,7 @@ def another_block(A: T.Buffer((8, 4), "float32")):
     for i in range(8):
         with T.block("outer"):
             vi = T.axis.spatial(8, i)
-            # expected-error @below {{loops i and j are not on one path of loops of the same block}}
+            # expected-error @below {{loops i and j are not nested in one another under one block}}
             for j in range(4):
                 with T.block("A"):
                     vj = T.axis.spatial(4, j)
@@ -108,7 +108,7 @@ def another_block(A: T.Buffer((8, 4), "float32")):
 
 @T.prim_func
 def more_between(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
-    # expected-error @below {{the body of loop i holds more than loop j, so the two are not a perfect nest}}
+    # expected-error @below {{the body of loop i contains more than loop j, so the two are not a perfect nest}}
     for i in range(8):
         for j in range(4):
             with T.block("A"):

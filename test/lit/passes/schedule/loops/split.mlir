@@ -14,7 +14,7 @@
 // EMPTY: error: {{.*}}split needs at least one factor
 // LARGE: error: {{.*}}multiply to 18446744073709551616, which does not fit an index (64 bits)
 // GUARD: error: {{.*}}the factors [4, None] do not divide the extent of loop i, so a guard is needed; drop disable_predication
-// REACH: error: {{.*}}loop i has a symbolic extent that 32 iterations need not reach
+// REACH: error: {{.*}}loop i has a symbolic extent that 32 iterations may not cover
 // CHECK-LABEL: func.func @exact
 func.func @exact(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
   %c = arith.constant 1.0 : f32

@@ -2,7 +2,7 @@
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-compute-at{block=#4 loop=#5}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
-# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can move
+# INIT: error: {{.*}}block "Y" is in an init region; only blocks of a body can move
 # Just what the consumer needs in one iteration.
 # CHECK-LABEL: def stencil(
 @T.prim_func
@@ -30,7 +30,7 @@ def stencil(A: T.Buffer((66,), "float32"), B: T.Buffer((4, 16), "float32")):
 @T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for k in range(8):
-        # expected-error @below {{block "Y" writes Y, which lives outside its scope}}
+        # expected-error @below {{block "Y" writes Y, which is visible outside its scope}}
         with T.block("Y"):
             vi = T.axis.spatial(8, k)
             Y[vi] = A[vi]
@@ -55,7 +55,7 @@ def other_consumer(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C
             vi = T.axis.spatial(8, i)
             B[vi] = Y[vi]
     for j in range(8):
-        # expected-error @below {{the consumer "C" of block "Y" is not beneath loop i, so it would read values that are not computed yet}}
+        # expected-error @below {{the consumer "C" of block "Y" is not under loop i, so it would read values that are not computed yet}}
         with T.block("C"):
             vi = T.axis.spatial(8, j)
             C[vi] = Y[vi]
@@ -85,7 +85,7 @@ def already(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
 @T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "Y" writes Y, which lives outside its scope; only blocks that write allocated buffers can be moved to a consumer}}
+        # expected-error @below {{block "Y" writes Y, which is visible outside its scope; only blocks that write allocated buffers can be moved to a consumer}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
@@ -181,7 +181,7 @@ def another_scope(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     with T.block("outer"):
-        # expected-error @below {{loop i is not in the scope of block "Y"; both must stand under the same block}}
+        # expected-error @below {{loop i is not in the scope of block "Y"; both must be under the same block}}
         for i in range(8):
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
@@ -220,7 +220,7 @@ def input_written_twice(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32
 def input_written_outside(X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{X, which the block reads, is also written outside any block of its scope; whether it still holds the same values there is not known}}
+        # expected-error @below {{X, which the block reads, is also written outside any block of its scope; it is not known}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = X[vi]
@@ -243,7 +243,7 @@ def input_written_later(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32
             vi = T.axis.spatial(8, i)
             Y[vi] = X[vi]
     for i in range(8):
-        # expected-error @below {{block "P" writes X after block "Y" has read it; moved, the block could see the new values}}
+        # expected-error @below {{block "P" writes X after block "Y" has read it; the moved block could see the new values}}
         with T.block("P"):
             vi = T.axis.spatial(8, i)
             X[vi] = A[vi]
@@ -262,7 +262,7 @@ def half_a_sum(A: T.Buffer((8, 4), "float32"), B: T.Buffer((4, 8), "float32")):
     Y = T.alloc_buffer((4, 8), "float32")
     for k in range(4):
         for i in range(8):
-            # expected-error @below {{block "Y" reads X in the middle of the sum of block "X", which loop k runs; elsewhere it would see another value}}
+            # expected-error @below {{block "Y" reads X during the reduction of block "X" over loop k; elsewhere it would see another value}}
             with T.block("X"):
                 vi, vk = T.axis.remap("SR", [i, k])
                 with T.init():
@@ -291,7 +291,7 @@ def what_was_there(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B
                 vi = T.axis.spatial(8, o * 4 + i)
                 X[vi] = A[vi]
         for i in range(4):
-            # expected-error @below {{at Y(o=0, i=0) the block reads what X held before block "P" wrote it}}
+            # expected-error @below {{at Y(o=0, i=0) the block reads the contents of X from before block "P"}}
             with T.block("Y"):
                 vo, vi = T.axis.remap("SS", [o, i])
                 Y[vo, vi] = X[7 - vi]

@@ -2,7 +2,7 @@
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-reverse-compute-at{block=#4 loop=#5}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
-# INIT: error: {{.*}}block "Y" stands in an init region; only blocks of a body can move
+# INIT: error: {{.*}}block "Y" is in an init region; only blocks of a body can move
 # CHECK-LABEL: def rows(
 @T.prim_func
 def rows(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
@@ -30,7 +30,7 @@ def rows(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
 @T.prim_func
 def unfinished(A: T.Buffer((4, 16), "float32"), B: T.Buffer((16,), "float32")):
     Y = T.alloc_buffer((16,), "float32")
-    # expected-error @below {{under loop i the sum of block "Y" is not finished: it runs over iter vi; choose a loop outside i}}
+    # expected-error @below {{under loop i the reduction of block "Y" is not finished: it runs over iter vi; choose a loop outside i}}
     for i, j in T.grid(4, 16):
         with T.block("Y"):
             vi, vj = T.axis.remap("RS", [i, j])
@@ -53,7 +53,7 @@ def no_producer(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), B: T
             vi = T.axis.spatial(8, i)
             C[vi] = A[vi]
     for k in range(8):
-        # expected-error @below {{block "B" has no producer in its scope; there is nothing to compute it at}}
+        # expected-error @below {{block "B" has no producer in its scope to compute it at}}
         with T.block("B"):
             vk = T.axis.spatial(8, k)
             B[vk] = A[vk]
@@ -69,7 +69,7 @@ def no_producer(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i in range(8):
-        # expected-error @below {{block "B" has no producer in its scope; there is nothing to compute it at}}
+        # expected-error @below {{block "B" has no producer in its scope to compute it at}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = A[vi]
@@ -83,7 +83,7 @@ def elsewhere(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     Z = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{the producer "Z" of block "B" is not beneath loop i; choose a loop around all producers}}
+        # expected-error @below {{the producer "Z" of block "B" is not under loop i; choose a loop around all producers}}
         with T.block("Z"):
             vi = T.axis.spatial(8, i)
             Z[vi] = A[vi]
@@ -108,7 +108,7 @@ def used_before(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i in range(8):
-        # expected-error @below {{B is also used by block "X", which would see that block "B" has moved}}
+        # expected-error @below {{B is also used by block "X", which would observe that block "B" has moved}}
         with T.block("X"):
             vi = T.axis.spatial(8, i)
             X[vi] = B[vi]
@@ -125,7 +125,7 @@ def used_before(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T
 def not_ready(A: T.Buffer((8,), "float32"), B: T.Buffer((7,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     Z = T.alloc_buffer((8,), "float32")
-    # expected-error @below {{block "B" reads Y[1], which is not written yet at i = 0; choose a loop further out}}
+    # expected-error @below {{block "B" reads Y[1], which is not written yet at i = 0; choose an outer loop}}
     for i in range(8):
         with T.block("Z"):
             vi = T.axis.spatial(8, i)
@@ -145,7 +145,7 @@ def not_ready(A: T.Buffer((8,), "float32"), B: T.Buffer((7,), "float32")):
 @T.prim_func
 def a_falling_order(A: T.Buffer((8,), "float32"), C: T.Buffer((1,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
-    # expected-error @below {{under loop i the sum of block "B" would not run over vi in rising order: its init would not come first; choose a loop further out}}
+    # expected-error @below {{under loop i the reduction of block "B" would not run over vi in increasing order: its init would not come first; choose an outer loop}}
     for i in range(8):
         with T.block("Y"):
             vi = T.axis.spatial(8, i)

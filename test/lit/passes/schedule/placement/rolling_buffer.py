@@ -34,7 +34,7 @@ def still_needed(A: T.Buffer((18,), "float32"), C: T.Buffer((12,), "float32")):
             with T.block("B"):
                 vi = T.axis.spatial(18, i + ax0)
                 B[vi] = A[vi]
-        # expected-error @below {{B[0] shares its memory, 3 elements in dimension 0, with another when it is read at i=4}}
+        # expected-error @below {{B[0] shares its memory (3 elements in dimension 0) with an element written before it is read at i=4}}
         with T.block("C"):
             T.where(4 <= i)
             vi = T.axis.spatial(12, i - 4)
@@ -69,7 +69,7 @@ def another_value_later(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float
 def no_overlap(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
     B = T.alloc_buffer((16,), "float32")
     for i in range(16):
-        # expected-error @below {{no dimension of the part of B that one iteration of loop i needs moves by a constant step}}
+        # expected-error @below {{no dimension of the region of B that one iteration of loop i needs moves by a constant step}}
         with T.block("B"):
             vi = T.axis.spatial(16, i)
             B[vi] = A[vi]
@@ -85,7 +85,7 @@ def no_overlap(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
 def no_loop(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
     B = T.alloc_buffer((16,), "float32")
     for i in range(16):
-        # expected-error @below {{block "B" and its consumers do not stand under a common loop}}
+        # expected-error @below {{block "B" and its consumers are not under a common loop}}
         with T.block("B"):
             vi = T.axis.spatial(16, i)
             B[vi] = A[vi]
@@ -101,7 +101,7 @@ def no_loop(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
 @T.prim_func
 def output(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
     for i in range(16):
-        # expected-error @below {{block "B" writes B, which lives outside its scope; only an allocated buffer can roll}}
+        # expected-error @below {{block "B" writes B, which is visible outside its scope; only an allocated buffer can roll}}
         with T.block("B"):
             vi = T.axis.spatial(16, i)
             B[vi] = A[vi]
@@ -134,7 +134,7 @@ def two_writers(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
 def no_consumer(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
     B = T.alloc_buffer((18,), "float32")
     for i in range(18):
-        # expected-error @below {{block "B" has no consumer; its buffer rolls along with one}}
+        # expected-error @below {{block "B" has no consumer; a rolling buffer needs one}}
         with T.block("B"):
             vi = T.axis.spatial(18, i)
             B[vi] = A[vi]
@@ -151,7 +151,7 @@ def a_view(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
             with T.block("B"):
                 vi = T.axis.spatial(18, i + ax0)
                 B[vi] = A[vi]
-        # expected-error @below {{B is also used by memref.subview; only plain loads and stores can be rolled}}
+        # expected-error @below {{B is also used by memref.subview; only plain loads and stores can use a rolling buffer}}
         with T.block("C"):
             vi = T.axis.spatial(16, i)
             V = T.match_buffer(B[vi:vi + 3], (3,), offset_factor=1)
@@ -170,7 +170,7 @@ def deeper(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32"), D: T.Bu
                 with T.block("B"):
                     vi = T.axis.spatial(18, i + j + ax0)
                     B[vi] = A[vi]
-            # expected-error @below {{blocks "B" and "C" do not follow each other in the loop around all that use B}}
+            # expected-error @below {{blocks "B" and "C" are not adjacent in the loop around all uses of B}}
             with T.block("C"):
                 vi = T.axis.spatial(16, i + j)
                 C[vi] = B[vi] + B[vi + 2]
@@ -190,7 +190,7 @@ def updated_input(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
             vi = T.axis.opaque(16, i)
             A[vi] = A[vi] + T.float32(1)
         for ax0 in range(3):
-            # expected-error @below {{A, which the block reads, is not the work of one block that overwrites it; computing an element again may give another value than keeping it}}
+            # expected-error @below {{A, which the block reads, is not written by one block that overwrites it; recomputing an element may give another value than keeping it}}
             with T.block("B"):
                 vi = T.axis.spatial(18, i + ax0)
                 B[vi] = A[vi]
@@ -203,7 +203,7 @@ def updated_input(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
 
 
 @T.prim_func
-# expected-error @below {{a write is conditional, or at an index, in a way that isl cannot express}}
+# expected-error @below {{a write has a condition or an index that isl cannot express}}
 def conditional(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
     B = T.alloc_buffer((18,), "float32")
     for i in range(16):
@@ -227,7 +227,7 @@ def from_a_size(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32"), m:
     B = T.alloc_buffer((18,), "float32")
     for i in range(16):
         for ax0 in range(n, n + 3):
-            # expected-error @below {{the bounds of the loops of block "B" are not constant, so its guard has no affine form}}
+            # expected-error @below {{the bounds of the loops of block "B" are not constant, so its guard is not affine}}
             with T.block("B"):
                 vi = T.axis.spatial(18, i + ax0 - n)
                 B[vi] = A[vi]

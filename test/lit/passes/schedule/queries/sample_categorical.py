@@ -32,9 +32,9 @@ annotate([4, 8], [0.25, 0.75], 1)
 # CHECK: annotations={"width": 4}
 annotate([4, 8], [1, 0])
 
-# CHECK: refused: sample_categorical takes one probability a candidate; there are 2 candidates and 1 probabilities
+# CHECK: refused: sample_categorical needs one probability for each candidate; there are 2 candidates and 1 probabilities
 annotate([4, 8], [1.0])
-# CHECK: refused: probabilities are not negative, finite and not all zero; they are [1.0, -1.0]
+# CHECK: refused: probabilities must be finite, not negative and not all zero; they are [1.0, -1.0]
 annotate([4, 8], [1.0, -1.0])
-# CHECK: refused: the decision 2 is no position among 2 candidates
+# CHECK: refused: the decision 2 is not a position among 2 candidates
 annotate([4, 8], [1.0, 1.0], 2)

@@ -37,9 +37,9 @@ tile(n=3, partition_pos=1, innerpart_factor=8, decision=[12, 4, 1])
 # CHECK: for i_0, i_1, i_2 in T.grid(48, 1, 1):
 tile(n=3, partition_pos=1, innerpart_factor=5)
 
-# CHECK: refused: partition_pos is one of the 2 factors, counted from 0; it is 2
+# CHECK: refused: partition_pos must be in [0, 2); it is 2
 tile(n=2, partition_pos=2)
-# CHECK: refused: innerpart_factor is positive; it is 0
+# CHECK: refused: innerpart_factor must be positive; it is 0
 tile(n=2, innerpart_factor=0)
-# CHECK: refused: sample_partitioned_tile makes 1 to 256 factors; n is 0
+# CHECK: refused: sample_partitioned_tile needs n in [1, 256]; n is 0
 tile(n=0)

@@ -46,11 +46,11 @@ tile("A", n=3, decision=[4, 4, 8])
 # CHECK: for i_0, i_1, i_2 in T.grid(n, 1, 1):
 tile("B", n=3)
 
-# CHECK: refused: one factor is the extent itself and cannot be limited; give max_innermost_factor=-1
+# CHECK: refused: a single factor is the extent itself and cannot be limited; pass max_innermost_factor=-1
 tile("A", n=1)
-# CHECK: refused: max_innermost_factor is positive, or -1 for no limit; it is 0
+# CHECK: refused: max_innermost_factor must be positive, or -1 for no limit; it is 0
 tile("A", n=2, max_innermost_factor=0)
 # CHECK: refused: a decision of sample_perfect_tile has 2 factors; [48] has 1
 tile("A", n=2, decision=[48])
-# CHECK: refused: the factors of a decision are positive; they are [48, 0]
+# CHECK: refused: the factors of a decision must be positive; they are [48, 0]
 tile("A", n=2, decision=[48, 0])

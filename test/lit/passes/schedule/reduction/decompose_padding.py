@@ -2,7 +2,7 @@
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-decompose-padding{block=#4 loop=#3}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
-# INIT: error: {{.*}}block "Y" stands in an init region
+# INIT: error: {{.*}}block "Y" is in an init region
 # CHECK-LABEL: def shifted(
 @T.prim_func
 def shifted(X: T.Buffer((128,), "int32"), Y: T.Buffer((140,), "int32")):
@@ -43,7 +43,7 @@ def tiled(X: T.Buffer((13,), "int32"), Y: T.Buffer((16,), "int32")):
 @T.prim_func
 def copy(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
     for i in range(16):
-        # expected-error @below {{block "Y" stores no T.if_then_else(condition, value, constant) with a condition on its iters}}
+        # expected-error @below {{block "Y" does not store T.if_then_else(condition, value, constant) with a condition on its iters}}
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
             Y[vi] = X[vi]
@@ -55,7 +55,7 @@ def copy(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
 @T.prim_func
 def values(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
     for i in range(16):
-        # expected-error @below {{block "Y" chooses between two values; one of them must be a constant, the padding}}
+        # expected-error @below {{block "Y" selects between two values; one of them must be a constant, the padding}}
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
             Y[vi] = T.if_then_else(vi < 7, X[vi], X[0])
@@ -67,7 +67,7 @@ def values(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
 @T.prim_func
 def every_other(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
     for i in range(16):
-        # expected-error @below {{the iterations of block "Y" that take the value are no box: (vi = 1) lies between them and takes the constant}}
+        # expected-error @below {{the iterations of block "Y" that store the value are not a box: (vi = 1) is between them and stores the constant}}
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
             Y[vi] = T.if_then_else(vi % 2 == 0, X[vi], 0)
@@ -79,7 +79,7 @@ def every_other(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
 @T.prim_func
 def never(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
     for i in range(16):
-        # expected-error @below {{every iteration of block "Y" takes the value; there is no padding}}
+        # expected-error @below {{every iteration of block "Y" stores the value; there is no padding}}
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
             Y[vi] = T.if_then_else(vi < 16, X[vi], 0)
@@ -90,7 +90,7 @@ def never(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
 
 @T.prim_func
 def shared(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32"), Z: T.Buffer((16,), "int32")):
-    # expected-error @below {{the body of loop i holds more than the nest of "Y"}}
+    # expected-error @below {{the body of loop i contains more than the nest of "Y"}}
     for i in range(16):
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
@@ -122,7 +122,7 @@ def elsewhere(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32"), Z: T.Buf
 @T.prim_func
 def reduction(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8,), "float32")):
     for i, k in T.grid(8, 8):
-        # expected-error @below {{block "Y" has an init; a block that pads has none}}
+        # expected-error @below {{block "Y" has an init; a padding block has none}}
         with T.block("Y"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():
@@ -136,7 +136,7 @@ def reduction(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8,), "float32")):
 @T.prim_func
 def triangle(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8, 8), "float32")):
     for i in range(8):
-        # expected-error @below {{the bounds of loop j use loop i, which may get shorter}}
+        # expected-error @below {{the bounds of loop j depend on loop i, which may become shorter}}
         for j in range(i + 1):
             with T.block("Y"):
                 vi, vj = T.axis.remap("SS", [i, j])
@@ -162,7 +162,7 @@ def two_stores(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
 @T.prim_func
 def call(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "Y" holds func.call; a block that pads only computes a value}}
+        # expected-error @below {{block "Y" contains func.call; a padding block only computes a value}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             T.evaluate(T.call_extern("int32", "log", 3))
@@ -175,7 +175,7 @@ def call(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
 @T.prim_func
 def all_padding(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{no iteration of block "Y" takes the value; all of it is padding}}
+        # expected-error @below {{no iteration of block "Y" stores the value; all of it is padding}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = T.if_then_else(vi > 20, X[vi - 20], T.float32(0))
@@ -190,7 +190,7 @@ def by_an_outer_iter(X: T.Buffer((4, 8), "float32"), Y: T.Buffer((4, 8), "float3
         with T.block("outer"):
             vo = T.axis.spatial(4, o)
             for i in range(8):
-                # expected-error @below {{the condition in block "Y" is not one on its iters}}
+                # expected-error @below {{the condition in block "Y" is not a condition on its iters}}
                 with T.block("Y"):
                     vi = T.axis.spatial(8, i)
                     Y[vo, vi] = T.if_then_else(vi > vo, X[vo, vi], T.float32(0))
@@ -206,7 +206,7 @@ def two_ends(x: T.handle, y: T.handle):
     X = T.match_buffer(x, (n,), "float32")
     Y = T.match_buffer(y, (m,), "float32")
     for i in range(m):
-        # expected-error @below {{where iter vi takes the value has no single bound; it depends on the sizes}}
+        # expected-error @below {{the range in which iter vi stores the value has no single bound; it depends on the sizes}}
         with T.block("Y"):
             vi = T.axis.spatial(m, i)
             Y[vi] = T.if_then_else(vi < n, X[vi], T.float32(0))

@@ -38,7 +38,7 @@ def no_init(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 # The init would run again in the middle of the sum.
 @T.prim_func
 def outer_part(A: T.Buffer((8,), "float32"), B: T.Buffer((1,), "float32")):
-    # expected-error @below {{reduce iter vk uses loop i, which is outside loop k: the init would run again in the middle of the sum}}
+    # expected-error @below {{reduce iter vk uses loop i, which is outside loop k: the init would run again in the middle of the reduction}}
     for i in range(2):
         for k in range(4):
             with T.block("B"):
@@ -78,7 +78,7 @@ def others(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Bu
                 with T.init():
                     B[vi] = T.float32(0)
                 B[vi] = B[vi] + A[vi, vk]
-            # expected-error @below {{B is also used by block "C" beneath loop k, so its init cannot be moved before the loop; choose a loop further in}}
+            # expected-error @below {{B is also used by block "C" under loop k, so its init cannot be hoisted out of the loop; choose an inner loop}}
             with T.block("C"):
                 vi, vk = T.axis.remap("SS", [i, k])
                 C[vi, vk] = B[vi]
@@ -92,7 +92,7 @@ def begun(A: T.Buffer((8, 4), "float32"), S: T.Buffer((8,), "float32"), B: T.Buf
     X = T.alloc_buffer((8, 4), "float32")
     for i in range(8):
         for k in range(4):
-            # expected-error @below {{block "X" writes X beneath loop k, and the init reads it, so the init cannot be moved before the loop; choose a loop further in}}
+            # expected-error @below {{block "X" writes X under loop k, and the init reads it, so the init cannot be hoisted out of the loop; choose an inner loop}}
             with T.block("X"):
                 vi, vk = T.axis.remap("SS", [i, k])
                 X[vi, vk] = S[vi] + T.float32(1)
@@ -109,7 +109,7 @@ def begun(A: T.Buffer((8, 4), "float32"), S: T.Buffer((8,), "float32"), B: T.Buf
 @T.prim_func
 def repeated(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{loop k repeats block "B" without being bound to an iter of it: each time the init starts the sum anew, which an init ahead of the loop would not}}
+        # expected-error @below {{loop k repeats block "B" without being bound to one of its iters: each repetition restarts the reduction, which an init hoisted out of the loop would not}}
         for k in range(2):
             for j in range(4):
                 with T.block("B"):
@@ -127,7 +127,7 @@ def met_twice(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
         for k in range(2):
             for j in range(3):
-                # expected-error @below {{beneath loop k two iterations of block "B" are the same point: the init would not start the sum anew for the second}}
+                # expected-error @below {{under loop k two iterations of block "B" are the same point: a hoisted init would not restart the reduction for the second}}
                 with T.block("B"):
                     vi = T.axis.spatial(8, i)
                     vk = T.axis.reduce(4, k + j)
@@ -143,7 +143,7 @@ def met_twice(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 def no_start(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
         for k in range(8):
-            # expected-error @below {{the guard of block "B" leaves out the start of its reduce iters: no init ever runs}}
+            # expected-error @below {{the guard of block "B" excludes the start of its reduce iters: the init never runs}}
             with T.block("B"):
                 T.where(1 <= k)
                 vi, vk = T.axis.remap("SR", [i, k])
@@ -175,7 +175,7 @@ def begun_before(A: T.Buffer((3, 3), "float32"), B: T.Buffer((3,), "float32")):
                 T.reads()
                 T.writes()
                 for k in range(2, 3):
-                    # expected-error @below {{beneath loop k the sum of block "B" does not begin everywhere: the init, which does not run there now, would start it anew}}
+                    # expected-error @below {{under loop k the reduction of block "B" does not always begin: a hoisted init would restart it}}
                     with T.block("B"):
                         vi = T.axis.spatial(3, i)
                         vk = T.axis.reduce(3, k)

@@ -6,7 +6,7 @@
 
 # ITSELF: error: {{.*}}block "C" cannot be its own epilogue
 # ALLOC: error: {{.*}}B is allocated after block "Y"
-# INIT: error: {{.*}}block "Y" stands in another scope, or in an init; name two siblings
+# INIT: error: {{.*}}block "Y" is in another scope, or in an init; pass two siblings
 # CHECK-LABEL: def biased(
 @T.prim_func
 def biased(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6,), "float32"), D: T.Buffer((6,), "float32")):
@@ -64,7 +64,7 @@ def clipped(A: T.Buffer((6, 5), "float32"), D: T.Buffer((6,), "float32")):
                 C[vi] = T.float32(0)
             C[vi] = C[vi] + A[vi, vk]
     for i in range(6):
-        # expected-error @below {{block "D" does maximumf to a sum that would not be finished: something may be added to a sum, or subtracted from it (of the terms -3 and 5, T.max(-3 + 5, 0) is 2, but clipped at each step it is 5)}}
+        # expected-error @below {{block "D" does maximumf to an unfinished sum: a sum allows addition and subtraction (for the terms -3 and 5, T.max(-3 + 5, 0) is 2, but clipping at each step gives 5)}}
         with T.block("D"):
             vi = T.axis.spatial(6, i)
             D[vi] = T.max(C[vi], T.float32(0))
@@ -83,7 +83,7 @@ def scaled(A: T.Buffer((6, 5), "float32"), D: T.Buffer((6,), "float32")):
                 C[vi] = T.float32(0)
             C[vi] = C[vi] + A[vi, vk]
     for i in range(6):
-        # expected-error @below {{(of the terms 1 and 2, (1 + 2) * 3 is 9, but scaled at each step it is (1 * 3 + 2) * 3 = 15)}}
+        # expected-error @below {{block "D" does mulf to an unfinished sum: a sum allows addition and subtraction (for the terms 1 and 2, (1 + 2) * 3 is 9, but scaling at each step gives (1 * 3 + 2) * 3 = 15)}}
         with T.block("D"):
             vi = T.axis.spatial(6, i)
             D[vi] = C[vi] * T.float32(2)
@@ -114,7 +114,7 @@ def twice(A: T.Buffer((6, 5), "float32"), D: T.Buffer((6,), "float32")):
 @T.prim_func
 def output(A: T.Buffer((6, 5), "float32"), C: T.Buffer((6,), "float32"), D: T.Buffer((6,), "float32")):
     for i, k in T.grid(6, 5):
-        # expected-error @below {{C is not allocated in the scope: others see it, so it must stay as it is}}
+        # expected-error @below {{C is not allocated in the scope and visible outside, so it must keep its values}}
         with T.block("C"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():
@@ -160,7 +160,7 @@ def a_guard(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
                 C[vi] = T.float32(0)
             C[vi] = C[vi] + A[vi, vk]
     for i in range(9):
-        # expected-error @below {{block "D" has a guard (T.where); the merged block would lose it}}
+        # expected-error @below {{block "D" has a guard (T.where), which the merged block would lose; split by factors that divide the extent, or apply this before the split that added the guard}}
         with T.block("D"):
             T.where(i < 8)
             vi = T.axis.spatial(8, i)
@@ -175,7 +175,7 @@ def several_buffers(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")
     C = T.alloc_buffer((8,), "float32")
     E = T.alloc_buffer((8,), "float32")
     for i, k in T.grid(8, 4):
-        # expected-error @below {{block "C" reduces into several buffers; an epilogue can follow only one}}
+        # expected-error @below {{block "C" reduces into several buffers; only a single one can have an epilogue}}
         with T.block("C"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():
@@ -204,7 +204,7 @@ def another_branch(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"),
                 C[vi] = C[vi] + A[vi, vk]
     else:
         for i in range(8):
-            # expected-error @below {{block "D" does not run after block "C" in each iteration of the loops around both}}
+            # expected-error @below {{block "D" does not run after block "C" in each iteration of their common loops}}
             with T.block("D"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = C[vi] + T.float32(1)
@@ -227,7 +227,7 @@ def used_elsewhere(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"),
             vi = T.axis.spatial(8, i)
             B[vi] = C[vi] + T.float32(1)
     for i in range(8):
-        # expected-error @below {{C is also used elsewhere than in block "D", so it must stay}}
+        # expected-error @below {{C is also used outside block "D", so it must stay}}
         with T.block("E"):
             vi = T.axis.spatial(8, i)
             X[vi] = C[vi]
@@ -269,7 +269,7 @@ def used_between(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), X
                 C[vi] = T.float32(0)
             C[vi] = C[vi] + A[vi, vk]
     for i in range(8):
-        # expected-error @below {{B, which block "D" writes, is used between block "C" and it; it would hold unfinished sums there}}
+        # expected-error @below {{B, which block "D" writes, is used between block "C" and it; it would contain unfinished results there}}
         with T.block("X"):
             vi = T.axis.spatial(8, i)
             X[vi] = B[vi]
@@ -310,7 +310,7 @@ def a_part(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
                 C[vi] = T.float32(0)
             C[vi] = C[vi] + A[vi, vk]
     for i in range(4):
-        # expected-error @below {{the reduction also computes C[4], which block "D" does not take there}}
+        # expected-error @below {{the reduction also computes C[4], which block "D" does not read there}}
         with T.block("D"):
             vi = T.axis.spatial(4, i)
             B[vi] = C[vi] + T.float32(1)
@@ -349,7 +349,7 @@ def a_condition(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), X:
             C[vi] = C[vi] + A[vi, vk]
     if X[0] > T.float32(0):
         for i in range(8):
-            # expected-error @below {{a condition around the blocks is beyond what can be decided}}
+            # expected-error @below {{a condition around the blocks is too complex to decide}}
             with T.block("D"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = C[vi] + T.float32(1)
@@ -387,7 +387,7 @@ def shared(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), X: T.Bu
                 C[vi] = T.float32(0)
             C[vi] = C[vi] + A[vi, vk]
     for i, j in T.grid(8, 4):
-        # expected-error @below {{two iterations of block "D" touch the same element: its index cannot be solved for its iters}}
+        # expected-error @below {{two iterations of block "D" access the same element: its index cannot be solved for its iters}}
         with T.block("D"):
             vi, vj = T.axis.remap("SS", [i, j])
             X[vi, vj] = C[vi] + T.float32(1)

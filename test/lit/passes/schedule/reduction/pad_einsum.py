@@ -2,7 +2,7 @@
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-pad-einsum{block=#4 padding=4}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
-# INIT: error: {{.*}}block "Y" stands in an init region
+# INIT: error: {{.*}}block "Y" is in an init region
 # CHECK-LABEL: def total(
 @T.prim_func
 def total(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
@@ -29,7 +29,7 @@ def total(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
 @T.prim_func
 def greatest(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
     for i, k in T.grid(13, 3):
-        # expected-error @below {{the 0 that is added there changes a max (of -1: it would become 0); only a sum can be padded with zeros}}
+        # expected-error @below {{iter vk of block "B" is padded, but the 0 that is combined there changes a max (for -1: it would become 0); only a sum can be padded with zeros}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():
@@ -43,7 +43,7 @@ def greatest(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
 @T.prim_func
 def exponential(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
     for i, k in T.grid(13, 3):
-        # expected-error @below {{where iter vk of block "B" is beyond its old end, what is added is not known to be 0; only products and sums of padded inputs are}}
+        # expected-error @below {{beyond the old end of iter vk of block "B", the added terms are not known to be 0; only products and sums of padded inputs are}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():
@@ -57,7 +57,7 @@ def exponential(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13,), "float32")):
 @T.prim_func
 def window(A: T.Buffer((16, 3), "float32"), B: T.Buffer((13,), "float32")):
     for i, k in T.grid(13, 3):
-        # expected-error @below {{block "B" accesses A at something other than its iters and constants; that is no Einstein sum}}
+        # expected-error @below {{block "B" accesses A at an index other than iters and constants; it is not an einsum}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():
@@ -82,7 +82,7 @@ def three(A: T.Buffer((4, 4, 4), "float32"), B: T.Buffer((4, 4, 4), "float32")):
 
 @T.prim_func
 def shared(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13, 3), "float32"), C: T.Buffer((13,), "float32")):
-    # expected-error @below {{the nest of block "B" holds something else, which the padding would change}}
+    # expected-error @below {{the nest of block "B" contains something else, which the padding would change}}
     for i in range(13):
         for j in range(3):
             with T.block("B"):
@@ -99,7 +99,7 @@ def shared(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13, 3), "float32"), C: 
 @T.prim_func
 def division(A: T.Buffer((13, 3), "int32"), B: T.Buffer((13, 3), "int32")):
     for i, j in T.grid(13, 3):
-        # expected-error @below {{block "B" computes arith.floordivsi, which may not be done with the zeros that are added}}
+        # expected-error @below {{block "B" computes arith.floordivsi, which may trap on the zeros of the padding}}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = 7 // A[vi, vj]
@@ -111,7 +111,7 @@ def division(A: T.Buffer((13, 3), "int32"), B: T.Buffer((13, 3), "int32")):
 @T.prim_func
 def a_start(A: T.Buffer((13,), "float32"), B: T.Buffer((13,), "float32")):
     for i in range(1, 13):
-        # expected-error @below {{iter vi does not start at 0; only the end of one can be padded}}
+        # expected-error @below {{iter vi does not start at 0; only the end can be padded}}
         with T.block("B"):
             vi = T.axis.spatial((1, 13), i)
             vk = T.axis.spatial(1, 0)
@@ -124,7 +124,7 @@ def a_start(A: T.Buffer((13,), "float32"), B: T.Buffer((13,), "float32")):
 @T.prim_func
 def two_places(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
     for i, k in T.grid(13, 13):
-        # expected-error @below {{block "B" accesses A at two different indices; that is no Einstein sum}}
+        # expected-error @below {{block "B" accesses A at two different indices; it is not an einsum}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():
@@ -150,7 +150,7 @@ def a_loop_of_two(A: T.Buffer((1, 1), "float32"), B: T.Buffer((1, 1), "float32")
 @T.prim_func
 def a_short_loop(A: T.Buffer((9,), "float32"), D: T.Buffer((9,), "float32")):
     C = T.alloc_buffer((9, 1), "float32")
-    # expected-error @below {{loop i does not run over just the domain of iter vi, so it cannot grow with it}}
+    # expected-error @below {{the range of loop i is not the domain of iter vi, so it cannot grow with it}}
     for i, j in T.grid(5, 1):
         with T.block("B"):
             vi = T.axis.spatial(9, i)
@@ -168,7 +168,7 @@ def a_short_loop(A: T.Buffer((9,), "float32"), D: T.Buffer((9,), "float32")):
 @T.prim_func
 def a_second_time(A: T.Buffer((13,), "float32"), B: T.Buffer((13,), "float32")):
     for i, j in T.grid(1, 13):
-        # expected-error @below {{spatial iter vi of block "B" does not index what the block writes; if it got longer, several iterations would write one element}}
+        # expected-error @below {{spatial iter vi of block "B" does not index the output; padded, several iterations would write one element}}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vj] = A[vj]
@@ -180,7 +180,7 @@ def a_second_time(A: T.Buffer((13,), "float32"), B: T.Buffer((13,), "float32")):
 @T.prim_func
 def promised(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
     for i, j in T.grid(13, 15):
-        # expected-error @below {{block "B" computes llvm.intr.assume, which may not be done with the zeros that are added}}
+        # expected-error @below {{block "B" computes llvm.intr.assume, which may trap on the zeros of the padding}}
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             T.assume(A[vi, vj] > T.float32(0))
@@ -192,7 +192,7 @@ def promised(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
 @T.prim_func
 def split_before(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
     for i, j_0, j_1 in T.grid(13, 3, 5):
-        # expected-error @below {{iter vj is bound to more or less than one loop, and nothing would run the part that is added to it}}
+        # expected-error @below {{iter vj is not bound to a single loop, and nothing would run its padding}}
         with T.block("B"):
             vi = T.axis.spatial(13, i)
             vj = T.axis.reduce(15, j_0 * 5 + j_1)

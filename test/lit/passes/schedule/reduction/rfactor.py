@@ -4,8 +4,8 @@
 # RUN: tir-opt %S/../Inputs/rfactor_refused.py --split-input-file --verify-diagnostics -p 'tir-rfactor{loop=k_1 factor_axis=-1}'
 
 
-# AXIS: error: {{.*}}factor_axis is 2; B has 1 dimensions, so the parts have 2: choose one of -2 to 1
-# INIT: error: {{.*}}block "Y" stands in an init region; only the blocks of a body have loops that can be factored
+# AXIS: error: {{.*}}factor_axis is 2; B has 1 dimensions, so the partial results have 2: choose one of -2 to 1
+# INIT: error: {{.*}}block "Y" is in an init region; only loops around blocks of a body can be factored
 # CHECK-LABEL: def total(
 @T.prim_func
 def total(A: T.Buffer((8, 12), "float32"), B: T.Buffer((8,), "float32")):
@@ -33,7 +33,7 @@ def total(A: T.Buffer((8, 12), "float32"), B: T.Buffer((8,), "float32")):
 
 @T.prim_func
 def spatial(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
-    # expected-error @below {{loop k_1 drives no reduce iter of block "B"; rfactor takes a loop of the reduction apart}}
+    # expected-error @below {{loop k_1 drives no reduce iter of block "B"; rfactor needs a reduce loop}}
     for k_1, k in T.grid(8, 4):
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [k_1, k])
@@ -48,7 +48,7 @@ def spatial(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def start(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i, k_1 in T.grid(8, 4):
-        # expected-error @below {{the init of B is 1, which is not the identity of sum (0): every part of the reduction would start from it, and it would count several times}}
+        # expected-error @below {{the init of B is 1, which is not the identity of sum (0): every part of the reduction would start from it, so it would count several times}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k_1])
             with T.init():
@@ -62,7 +62,7 @@ def start(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def unknown(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i, k_1 in T.grid(8, 4):
-        # expected-error @below {{the update of B in block "B" is no known reduction; known are sum, product, T.max and T.min}}
+        # expected-error @below {{the update of B in block "B" is not a known reduction; known are sum, product, T.max and T.min}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k_1])
             with T.init():
@@ -90,7 +90,7 @@ def turned_round(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def at_once(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{loop k_1 is unrolled; rfactor needs a serial loop: rfactor first}}
+        # expected-error @below {{loop k_1 is unrolled; rfactor needs a serial loop: apply rfactor first}}
         for k_1 in T.unroll(4):
             with T.block("B"):
                 vi, vk = T.axis.remap("SR", [i, k_1])
@@ -105,7 +105,7 @@ def at_once(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def repeated(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i, k_1 in T.grid(8, 4):
-        # expected-error @below {{loop t repeats block "B" beneath the reduce loop k_1 without being bound to an iter}}
+        # expected-error @below {{loop t repeats block "B" under the reduce loop k_1 without being bound to an iter}}
         for t in range(2):
             with T.block("B"):
                 vi, vk = T.axis.remap("SR", [i, k_1])
@@ -119,7 +119,7 @@ def repeated(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 
 @T.prim_func
 def two(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    # expected-error @below {{rfactor needs a loop with exactly one block beneath it; loop k_1 has "B", "C"}}
+    # expected-error @below {{rfactor needs a loop with exactly one block under it; loop k_1 has "B", "C"}}
     for k_1 in range(8):
         with T.block("B"):
             vi = T.axis.spatial(8, k_1)
@@ -137,7 +137,7 @@ def condition(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), n: T
     for i in range(8):
         for k_1 in range(4):
             if n > 3:
-                # expected-error @below {{block "B" stands under an if; its loops are no plain nest}}
+                # expected-error @below {{block "B" is under an if; its loops are not a plain nest}}
                 with T.block("B"):
                     vi, vk = T.axis.remap("SR", [i, k_1])
                     with T.init():
@@ -151,7 +151,7 @@ def condition(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), n: T
 @T.prim_func
 def more(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{the body of the reduce loop k_1 holds more than the nest of block "B"}}
+        # expected-error @below {{the body of the reduce loop k_1 contains more than the nest of block "B"}}
         for k_1 in range(4):
             with T.block("B"):
                 vi, vk = T.axis.remap("SR", [i, k_1])
@@ -168,7 +168,7 @@ def more(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), C: T.Buff
 def bounds(A: T.Buffer((8, 4, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
         for k_1 in range(4):
-            # expected-error @below {{the bounds of loop t use the reduce loop k_1}}
+            # expected-error @below {{the bounds of loop t depend on the reduce loop k_1}}
             for t in range(k_1 + 1):
                 with T.block("B"):
                     vi, vk, vt = T.axis.remap("SRR", [i, k_1, t])
@@ -183,7 +183,7 @@ def bounds(A: T.Buffer((8, 4, 4), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def changing(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{the reduce loop k_1 runs from and to values that change; it must have a fixed extent}}
+        # expected-error @below {{the bounds of reduce loop k_1 vary; it must have a fixed extent}}
         for k_1 in range(i + 1):
             with T.block("B"):
                 vi, vk = T.axis.remap("SR", [i, k_1])
@@ -215,7 +215,7 @@ def several_stores(A: T.Buffer((8, 4), "float32"), P: T.Buffer((8,), "float32"),
 @T.prim_func
 def a_condition_inside(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
     for i, k_1 in T.grid(8, 4):
-        # expected-error @below {{the update of block "B" holds affine.store; it must be one store a result, at affine indices}}
+        # expected-error @below {{the update of block "B" contains affine.store; it must be one store for each result, at affine indices}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k_1])
             with T.init():
@@ -244,7 +244,7 @@ def other_index(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8, 2), "float32")):
 @T.prim_func
 def other_places(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8, 2), "float32"), W: T.Buffer((8,), "float32")):
     for i, k_1 in T.grid(8, 4):
-        # expected-error @below {{block "B" stores its results at different indices; a reduction over several buffers has one}}
+        # expected-error @below {{block "B" stores its results at different indices; a reduction into several buffers needs a single one}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k_1])
             with T.init():
@@ -260,7 +260,7 @@ def other_places(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8, 2), "float32"),
 @T.prim_func
 def depends_on_itself(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
     for i, k_1 in T.grid(8, 4):
-        # expected-error @below {{what block "B" combines into its results depends on V itself; parts of such a reduction cannot be computed for themselves}}
+        # expected-error @below {{the values that block "B" combines into its results depend on V itself; parts of such a reduction are not independent}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k_1])
             with T.init():
@@ -274,7 +274,7 @@ def depends_on_itself(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32
 @T.prim_func
 def no_constant(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
     for i, k_1 in T.grid(8, 4):
-        # expected-error @below {{the init of block "B" is not one constant for each of V, where the update is}}
+        # expected-error @below {{the init of block "B" does not store one constant to each of V at the index of the update}}
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k_1])
             with T.init():
@@ -302,7 +302,7 @@ def no_iteration(a: T.handle, V: T.Buffer((8,), "float32")):
     n = T.int32()
     A = T.match_buffer(a, (8, n), "float32")
     for i in range(8):
-        # expected-error @below {{the reduce loop k may run no iteration at all; it holds only where n >= 1: no part would be computed}}
+        # expected-error @below {{the reduce loop k may be empty, so that no partial result is computed; it holds only where n >= 1}}
         for k in range(n):
             for k_1 in range(1):
                 with T.block("B"):
@@ -320,7 +320,7 @@ def no_iteration(a: T.handle, V: T.Buffer((8,), "float32")):
 def twice(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
     for i in range(8):
         for k_0, k_1 in T.grid(2, 3):
-            # expected-error @below {{beneath loop k_0 two iterations of block "B" are the same point; their parts would be combined twice}}
+            # expected-error @below {{under loop k_0 two iterations of block "B" are the same point; their values would be combined twice}}
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 vk = T.axis.reduce(4, k_0 + k_1)
