@@ -1,7 +1,7 @@
-"""`build`: a program -> a library of callables.
+"""`build`: compile a program to a library of callables.
 
-lower -> link kernels -> machine code, in process ("jit") or by the tools ("tools"). Code made in process is kept in the
-user's cache: the next build of the same program only loads it.
+Lower, link kernels, generate code: in process (driver "jit") or by LLVM tools ("tools"). Code of the jit driver is
+cached: the next build of the same program only loads it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
-from tir_mlir.runtime.call.signature import Signature, signatures
+from tir_mlir.runtime.call.signature import CallSignature, signatures
 from tir_mlir.runtime.drivers import jit, link_kernels, program_key
 from tir_mlir.runtime.drivers.aot import Aot
-from tir_mlir.runtime.drivers.cross import Cross
+from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
@@ -40,11 +40,11 @@ DRIVERS = ("jit", "tools")
 
 @dataclass
 class _Request:
-    """One call of `build`: the program, what its functions want, how to compile it."""
+    """The arguments of a `build`: the program, its call signatures, the options."""
 
     original: ir.Module
     source: str
-    found: list[Signature]
+    found: list[CallSignature]
     target: str
     libs: list[str]
     timing: Timing
@@ -68,13 +68,13 @@ def build(
     libs: Sequence[str | Path] = (),
     cache: bool = True,
 ) -> Library:
-    """Compile a program: an IRModule, a PrimFunc, a Schedule or an ir.Module, left as it is.
+    """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library.
 
-    `target`: "llvm" is this machine; one of `tir_mlir.target` with a triple is that CPU. Its code runs here where this
-    machine has all of its instruction sets; where not, `lib.export("f.o")` writes it.
-    `libs` are shared objects for external functions. `cache`: take code of the driver "jit" from the user's cache, and
-    leave it there (the variables TIR_CACHE_DIR and TIR_CACHE_SIZE say where and how much). Raises BuildError (unknown
-    target, missing or unfit kernel) and LoweringError.
+    target: "llvm" for this machine, or a Target with a triple. If this machine lacks a feature of that CPU, the code
+    cannot be called, only exported: `lib.export("f.o")`.
+    libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
+    variables TIR_CACHE_DIR and TIR_CACHE_SIZE). Raises BuildError (unknown target, missing or mismatched kernel) and
+    LoweringError.
     """
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
@@ -99,7 +99,7 @@ def build(
         request = _Request(original, source, found, target, paths, timing, wanted)
         if wanted is not None:
             return _for_target(request, wanted, driver)
-        if driver == "jit" and llvm_c.llvm() is not None:  # another build of MLIR may have its LLVM out of reach
+        if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
             return _in_process(request, cache)
         return _by_tools(request)
 
@@ -116,9 +116,9 @@ def _in_process(request: _Request, cached: bool) -> Library:
         if library is not None:
             timing.cached = True
             return library
-    if name and (mishap := crash_notes.before(name)) is not None:
+    if name and (mishap := crash_notes.earlier_crash(name)) is not None:
         return _after(mishap, request)
-    with crash_notes.noted(name, request.source) if name else nullcontext(str) as reached:
+    with crash_notes.record_build(name, request.source) if name else nullcontext(str) as reached:
         lowered, facts = _lower(request)
         with timing.clock("link"):
             libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
@@ -132,8 +132,8 @@ def _in_process(request: _Request, cached: bool) -> Library:
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
 
 
-def _after(mishap: crash_notes.Mishap, request: _Request) -> Library:
-    """What an earlier build of the program died in is left to the tools, which can fail without ending the process."""
+def _after(mishap: crash_notes.CrashRecord, request: _Request) -> Library:
+    """After a crash in an earlier build of this program, use the tools driver, which survives crashes."""
     said = f"process {mishap.process} died while it built this program, its text is in {mishap.path}"
     if mishap.stage == crash_notes.LOWER:
         raise BuildError(
@@ -147,23 +147,23 @@ def _after(mishap: crash_notes.Mishap, request: _Request) -> Library:
 
 
 def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
-    """Code for a CPU that is named: run here if it can be, else an object file."""
+    """Build for a named CPU: callable if this machine supports it, else an object file."""
     if driver != "jit" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple wants driver="jit", and MLIR\'s own LLVM in this process')
     words = ",".join(f"+{name}" for name in sorted(wanted.features))
     llc_targets.check(wanted.triple, wanted.cpu, words)
-    code = object_code.Target(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
+    code = object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
     lowered, facts = _lower(request)
     clock = request.timing.clock
     if wanted.runs_here:
         libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
-    return _library(request, Cross(lowered, request.found, code, clock, facts["kernels"]), lambda: lowered)
+    return _library(request, CrossObject(lowered, request.found, code, clock, facts["kernels"]), lambda: lowered)
 
 
 def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Module]) -> Library | None:
-    """A library of kept code; None where it does not load here: the long way then says why, or makes it anew."""
+    """A library of cached code; None if it does not load, so that it is built again."""
     try:
         with request.timing.clock("load"):
             library = _library(request, jit.Jit(compiled, request.names), lower)
@@ -183,13 +183,13 @@ def _by_tools(request: _Request) -> Library:
         return _library(request, code, lambda: lowered)
 
 
-def _library(request: _Request, driver: jit.Jit | Aot | Cross, lowered: Callable[[], ir.Module]) -> Library:
+def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, lowered: Callable[[], ir.Module]) -> Library:
     return Library(request.source, lowered, driver, driver.functions(request.found), request.timing)
 
 
 def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
-    """The program in the llvm dialect, its kernels in it; whether it calls other code, what the lowering said, the
-    memory that it takes, and the kernels that LLVM is to link."""
+    """Lower the program to the llvm dialect and link kernels. Also: whether it calls external code, the warnings, the
+    bytes that it allocates, and the kernels that LLVM links."""
     timing, warned = request.timing, []
     with timing.clock("link"):
         module = clone_module(request.original)
@@ -211,7 +211,7 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
 
 
 class _Lowering:
-    """Lowers a program when somebody asks for it: its code came from the cache."""
+    """Lowers a program on demand, if its code came from the cache."""
 
     def __init__(self, source: str, target: str, libs: list[str]):
         self._source, self._target, self._libs = source, target, libs
@@ -219,17 +219,17 @@ class _Lowering:
     def __call__(self) -> ir.Module:
         original = ir.Module.parse(self._source)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said already
+            warnings.simplefilter("ignore")  # reported by the first build
             return _lower(_Request(original, self._source, [], self._target, self._libs, Timing()))[0]
 
 
 def _module(mod: Any) -> ir.Module:
-    """The ir.Module of anything that holds a program."""
+    """The ir.Module of any object that holds a program."""
     seen = mod
     for _ in range(3):
         if isinstance(seen, ir.Module):
             return seen
-        for attribute in ("mlir", "alone", "mod", "module"):  # alone: a PrimFunc without its neighbours
+        for attribute in ("mlir", "alone", "mod", "module"):  # alone: the module of a single PrimFunc
             if hasattr(seen, attribute):
                 seen = getattr(seen, attribute)
                 break

@@ -29,7 +29,7 @@ def unoptimised() -> Iterator[None]:
     What -O3 makes of a program is the business of test/passes/lower and test/tir_mlir/runtime.
     """
     compile_program = jit.compile_program
-    jit.compile_program = functools.partial(compile_program, passes=object_code.AS_IT_IS)
+    jit.compile_program = functools.partial(compile_program, passes=object_code.NO_PASSES)
     try:
         yield
     finally:

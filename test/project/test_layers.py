@@ -88,7 +88,7 @@ ROWS: dict[str, str] = {
     "script.parser": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify script script.language"
     ),
-    "script.printer": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
+    "script.printer": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script.language",
     "te": "dialect.diagnostics dialect.ir script script.parser",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (

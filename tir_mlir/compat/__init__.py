@@ -1,8 +1,8 @@
 """`import tvm` for programs written for TVM's TensorIR.
 
 Either `python -m tir_mlir.compat FILE.py`, or `import tir_mlir.compat` as the first line of the program: from then on
-`import tvm` gives the part of TVM that tir_mlir has, in the course's spelling and in today's, also where a real TVM is
-installed. Names outside that part can be imported and say when they are used that they are not here.
+`import tvm` provides the part of TVM's API that tir_mlir implements, in old and new spellings, even if TVM is
+installed. Other names can be imported, and raise NotInCompat when used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands for a TVM name that tir_mlir does not have: importable, and an error when used."""
+"""Placeholders for TVM names that tir_mlir lacks: they can be imported, and raise when used."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _INSTEAD = {
 
 
 class NotInCompat(TirError, NotImplementedError):
-    """A TVM name was used that tir_mlir does not have."""
+    """A TVM name that tir_mlir lacks was used."""
 
 
 class Absent:
-    """A name that tir_mlir does not have. Taking a name from it gives another one; every other use raises."""
+    """A name that tir_mlir lacks. Its attributes are placeholders as well; any other use raises."""
 
     def __init__(self, name: str, known: Sequence[str] = ()):
         self.__dict__["_asked"] = (name, known)  # an unusual key: other names are TVM's
@@ -60,7 +60,7 @@ class Absent:
 
 
 class AbsentModule(types.ModuleType):
-    """A TVM module that tir_mlir does not have: `import` and `from ... import` work, using what they give raises."""
+    """A TVM module that tir_mlir lacks: importing from it works, using the names raises."""
 
     def __getattr__(self, name: str) -> Absent:
         if name.startswith("__"):
@@ -69,7 +69,7 @@ class AbsentModule(types.ModuleType):
 
 
 def refusal(name: str, known: Sequence[str] = ()) -> str:
-    """Why a name cannot be used, and the way out."""
+    """The error message for a name, with an alternative."""
     starts = [start for start in _INSTEAD if name == start or name.startswith(start + ".")]
     if starts:
         return f"{name} is not part of tir_mlir: {_INSTEAD[max(starts, key=len)]}"

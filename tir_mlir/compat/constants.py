@@ -39,7 +39,7 @@ class DataType(str):
 
 
 class IntImm(int):
-    """An integer with a type. It is a Python integer wherever one is wanted."""
+    """A typed integer; a subclass of int."""
 
     dtype: str
 
@@ -55,7 +55,7 @@ class IntImm(int):
 
 
 class FloatImm(float):
-    """A float with a type. It is a Python float wherever one is wanted."""
+    """A typed float; a subclass of float."""
 
     dtype: str
 

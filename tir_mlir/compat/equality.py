@@ -1,4 +1,4 @@
-"""`tvm.ir.structural_equal` and its kin: programs compared without the names in them."""
+"""`tvm.ir.structural_equal` and related functions: comparison of programs up to names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def assert_structural_equal_ignore_global_symbol(lhs: Any, rhs: Any, map_free_va
 
 
 def structural_hash(node: Any, map_free_vars: bool = False) -> int:
-    """A number that equal programs share."""
+    """A hash; equal for structurally equal programs."""
     from tir_mlir.script.structural_equal import canonical
 
     return hash(canonical(_module(node).mlir, names=False, symbols=False))

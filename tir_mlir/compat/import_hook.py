@@ -1,4 +1,4 @@
-"""The import hook: `tvm` and everything below it come from the table in `names.py`."""
+"""The import hook that serves `tvm` and its submodules from the table in `names.py`."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ _FINDER = CompatFinder()
 
 
 def install() -> None:
-    """Make `import tvm` give tir_mlir's part of it. Does nothing the second time.
+    """Install the hook for `import tvm`. Idempotent.
 
-    Raises TirError when a real TVM is loaded already: half of the program would run on it.
+    Raises TirError if the real TVM has been imported already.
     """
     if _FINDER in sys.meta_path:
         return
@@ -88,7 +88,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Take the hook and its modules away again: `import tvm` means what it meant before."""
+    """Remove the hook and its modules."""
     if _FINDER in sys.meta_path:
         sys.meta_path.remove(_FINDER)
         for name in [n for n in sys.modules if n == "tvm" or n.startswith("tvm.")]:

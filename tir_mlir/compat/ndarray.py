@@ -1,4 +1,4 @@
-"""`tvm.nd`: arrays with TVM's interface over NumPy memory, and the one device there is."""
+"""`tvm.nd`: arrays with TVM's interface over NumPy memory, and the CPU device."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Device:
         return "cpu"
 
     def sync(self, stream: Any = None) -> None:
-        """Nothing to wait for: a call returns when its result is there."""
+        """No-op: calls are synchronous."""
 
     def __repr__(self) -> str:
         return f"cpu({self.index})"
@@ -47,7 +47,7 @@ def device(name: str = "cpu", index: int = 0) -> Device:
 
 
 class NDArray:
-    """An array that programs take: `.numpy()` copies it out, `.shape` and `.dtype` describe it."""
+    """An array argument: `.numpy()` returns a copy, `.shape` and `.dtype` describe it."""
 
     def __init__(self, memory: np.ndarray, dtype: str, device: Device):
         self._memory = memory

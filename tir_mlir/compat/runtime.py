@@ -1,4 +1,4 @@
-"""`tvm.build` and what it gives: a module whose functions take NDArrays and can be timed."""
+"""`tvm.build`, and the compiled module, whose functions take NDArrays and can be timed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tir_mlir.script.module import IRModule
 
 
 class Target:
-    """What a program is built for: `Target("llvm")`. Options after the name do nothing: code is made for this CPU."""
+    """A target: `Target("llvm")`. Options after the name are ignored: code is generated for this CPU."""
 
     _stack: list[Target] = []
 
@@ -112,7 +112,7 @@ class Module:
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """Seconds a call, one number a repeat."""
+    """Seconds per call, one value per repeat."""
 
     results: tuple[float, ...]
 

@@ -1,4 +1,4 @@
-"""The axes of a program with constant sizes: which extents of loops, blocks and buffers must be equal; other sizes."""
+"""Axes of a program with constant sizes: which extents of loops, blocks and buffers must change together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OTHER = ("func.func", "func.return", "affine.apply")
 
 @dataclass
 class Axes:
-    """Classes of extents by a representative; `derived`: an extent that moves with others: {axis: {axis: factor}}."""
+    """Union-find of extents. `derived`: extents that are products of others, {axis: {axis: factor}}."""
 
     _above: dict[Node, Node] = field(default_factory=dict)
     sizes: dict[Node, int] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Axes:
             self._above[b] = a
 
     def settle(self) -> None:
-        """Find the axes that may be chosen (`extents`), and those that follow (`derived`)."""
+        """Compute the independent axes (`extents`) and the dependent ones (`derived`)."""
         fixed = {self.of(n) for n in self.fixed}
         found: dict[Node, dict[Node, int]] = {}
         for node, parts in self.sums:
@@ -98,7 +98,7 @@ class Axes:
 
 
 def axes_of(func: Func) -> Axes | None:
-    """The axes of a function; None for one with views, calls, shape variables or loops that do not start at 0."""
+    """The axes of a function; None if it has views, calls, shape variables or loops that do not start at 0."""
     axes = Axes()
     variables: dict[ir.Value, Node] = {}
     everything = walk.ops(func.op)
@@ -145,7 +145,7 @@ def _block(block: Block, axes: Axes, variables: dict[ir.Value, Node]) -> None:
 
 
 def _uses(op: ir.Operation, axes: Axes, variables: Mapping[ir.Value, Node]) -> None:
-    """What the uses of loop variables and iters say."""
+    """Constrain axes by the uses of loop variables and iters."""
     if op.name in ("affine.load", "affine.store"):
         name = Buffer(walk.accessed(op)).name
         for axis, index in enumerate(walk.access_indices(op)):
@@ -153,7 +153,7 @@ def _uses(op: ir.Operation, axes: Axes, variables: Mapping[ir.Value, Node]) -> N
         return
     if is_loop(op) or is_block(op) or is_init(op):
         return
-    axes.fixed |= {variables[v] for v in op.operands if v in variables}  # a condition, or the variable as a number
+    axes.fixed |= {variables[v] for v in op.operands if v in variables}  # used in a condition or as a value
 
 
 def _index(index: Index, dim: Node, axes: Axes, variables: Mapping[ir.Value, Node]) -> None:
@@ -172,7 +172,7 @@ def _index(index: Index, dim: Node, axes: Axes, variables: Mapping[ir.Value, Nod
 
 
 def resized(module: ir.Module, axes: Axes, wanted: Mapping[Node, int]) -> ir.Module | None:
-    """A copy of a module with other sizes; None where that is no program."""
+    """A copy of a module with other sizes; None if it does not verify."""
     copy = create.clone_module(module)
     func = funcs(copy)[0]
     buffers = [*func.params, *(Buffer(op.results[0]) for op in walk.ops(func.op) if op.name == "memref.alloc")]
@@ -202,7 +202,7 @@ def resized(module: ir.Module, axes: Axes, wanted: Mapping[Node, int]) -> ir.Mod
 
 
 def constants_meeting(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:
-    """{axis: constants > 1 and below its extent}, of the indices of buffers that the original has as well."""
+    """{axis: constants > 1 and below its extent}, in indices of buffers that the original has too."""
     func = funcs(scheduled)[0]
     env: dict[ir.Value, Index] = {}
     everything = walk.ops(func.op)
@@ -221,7 +221,7 @@ def constants_meeting(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:
 
 
 def _axes_behind(node: Node, op: ir.Operation, axes: Axes) -> list[Node]:
-    """The axes of a dimension; of a buffer that the schedule made, those that are as long."""
+    """The axes of a dimension; for a buffer created by the schedule, those with the same extent."""
     if node in axes.sizes:
         axis = axes.of(node)
         return list(axes.derived.get(axis, [axis]))

@@ -1,4 +1,4 @@
-"""One function of two modules, run side by side."""
+"""Compare two modules by running their functions on the same data."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from tir_mlir.equivalence.field_functions import P
 from tir_mlir.equivalence.races import races
 from tir_mlir.equivalence.result import Difference, Result, written_by
 from tir_mlir.equivalence.work import work_of
-from tir_mlir.runtime.call.signature import BufferParam, Signature, signatures
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 
-Pair = tuple[Func, Func, Signature, Signature]
+Pair = tuple[Func, Func, CallSignature, CallSignature]
 
 ROTATIONS = (P // 2, P - 1 - (1 << 40), 1 << 40)
-"""Where the order of the field starts: 0 in its middle, near its top, near its bottom."""
+"""Start points of the total order: 0 in the middle, near the top, near the bottom."""
 QUICK_WORK = 1 << 24
-"""Up to this many iterations code of the optimiser takes longer to make than it saves."""
+"""Up to this many iterations unoptimised code is faster in total."""
 THIN_WORK = 1 << 27
-"""Beyond it, a program without comparisons runs on one data set: another one shows ties only."""
+"""Above it, a program without comparisons runs on one data set: the others only add ties."""
 
-_kept: OrderedDict[tuple[str, str, bool], compile.Program] = OrderedDict()
+_kept: OrderedDict[tuple[str, str, bool], compile.CheckedProgram] = OrderedDict()
 _KEPT = 16
 
 
 class Comparison:
-    """A function of the original, the scheduled one, and what their runs found (added to `result`)."""
+    """A function of the original and its scheduled counterpart; findings are added to `result`."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Comparison:
         quick = max(works) <= QUICK_WORK
         sides = [self._program(n, compile.EXACT, quick) for n in (0, 1)]
         for known, work in zip(choices, works, strict=True):
-            recipe = inputs.Recipe(self.signatures[0], known, limits)
+            recipe = inputs.Arguments(self.signatures[0], known, limits)
             self.result.sizes.append(self._sizes(known))
             if (found := self._exact(sides, recipe, work)) is not None:
                 return found
@@ -75,15 +75,15 @@ class Comparison:
             doubles = [self._program(n, compile.NAN, quick) for n in (0, 1)]
             for known, work in zip(choices, works, strict=True):
                 if work <= THIN_WORK:
-                    recipe = inputs.Recipe(self.signatures[0], known, limits)
+                    recipe = inputs.Arguments(self.signatures[0], known, limits)
                     if (found := self._poisoned(doubles, recipe)) is not None:
                         return found
                 else:
-                    self.result.notes.append("no run with memory full of NaN: it would take long at these sizes")
+                    self.result.notes.append("no run with NaN-filled memory: too slow at these sizes")
         return None
 
     def _race(self) -> Difference | None:
-        """A race that the original does not have; what is not decided, or was so before, is noted."""
+        """A race that the original does not have; undecided ones and those of the original become notes."""
         now = races(self.funcs[1])
         if not now.found and not now.open:
             return None
@@ -96,7 +96,7 @@ class Comparison:
             self.result.notes.append(f"{text}; so do iterations of the original")
         return None
 
-    def _program(self, side: int, domain: str, quick: bool) -> compile.Program:
+    def _program(self, side: int, domain: str, quick: bool) -> compile.CheckedProgram:
         key = (self.texts[side], domain, quick)
         if key in _kept:
             _kept.move_to_end(key)
@@ -116,7 +116,7 @@ class Comparison:
 
     # -- over the field --------------------------------------------------------------------------------------------
 
-    def _exact(self, sides: Sequence[compile.Program], recipe: inputs.Recipe, work: int) -> Difference | None:
+    def _exact(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments, work: int) -> Difference | None:
         ordered = any(s.ordered for s in sides)
         compares = any(s.compares for s in sides)
         rotations = ROTATIONS if ordered else ROTATIONS[:1]
@@ -133,7 +133,12 @@ class Comparison:
         return None
 
     def _run(
-        self, sides: Sequence[compile.Program], recipe: inputs.Recipe, kind: str, rotation: int, seed: int
+        self,
+        sides: Sequence[compile.CheckedProgram],
+        recipe: inputs.Arguments,
+        kind: str,
+        rotation: int,
+        seed: int,
     ) -> Difference | None:
         held = [recipe.arrays(seed, kind, exact=True) for _ in sides]
         held[1] = self._moved(held[1], recipe)
@@ -141,7 +146,7 @@ class Comparison:
         held[1] = self._moved_back(held[1], held[0])
         if outside[0] is not None:
             raise NotChecked(
-                f"the original program reaches outside of {outside[0].site.buffer} itself, at index {outside[0].index}"
+                f"the original program accesses {outside[0].site.buffer} out of bounds, at index {outside[0].index}"
                 f" ({outside[0].site})"
             )
         at = _first_difference(*held)
@@ -149,12 +154,12 @@ class Comparison:
             return self._different(at, recipe, (kind, rotation, seed))
         if outside[1] is not None:
             site = outside[1].site
-            text = f"{self.name}: {site} at index {outside[1].index}, outside of it"
+            text = f"{self.name}: {site} at index {outside[1].index}, out of bounds"
             return Difference(self.name, recipe.known, text, site.buffer)
         return None
 
-    def _moved(self, arrays: list[Any], recipe: inputs.Recipe) -> list[Any]:
-        """Arguments in the layouts that the scheduled program takes."""
+    def _moved(self, arrays: list[Any], recipe: inputs.Arguments) -> list[Any]:
+        """The arguments in the layouts of the scheduled program."""
         found = list(arrays)
         for number, map_ in self.moves.items():
             param = self.signatures[1].params[number]
@@ -171,9 +176,9 @@ class Comparison:
         return found
 
     def _both(
-        self, sides: Sequence[compile.Program], held: Sequence[Sequence[Any]], rotation: int, seed: int
+        self, sides: Sequence[compile.CheckedProgram], held: Sequence[Sequence[Any]], rotation: int, seed: int
     ) -> list[Any]:
-        """Run both programs; at the same time where they are two pieces of code."""
+        """Run both programs, concurrently if they are different code."""
 
         def one(n: int) -> Any:
             return sides[n].run(self.signatures[n].name, held[n], rotation, _poison(n, seed))
@@ -186,7 +191,7 @@ class Comparison:
     def _different(
         self,
         at: tuple[int, tuple[int, ...]],
-        recipe: inputs.Recipe,
+        recipe: inputs.Arguments,
         how: tuple[str, int, int],
     ) -> Difference:
         number, index = at
@@ -211,9 +216,9 @@ class Comparison:
         text = f"{self.name}{sizes}: {where} differs ({'; '.join(words)})"
         return Difference(self.name, recipe.known, text, param.name, index, writers)
 
-    # -- in floats, memory full of NaN -----------------------------------------------------------------------------
+    # -- in floats, NaN-filled memory -----------------------------------------------------------------------------
 
-    def _poisoned(self, sides: Sequence[compile.Program], recipe: inputs.Recipe) -> Difference | None:
+    def _poisoned(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments) -> Difference | None:
         self.result.nan_runs += 1
         held = [recipe.arrays(self.seed, inputs.UNIFORM, exact=False) for _ in sides]
         held[1] = self._moved(held[1], recipe)
@@ -227,7 +232,7 @@ class Comparison:
                 index = tuple(int(i) for i in np.argwhere(bad)[0])
                 name = self.signatures[0].params[number].name
                 where = f"{name}[{', '.join(map(str, index))}]"
-                text = f"{self.name}: {where} is NaN in floats: memory is read that nothing has written"
+                text = f"{self.name}: {where} is NaN in floats: uninitialised memory is read"
                 return Difference(self.name, recipe.known, text, name, index)
         return None
 
@@ -237,11 +242,11 @@ def _buffer(clash: Counterexample) -> str:
 
 
 def _poison(side: int, seed: int) -> int:
-    """Where the poison of a program starts in a run: two programs never have the same."""
+    """The seed of the poison of a program in a run; never the same for both programs."""
     return 7919 * (side + 1) + 104729 * seed
 
 
-def _unlike(a: Signature, b: Signature, moved: Mapping[int, IndexMap]) -> str | None:
+def _unlike(a: CallSignature, b: CallSignature, moved: Mapping[int, IndexMap]) -> str | None:
     if len(a.params) != len(b.params):
         return f"it takes {len(a.params)} arguments, the scheduled one {len(b.params)}"
     for number, (one, other) in enumerate(zip(a.params, b.params, strict=True)):
@@ -257,23 +262,23 @@ def _shape_text(param: BufferParam) -> str:
 
 
 def _first_difference(left: Sequence[Any], right: Sequence[Any]) -> tuple[int, tuple[int, ...]] | None:
-    """The first argument, and the first index of it, at which two sets of arguments differ."""
+    """The first argument and index at which two sets of arguments differ."""
     for number, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(a, np.ndarray) and not np.array_equal(a, b):
             return number, tuple(int(i) for i in np.argwhere(a != b)[0])
     return None
 
 
-_one_at_a_time = threading.RLock()  # a program that is kept has one state
+_one_at_a_time = threading.RLock()  # cached programs have one state
 
 
 def equivalent(original: Any, scheduled: Any, *, seed: int = 0) -> Result:
     """Run two modules or functions on the same data and compare every element of every buffer, bit by bit.
 
-    Floats are elements of the prime field p = 2^61 - 1 (sums in any order agree; division is division), `exp` and
-    roundings fixed mixing functions, comparisons those of a total order that starts at three places. Allocated memory
-    is filled at random, accesses are kept inside their buffers and reported. Functions are paired by name, lone ones
-    with each other. Errors: NotChecked names what has no exact meaning.
+    Floats are elements of the prime field p = 2^61 - 1 (sums are associative, division is exact); `exp` and rounding
+    are fixed mixing functions; comparisons use a total order with three start points. Allocated memory is filled with
+    random values; out-of-bounds accesses are clamped and reported. Functions are paired by name; if each module has
+    one, they are compared. Raises NotChecked for an op without exact semantics.
     """
     with entered():
         return compare(_module(original), _module(scheduled), seed)
@@ -282,7 +287,7 @@ def equivalent(original: Any, scheduled: Any, *, seed: int = 0) -> Result:
 def compare(
     original: ir.Module, scheduled: ir.Module, seed: int = 0, moves: Mapping[tuple[str, str], IndexMap] | None = None
 ) -> Result:
-    """The same of two MLIR modules (call inside `entered`). `moves`: parameters that the second takes in another
+    """`equivalent` of two MLIR modules (call inside `entered`). `moves`: parameters that the second takes in another
     layout, {(function, parameter): map}."""
     start = time.perf_counter()
     result = Result()

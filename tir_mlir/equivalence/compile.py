@@ -1,4 +1,4 @@
-"""A program made ready to run: exactly (floats are field elements) or for NaN (floats are f64, memory full of NaN)."""
+"""Compile a program for the check: exactly (floats are field elements), or as f64 with NaN-filled memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mlir.passmanager import PassManager
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, funcs, walk
 from tir_mlir.equivalence import field_functions, instrument, prime_field
-from tir_mlir.equivalence.edits import Build, retyped
+from tir_mlir.equivalence.edits import OpBuilder, retyped
 from tir_mlir.equivalence.plain_loops import make_plain
 from tir_mlir.passes.lower.blocks import scopes
 from tir_mlir.passes.lower.llvm import abi
@@ -35,19 +35,24 @@ _LIBM = "convert-math-to-libm,convert-to-llvm,"
 
 
 @dataclass
-class Outside:
-    """An access out of bounds: how many there were, the first one's site and index."""
+class OutOfBounds:
+    """Out-of-bounds accesses of a run: their number, the site and index of the first."""
 
     count: int
     site: instrument.Site
     index: int
 
 
-class Program:
-    """Machine code of a module in one domain, and its state."""
+class CheckedProgram:
+    """Machine code of a module in one number domain, and its state."""
 
     def __init__(
-        self, code: jit.Jit, found: Mapping[str, Any], sites: list[instrument.Site], build: Build, allocates: bool
+        self,
+        code: jit.Jit,
+        found: Mapping[str, Any],
+        sites: list[instrument.Site],
+        build: OpBuilder,
+        allocates: bool,
     ):
         self._functions = code.functions(list(found.values()))
         address = code.address(field_functions.STATE)
@@ -58,8 +63,8 @@ class Program:
         self.compares = build.ordered or self.ordered
         self.allocates = allocates
 
-    def run(self, name: str, arrays: Sequence[Any], rotation: int, poison: int, target: int = -1) -> Outside | None:
-        """Run a function; what it did out of bounds."""
+    def run(self, name: str, arrays: Sequence[Any], rotation: int, poison: int, target: int = -1) -> OutOfBounds | None:
+        """Run a function. Returns its out-of-bounds accesses."""
         self._state[:] = 0
         self._state[field_functions.ROTATION] = rotation
         self._state[field_functions.POISON] = poison
@@ -69,10 +74,10 @@ class Program:
         if not count:
             return None
         at, index = (int(self._state[p]) for p in (field_functions.OUTSIDE_SITE, field_functions.OUTSIDE_INDEX))
-        return Outside(count, self.sites[at], index)
+        return OutOfBounds(count, self.sites[at], index)
 
     def writer(self, sites: Sequence[instrument.Site]) -> tuple[instrument.Site, dict[str, int]] | None:
-        """Who wrote the element watched last, and the loop variables there."""
+        """The site of the last write of the watched element, and the loop variables there."""
         number = int(self._state[field_functions.WRITER])
         if not number:
             return None
@@ -82,29 +87,31 @@ class Program:
 
 
 @dataclass
-class Watched:
-    """A program that notes who writes an element of one parameter of one function."""
+class InstrumentedProgram:
+    """A program that records the last writer of an element of a parameter."""
 
-    program: Program
+    program: CheckedProgram
     writers: list[instrument.Site]
 
 
-def compiled(module: ir.Module, domain: str, quick: bool = True) -> Program:
-    """Machine code of a module of the encoding, which stays as it is (call inside `entered`). `quick`: not optimised.
+def compiled(module: ir.Module, domain: str, quick: bool = True) -> CheckedProgram:
+    """Compile a module, which is not modified (call inside `entered`). `quick`: without optimisation.
 
-    Errors: NotChecked.
+    Raises NotChecked for ops without exact semantics.
     """
     return _compiled(module, domain, quick, None)[0]
 
 
-def watched(module: ir.Module, function: str, parameter: int, quick: bool = True) -> Watched:
-    """The exact program that notes who writes to a parameter."""
-    return Watched(*_compiled(module, EXACT, quick, (function, parameter)))
+def watched(module: ir.Module, function: str, parameter: int, quick: bool = True) -> InstrumentedProgram:
+    """Compile the exact program that records writers of a parameter."""
+    return InstrumentedProgram(*_compiled(module, EXACT, quick, (function, parameter)))
 
 
-def _compiled(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int] | None) -> tuple[Program, list]:
+def _compiled(
+    module: ir.Module, domain: str, quick: bool, watch: tuple[str, int] | None
+) -> tuple[CheckedProgram, list]:
     module = clone_module(module)
-    build = Build()
+    build = OpBuilder()
     make_plain(module, build)
     own = [f for f in funcs(module) if not is_private(f.op)]
     writers = []
@@ -129,21 +136,21 @@ def _compiled(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int
     _lower(module, domain)
     abi.set_noalias(module, promised)
     code = _machine_code(module, list(found), quick, scratch)
-    return Program(code, found, sites, build, allocates), writers
+    return CheckedProgram(code, found, sites, build, allocates), writers
 
 
 def _bodies(own: Sequence[Func]) -> list[ir.Operation]:
     return [op for f in own for op in walk.ops(f.op)]
 
 
-def _note_integer_comparisons(everything: Sequence[ir.Operation], build: Build) -> None:
+def _note_integer_comparisons(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
     names = ("arith.cmpi", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
     if any(o.name in names and not isinstance(o.operands[0].type, ir.IndexType) for o in everything):
         build.ordered = True
 
 
 def _as_doubles(everything: list[ir.Operation]) -> None:
-    """Every float becomes f64: NaN spreads as it does in any format, and all of them run on every machine."""
+    """Convert every float type to f64: NaN propagates as in any format, and every machine supports it."""
     double = ir.F64Type.get()
     retyped(everything, lambda _: double)
     for op in everything:
@@ -154,7 +161,7 @@ def _as_doubles(everything: list[ir.Operation]) -> None:
             op.erase()
 
 
-def _add_code(module: ir.Module, build: Build) -> None:
+def _add_code(module: ir.Module, build: OpBuilder) -> None:
     extra = ir.Module.parse(field_functions.text(build.called))
     start = ir.InsertionPoint.at_block_begin(module.body)
     for op in extra.body.operations:
@@ -165,10 +172,10 @@ def _lower(module: ir.Module, domain: str) -> None:
     try:
         PassManager.parse(LOWER.format(libm=_LIBM if domain == NAN else "")).run(module.operation)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-        raise NotChecked(f"the program has no way to machine code: {error}") from error
+        raise NotChecked(f"the program cannot be compiled for the check: {error}") from error
     left = abi.unconverted_ops(module)
     if left:
-        raise LoweringError(f"{left[0].name} is left over: the check has no way to machine code for it")
+        raise LoweringError(f"{left[0].name} cannot be lowered for the check")
 
 
 def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int) -> jit.Jit:
@@ -177,6 +184,6 @@ def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int
     except BuildError as error:
         raise NotChecked(str(error)) from error
     libs = jit.needed_libraries(module, [])
-    passes = object_code.AS_IT_IS if quick else object_code.LIGHTLY
+    passes = object_code.NO_PASSES if quick else object_code.LIGHT_PASSES
     clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731
     return jit.Jit(jit.compile_program(module, names, libs, clock, passes=passes, calls_out=False, warned=[]), names)

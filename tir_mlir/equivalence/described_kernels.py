@@ -1,4 +1,4 @@
-"""Calls of kernels, replaced by what the intrinsic that they implement describes."""
+"""Replace calls of kernels by the description of the intrinsic that they implement."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from mlir import ir
 from tir_mlir.dialect.analysis import pointed
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.ir import Func, dtypes, edit, walk
+from tir_mlir.passes.lower.blocks import scopes
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
 @dataclass(frozen=True)
 class _Call:
-    """A call as what it is given: memory by pointer, strides of memory, constants; other operands are None."""
+    """A call with its operands traced to pointers, strides and constants; other operands are None."""
 
     op: ir.Operation
     callee: str
@@ -24,10 +25,10 @@ class _Call:
 
 
 def describe_calls(module: ir.Module) -> None:
-    """Put descriptions in place of the calls that implementations make; other calls stay.
+    """Replace the calls of intrinsic implementations by their descriptions; other calls stay.
 
-    A call is the implementation's if it is given pointers to and strides of the same parameters in the same places, and
-    memory with the strides that the implementation counts on.
+    A call matches an implementation if its operands are pointers and strides of the same parameters in the same order,
+    and the memory has the shapes and strides that the implementation declares.
     """
     calls = [call_of(op) for op in walk.ops(module.operation) if op.name == "func.call"]
     if not calls:
@@ -41,7 +42,7 @@ def describe_calls(module: ir.Module) -> None:
 
 
 def call_of(op: ir.Operation) -> _Call:
-    """A call, and what is known of its operands."""
+    """A call with its operands traced."""
     return _Call(op, ir.FlatSymbolRefAttr(op.attributes["callee"]).value, [_source(v) for v in op.operands])
 
 
@@ -67,7 +68,7 @@ def _source(value: ir.Value) -> Any:
 
 
 def _plainly(op: ir.Operation, memref: ir.Value) -> bool:
-    """Whether a pointer is to the first element of its memory: base + offset * size."""
+    """Whether a pointer is the first element of its memref: base + offset * size."""
     sum_ = op.operands[0].owner.operands[0].owner.operation
     if sum_.name == "memref.extract_aligned_pointer_as_index":
         return ir.MemRefType(memref.type).get_strides_and_offset()[1] == 0
@@ -88,7 +89,7 @@ def _plainly(op: ir.Operation, memref: ir.Value) -> bool:
 
 
 def _fits(call: _Call, intrinsic: TensorIntrin) -> dict[int, ir.Value] | None:
-    """The memory that each parameter of an intrinsic is in a call; None when it is not the intrinsic's."""
+    """The memref of each parameter of an intrinsic in a call; None if the call does not match."""
     if f"@{call.callee}(" not in intrinsic.impl:
         return None
     impl = intrinsic.impl_func().func
@@ -111,7 +112,7 @@ def _fits(call: _Call, intrinsic: TensorIntrin) -> dict[int, ir.Value] | None:
 
 
 def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
-    """Whether memory has the shape, type and fixed strides of a parameter."""
+    """Whether a memref has the shape, element type and constant strides of a parameter."""
     wanted, have = ir.MemRefType(impl.args[number].type), ir.MemRefType(memref.type)
     if wanted.shape != have.shape or wanted.element_type != have.element_type:
         return False
@@ -120,12 +121,10 @@ def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
 
 
 def meaning(desc: str) -> str:
-    """A description without what has no part in its meaning: where it was written, and the scopes."""
+    """A description without locations and storage scopes, for comparison."""
     module = ir.Module.parse(desc)
     everything = walk.ops(module.operation)
-    from tir_mlir.passes.lower.blocks.scopes import run
-
-    run(module)
+    scopes.run(module)
     for op in everything:
         if op.name == "func.func":
             op.attributes["sym_name"] = ir.StringAttr.get("desc")

@@ -1,4 +1,4 @@
-"""The edits that all rewrites of a checked program share: types, calls of the check's own functions, constants."""
+"""IR edits shared by the rewrites of the check: types, calls of the runtime functions, constants."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_float(type_: ir.Type) -> bool:
 
 
 def retyped(everything: Sequence[ir.Operation], change: Callable[[ir.Type], ir.Type]) -> None:
-    """Give floats another type everywhere: values, memory, signatures."""
+    """Change float types everywhere: values, memrefs, signatures."""
 
     def new(type_: ir.Type) -> ir.Type:
         if is_float(type_):
@@ -36,16 +36,16 @@ def retyped(everything: Sequence[ir.Operation], change: Callable[[ir.Type], ir.T
             op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
 
 
-class Build:
-    """Makes ops at the insertion point, and notes which of the check's functions they call."""
+class OpBuilder:
+    """Creates ops at the insertion point, and records which runtime functions they call."""
 
     def __init__(self) -> None:
         self.called: set[str] = set()
         self.ordered = False
-        """Whether the outcome depends on comparisons of data."""
+        """Whether the result depends on comparisons of data."""
 
     def call(self, name: str, *operands: ir.Value, result: ir.Type | None = None) -> ir.Value:
-        """One of `field_code.FUNCTIONS`."""
+        """Call one of `field_functions.FUNCTIONS`."""
         self.called.add(name)
         callee = ir.FlatSymbolRefAttr.get(field_functions.PREFIX + name)
         made = ir.Operation.create("func.call", [result or self.word()], list(operands), {"callee": callee})
@@ -55,7 +55,7 @@ class Build:
         return ir.IntegerType.get_signless(64)
 
     def number(self, value: int) -> ir.Value:
-        """A constant of 64 bits."""
+        """An i64 constant."""
         return self.constant(ir.IntegerAttr.get(self.word(), value))
 
     def index(self, value: int) -> ir.Value:
@@ -87,7 +87,7 @@ class Build:
         return self._cast(value, how, self.word())
 
     def narrowed(self, value: ir.Value, type_: ir.Type) -> ir.Value:
-        """64 bits as a shorter integer, or an index."""
+        """An i64 as a narrower integer or an index."""
         return self._cast(value, "arith.trunci", type_)
 
     def _cast(self, value: ir.Value, how: str, type_: ir.Type) -> ir.Value:
@@ -109,6 +109,6 @@ class Build:
 
     @staticmethod
     def place(op: ir.Operation) -> str:
-        """The block that an op comes from, for messages (`plain` left its name as the location)."""
+        """The name of the block that an op comes from, from its location (set by `plain_loops`)."""
         location = op.location
         return f'block "{location.name_str}"' if location.is_a_name() else "the program"

@@ -1,10 +1,10 @@
-"""What stands for a float in an exact run: an element of the prime field p = 2^61 - 1. The functions, as MLIR text.
+"""Runtime functions of the exact check, as MLIR text: arithmetic in the prime field p = 2^61 - 1.
 
     add, sub, mul, inv    the field (8 a b is hi * 2^64 + lo, so a b is hi + lo / 8);
                           inv is x^(p-2), so inv(0) = 0
-    mix                   splitmix64's finaliser, reduced: what an opaque function (exp, sqrt, a rounding) becomes
+    mix                   splitmix64's finaliser, reduced: stands for opaque functions (exp, sqrt, rounding)
     key, max, min         a total order that starts where `state[ROTATION]` says; the same for comparisons and max
-    bottom, top           the least and greatest element of that order: what -inf and inf become
+    bottom, top           the least and greatest element of that order, for -inf and inf
 
 Values are canonical, in [0, p).
 """
@@ -154,11 +154,11 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
 }  # fmt: skip
 
 ORDERED = {"key", "max", "min", "bottom", "top"}
-"""Functions whose answer depends on where the order starts."""
+"""Functions whose result depends on the start of the order."""
 
 
 def needed(names: set[str]) -> list[str]:
-    """The functions of these names and all that they call."""
+    """These functions and their callees."""
     found = set(names)
     while more := {d for n in found for d in FUNCTIONS[n][0]} - found:
         found |= more
@@ -166,7 +166,7 @@ def needed(names: set[str]) -> list[str]:
 
 
 def text(names: set[str]) -> str:
-    """A module with the state and the functions of these names, and those they call."""
+    """A module with the state, these functions and their callees."""
     parts = [FUNCTIONS[n][1] for n in needed(names)]
     state = f"memref.global @{STATE} : memref<{STATE_SIZE}xi64> = uninitialized"
     return "module {\n" + "\n".join([state, *parts]) + "\n}"

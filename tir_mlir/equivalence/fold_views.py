@@ -1,4 +1,4 @@
-"""Accesses through views of memory become accesses of the memory itself."""
+"""Fold memref.subview into the loads and stores through it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import kept_dims
 from tir_mlir.dialect.ir import Index, edit, emit_map, is_apply, read_apply, walk
-from tir_mlir.equivalence.edits import Build
+from tir_mlir.equivalence.edits import OpBuilder
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
-def fold_views(everything: list[ir.Operation], build: Build) -> None:
-    """Rewrite every load and store of a `memref.subview`; the views are dead then.
+def fold_views(everything: list[ir.Operation], build: OpBuilder) -> None:
+    """Rewrite every load and store of a `memref.subview` to access the source; the views become dead.
 
         %v = memref.subview %A[%i, 4] [16, 16] [1, 1];  affine.load %v[%j, %k]   -->   affine.load %A[%i + %j, %k + 4]
 
-    A view of steps, or at a place that is not affine, is accessed by plain loads and stores.
+    Views with steps or non-affine offsets are accessed by memref.load and memref.store.
     """
     for op in everything:
         if op.name in ("affine.load", "affine.store", "memref.load", "memref.store"):
@@ -29,12 +29,12 @@ def _view(op: ir.Operation) -> ir.Operation | None:
     return owner.operation if not isinstance(owner, ir.Block) and owner.name == "memref.subview" else None
 
 
-def _through(op: ir.Operation, view: ir.Operation, build: Build) -> ir.Operation:
+def _through(op: ir.Operation, view: ir.Operation, build: OpBuilder) -> ir.Operation:
     starts, steps, sizes = _numbers(view)
     shape = list(ir.MemRefType(view.results[0].type).shape)
     kept = kept_dims([_known(n) for n in shape], [_known(n) if isinstance(n, int) else None for n in sizes])
     if kept is None:
-        raise ValueError(f"{view} is no view of its region")
+        raise ValueError(f"{view} has an unsupported layout")
     affine = op.name.startswith("affine") and all(isinstance(s, int) or _is_affine(s) for s in starts)
     affine = affine and all(isinstance(s, int) for s in steps)
     return _affine(op, view, starts, steps, kept) if affine else _plain(op, view, starts, steps, kept, build)
@@ -45,7 +45,7 @@ def _known(size: int) -> int | None:
 
 
 def _numbers(view: ir.Operation) -> list[list[int | ir.Value]]:
-    """Offsets, steps and sizes of a view: numbers, or values where they are not constant."""
+    """Offsets, sizes and strides of a view: ints, or values if dynamic."""
     rest = iter(list(view.operands)[1:])
     found: dict[str, list[int | ir.Value]] = {}
     for word in ("offsets", "sizes", "strides"):
@@ -87,7 +87,7 @@ def _plain(
     starts: list[int | ir.Value],
     steps: list[int | ir.Value],
     kept: list[int],
-    build: Build,
+    build: OpBuilder,
 ) -> ir.Operation:
     with ir.InsertionPoint(op), op.location:
         values = [build.index(s) if isinstance(s, int) else s for s in starts]

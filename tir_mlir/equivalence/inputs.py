@@ -1,4 +1,4 @@
-"""What checked programs run on: sizes for the shape variables, and arrays in the domain's own numbers."""
+"""Inputs of the check: sizes for the shape variables, and arrays of random data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Func, walk
 from tir_mlir.equivalence.field_functions import P
-from tir_mlir.runtime.call.signature import BufferParam, ScalarParam, Signature
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 
 UNIFORM, SMALL = "uniform", "small"
 SIZES: tuple[int, ...] = (1, 15, 16, 17, 40)
@@ -24,7 +24,7 @@ _TRIES = 4000
 # --- sizes --------------------------------------------------------------------------------------------------------
 
 
-def symbols(signature: Signature) -> list[str]:
+def symbols(signature: CallSignature) -> list[str]:
     """The shape variables of a function."""
     found: dict[str, None] = {}
     for param in signature.params:
@@ -36,10 +36,10 @@ def symbols(signature: Signature) -> list[str]:
     return list(found)
 
 
-def size_choices(signature: Signature) -> list[dict[str, int]]:
-    """Values for the shape variables, each pair of variables at different ones; what the function assumes is kept.
+def size_choices(signature: CallSignature) -> list[dict[str, int]]:
+    """Values for the shape variables: each pair of variables differs in one choice; `T.assume` holds.
 
-    Errors: NotChecked when no values that keep it are found.
+    Raises NotChecked if no values satisfy the assumptions.
     """
     names = symbols(signature)
     if not names:
@@ -54,18 +54,18 @@ def size_choices(signature: Signature) -> list[dict[str, int]]:
             if row not in found and _holds(signature, row):
                 found.append(row)
     if not found:
-        raise NotChecked(f"{signature.name}: no sizes were found that keep what it assumes of {', '.join(names)}")
+        raise NotChecked(f"{signature.name}: no sizes satisfy what it assumes of {', '.join(names)}")
     return found
 
 
-def _holds(signature: Signature, row: Mapping[str, int]) -> bool:
+def _holds(signature: CallSignature, row: Mapping[str, int]) -> bool:
     shapes = [d.value(row) for p in signature.params if isinstance(p, BufferParam) for d in p.dims if d.text != "?"]
     return all(p.holds(row) for p in signature.promises) and all(n >= 1 for n in shapes)
 
 
 def shape_of(param: BufferParam, known: Mapping[str, int]) -> tuple[int, ...]:
     if any(d.text == "?" for d in param.dims):
-        raise NotChecked(f"buffer {param.name} has an extent that no variable names")
+        raise NotChecked(f"buffer {param.name} has an extent that is not a shape variable")
     return tuple(d.value(known) for d in param.dims)
 
 
@@ -73,15 +73,15 @@ def shape_of(param: BufferParam, known: Mapping[str, int]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How to make the arguments of a function: `limits[i]`: argument i is an index into memory of that extent."""
+class Arguments:
+    """A generator of arguments of a function. `limits[i]`: argument i holds indices into that extent."""
 
-    signature: Signature
+    signature: CallSignature
     known: Mapping[str, int]
     limits: Mapping[int, int]
 
     def arrays(self, seed: int, kind: str, exact: bool) -> list[Any]:
-        """Arguments, the same for the same seed."""
+        """Arguments, deterministic in the seed."""
         random = np.random.default_rng(seed)
         return [self._argument(n, p, random, kind, exact) for n, p in enumerate(self.signature.params)]
 
@@ -115,7 +115,7 @@ def _values(
 
 
 def _laid_out(values: np.ndarray, param: BufferParam) -> np.ndarray:
-    """The same values in memory with the strides that a parameter asks for."""
+    """Copy values to memory with the strides of a parameter."""
     if param.strides is None or None in param.strides:
         return values
     steps = [s or 0 for s in param.strides]
@@ -127,7 +127,7 @@ def _laid_out(values: np.ndarray, param: BufferParam) -> np.ndarray:
 
 
 def index_limits(func: Func) -> dict[int, int]:
-    """Integer parameters whose values are indices into memory, and the least extent of what they index."""
+    """Integer parameters used as indices, and the smallest extent that they index."""
     found: dict[int, int] = {}
     for op in walk.ops(func.op):
         if op.name not in ("memref.load", "memref.store"):

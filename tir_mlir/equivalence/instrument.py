@@ -1,4 +1,4 @@
-"""What a checked program does besides its work: stay inside its memory, fill what it allocates, note who wrote."""
+"""Instrumentation of checked programs: bounds checks, poison in allocations, recording of writers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Func, Loop, frozen, is_loop, walk
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.equivalence.edits import Build, is_float
+from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.field_functions import LOOPS, STATE, STATE_SIZE
 
 ACCESSES = ("affine.load", "affine.store", "memref.load", "memref.store")
@@ -17,7 +17,7 @@ ACCESSES = ("affine.load", "affine.store", "memref.load", "memref.store")
 
 @dataclass(frozen=True)
 class Site:
-    """An access, for messages: the block it comes from, what it does, the loops around it."""
+    """An access, for messages: its block, its kind, its buffer, and the loops around it."""
 
     place: str
     what: str
@@ -28,7 +28,7 @@ class Site:
         return f"{self.place} {self.what} {self.buffer}"
 
 
-def site_of(op: ir.Operation, build: Build) -> Site:
+def site_of(op: ir.Operation, build: OpBuilder) -> Site:
     what = "writes" if "store" in op.name else "reads"
     return Site(build.place(op), what, Buffer(walk.accessed(op)).name, tuple(lp.name for lp in loops_around(op)))
 
@@ -41,13 +41,13 @@ def loops_around(op: ir.Operation) -> list[Loop]:
 # --- bounds -------------------------------------------------------------------------------------------------------
 
 
-def clamp(everything: Sequence[ir.Operation], build: Build) -> list[Site]:
-    """Make every access that intervals do not show to be inside go to index 0 where it is outside, and count it.
+def clamp(everything: Sequence[ir.Operation], build: OpBuilder) -> list[Site]:
+    """Clamp and count accesses that interval analysis does not show to be in bounds.
 
         affine.store %x, %A[%i + 1]   -->   %at = affine.apply (%i + 1); %in = clamp(%at, size, site)
                                             memref.store %x, %A[%in]
 
-    Gives the sites, in the order of their numbers.
+    Returns the sites, by number.
     """
     with frozen():
         unsure = [op for op in everything if op.name in ACCESSES and not _inside(op)]
@@ -68,14 +68,14 @@ def _inside(op: ir.Operation) -> bool:
     return True
 
 
-def size_of(memref: ir.Value, axis: int, build: Build) -> ir.Value:
+def size_of(memref: ir.Value, axis: int, build: OpBuilder) -> ir.Value:
     type_ = ir.MemRefType(memref.type)
     if not type_.is_dynamic_dim(axis):
         return build.index(type_.shape[axis])
     return ir.Operation.create("memref.dim", [ir.IndexType.get()], [memref, build.index(axis)]).results[0]
 
 
-def _clamp(op: ir.Operation, number: int, build: Build) -> None:
+def _clamp(op: ir.Operation, number: int, build: OpBuilder) -> None:
     memref, store = walk.accessed(op), "store" in op.name
     with ir.InsertionPoint(op), op.location:
         site = build.number(number)
@@ -92,9 +92,9 @@ def _clamp(op: ir.Operation, number: int, build: Build) -> None:
 
 
 def spread_rows(everything: Sequence[ir.Operation]) -> None:
-    """Make rows of allocations a cache line longer: rows a power of two apart push each other out of the cache.
+    """Pad rows of allocations by a cache line: rows a power of two apart conflict in the cache.
 
-    Indices stay. Requires the bounds to be checked already.
+    Indices are unchanged. Must run after `clamp`.
     """
     for op in [o for o in everything if o.name == "memref.alloc" and not len(o.operands)]:
         type_ = ir.MemRefType(op.results[0].type)
@@ -108,10 +108,10 @@ def spread_rows(everything: Sequence[ir.Operation]) -> None:
 # --- poison -------------------------------------------------------------------------------------------------------
 
 
-def fill_allocations(everything: Sequence[ir.Operation], build: Build, floats: float | None = None) -> bool:
-    """Fill every allocation with a value of its own, another in each run (floats with `floats`, where that is given).
+def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, floats: float | None = None) -> bool:
+    """Fill every allocation with poison that differs per run (floats with `floats`, if given).
 
-    Gives whether there is any.
+    Returns whether there is an allocation.
     """
     found = [op for op in everything if op.name in ("memref.alloc", "memref.alloca")]
     for op in found:
@@ -134,8 +134,8 @@ def _fill(memref: ir.Value, value: ir.Value) -> None:
 # --- who wrote an element -----------------------------------------------------------------------------------------
 
 
-def note_writers(func: Func, parameter: int, build: Build) -> list[Site]:
-    """Make every store into a parameter note its site and loop variables, where it writes the element watched."""
+def note_writers(func: Func, parameter: int, build: OpBuilder) -> list[Site]:
+    """Make every store to a parameter record its site and loop variables if it writes the watched element."""
     memref = func.args[parameter]
     stores = [op for op in walk.ops(func.op) if op.name in ("affine.store", "memref.store")]
     stores = [op for op in stores if op.operands[1] == memref]
@@ -146,7 +146,7 @@ def note_writers(func: Func, parameter: int, build: Build) -> list[Site]:
     return sites
 
 
-def _note(op: ir.Operation, memref: ir.Value, number: int, build: Build) -> None:
+def _note(op: ir.Operation, memref: ir.Value, number: int, build: OpBuilder) -> None:
     flat = build.index(0)
     for axis, index in enumerate(build.indices_of(op)):
         flat = build.plus(build.binary("arith.muli", flat, size_of(memref, axis, build)), index)
@@ -171,13 +171,13 @@ _DIVISIONS = {
 }  # fmt: skip
 
 
-def make_total(everything: Sequence[ir.Operation], build: Build) -> None:
-    """Integer division by 0 and by -1 would stop the process: a / 0 is a, a / -1 is -a, the remainders are 0."""
+def make_total(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
+    """Make integer division total: a / 0 is a, a / -1 is -a, the remainders are 0. Both would trap."""
     for op in [o for o in everything if o.name in _DIVISIONS]:
         a, b = op.operands
         owner = b.owner
         if not isinstance(owner, ir.Block) and owner.name == "arith.constant":
-            continue  # not 0, or the program is refused elsewhere
+            continue  # a nonzero constant
         with ir.InsertionPoint(op), op.location:
             zero, one, less = (build.constant(ir.IntegerAttr.get(b.type, n)) for n in (0, 1, -1))
             signed = "ui" not in op.name

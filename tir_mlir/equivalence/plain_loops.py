@@ -1,7 +1,7 @@
-"""A program of the encoding -> plain affine loops on memory, with nothing of ours but the names of loops.
+"""Convert a TensorIR program to plain affine loops, without blocks, views and kernel calls.
 
-Calls of kernels become what their intrinsics describe, blocks their bodies at their bindings; views are folded away.
-Written apart from `passes/lower`: the check shares no rewrite with what it checks.
+Calls of kernels become the descriptions of their intrinsics, blocks their bodies with iters bound; views are folded.
+Independent of `passes/lower` except for `trusted_passes.TRUSTED_PASSES`, so that the check does not repeat its bugs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mlir.passmanager import PassManager
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Block, attrs, funcs, is_block, walk
 from tir_mlir.equivalence.described_kernels import describe_calls
-from tir_mlir.equivalence.edits import Build
+from tir_mlir.equivalence.edits import OpBuilder
 from tir_mlir.equivalence.fold_views import fold_views
 from tir_mlir.passes.lower.memory import bools
 from tir_mlir.passes.lower.retype import retype
@@ -27,8 +27,8 @@ _KNOWN = {
 }  # fmt: skip
 
 
-def make_plain(module: ir.Module, build: Build) -> None:
-    """Rewrite a module in place. Errors: NotChecked names what cannot be run exactly."""
+def make_plain(module: ir.Module, build: OpBuilder) -> None:
+    """Rewrite a module in place. Raises NotChecked for ops without exact semantics."""
     everything = walk.ops(module.operation)
     retype(everything, _without_scope)
     describe_calls(module)
@@ -41,7 +41,7 @@ def make_plain(module: ir.Module, build: Build) -> None:
     PassManager.parse(CLEAN).run(module.operation)
     for op in list(module.body.operations):
         if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
-            op.operation.erase()  # declarations of kernels; a call that is left is refused below
+            op.operation.erase()  # declarations of kernels; remaining calls are rejected by check_known
     check_known(module)
 
 
@@ -53,8 +53,8 @@ def _without_scope(type_: ir.Type) -> ir.Type:
 
 
 def remove_blocks(func: ir.Operation) -> None:
-    """Put the body of each block in its place, iters being `affine.apply` of their bindings. What came from a block is
-    named after it: its location is the block's name."""
+    """Inline each block: iters become `affine.apply` of their bindings. The location of inlined ops is the block's
+    name."""
     for op in [o for o in walk.ops(func) if is_block(o)]:
         name = Block(op).name
         map_ = attrs.affine_map(op, "lowerBoundsMap")
@@ -78,7 +78,7 @@ def _name(root: ir.Operation, name: str) -> None:
 
 
 def _drop(op: ir.Operation) -> None:
-    """Hints go."""
+    """Erase hints."""
     if op.name in ("affine.prefetch", "memref.prefetch"):
         op.erase()
     elif op.name == "memref.assume_alignment":
@@ -88,21 +88,21 @@ def _drop(op: ir.Operation) -> None:
 
 
 def check_known(module: ir.Module) -> None:
-    """Refuse what has no meaning here. Of arith and math the conversion itself says what it knows."""
+    """Raise NotChecked for unsupported ops. Those of arith and math are checked by the conversion."""
     everything = walk.ops(module.operation)
-    for op in sorted(everything, key=lambda o: o.name != "func.call"):  # what made the pointers is beside the point
+    for op in sorted(everything, key=lambda o: o.name != "func.call"):  # report the call before the ops of its operands
         name = op.name
         if name == "func.call":
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             raise NotChecked(
-                f'the call of "{callee}" has no exact meaning: it is not the call that the implementation of a'
-                " registered intrinsic makes (TensorIntrin.register says what a kernel computes)"
+                f'the call of "{callee}" has no exact semantics: it is not the call of the implementation of a'
+                " registered intrinsic (TensorIntrin.register gives a kernel a description)"
             )
         if name == "llvm.intr.assume":
-            raise NotChecked("T.assume on data: the check runs on arbitrary data, which does not keep it")
+            raise NotChecked("T.assume on data: the check runs on arbitrary data")
         if name not in _KNOWN and not name.startswith(("arith.", "math.")):
-            raise NotChecked(f"{name} has no exact meaning here")
+            raise NotChecked(f"{name} has no exact semantics")
         if name in ("arith.bitcast", "arith.scaling_extf", "arith.scaling_truncf"):
-            raise NotChecked(f"{name} looks at the bits of a float: it has no exact meaning")
+            raise NotChecked(f"{name} depends on the bits of a float: it has no exact semantics")
         if any(isinstance(r.type, ir.VectorType) for r in op.results):
-            raise NotChecked(f"{name} makes a vector: the check runs programs before vectors are made")
+            raise NotChecked(f"{name} is a vector op: the check runs programs before vectorization")

@@ -1,4 +1,4 @@
-"""Floats become elements of a prime field (`field_code`): what each op becomes, in one table."""
+"""Convert float ops to prime field arithmetic (`field_functions`), by a table."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from fractions import Fraction
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotChecked
-from tir_mlir.equivalence.edits import Build, is_float, retyped
+from tir_mlir.equivalence.edits import OpBuilder, is_float, retyped
 from tir_mlir.equivalence.field_functions import P
 
-# ops that become one call
+# op -> function
 _CALLS = {
     "arith.addf": "add", "arith.subf": "sub", "arith.mulf": "mul",
     "arith.maximumf": "max", "arith.minimumf": "min", "arith.maxnumf": "max", "arith.minnumf": "min",
 }  # fmt: skip
-# functions of which nothing is known but that they are functions: mixed, salted with their name
+# uninterpreted functions: mixed with a salt from their name
 OPAQUE = (
     "absf acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 floor fpowi log"
     " log10 log1p log2 powf round roundeven sin sinh sqrt tan tanh trunc"
 ).split()
 _OPAQUE = {f"math.{name}" for name in OPAQUE} | {"arith.remf"}
-# cmpf by number: an integer comparison of keys, or what it always is
+# cmpf predicate -> integer comparison of keys, or its constant value
 _COMPARE = ("no", "eq", "ugt", "uge", "ult", "ule", "ne", "yes", "eq", "ugt", "uge", "ult", "ule", "ne", "no", "yes")
 _GREATEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}
 _UNIT_FRACTIONS = 1 << 20
-"""1/n rounded counts as 1/n up to this n."""
+"""A constant that is 1/n rounded is taken as exactly 1/n, up to this n."""
 
 
-def convert(module: ir.Module, everything: list[ir.Operation], build: Build) -> None:
-    """Rewrite a module of plain loops in place. Errors: NotChecked names the op that has no exact meaning."""
+def convert(module: ir.Module, everything: list[ir.Operation], build: OpBuilder) -> None:
+    """Rewrite a module of plain loops in place. Raises NotChecked for an op without exact semantics."""
     old = [(op, op.name, _kinds(op.operands), _kinds(op.results)) for op in everything]
     retyped(everything, lambda _: ir.IntegerType.get_signless(64))
     for op, name, operands, results in old:
@@ -46,19 +46,19 @@ def _kinds(values: object) -> list[str]:
     return [str(v.type) if is_float(v.type) else "" for v in values]  # type: ignore[attr-defined]
 
 
-def _convert(op: ir.Operation, name: str, operands: list[str], results: list[str], build: Build) -> None:
+def _convert(op: ir.Operation, name: str, operands: list[str], results: list[str], build: OpBuilder) -> None:
     if name.split(".")[0] in ("affine", "memref", "scf", "func") or name == "arith.select":
-        return  # they move values
+        return  # only moves values
     make = _table().get(name)
     if make is None:
-        raise NotChecked(f"{build.place(op)}: {name} on {(operands + results)[0]} has no exact meaning")
+        raise NotChecked(f"{build.place(op)}: {name} on {(operands + results)[0]} has no exact semantics")
     with ir.InsertionPoint(op), op.location:
         value = make(op, operands, results, build)
     op.results[0].replace_all_uses_with(value)
     op.erase()
 
 
-Make = Callable[[ir.Operation, list[str], list[str], Build], ir.Value]
+Make = Callable[[ir.Operation, list[str], list[str], OpBuilder], ir.Value]
 
 
 def _table() -> dict[str, Make]:
@@ -88,11 +88,11 @@ def _salt(words: str) -> int:
     return zlib.crc32(words.encode()) * 0x9E3779B97F4A7C15 % P
 
 
-def _salted(value: ir.Value, words: str, build: Build) -> ir.Value:
+def _salted(value: ir.Value, words: str, build: OpBuilder) -> ir.Value:
     return build.call("mix", value, build.number(_salt(words)))
 
 
-def _mixed(op: ir.Operation, operands: list[str], results: list[str], build: Build) -> ir.Value:
+def _mixed(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     found = build.number(0)
     for number, (value, kind) in enumerate(zip(op.operands, operands, strict=True)):
         wide = value if kind else build.widened(value, "arith.extsi")
@@ -102,13 +102,13 @@ def _mixed(op: ir.Operation, operands: list[str], results: list[str], build: Bui
     return found
 
 
-def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: Build) -> ir.Value:
-    """Mixed first: a plain cut would commute with sums."""
+def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
+    """Float to integer: mix first, as truncation of field elements would commute with sums."""
     mixed = _salted(op.operands[0], f"{op.name} to {op.results[0].type}", build)
     return build.narrowed(mixed, op.results[0].type)
 
 
-def _compare(op: ir.Operation, operands: list[str], results: list[str], build: Build) -> ir.Value:
+def _compare(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     word = _COMPARE[ir.IntegerAttr(op.attributes["predicate"]).value]
     if word in ("no", "yes"):
         return build.bit(word == "yes")
@@ -120,13 +120,13 @@ def _compare(op: ir.Operation, operands: list[str], results: list[str], build: B
 # --- constants ----------------------------------------------------------------------------------------------------
 
 
-def constant(attribute: ir.Attribute, kind: str, build: Build, op: ir.Operation) -> ir.Value:
-    """The element a constant stands for: exact; 1/n where that was rounded; ends of the order for infinities."""
+def constant(attribute: ir.Attribute, kind: str, build: OpBuilder, op: ir.Operation) -> ir.Value:
+    """The field element of a constant: exact; 1/n for a rounded 1/n; ends of the order for infinities."""
     if not isinstance(attribute, ir.FloatAttr):
-        raise NotChecked(f"{build.place(op)}: a constant {attribute} has no exact meaning")
+        raise NotChecked(f"{build.place(op)}: the constant {attribute} has no exact semantics")
     value = attribute.value
     if math.isnan(value):
-        raise NotChecked(f"{build.place(op)}: the constant NaN has no exact meaning")
+        raise NotChecked(f"{build.place(op)}: the constant NaN has no exact semantics")
     if abs(value) >= _GREATEST[kind]:
         return build.call("top" if value > 0 else "bottom")
     return build.number(element(value, kind))

@@ -1,4 +1,4 @@
-"""Races: what no run of one iteration after the other shows. isl decides whether iterations meet."""
+"""Race detection for parallel loops, by isl: a serial run cannot show races."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tir_mlir.dialect.ir import Func, Loop, frozen, is_loop, walk
 
 @dataclass
 class Races:
-    """The loops of a function whose iterations run at the same time and touch one element, one of them writing; and
-    those for which that is not decided, with the reason."""
+    """The parallel loops of a function with a data race between iterations, and the undecided ones with the
+    reason."""
 
     found: list[tuple[Loop, Counterexample]] = field(default_factory=list)
     open: list[tuple[Loop, str]] = field(default_factory=list)

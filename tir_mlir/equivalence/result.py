@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of an equivalence check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Writer = tuple[Site, dict[str, int]] | None
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two programs differ first, or what one of them does that no program may do."""
+    """The first difference between two programs, or an invalid access of one."""
 
     function: str
     sizes: Mapping[str, int]
@@ -27,7 +27,7 @@ class Difference:
 
 @dataclass
 class Result:
-    """The answer of a check; true when the programs are equal."""
+    """The result of a check; truthy if the programs are equal."""
 
     difference: Difference | None = None
     runs: int = 0
@@ -55,7 +55,7 @@ class Result:
             f"{self.runs} run{'s' * (self.runs != 1)} of each program over the field p = 2^61 - 1",
         ]
         if self.nan_runs:
-            what.append("and one in floats with memory full of NaN")
+            what.append("and one in floats with NaN-filled memory")
         at = f" at {'; '.join(dict.fromkeys(self.sizes))}" if self.sizes else ""
         lines = [head, f"checked{at}: {', '.join(what)}, {self.seconds:.2f} s", *self.notes]
         return "\n".join(lines)
@@ -64,9 +64,9 @@ class Result:
 
 
 def written_by(word: str, writer: Writer) -> str:
-    """Who wrote an element, in words."""
+    """The last writer of an element, as text."""
     if writer is None:
-        return f"{word}: nothing writes it"
+        return f"{word}: never written"
     site, values = writer
     at = ", ".join(f"{n} = {v}" for n, v in values.items())
     return f"{word}: last written in {site.place}" + (f" at {at}" if at else "")

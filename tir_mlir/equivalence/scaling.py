@@ -1,8 +1,8 @@
-"""Smaller programs for a schedule to be checked at, whose guards are of the same kinds.
+"""Smaller sizes at which to check a schedule, with the same kinds of guards.
 
-An extent N becomes N' = (N mod L) + q * L, where L is the least common multiple of the constants that meet the axis in
-the scheduled program (tile sizes, divisors): a guard that is needed at N is needed at N', one that is not is not. Axes
-that are equal by chance get different N'.
+An extent N becomes N' = (N mod L) + q * L, where L is the least common multiple of the constants applied to the axis in
+the scheduled program (tile sizes, divisors): a guard is needed at N' if and only if it is needed at N. Axes with
+unrelated but equal extents get different N'.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tir_mlir.dialect.ir import attrs, frozen, funcs, is_loop, walk
 from tir_mlir.equivalence.axes import Node, axes_of, constants_meeting, resized
 
 _SMALL = 8
-"""Extents up to this stay as they are."""
+"""Extents up to this are not scaled."""
 _ROUNDS = ((2, 3, 4), (1, 2, 3))
 
 
 @dataclass(frozen=True)
-class Scale:
-    """A smaller program, and what became of each extent."""
+class ScaledProgram:
+    """A smaller program, and the new value of each extent."""
 
     module: ir.Module
     extents: Mapping[int, int]
@@ -35,7 +35,7 @@ class Scale:
         return ", ".join(f"{name} {old} -> {new}" for name, (old, new) in self.axes.items() if old != new)
 
     def change(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a step here: where all factors are given, the first follows from the others."""
+        """The arguments of a step at the new sizes: if all factors are given, the first is recomputed."""
         if name == "split" and all(isinstance(f, int) for f in arguments.get("factors", [None])):
             factors = list(arguments["factors"])
             if _is_extent(prod(factors), self.extents):
@@ -54,8 +54,8 @@ def _is_extent(product: int, extents: Mapping[int, int]) -> bool:
     return any(prod(some) == product for n in (1, 2, 3) for some in itertools.combinations_with_replacement(sizes, n))
 
 
-def scales(original: ir.Module, scheduled: ir.Module) -> Iterator[Scale]:
-    """Smaller programs to try, best first."""
+def scales(original: ir.Module, scheduled: ir.Module) -> Iterator[ScaledProgram]:
+    """Candidate smaller programs, best first."""
     if len(funcs(original)) != 1:
         return
     with frozen():
@@ -76,12 +76,12 @@ def scales(original: ir.Module, scheduled: ir.Module) -> Iterator[Scale]:
         if module is not None:
             changed = {n: wanted[a] for a, n in axes.extents.items()}
             names = {axes.names[a]: (n, wanted[a]) for a, n in axes.extents.items()}
-            yield Scale(module, changed, names)
+            yield ScaledProgram(module, changed, names)
 
 
-def skeleton(module: ir.Module) -> list[tuple[str, ...]]:
-    """Ops in order, with how deep they stand, the names and kinds of loops and blocks, and how many bounds and
-    conditions they have. Two programs of one skeleton differ in numbers only."""
+def structure_of(module: ir.Module) -> list[tuple[str, ...]]:
+    """The ops in order with their depth, the names and kinds of loops and blocks, and the number of bounds and
+    conditions. Programs with equal structure differ only in constants."""
     return [_shape(op) for op in walk.ops(module.operation)]
 
 

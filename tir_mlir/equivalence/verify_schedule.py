@@ -1,4 +1,4 @@
-"""`Schedule.verify`: the scheduled program against the first one, at its own sizes or at smaller ones."""
+"""`Schedule.verify`: compare the scheduled program with the original, at full or scaled sizes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.equivalence import inputs
 from tir_mlir.equivalence.compare import compare
 from tir_mlir.equivalence.result import Result
-from tir_mlir.equivalence.scaling import Scale, scales, skeleton
+from tir_mlir.equivalence.scaling import ScaledProgram, scales, structure_of
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import signatures
 
 FULL_WORK = 1 << 24
-"""Up to this many iterations "auto" runs the program at its own sizes."""
+"""Up to this many iterations "auto" runs at full size."""
 TRIED_WORK = 1 << 29
-"""Up to this many (some seconds), too, where it cannot be scaled."""
+"""The limit (some seconds) if the program cannot be scaled."""
 
 
 Change = Callable[[str, dict[str, Any]], dict[str, Any]]
@@ -43,7 +43,7 @@ Replay = Callable[[ir.Module, Change], Scheduled]
 def verify_schedule(original: ir.Module, scheduled: Scheduled, replay: Replay, sizes: str, seed: int) -> Result:
     """Compare a scheduled program with its original, at its own sizes or scaled down. See `Schedule.verify`."""
     if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
-        raise ValueError(f'sizes is "auto", "full" or "scaled", not {short_repr(sizes)}')
+        raise ValueError(f'sizes must be "auto", "full" or "scaled", not {short_repr(sizes)}')
     with entered():
         work = max(_work(m) for m in (original, scheduled.module))
         if sizes == "full" or (sizes == "auto" and work <= FULL_WORK):
@@ -52,7 +52,7 @@ def verify_schedule(original: ir.Module, scheduled: Scheduled, replay: Replay, s
 
 
 def _work(module: ir.Module) -> int:
-    """Of the function with most of it, at the largest sizes that will be tried."""
+    """The iterations of the largest function, at the largest sizes to be tried."""
     found = 0
     own = signatures(module)
     for func in funcs(module):
@@ -62,14 +62,14 @@ def _work(module: ir.Module) -> int:
 
 
 def _scaled(original: ir.Module, scheduled: Scheduled, replay: Replay, seed: int, work: int, or_full: bool) -> Result:
-    reason = "no extent can be made smaller, so that its guards stay of their kinds"
+    reason = "no extent can be made smaller without changing the kinds of guards"
     for scale in scales(original, scheduled.module):
         outcome = _replayed(replay, scale, scheduled.module)
         if isinstance(outcome, str):
             reason = outcome
             continue
         if max(_work(m) for m in (scale.module, outcome.module)) > TRIED_WORK:
-            reason = "the program or its schedule is large at smaller sizes, too"
+            reason = "it is too large at smaller sizes as well"
             continue
         result = compare(scale.module, outcome.module, seed, outcome.moves)
         result.notes.append(f"sizes scaled: {scale}; evidence for the program's own sizes, not a proof")
@@ -77,17 +77,17 @@ def _scaled(original: ir.Module, scheduled: Scheduled, replay: Replay, seed: int
     if or_full and work <= TRIED_WORK:
         return compare(original, scheduled.module, seed, scheduled.moves)
     raise NotChecked(
-        f"the program cannot be checked at smaller sizes than its own: {reason}."
-        f' verify("full") runs it as it is, about {work:.0e} iterations'
+        f"the program cannot be checked at smaller sizes: {reason}."
+        f' verify("full") runs it at its own sizes, about {work:.0e} iterations'
     )
 
 
-def _replayed(replay: Replay, scale: Scale, scheduled: ir.Module) -> Scheduled | str:
-    """The schedule on the smaller program; or why it is not the same schedule there."""
+def _replayed(replay: Replay, scale: ScaledProgram, scheduled: ir.Module) -> Scheduled | str:
+    """Replay the schedule on the smaller program, or the reason why it differs there."""
     try:
         done = replay(scale.module, scale.change)
     except (ValueError, RuntimeError) as error:  # TraceError, ScheduleError
-        return f"a step is refused there ({str(error).splitlines()[0]})"
-    if skeleton(done.module) != skeleton(scheduled):
-        return "the schedule makes a program of another structure there"
+        return f"a step fails at smaller sizes ({str(error).splitlines()[0]})"
+    if structure_of(done.module) != structure_of(scheduled):
+        return "the schedule yields a different structure at smaller sizes"
     return done

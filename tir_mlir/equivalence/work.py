@@ -1,4 +1,4 @@
-"""How much work a program is: the iterations of its innermost loops."""
+"""Work estimate of a program: the iterations of its innermost loops."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, i
 from tir_mlir.dialect.presburger import intervals
 
 _UNKNOWN = 64
-"""Trips of a loop whose length depends on data."""
+"""Assumed trip count of a loop with data-dependent bounds."""
 
 
 def work_of(func: ir.Operation, known: Mapping[str, int]) -> int:
-    """About how often the innermost statements of a function run, its shape variables having these values; each
-    element of an allocation is one, too: it is filled."""
+    """An estimate of how often the innermost statements of a function run, given its shape variables. Elements of
+    allocations count as well, since they are filled."""
     return _work(func.operation, {}, known)
 
 

@@ -1,1 +1,1 @@
-"""Programs to read and to run: `python -m tir_mlir.examples.demo`."""
+"""Example programs: `python -m tir_mlir.examples.demo`."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tir_mlir import Schedule, build, create_llvm
-from tir_mlir.examples.matmul import C_KERNEL, Step, import_kernel, matmul, steps
+from tir_mlir.examples.matmul import C_KERNEL, ScheduleStep, import_kernel, matmul, steps
 from tir_mlir.script import IRModule
 
 SECONDS = 0.5  # how long each stage is run
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measure(n: int, written: IRModule, done: Sequence[Step], sch: Schedule) -> list[Timing]:
+def measure(n: int, written: IRModule, done: Sequence[ScheduleStep], sch: Schedule) -> list[Timing]:
     """Build and run the stages on the same arrays, and NumPy for reference."""
     rng = np.random.default_rng(0)
     a, b = (rng.random((n, n), dtype=np.float32) for _ in range(2))

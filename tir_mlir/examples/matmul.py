@@ -91,7 +91,7 @@ int tmm16(float *c, const float *a, const float *b, int stride_a, int stride_b, 
 
 
 @dataclass(frozen=True)
-class Step:
+class ScheduleStep:
     """One step, done: the call, why, and the program after it."""
 
     call: str
@@ -99,12 +99,12 @@ class Step:
     mod: IRModule
 
 
-def steps(sch: Schedule) -> Iterator[Step]:
+def steps(sch: Schedule) -> Iterator[ScheduleStep]:
     """Map the block "matmul" of a schedule to tmm16; yields after each step."""
     TensorIntrin.register("tmm16", tmm16_desc, tmm16_impl, override=True)
 
-    def done(call: str, why: str) -> Step:
-        return Step(call, why, sch.mod)
+    def done(call: str, why: str) -> ScheduleStep:
+        return ScheduleStep(call, why, sch.mod)
 
     y, x, r = sch.get_loops("matmul")
     y, yi = sch.split(y, factors=[None, 16])

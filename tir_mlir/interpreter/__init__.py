@@ -1,4 +1,4 @@
-"""A program in plain Python, element by element: what it means, without LLVM.
+"""A reference interpreter: translates a program at any stage to checked Python, and counts its accesses and operations.
 
 `writer.py` turns a function into Python text; `loops.py`, `blocks.py`, `elements.py`, `buffers.py`, `values.py`,
 `vectors.py`, `calls.py` say how each op is written. `floats.py`, `integers.py` are the numbers, `memory.py` what holds

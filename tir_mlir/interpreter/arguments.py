@@ -1,4 +1,4 @@
-"""Arrays of a call as memory of a run, and back."""
+"""Conversion of call arguments to interpreter memory, and of results back to arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tir_mlir.interpreter.kinds import array_of, is_float, numbers
 from tir_mlir.interpreter.memory import Memory, View, row_major
 from tir_mlir.interpreter.poison import POISON, is_poison
 from tir_mlir.runtime.call.arrays import Packed, Packer
-from tir_mlir.runtime.call.signature import BufferParam, Signature
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 
 WIDE = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 
@@ -23,9 +23,9 @@ def kind_of(dtype: str) -> str:
 
 
 class Arguments:
-    """The arguments of one call: checked as `build` checks them, then as views and numbers in `values`."""
+    """The arguments of a call: checked as by `lib(...)`, then converted to views and numbers in `values`."""
 
-    def __init__(self, signature: Signature, args: Sequence[Any], exact: bool, unset: Sequence[str]):
+    def __init__(self, signature: CallSignature, args: Sequence[Any], exact: bool, unset: Sequence[str]):
         self.signature = signature
         self.exact = exact
         self.packed: Packed = Packer(signature).pack(args)
@@ -100,7 +100,7 @@ class Arguments:
         return places.reshape(-1).tolist()
 
     def left(self) -> dict[str, np.ndarray]:
-        """What each buffer parameter holds, as arrays of objects."""
+        """The contents of each buffer parameter, as object arrays."""
         found = {}
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam):
@@ -110,7 +110,7 @@ class Arguments:
         return found
 
     def unwritten(self) -> tuple[View, tuple[int, ...], Any] | None:
-        """The first element of a written parameter that holds what nobody wrote."""
+        """The first element of an output parameter that holds an uninitialised value."""
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam) and param.written and any(is_poison(v) for v in view.data):
                 for index in np.ndindex(view.shape):
@@ -119,7 +119,7 @@ class Arguments:
         return None
 
     def write_back(self) -> None:
-        """Leave the results in the arrays."""
+        """Copy the results back to the arrays."""
         for slot, array in zip(self.packed.plan, self.packed.arrays, strict=True):
             param = self.signature.params[slot.index]
             if slot.written and array.size:

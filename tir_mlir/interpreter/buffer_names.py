@@ -1,4 +1,4 @@
-"""Which buffer is behind a value, under a name that no other buffer of its function has; which loops are watched."""
+"""The root buffer of a value, with a unique name; which loops need race detection."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CONCURRENT = ("scf.parallel", "omp.wsloop")
 
 
 def root(value: ir.Value) -> ir.Value:
-    """The parameter or allocation behind a chain of views."""
+    """The parameter or allocation at the root of a chain of views."""
     while not isinstance(value.owner, ir.Block) and value.owner.name in _VIEWS:
         value = value.owner.operands[0]
     return value
 
 
 class Roots:
-    """The buffers of a function by name. `given`: those behind the parameters, where a caller knows."""
+    """The buffers of a function by name. `given`: the root buffers of the parameters, if known from the caller."""
 
     def __init__(self, func: Func, everything: Sequence[ir.Operation], given: Sequence[str | None] = ()):
         self._names: dict[ir.Value, str] = {}
@@ -46,12 +46,12 @@ class Roots:
         self._names[value] = name
 
     def name(self, value: ir.Value) -> str:
-        """The name of the buffer behind a value."""
+        """The name of the root buffer of a value."""
         found = root(value)
         return self._names.get(found) or Buffer(found).name
 
     def behind(self, value: ir.Value) -> str | None:
-        """The buffer behind what is passed to a function: a memref, or a pointer into one."""
+        """The root buffer of an argument: a memref, or a pointer into one."""
         if isinstance(value.type, ir.MemRefType):
             return self.name(value)
         if isinstance(value.owner, ir.Block) or value.owner.name != "llvm.inttoptr":
@@ -77,7 +77,7 @@ _LOADS = ("affine.load", "memref.load", "affine.vector_load", "vector.load", "ve
 
 
 def only_read(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
-    """Parameters that no concurrent loop of a function writes, as far as their own name goes."""
+    """Parameters that no concurrent loop of a function writes directly."""
     written: set[ir.Value] = set()
     for loop in concurrent:
         for op in walk.ops(loop):
@@ -87,7 +87,7 @@ def only_read(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
 
 
 def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
-    """Allocations outside of a loop that only the loop uses."""
+    """Allocations outside a loop that are used only in it."""
     inside, outside = _used(loop), set()
     for op in walk.ops(func.op, skip=lambda o: o == loop):
         if op != loop:
@@ -105,7 +105,7 @@ def _used(top: ir.Operation) -> set[ir.Value]:
 
 
 def _of(op: ir.Operation) -> set[ir.Value]:
-    """The buffers whose elements an op touches."""
+    """The buffers that an op accesses."""
     if op.name in (*_VIEWS, "memref.dim", "memref.dealloc"):
         return set()
     return {root(v) for v in op.operands if isinstance(v.type, ir.MemRefType)}

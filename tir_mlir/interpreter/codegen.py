@@ -1,4 +1,4 @@
-"""A function as Python text: values by name, ops by the handlers that the other files register."""
+"""Code generation: a function as Python text, by the handlers that `ops/` registers per op."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _UNCOUNTED = nullcontext()
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 Handler = Callable[["Writer", ir.Operation], None]
 HANDLERS: dict[str, Handler] = {}
-"""How an op is written, by its name; `arith` and `math` by the name of their dialect."""
+"""Op name -> handler; `arith` and `math` have one handler per dialect."""
 
 
 def writes(*names: str) -> Callable[[Handler], Handler]:
-    """Register how some ops are written."""
+    """Register a handler for ops."""
 
     def register(handler: Handler) -> Handler:
         HANDLERS.update(dict.fromkeys(names, handler))
@@ -48,7 +48,7 @@ class Options:
 
 @dataclass
 class Shared:
-    """What the functions of a program have in common."""
+    """State shared by the functions of a program."""
 
     module: ir.Module
     options: Options
@@ -64,7 +64,7 @@ class Shared:
     pending: list[tuple[str, Func, Sequence[str | None], bool]] = field(default_factory=list)
 
     def function(self, func: Func, given: Sequence[str | None] = (), anywhere: bool = False) -> str:
-        """The Python name of a function, written after the one at hand. `given`: the buffers that it is called on;
+        """The Python name of a function, generated after the current one. `given`: the buffers passed to it;
         `anywhere`: they may lie otherwise than the types of its parameters say."""
         key = (func.op, tuple(given))
         if key not in self.made:
@@ -73,13 +73,13 @@ class Shared:
         return self.made[key]
 
     def write(self) -> None:
-        """All functions asked for."""
+        """Generate all requested functions."""
         while self.pending:
             name, func, given, anywhere = self.pending.pop(0)
             Writer(self, func, given, anywhere).function(name)
 
     def keep(self, thing: Any, hint: str) -> str:
-        """A name for a Python object in the text; one hint is one meaning."""
+        """Bind a Python object to a name in the generated text; equal hints mean equal objects."""
         name = f"_{hint}"
         self.scope.setdefault(name, thing)
         return name
@@ -87,7 +87,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Ref:
-    """A memref in the text: its view, the list behind it, and its layout; numbers where they are constant."""
+    """A memref in the text: its view, its data list, and its layout, with constants as numbers."""
 
     view: str
     data: str
@@ -97,7 +97,7 @@ class Ref:
 
 
 class Writer:
-    """Writes one function. `given`: names of the buffers behind its parameters, for the counts."""
+    """Generates one function. `given`: names of the root buffers of its parameters, for the counters."""
 
     def __init__(self, shared: Shared, func: Func, given: Sequence[str | None] = (), anywhere: bool = False):
         self.shared = shared
@@ -123,7 +123,7 @@ class Writer:
     # -- the function ----------------------------------------------------------------------------------------------
 
     def function(self, name: str) -> None:
-        """The whole text, as the function `name`."""
+        """The complete text of the function `name`."""
         self.text.op = self.func.op
         args = [self.define(a, self.hint(a, n)) for n, a in enumerate(self.func.args)]
         self.put(f"def {name}({', '.join(args)}):")
@@ -137,7 +137,7 @@ class Writer:
                 self.put(f"return {', '.join(results)}")
 
     def checks(self) -> None:
-        """What stands at the start of the function; see `blocks`."""
+        """The checks at the start of the function; see `ops/block_ops`."""
         HANDLERS["func.func"](self, self.func.op)
 
     def hint(self, value: ir.Value, number: int) -> str:
@@ -158,7 +158,7 @@ class Writer:
         return self.shared.options
 
     def counted(self, runs: str = "1") -> AbstractContextManager[None]:
-        """A region that runs `runs` times where the text stands now; its line goes before what is put inside."""
+        """Count a region that runs `runs` times; the counter is emitted before its contents."""
         return self._counted(runs) if self.options.counts else _UNCOUNTED
 
     @contextmanager
@@ -171,12 +171,12 @@ class Writer:
         self.region = before
 
     def count(self, what: str, name: str, number: int = 1) -> None:
-        """Every run of the region at hand does that."""
+        """Count an operation of the current region."""
         if number and self.options.counts:
             self.shared.tally.once[self.region][what, name] += number
 
     def touched(self, what: str, memref: ir.Value, number: int = 1) -> None:
-        """Every run of the region at hand loads, or stores, so many elements of a buffer."""
+        """Count loads or stores of elements of a buffer in the current region."""
         if self.options.counts:
             self.count(what, self.roots.name(memref), number)
 
@@ -189,7 +189,7 @@ class Writer:
         return name
 
     def value(self, value: ir.Value) -> str:
-        """A value in the text: its variable, or a constant."""
+        """The text of a value: its variable, or a constant."""
         if value not in self.variables and is_apply(value):
             return f"({self.index(read_apply(value))})"
         return self.variables[value]
@@ -206,20 +206,20 @@ class Writer:
         return affine(index.expr, [self.value(v) for v in index.values])
 
     def atom(self, text: str, name: str) -> str:
-        """The text if it is a name or a number, else a variable that has its value."""
+        """The text itself if it is a name or a number, else a variable with its value."""
         if text.isidentifier() or text.lstrip("-").isdigit():
             return text
         self.put(f"{name} = {text}")
         return name
 
     def watches(self, memref: ir.Value) -> bool:
-        """Whether a load of a buffer may meet a store of another iteration."""
+        """Whether accesses of a buffer need race detection."""
         return self.watched and buffer_names.root(memref) not in self.safe
 
     # -- buffers ---------------------------------------------------------------------------------------------------
 
     def unpack(self, value: ir.Value) -> None:
-        """Variables for the parts of a buffer that its type leaves open."""
+        """Variables for the dynamic parts of a memref."""
         if not isinstance(value.type, ir.MemRefType):
             return
         view = self.variables[value]
@@ -248,7 +248,7 @@ class Writer:
     # -- ops -------------------------------------------------------------------------------------------------------
 
     def body(self, block: ir.Block) -> list[str]:
-        """The ops of a body; the values that its terminator hands on."""
+        """Generate the ops of a body. Returns the operands of its terminator."""
         *held, end = [o.operation for o in block.operations]
         for op in held:
             self.op(op)
@@ -285,7 +285,7 @@ def affine(expr: ir.AffineExpr, names: Sequence[str]) -> str:
 
 
 def _affine(expr: ir.AffineExpr, names: Sequence[str]) -> tuple[str, int]:
-    """Text, and how tightly it binds: 0 a sum, 1 a product, 2 a name."""
+    """The text and its precedence: 0 a sum, 1 a product, 2 a name."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineConstantExpr):
         return str(expr.value), 2 if expr.value >= 0 else 0

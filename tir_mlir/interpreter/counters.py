@@ -1,4 +1,4 @@
-"""What a program did: counted a region at a time, since all ops of a region run as often as the region does."""
+"""Execution counters, kept per region: all ops of a region run as often as the region."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOADS, STORES, FLOPS, RUNS = "loads", "stores", "flops", "runs"
 
 
 class Tally:
-    """How much one run of each region does, and how often each ran.
+    """The counts per run of each region, and the number of runs.
 
     `once[n]` counts (what, name) in region n; `runs[n]` is counted up by the program; `more` is what differs from run
     to run (lanes under a mask).
@@ -40,7 +40,7 @@ class Tally:
 
 @dataclass
 class Counts:
-    """Elements of a buffer loaded and stored, and operations on floats made for it."""
+    """Loads and stores of elements of a buffer, and float operations that feed its stores."""
 
     loads: int = 0
     stores: int = 0
@@ -49,7 +49,7 @@ class Counts:
 
 @dataclass
 class Report:
-    """What a run did: `report["C"].loads`, `.stores`, `.flops` of a buffer, `report.runs["C"]` iterations of a block.
+    """The counts of a run: `report["C"].loads`, `.stores`, `.flops` of a buffer, `report.runs["C"]` runs of a block.
 
     An operation on floats (a sum, product, quotient, maximum, function of `math`: 1 a lane; a multiply-add: 2; casts
     and comparisons: 0) counts for the buffer of the first store that its result flows to; one that reaches no store
@@ -117,7 +117,7 @@ _LOOPS = ("affine.for", "scf.for")
 
 
 def destination(value: ir.Value) -> ir.Value | None:
-    """The memref that the first store takes which a value flows to, by ops, loops and choices; None: none does."""
+    """The memref of the first store that a value flows to, through ops, loops and selects, or None."""
     seen: set[ir.Value] = set()
     todo = [value]
     while todo:

@@ -1,4 +1,4 @@
-"""Where a program stopped: its block, the values of its loops, the user's line; and what was first read unwritten."""
+"""Location of runtime errors: block, loop values, source line; the origin of uninitialised values."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from tir_mlir.interpreter.poison import Decides, Poison
 from tir_mlir.interpreter.races import Meeting
 
 RAISED = (InterpreterError, ZeroDivisionError, IndexError)
-"""What a program may raise that it is to blame for."""
+"""Exceptions caused by the interpreted program."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The access that first read an element which nobody wrote."""
+    """The access that first read an uninitialised element."""
 
     element: str
-    place: Place
+    place: StopLocation
 
     def __str__(self) -> str:
         return f"{self.element}, first read {self.place}"
 
 
 @dataclass(frozen=True)
-class Place:
-    """A line of the program at one moment."""
+class StopLocation:
+    """A source line of the program and the values of its variables."""
 
     op: ir.Operation
     known: Mapping[str, Any]
@@ -97,7 +97,7 @@ class Place:
 
 
 class Stops:
-    """Finds places in the text of one program."""
+    """Maps frames of the generated text to locations in the program."""
 
     def __init__(self, filename: str, owners: Sequence[ir.Operation | None], variables: Mapping[ir.Value, str]):
         self.filename = filename
@@ -105,8 +105,8 @@ class Stops:
         self.variables = variables
         self.strict = False
 
-    def _place(self, frames: Sequence[tuple[FrameType, int]]) -> Place | None:
-        """The innermost frame of the program, with what the frames around it know."""
+    def _place(self, frames: Sequence[tuple[FrameType, int]]) -> StopLocation | None:
+        """The innermost frame of the program, with the variables of the enclosing frames."""
         own = [(f, line) for f, line in frames if f.f_code.co_filename == self.filename]
         if not own:
             return None
@@ -114,10 +114,10 @@ class Stops:
         for frame, _ in own[-1:] if not own[-1][0].f_code.co_name.endswith("_deep") else own:
             known |= frame.f_locals
         op = self.owners[own[-1][1] - 1]
-        return None if op is None else Place(op, known, self.variables)
+        return None if op is None else StopLocation(op, known, self.variables)
 
     def unwritten(self, view: View, index: Sequence[int]) -> Poison:
-        """The value of an element that nobody wrote. Errors: UnwrittenError, where the run is strict."""
+        """The poison value of an uninitialised element. Raises UnwrittenError in strict mode."""
         element = f"{view.name}[{', '.join(map(str, index))}]"
         if self.strict:
             error = UnwrittenError(f"{element} is read, and nobody wrote it", view.name, tuple(index), view.shape)
@@ -131,11 +131,11 @@ class Stops:
             frames.insert(0, (frame, frame.f_lineno))
             frame = frame.f_back
         place = self._place(frames)
-        kept = None if place is None else Place(place.op, _numbers(place.known), place.variables)
+        kept = None if place is None else StopLocation(place.op, _numbers(place.known), place.variables)
         return Poison(element if kept is None else Origin(element, kept))
 
     def located(self, error: BaseException) -> InterpreterError:
-        """An error of a run, with its place in it."""
+        """Add the location to a runtime error."""
         frames = []
         tb: TracebackType | None = error.__traceback__
         while tb is not None:
@@ -151,7 +151,7 @@ def _numbers(known: Mapping[str, Any]) -> dict[str, int]:
     return {n: v for n, v in known.items() if v.__class__ is int}
 
 
-def _as_stop(error: BaseException, place: Place | None) -> InterpreterError:
+def _as_stop(error: BaseException, place: StopLocation | None) -> InterpreterError:
     if isinstance(error, Decides):
         return _decided(error, place)
     if isinstance(error, Meeting):
@@ -160,10 +160,10 @@ def _as_stop(error: BaseException, place: Place | None) -> InterpreterError:
         return error
     if isinstance(error, ZeroDivisionError):
         return ArithmeticStop("an integer is divided by zero")
-    return OutOfBoundsError("memory is used after it was given back (memref.dealloc)")
+    return OutOfBoundsError("memory is used after memref.dealloc")
 
 
-def _decided(error: Decides, place: Place | None) -> UnwrittenError:
+def _decided(error: Decides, place: StopLocation | None) -> UnwrittenError:
     name = place.op.name if place is not None else ""
     if name.endswith(("load", "store")):
         what = "is an index"
@@ -179,12 +179,12 @@ def _decided(error: Decides, place: Place | None) -> UnwrittenError:
 
 
 def told(poison: Poison) -> str:
-    """Where a value comes from, in words."""
+    """The origin of a poison value, as text."""
     return "" if poison.origin is None else f": {poison.origin}"
 
 
-def _met(error: Meeting, place: Place | None) -> RaceError:
-    """A race, its element by its index."""
+def _met(error: Meeting, place: StopLocation | None) -> RaceError:
+    """A RaceError, with the index of the element."""
     views = [] if place is None else [place.known.get(place.variables.get(v, "")) for v in place.op.operands]
     view = next((v for v in views if isinstance(v, View) and v.memory.name == error.buffer), None)
     index = (error.at,) if view is None else index_of(view, error.at)
@@ -195,14 +195,14 @@ def _met(error: Meeting, place: Place | None) -> RaceError:
 
 
 def index_of(view: View, place: int) -> tuple[int, ...]:
-    """The index of an element by its place in memory."""
+    """The index of an element, from its offset in memory."""
     rest, found = place - view.offset, [0] * len(view.shape)
     for d in sorted(range(len(view.shape)), key=lambda d: -view.strides[d]):
         found[d], rest = divmod(rest, view.strides[d]) if view.strides[d] and view.shape[d] > 1 else (0, rest)
     return tuple(found)
 
 
-def _worded(error: InterpreterError, place: Place) -> InterpreterError:
+def _worded(error: InterpreterError, place: StopLocation) -> InterpreterError:
     loops, iters = place.values()
     error.function, error.block, error.loops = place.function, place.block, {**loops, **iters}
     error.place = place.line()

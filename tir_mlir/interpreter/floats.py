@@ -1,4 +1,4 @@
-"""Floats of each type: float64 is Python's, float32 and float16 are NumPy's scalars, bfloat16 is a rounded float32."""
+"""Float arithmetic: float64 is Python's float, float32 and float16 are NumPy scalars, bfloat16 is a rounded float32."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def to_f16(value: Any) -> Any:
 
 
 def to_bf16(value: Any) -> Any:
-    """Rounded once, from any float or integer."""
+    """Convert a float or integer to bfloat16 with a single rounding."""
     if is_poison(value):
         return value
     exact = _to_odd(value) if value.__class__ is int else float(value)
@@ -55,7 +55,7 @@ ROUND: dict[str, Callable[[Any], Any]] = {"f64": to_f64, "f32": to_f32, "f16": t
 
 
 def _to_odd(value: int) -> float:
-    """An integer as a float64 that rounds on to any narrower type as the integer itself would."""
+    """An integer as a float64, rounded to odd, so that further rounding is correct."""
     near = float(value)
     if int(near) == value or struct.pack("<d", near)[0] & 1:
         return near
@@ -63,7 +63,7 @@ def _to_odd(value: int) -> float:
 
 
 def div(a: Any, b: Any) -> Any:
-    """float64, also by zero."""
+    """IEEE division of float64, including by zero."""
     if is_poison(a) or is_poison(b):
         return a if is_poison(a) else b
     if b:
@@ -101,7 +101,7 @@ def minimum(a: Any, b: Any) -> Any:
 
 
 def maxnum(a: Any, b: Any) -> Any:
-    """The other one where one is NaN."""
+    """`maxnum`: if one operand is NaN, the other."""
     if is_poison(a) or is_poison(b):
         return a if is_poison(a) else b
     return b if a != a else a if b != b else maximum(a, b)
@@ -123,7 +123,7 @@ def least(a: Any, b: Any) -> Any:
 
 
 def compare(predicate: int, a: Any, b: Any) -> Any:
-    """Comparisons that speak of NaN: `one`, `ord`, `ueq`, ... by their number in MLIR."""
+    """A `cmpf` predicate that depends on NaN: `one`, `ord`, `ueq`, ..., by its number in MLIR."""
     if is_poison(a) or is_poison(b):
         return a if is_poison(a) else b
     unordered = bool(a != a or b != b)
@@ -157,7 +157,7 @@ def fma64(a: Any, b: Any, c: Any) -> Any:
 
 
 def fma_narrow(a: Any, b: Any, c: Any) -> Any:
-    """Of float32 or narrower: a float64 that rounds on as the exact value would."""
+    """fma of float32 or narrower: a float64 whose rounding is that of the exact value."""
     if is_poison(s := a * b + c):
         return s
     product, addend = float(a) * float(b), float(c)  # the product is exact
@@ -172,7 +172,7 @@ def fma_narrow(a: Any, b: Any, c: Any) -> Any:
 
 
 def fma(kind: str) -> Callable[[Any, Any, Any], Any]:
-    """`a * b + c` of a type. bfloat16 has none of its own: it goes by float32."""
+    """The fma of a type; bfloat16 uses float32."""
     if kind == "f64":
         return fma64
     if kind == "bf16":
@@ -186,7 +186,7 @@ _FORMATS = {"f64": ("<d", "<q"), "f32": ("<f", "<i"), "f16": ("<e", "<h")}
 
 
 def bits_of(kind: str) -> Callable[[Any], Any]:
-    """A float as the integer of its bits."""
+    """Bitcast from float to integer."""
     if kind == "bf16":
         return lambda a: a if is_poison(a) else struct.unpack("<i", struct.pack("<f", a))[0] >> 16
     as_float, as_int = _FORMATS[kind]
@@ -194,7 +194,7 @@ def bits_of(kind: str) -> Callable[[Any], Any]:
 
 
 def from_bits(kind: str) -> Callable[[Any], Any]:
-    """An integer as the float of those bits."""
+    """Bitcast from integer to float."""
     if kind == "bf16":
         return lambda a: a if is_poison(a) else f32(struct.unpack("<f", struct.pack("<I", (a & 0xFFFF) << 16))[0])
     as_float, as_int = _FORMATS[kind]
@@ -203,7 +203,7 @@ def from_bits(kind: str) -> Callable[[Any], Any]:
 
 
 def to_int(width: int, signed: bool = True) -> Callable[[Any], Any]:
-    """A float without its fraction; POISON where the type has no such number."""
+    """Truncate a float to an integer; POISON if it is out of range."""
     low, high = (-(1 << width - 1), 1 << width - 1) if signed else (0, 1 << width)
     half, mask = 1 << width - 1, (1 << width) - 1
 

@@ -1,4 +1,4 @@
-"""Integers are Python's, kept in the signed range of their type; a bit is a bool."""
+"""Integer arithmetic: Python ints in the signed range of their type; i1 is a bool."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from tir_mlir.interpreter.poison import Poison, is_poison
 
 
 def wrapped(text: str, width: int) -> str:
-    """Python text of the value in the signed range of `width` bits."""
+    """Python text that wraps a value to the signed range of `width` bits."""
     half, mask = 1 << width - 1, (1 << width) - 1
     return f"({text} + {half} & {mask}) - {half}"
 
 
 def as_int(value: Any) -> Any:
-    """0 or 1 of a bit."""
+    """A bool as 0 or 1."""
     return value if is_poison(value) else int(value)
 
 
 def divide(a: Any, b: Any) -> Any:
-    """Towards zero. Errors: ZeroDivisionError."""
+    """Division rounded towards zero. Raises ZeroDivisionError."""
     if is_poison(a) or is_poison(b):
         return a // b
     found = abs(a) // abs(b)

@@ -1,4 +1,4 @@
-"""`interpret`: a program on arrays, in Python."""
+"""`interpret`: run a program on arrays, in Python."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, 
 from tir_mlir.interpreter.ops.vector_memory import Lanes
 from tir_mlir.interpreter.poison import POISON
 from tir_mlir.interpreter.races import Watch
-from tir_mlir.runtime.call.signature import Signature, signatures
-from tir_mlir.script.mlir_text import parse_mlir, read
+from tir_mlir.runtime.call.signature import CallSignature, signatures
+from tir_mlir.script.mlir_text import parse_mlir, read_text
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import Source
 
 HANDLED = (block_ops, memory_ops, call_ops, memory_ops, loop_ops, value_ops, vector_ops)
-"""The files that say how ops are written: loaded for that."""
+"""Modules that register op handlers."""
 _KEPT = 32
 _count = itertools.count(1)
 _shown: OrderedDict[str, None] = OrderedDict()
 
 
-class Program:
-    """A function in Python, ready to run: `call(*views)`; what it did is in `tally`."""
+class InterpretedProgram:
+    """A compiled function: `call(*views)`; `tally` has its counters."""
 
     def __init__(self, module: ir.Module, func: Func, options: Options, kernels: Mapping[str, Any]):
         self.filename = f"<{func.name} in Python, {next(_count)}>"
@@ -59,7 +59,7 @@ class Program:
         self.call: Callable[..., Any] = self.scope[name]
 
     def show(self) -> None:
-        """Have debuggers and tracebacks find the text."""
+        """Register the generated text with linecache, for debuggers and tracebacks."""
         lines = self.source.splitlines(keepends=True)
         linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)
         _shown[self.filename] = None
@@ -67,7 +67,7 @@ class Program:
             linecache.cache.pop(_shown.popitem(last=False)[0], None)
 
     def run(self, args: Sequence[Any]) -> None:
-        """Errors: InterpreterError, with the place."""
+        """Run the function. Raises InterpreterError with the location."""
         try:
             with np.errstate(all="ignore"):
                 self.call(*args)
@@ -109,7 +109,7 @@ def interpret(
             raise ArgumentError(f"{signature.name} has no parameter {', '.join(sorted(unknown))}; it is {signature}")
         given = Arguments(signature, arrays, exact, unset)
         options = Options(exact, strict, aliased=given.aliased, breakpoints=stops)
-        made = Program(module, func, options, kernels or {})
+        made = InterpretedProgram(module, func, options, kernels or {})
         names = [p.name for p in func.params]
     made.show()
     made.run(given.values)
@@ -124,13 +124,13 @@ def interpret(
 
 
 def exactly(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main") -> list[np.ndarray]:
-    """What a function leaves in its buffers, as arrays of exact numbers, POISON among them; nothing is counted.
+    """Run a function with exact numbers, without counters. Returns the buffers as object arrays, with POISON.
 
     For tests of many small programs. Errors: InterpreterError.
     """
     with entered():
         func = next(f for f in funcs(module) if f.name == name)
-        made = Program(module, func, Options(exact=True, counts=False, origins=False), {})
+        made = InterpretedProgram(module, func, Options(exact=True, counts=False, origins=False), {})
     held = [View("", Memory("", "", a.reshape(-1).tolist()), 0, a.shape, row_major(a.shape)) for a in arrays]
     for view, param in zip(held, func.args, strict=True):
         view.name = view.memory.name = made.shared.variables[param]
@@ -143,7 +143,7 @@ def exactly(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main")
     return found
 
 
-def _wanted(found: Mapping[str, Signature], name: str | None) -> Signature:
+def _wanted(found: Mapping[str, CallSignature], name: str | None) -> CallSignature:
     if not found:
         raise NotInterpreted("the module has no public function with a body")
     if name is None and len(found) > 1:
@@ -179,7 +179,7 @@ def module_of(program: Any) -> ir.Module:
     if isinstance(program, str):
         if "T.prim_func" in program or "I.ir_module" in program:
             return module_of(parse(program))
-        text, name = read(program)
+        text, name = read_text(program)
         return _loops(parse_mlir(text, Source(name, text.splitlines(keepends=True))))
     seen = program
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""What values are: the word for the type of one element, and the numbers that arrays of it hold."""
+"""Element kinds (`f32`, `i8`, `index`, `ptr`), and conversion between arrays and the interpreter's numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def element_type(type_: ir.Type) -> ir.Type:
 
 
 def kind_of(type_: ir.Type) -> str:
-    """`f32`, `i8`, `index`, `ptr`, ... of a number, of the elements of a vector or a memref. Errors: NotInterpreted."""
+    """The kind of a scalar type, or of the elements of a vector or memref. Raises NotInterpreted."""
     type_ = element_type(type_)
     for cls, word in _FLOATS.items():
         if isinstance(type_, cls):
@@ -50,7 +50,7 @@ def size(kind: str) -> int:
 
 
 def numbers(array: np.ndarray, kind: str) -> list[Any]:
-    """The elements of a flat array as the numbers that programs compute with."""
+    """The elements of a flat array as interpreter numbers."""
     if kind == "bf16":
         bits = array if array.dtype == np.uint16 else array.view(np.uint16)
         return list((bits.astype(np.uint32) << 16).view(np.float32))
@@ -60,7 +60,7 @@ def numbers(array: np.ndarray, kind: str) -> list[Any]:
 
 
 def array_of(found: list[Any], dtype: Any, kind: str) -> np.ndarray:
-    """The other way round: numbers (exact ones are rounded) as a flat array."""
+    """Interpreter numbers (exact ones are rounded) as a flat array."""
     if kind == "bf16":
         bits = (np.array([ROUND[kind](v) for v in found], np.float32).view(np.uint32) >> 16).astype(np.uint16)
         return bits if dtype == np.uint16 else bits.view(dtype)

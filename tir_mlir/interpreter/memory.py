@@ -1,4 +1,4 @@
-"""Memory of a run, element by element: what a buffer, a view of it and a pointer into it are."""
+"""Memory of a run: allocations, views and pointers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tir_mlir.interpreter.poison import POISON, is_poison
 _serial = itertools.count(1)
 _NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "index": "int64"}
 BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "index": 8, "ptr": 8, "i1": 1}
-"""Bytes of an element; integers have those of their width."""
+"""Bytes per element of float kinds."""
 
 
 class Memory:
-    """What one allocation, or one array, holds: a list of numbers. `number` is its own in the process."""
+    """The contents of an allocation or array: a list of numbers. `number` is unique in the process."""
 
     __slots__ = ("data", "dtype", "name", "number", "freed")
 
@@ -32,7 +32,7 @@ class Memory:
 
 
 class View:
-    """A buffer as a program sees it: some elements of a memory, by index. Prints as an array.
+    """A memref: an indexed view of a memory. Prints as an array.
 
     `A[i, j]`, slices and `A.numpy()` give numbers, POISON where nobody wrote.
     """
@@ -53,7 +53,7 @@ class View:
         return _NAMES.get(kind) or "int" + kind[1:]
 
     def at(self, index: Sequence[int]) -> int:
-        """The place in memory of an element. Errors: OutOfBoundsError."""
+        """The offset of an element. Raises OutOfBoundsError."""
         if len(index) != len(self.shape) or not all(0 <= i < n for i, n in zip(index, self.shape, strict=True)):
             outside(self, tuple(index))
         return self.offset + sum(i * s for i, s in zip(index, self.strides, strict=True))
@@ -92,7 +92,7 @@ class View:
 
 
 class Pointer:
-    """An address in a memory, counted in bytes from the start of its first element."""
+    """An address: a memory and a byte offset."""
 
     __slots__ = ("memory", "byte")
 
@@ -109,7 +109,7 @@ class Pointer:
         return self.byte - less.byte if isinstance(less, Pointer) else Pointer(self.memory, self.byte - less)
 
     def element(self, size: int) -> int:
-        """The place in memory of the element pointed at. Errors: OutOfBoundsError."""
+        """The offset of the element pointed at. Raises OutOfBoundsError."""
         place, rest = divmod(self.byte, size)
         if rest or not 0 <= place <= len(self.memory.data):
             raise OutOfBoundsError(
@@ -119,7 +119,7 @@ class Pointer:
         return place
 
     def view(self, shape: Sequence[int], strides: Sequence[int] | None = None) -> View:
-        """The memory from here on as a buffer: for kernels in Python."""
+        """The memory at this address as a view, for Python kernels."""
         kind = self.memory.dtype
         strides = row_major(shape) if strides is None else strides
         return View(self.memory.name, self.memory, self.element(BYTES.get(kind) or int(kind[1:]) // 8), shape, strides)
@@ -129,7 +129,7 @@ class Pointer:
 
 
 def alloc(name: str, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...] | None = None) -> View:
-    """An allocation; nothing is written."""
+    """Allocate uninitialised memory."""
     strides = row_major(shape) if strides is None else strides
     size = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     try:
@@ -148,7 +148,7 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def outside(view: View, index: tuple[int, ...], lanes: str = "") -> None:
-    """Errors: OutOfBoundsError, always."""
+    """Raise OutOfBoundsError."""
     at = ", ".join(map(str, index))
     shape = "(" + ", ".join(map(str, view.shape)) + "," * (len(view.shape) == 1) + ")"
     raise OutOfBoundsError(
@@ -157,7 +157,7 @@ def outside(view: View, index: tuple[int, ...], lanes: str = "") -> None:
 
 
 def _as(kind: str, value: Any) -> Any:
-    """A number as a memory holds it."""
+    """Round a number to the element kind of a memory."""
     if kind in ROUND:
         return ROUND[kind](float(value))
     half, mask = 1 << int(kind[1:]) - 1, (1 << int(kind[1:])) - 1

@@ -1,4 +1,4 @@
-"""What nobody wrote: a value that spreads through arithmetic and may not decide anything."""
+"""Poison, the value of uninitialised memory: it propagates through arithmetic and must not decide a branch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tir_mlir.dialect.diagnostics import UnwrittenError
 
 
 class Poison:
-    """The value of an element that nobody wrote. `origin` says where it was first read; None: it was not read yet."""
+    """The value of an uninitialised element. `origin`: the access that first read it, or None."""
 
     __slots__ = ("origin",)
     __array_ufunc__ = None  # numbers of NumPy leave operations with it to it
@@ -37,7 +37,7 @@ class Poison:
 
 
 class Decides(UnwrittenError):
-    """A value that nobody wrote is looked at; what for is known where the program stands."""
+    """Raised when poison is used as a condition, bound or index."""
 
     def __init__(self, poison: Poison):
         super().__init__("a value that nobody wrote decides a branch")
@@ -45,7 +45,7 @@ class Decides(UnwrittenError):
 
 
 POISON = Poison()
-"""What fresh memory is full of."""
+"""The value of uninitialised memory."""
 
 
 def is_poison(value: Any) -> bool:

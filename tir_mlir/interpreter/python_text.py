@@ -1,4 +1,4 @@
-"""The Python text of a program as it grows: lines, the op that each one stands for, and names."""
+"""A buffer of generated Python text: lines, the op of each line, and variable names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TAKEN = set(keyword.kwlist) | set(dir(builtins))
 
 
 class Nesting:
-    """A `with` that may stand in itself. (One of contextlib takes much longer.)"""
+    """A reentrant context manager for indentation (faster than contextlib's)."""
 
     def __init__(self, enter: Callable[[], None], leave: Callable[[], None]):
         self._enter, self._leave = enter, leave
@@ -26,7 +26,7 @@ class Nesting:
 
 
 class Text:
-    """Lines of Python; `owners[n]` is the op behind line n."""
+    """Lines of Python; `owners[n]` is the op that line n was generated from."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -41,13 +41,13 @@ class Text:
         self.owners.append(self.op)
 
     def insert(self, place: int, line: str) -> None:
-        """A line before one that is there, as deep as that one."""
+        """Insert a line before an existing one, with its indentation."""
         indent = self.lines[place][: len(self.lines[place]) - len(self.lines[place].lstrip())]
         self.lines.insert(place, indent + line)
         self.owners.insert(place, self.owners[place])
 
     def deeper(self) -> Nesting:
-        """A suite; `pass` where nothing is put into it."""
+        """An indented suite; `pass` if it stays empty."""
         return self._deeper
 
     def _enter(self) -> None:
@@ -61,7 +61,7 @@ class Text:
 
 
 class Names:
-    """Names of Python variables: those of the program where they are free. What a scope named is free after it."""
+    """Names of Python variables, after those of the program; released at the end of a scope."""
 
     def __init__(self) -> None:
         self._alive: set[str] = set()
@@ -70,7 +70,7 @@ class Names:
         self._nesting = Nesting(lambda: self._scopes.append([]), self._leave)
 
     def new(self, hint: str) -> str:
-        """A name that nothing alive has."""
+        """A name that is unused in scope."""
         base = hint
         if not hint.isidentifier() or hint[0] == "_":
             base = re.sub(r"\W", "_", hint).lstrip("_") or "v"

@@ -1,4 +1,4 @@
-"""Whether iterations that run at the same time keep apart."""
+"""Race detection between iterations of concurrent loops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tir_mlir.interpreter.memory import Memory
 
 
 class Watch:
-    """What the iterations of the concurrent loops under way have touched: {(memory, place): [iteration, written]}."""
+    """Accesses of iterations of the active concurrent loops: {(memory, offset): [iteration, written]}."""
 
     def __init__(self) -> None:
         self.frames: list[tuple[str, tuple[int, ...], str, dict[Any, list[Any]]]] = []
@@ -27,7 +27,7 @@ class Watch:
         self.now.pop()
 
     def touch(self, memory: Memory, at: int, write: bool, reduction: int) -> None:
-        """Errors: RaceError."""
+        """Record an access. Raises RaceError on a conflict with another iteration."""
         number = memory.number
         for (name, private, together, seen), now in zip(self.frames, self.now, strict=True):
             entry = seen.get((number, at))
@@ -47,7 +47,7 @@ class Watch:
 
 
 class Meeting(RaceError):
-    """Where two iterations met; in words once the program's place is known."""
+    """A conflict between two iterations; becomes a message once the location is known."""
 
     def __init__(self, memory: Memory, at: int, write: bool, loop: str, now: Any, other: Any):
         self.at = at

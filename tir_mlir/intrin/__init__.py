@@ -1,4 +1,4 @@
-"""Tensor intrinsics: what an instruction computes, the program that stands for it, and the kernels behind it."""
+"""Tensor intrinsics: a description of the computation, an implementation that calls a kernel, and built-in ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["TensorIntrin"]
 
 @provide
 def _built_in(name: str) -> None:
-    """Register an intrinsic of the project when somebody asks for it: a trace may name one."""
+    """Register a built-in intrinsic on demand: a trace may name one."""
     if name.startswith("dot_"):
         from tir_mlir.intrin import dot_products
 

@@ -1,4 +1,4 @@
-"""`TensorIntrin.check`: does the implementation, with its real kernel, compute what the description says?"""
+"""`TensorIntrin.check`: run the implementation, with its kernel, and compare it with the description."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Buffer, Func, attrs, entered
 from tir_mlir.equivalence.work import work_of
-from tir_mlir.runtime.call.signature import BufferParam, Signature, signatures
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 
 _RUNS = 4
 
 
 @dataclass(frozen=True)
 class IntrinsicResult:
-    """The answer; true when nothing was found."""
+    """The result of a check; truthy if no difference was found."""
 
     name: str
     difference: str | None
@@ -31,7 +31,7 @@ class IntrinsicResult:
         return self.difference is None
 
     def __str__(self) -> str:
-        head = "does what it describes" if self.difference is None else self.difference
+        head = "matches its description" if self.difference is None else self.difference
         return f'intrinsic "{self.name}": {head}\nchecked {self.how}'
 
     __repr__ = __str__
@@ -39,18 +39,18 @@ class IntrinsicResult:
 
 @dataclass(frozen=True)
 class _Memory:
-    """An argument: the whole of the memory made for it, and the part that the parameter is."""
+    """An argument: the allocated memory, and the part that is passed."""
 
     whole: np.ndarray
     part: np.ndarray
 
 
 def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0) -> IntrinsicResult:
-    """Run implementation and description on random data and compare: integers exactly, floats within the rounding of a
-    sum of that length. Rows lie apart where the implementation takes any stride; what lies between them must stay.
+    """Run implementation and description on random data and compare: integers exactly, floats within the rounding
+    error of a sum of that length. Rows are padded if strides are variable, and the padding must stay unchanged.
 
-    What the description only writes is filled with NaN (integers: with two values) first: an implementation that reads
-    it is found. Errors: NotChecked for bfloat16; BuildError where the kernel is missing.
+    Outputs that the description only writes are filled with NaN first (integers: two runs with different values), so
+    that reads of them are detected. Raises NotChecked for bfloat16, BuildError if the kernel is missing.
     """
     with entered():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
@@ -114,7 +114,7 @@ def _poison(part: np.ndarray, run: int) -> None:
 
 
 def _difference(
-    signature: Signature,
+    signature: CallSignature,
     real: list[_Memory],
     expected: list[np.ndarray],
     before: list[np.ndarray],

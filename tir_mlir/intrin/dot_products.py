@@ -1,4 +1,4 @@
-"""Dot products of a few neighbouring integers, as the CPUs have them, and in plain code where one has none.
+"""Dot product intrinsics on adjacent integers: CPU instructions (VNNI, SDOT), with a generic fallback.
 
     C[j] += A[0] * B[j, 0] + ... + A[group - 1] * B[j, group - 1]      for the lanes j of a register
 
@@ -38,14 +38,14 @@ def impl(a: T.handle, b: T.handle, c: T.handle):
 
 
 def dot_product(target: Target, dtype: str) -> Dot | None:
-    """The best one that a CPU has for products of int8 or int16; None for other types."""
+    """The best dot product of a target for int8 or int16; None for other types."""
     best = (d for d in INSTRUCTIONS if d.lanes == target.lanes(32) and target.has(*d.needs) and _holds(d.dtype, dtype))
     plain = PLAIN.get(target.lanes(32))
     return next(best, plain if plain and _holds(plain.dtype, dtype) else None)
 
 
 def register(name: str) -> None:
-    """Make the one of a name known to `tensorize`; other names are let be."""
+    """Register the dot product intrinsic of this name, if there is one."""
     from tir_mlir.script.parser import parse
 
     dot = BY_NAME.get(name)

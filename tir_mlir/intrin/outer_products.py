@@ -1,4 +1,4 @@
-"""Ready-made intrinsics. A function makes one and registers it; importing this module makes nothing."""
+"""Outer product intrinsics, created and registered by `outer_product`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def outer_product(
     scopes: tuple[str, str, str] = ("global", "global", "global"),
     name: str | None = None,
 ) -> str:
-    """Register `C[m, n] += A[m, k] * B[n, k]^T` in float32 with the built-in vector kernel; its name comes back.
+    """Register `C[m, n] += A[m, k] * B[n, k]^T` in float32 with the built-in vector kernel. Returns its name.
 
     `scopes`: those of A, B and C. `name`: that of the intrinsic, else `outer_product_MxNxK` and the
     scopes that are not global. n and k are multiples of 4. Registering the same again changes nothing.

@@ -1,4 +1,4 @@
-"""An implementation in loops, tried in the interpreter when it is registered: what it reads and what it computes."""
+"""Trial run of an intrinsic's implementation in the interpreter, at registration."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tir_mlir.intrin.check import only_written
 from tir_mlir.runtime.call.signature import BufferParam, signatures
 
 MOST = 1 << 13
-"""Iterations that are worth a trial, some 20 ms; `TensorIntrin.check` runs longer ones."""
+"""The iteration limit of a trial (about 20 ms); `TensorIntrin.check` runs longer ones."""
 
 
 def fault(intrinsic: TensorIntrin) -> str | None:
-    """What an implementation does otherwise than its description, on small integers; None where nothing is found.
+    """The first difference between implementation and description on small integers, or None.
 
-    Not tried: calls of kernels (`TensorIntrin.check` runs those), ops that the interpreter does not know, long ones.
+    Skipped: kernel calls (see `TensorIntrin.check`), ops that the interpreter does not support, long runs.
     """
     with entered():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
@@ -35,7 +35,7 @@ def fault(intrinsic: TensorIntrin) -> str | None:
     random = np.random.default_rng(0)
     try:
         given = [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in shaped]
-    except TypeError:  # bfloat16, of which NumPy knows nothing
+    except TypeError:  # bfloat16, which NumPy lacks
         return None
     found = []
     for module, own in zip(modules, params, strict=True):

@@ -1,8 +1,8 @@
-"""`tir-opt`: read a module, run passes, print it."""
+"""The `tir-opt` driver: parse a module, run a pass pipeline, print the result."""
 
 
 def main() -> int:
     """Run `tir-opt` on the arguments of the command line; the exit code."""
-    from tir_mlir.opt.driver import main as run  # loads MLIR: not before it is asked for
+    from tir_mlir.opt.driver import main as run  # loads MLIR: import late
 
     return run()

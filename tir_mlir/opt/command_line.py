@@ -1,4 +1,4 @@
-"""The command line. Passes are flags too, run in their order: `--tir-split="loop=i factors=4,32" --canonicalize`."""
+"""The command line. Each pass is also a flag: `--tir-split="loop=i factors=4,32" --canonicalize`."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from tir_mlir.opt.output import FORMATS
 
 DESCRIPTION = """Run schedule primitives, lowering passes and upstream MLIR passes on a module.
 
-FILE holds MLIR (a TensorIR program in the encoding of dialect/README.md, or any upstream MLIR) or, as a .py file,
-TVMScript; "-" is stdin. Of a .py file only programs, constants and imports of the script languages are looked at."""
+FILE is MLIR (a TensorIR program in the encoding of dialect/README.md, or any upstream MLIR), or TVMScript if it ends in
+.py; "-" is stdin. In a .py file only prim_funcs, constants and imports of the script namespaces are read."""
 
-EPILOG = """passes, in a pipeline or as flags in the order they are to run:
+EPILOG = """passes, as a pipeline or as flags, in order:
   -p 'builtin.module(tir-split{loop=i factors=4,32}, tir-parallel{loop=i_0}, tir-lower, func.func(canonicalize,cse))'
   --tir-split="loop=i factors=4,32" --tir-parallel=loop=i_0 --tir-lower --canonicalize
-  --list-passes names them with their options; every pass of mlir-opt can be used.
+  --list-passes lists them with their options; any pass of mlir-opt can be used as well.
 
 names in options:
-  loop=i          the loop i of the function (main, or the only one; func=NAME for another)
-  loop=C:i        the loop i around block C, where several loops are called i
+  loop=i          loop i of the function (main or the only one; func=NAME selects another)
+  loop=C:i        loop i around block C, if several loops are named i
   loop=#7         the op whose tir.id is 7
   loops=k,i  factors=none,16  ann_value="text"  preserve_unit_iters=false
 
-exit code: 0, or 1 after any error. A pass that fails leaves a file that reproduces it."""
+exit code: 0, or 1 after an error. A failing pass writes a reproducer file."""
 
 
 @dataclass(frozen=True)
 class Passes:
-    """Passes as text, and the option they came in (for messages)."""
+    """Pipeline text, and the option that it comes from (for messages)."""
 
     text: str
     option: str
@@ -60,16 +60,16 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("file", nargs="?", default="-", metavar="FILE", help='input; "-" or nothing: stdin')
-    made.add_argument("-o", dest="output", metavar="FILE", help="write the result there instead of to stdout")
+    made.add_argument("file", nargs="?", default="-", metavar="FILE", help='input file; "-" (the default) is stdin')
+    made.add_argument("-o", dest="output", metavar="FILE", help="output file (default: stdout)")
     made.add_argument("-p", "--pass-pipeline", dest="passes", action="append", default=[], type=_pipeline,
-                      metavar="TEXT", help="passes to run, in order")  # fmt: skip
+                      metavar="TEXT", help="pass pipeline to run")  # fmt: skip
     made.add_argument("--pass-flag", dest="passes", action="append", type=_flag, help=argparse.SUPPRESS)
-    made.add_argument("--emit", choices=FORMATS, default="mlir", help="what to print (mlir; llvm lowers first)")
+    made.add_argument("--emit", choices=FORMATS, default="mlir", help="output format; llvm lowers first")
     made.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
-                      help="run a Python file first, to register tensor intrinsics")  # fmt: skip
-    made.add_argument("--list-passes", action="store_true", help="our passes, one line each")
-    made.add_argument("--version", action="store_true", help="each part of the toolchain and where it comes from")
+                      help="Python file to run first, to register tensor intrinsics")  # fmt: skip
+    made.add_argument("--list-passes", action="store_true", help="list the passes of this package, and exit")
+    made.add_argument("--version", action="store_true", help="print the versions of the toolchain, and exit")
     _checking(made.add_argument_group("checking"))
     _showing(made.add_argument_group("showing"))
     return made
@@ -77,23 +77,23 @@ def parser() -> argparse.ArgumentParser:
 
 def _checking(group: argparse._ArgumentGroup) -> None:
     _flags(group, {
-        "--verify-diagnostics": "compare errors with `expected-error @below {{...}}` comments",
-        "--split-input-file": "cut the input at `// -----` lines (`# -----` in Python)",
-        "--no-rules": "read programs without checking the rules of the encoding",
-        "--isolated": "run every upstream pass in an mlir-opt of its own",
-        "--debug": "show the Python traceback of an error",
+        "--verify-diagnostics": "check diagnostics against `expected-error @below {{...}}` comments",
+        "--split-input-file": "split the input at `// -----` lines (`# -----` in Python)",
+        "--no-rules": "do not verify the rules of the encoding on input",
+        "--isolated": "run every upstream pass in a separate mlir-opt process",
+        "--debug": "print the Python traceback of an error",
     })  # fmt: skip
-    group.add_argument("--reproducer", metavar="FILE", help="where a failing pass is saved (a new temporary file)")
+    group.add_argument("--reproducer", metavar="FILE", help="where to write the reproducer of a failing pass")
 
 
 def _showing(group: argparse._ArgumentGroup) -> None:
     _flags(group, {
-        "--print-ir-before-all --mlir-print-ir-before-all": "the module before each pass, on stderr",
-        "--print-ir-after-all --mlir-print-ir-after-all": "the module after each pass, on stderr",
-        "--mlir-print-local-scope": "maps and sets written where they are used",
-        "--mlir-print-debuginfo": "locations in the output",
-        "--mlir-print-op-generic": "the generic form, as --emit=generic",
-        "--timing --mlir-timing": "seconds by pass, on stderr",
+        "--print-ir-before-all --mlir-print-ir-before-all": "print the module before each pass to stderr",
+        "--print-ir-after-all --mlir-print-ir-after-all": "print the module after each pass to stderr",
+        "--mlir-print-local-scope": "print affine maps and sets inline",
+        "--mlir-print-debuginfo": "print locations",
+        "--mlir-print-op-generic": "print the generic op form, same as --emit=generic",
+        "--timing --mlir-timing": "print the time of each pass to stderr",
     })  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def _flags(group: argparse._ArgumentGroup, helps: dict[str, str]) -> None:
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The arguments; pass flags have become pipelines. Exits for --help and for mistakes (code 1)."""
+    """Parse the arguments; pass flags become pipelines. Exits for --help and on errors (code 1)."""
     made = parser()
     return made.parse_args([_as_pipeline(token, made) for token in argv])
 

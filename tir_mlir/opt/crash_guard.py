@@ -1,4 +1,4 @@
-"""A net under the process: should MLIR abort in spite of all checks, that is still an error with exit code 1."""
+"""Run the driver in a child process, so that an abort in MLIR becomes an error message and exit code 1."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tir_mlir.opt.pipeline import Step
+from tir_mlir.opt.pipeline import PassInstance
 
 JOURNAL = "TIR_OPT_JOURNAL"
 
 
-def under_net(work: Callable[[], int]) -> int:
-    """Run `work` in a child process; its exit code, 1 when it was killed by a signal.
+def run_guarded(work: Callable[[], int]) -> int:
+    """Run `work` in a child process. Returns its exit code, or 1 if a signal killed it.
 
-    Must come before any MLIR context is made. `note` tells what the child is at, for the message.
+    Must be called before an MLIR context is created. `note` records what the child is doing, for the message.
     """
     if not hasattr(os, "fork"):
         return work()
     path = _journal()
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:  # None: closed before we started
+        if stream is not None:  # None: closed by the caller
             stream.flush()
     child = os.fork()
     if child == 0:
@@ -43,7 +43,7 @@ def under_net(work: Callable[[], int]) -> int:
 
 
 def _taken(journal: Path) -> str:
-    """The text of the journal, which goes; empty when somebody has tidied it away."""
+    """Read and delete the journal; "" if it is gone."""
     try:
         text = journal.read_text(encoding="utf-8", errors="replace")
         journal.unlink()
@@ -52,21 +52,21 @@ def _taken(journal: Path) -> str:
     return text
 
 
-def is_spread() -> bool:
-    """Whether this process may end: another one waits for it, and says so."""
+def is_guarded() -> bool:
+    """Whether this process is a guarded child, whose crash is reported by the parent."""
     return JOURNAL in os.environ
 
 
 def note(doing: str, text: str = "") -> None:
-    """Write down what is about to be done (`FILE:LINE:COL: what`), and how to do it again."""
+    """Record the next operation (`FILE:LINE:COL: what`) and its reproducer."""
     path = os.environ.get(JOURNAL)
     if path:
-        with contextlib.suppress(OSError):  # a full disk is no reason to stop
+        with contextlib.suppress(OSError):  # best effort
             Path(path).write_text(f"{doing}\n{text}", encoding="utf-8")
 
 
 def _journal() -> str:
-    """A new file for `note`; "" where no temporary file can be made."""
+    """A new file for `note`; "" if no temporary file can be created."""
     try:
         handle, path = tempfile.mkstemp(prefix="tir-opt-journal-")
     except OSError:
@@ -89,7 +89,7 @@ _HEAD = "// tir-opt reproducer; `tir-opt THIS_FILE` runs the pipeline of the nex
 _PIPELINE = re.compile(r"// pipeline: (.*)")
 
 
-def content(module_text: str, steps: Sequence[Step]) -> str:
+def content(module_text: str, steps: Sequence[PassInstance]) -> str:
     """The text of a reproducer."""
     names = ",".join(step.text for step in steps)
     return f"{_HEAD}\n// pipeline: builtin.module({names})\n{module_text}"

@@ -1,4 +1,4 @@
-"""What the driver has to say: every error of the package and of MLIR as `file:line:column: error: message`."""
+"""Diagnostics: errors of this package and of MLIR as `file:line:column: error: message`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, VerifyError
-from tir_mlir.script.parser.verify import place
+from tir_mlir.script.parser.verify import file_position
 
 SEVERITIES = {
     ir.DiagnosticSeverity.ERROR: "error",
@@ -32,7 +32,7 @@ _FROM_TOOL = re.compile(
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message; line 0: the place is not known. `file` "-" is the text that is being read."""
+    """A diagnostic. `line` 0: unknown location. `file` "-": the current input."""
 
     severity: str
     message: str
@@ -42,8 +42,8 @@ class Diagnostic:
     notes: tuple[Diagnostic, ...] = ()
 
 
-class Failed(Exception):
-    """Work on a piece of input ended with these diagnostics."""
+class DriverError(Exception):
+    """Processing of an input ended with these diagnostics."""
 
     def __init__(self, *diagnostics: Diagnostic):
         super().__init__("; ".join(d.message for d in diagnostics))
@@ -52,7 +52,7 @@ class Failed(Exception):
 
 @dataclass
 class Reader:
-    """The text that is being read: its name, and its lines for the excerpts."""
+    """The name and the lines of the current input, for quoting."""
 
     name: str
     text: str
@@ -66,18 +66,18 @@ class Reader:
 
 def at(location: Any, message: str, severity: str = "error") -> Diagnostic:
     """A diagnostic at an MLIR location."""
-    file, line, column = place(location)
+    file, line, column = file_position(location)
     return Diagnostic(severity, message, file or "-", line, column)
 
 
 def of_mlir(found: Any) -> Diagnostic:
-    """A diagnostic of the bindings, notes included."""
+    """Convert an MLIR diagnostic with its notes."""
     notes = tuple(of_mlir(n) for n in found.notes)
     return replace(at(found.location, found.message, SEVERITIES.get(found.severity, "error")), notes=notes)
 
 
 def of_tool(text: str) -> list[Diagnostic]:
-    """The diagnostics in what an LLVM tool wrote to stderr."""
+    """Parse the diagnostics that an LLVM tool wrote to stderr."""
     found: list[Diagnostic] = []
     for match in _FROM_TOOL.finditer(text):
         file = "-" if match["file"] in ("-", "<stdin>", "<unknown>") else match["file"]
@@ -90,8 +90,8 @@ def of_tool(text: str) -> list[Diagnostic]:
 
 
 def of_error(error: BaseException, where: Place | None = None) -> list[Diagnostic]:
-    """An exception as diagnostics; `where` is for one that knows no place itself."""
-    if isinstance(error, Failed):
+    """Convert an exception to diagnostics; `where` is used if it has no location."""
+    if isinstance(error, DriverError):
         return list(error.diagnostics)
     if found_by_mlir := getattr(error, "error_diagnostics", None):  # an MLIRError
         return [of_mlir(d) for d in found_by_mlir]
@@ -109,7 +109,7 @@ def of_error(error: BaseException, where: Place | None = None) -> list[Diagnosti
 
 
 def at_head(message: str, severity: str = "error") -> Diagnostic:
-    """A message that may begin with its own place, `file:line: `, or hold an MLIR location in parentheses."""
+    """A diagnostic from a message that starts with `file:line: ` or contains an MLIR location in parentheses."""
     match = _AT_HEAD.fullmatch(message)
     if match is None and (inside := _INSIDE.search(message)):
         return at(inside[1], message.replace(inside[0], ""), severity)
@@ -123,7 +123,7 @@ def _text(error: BaseException) -> str:
 
 
 def _column(error: ScriptError) -> int:
-    """The column of the mark that a script error puts under its line, which it quotes without the margin."""
+    """The column of the marker in a script error, which quotes its line without indentation."""
     quoted, mark = str(error).splitlines()[-2:] if "^" in str(error) else ("", "")
     if not error.filename or not mark.strip() or mark.strip("^ "):
         return 1
@@ -133,7 +133,7 @@ def _column(error: ScriptError) -> int:
 
 @contextmanager
 def collected(context: ir.Context) -> Iterator[list[Diagnostic]]:
-    """Warnings and remarks that MLIR emits meanwhile."""
+    """Collect the warnings and remarks that MLIR emits in this context."""
     found: list[Diagnostic] = []
 
     def take(diagnostic: Any) -> bool:
@@ -148,7 +148,7 @@ def collected(context: ir.Context) -> Iterator[list[Diagnostic]]:
 
 
 def show(diagnostic: Diagnostic, reader: Reader) -> None:
-    """Write a diagnostic to stderr, with the line it speaks of; in colour on a terminal."""
+    """Print a diagnostic to stderr, with the source line; in colour on a terminal."""
     for one in (diagnostic, *diagnostic.notes):
         file = reader.name if one.file == "-" else one.file
         head = f"{file}:{max(one.line, 1)}:{max(one.column, 1)}: "

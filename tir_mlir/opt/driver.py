@@ -1,4 +1,4 @@
-"""`tir-opt`: read a module, run passes, print it. See `tir-opt --help`."""
+"""`tir-opt`: parse a module, run passes, print it. See `tir-opt --help`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from dataclasses import dataclass, field
 from tir_mlir.dialect.ir import entered
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.opt import command_line, crash_guard, input, options, output, pipeline, upstream, verify_diagnostics
-from tir_mlir.opt.diagnostics import Diagnostic, Failed, Reader, collected, of_error, show
-from tir_mlir.opt.input import Piece
-from tir_mlir.opt.pipeline import PipelineError, Step
+from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, collected, of_error, show
+from tir_mlir.opt.input import InputChunk
+from tir_mlir.opt.pipeline import PassInstance, PipelineError
 from tir_mlir.opt.runner import Runner, Settings
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code of `tir-opt` with these arguments, by default those of the process."""
+    """Run `tir-opt` with these arguments, by default those of the process. Returns the exit code."""
     if argv is None:
-        return crash_guard.under_net(lambda: run(sys.argv[1:]))
+        return crash_guard.run_guarded(lambda: run(sys.argv[1:]))
     return run(argv)
 
 
 def run(argv: Sequence[str]) -> int:
-    """The same, in this process whatever happens."""
+    """`main` without the guarding child process."""
     args = command_line.parse(argv)
     try:
         if args.version or args.list_passes:
@@ -35,7 +35,7 @@ def run(argv: Sequence[str]) -> int:
             return 0
         with entered():
             return Driver(args).run()
-    except Failed as error:
+    except DriverError as error:
         _report(error.diagnostics, Reader(args.file, ""))
     except BrokenPipeError:
         output.drop_stdout()
@@ -44,9 +44,9 @@ def run(argv: Sequence[str]) -> int:
     return 1
 
 
-def steps_of(texts: Sequence[command_line.Passes]) -> list[Step]:
-    """The steps of the command line; names and options are known ones. Raises Failed."""
-    steps: list[Step] = []
+def steps_of(texts: Sequence[command_line.Passes]) -> list[PassInstance]:
+    """Parse and check the pipelines of the command line. Raises DriverError."""
+    steps: list[PassInstance] = []
     for given in texts:
         try:
             for step in pipeline.parse(given.text):
@@ -54,21 +54,21 @@ def steps_of(texts: Sequence[command_line.Passes]) -> list[Step]:
                 steps.append(upstream.nested(step) if step.kind == "upstream" else step)
         except PipelineError as error:
             shown = f"{error}\n{error.text}\n{' ' * error.offset}^"
-            raise Failed(Diagnostic("error", shown, given.option, 1, error.offset + 1)) from None
+            raise DriverError(Diagnostic("error", shown, given.option, 1, error.offset + 1)) from None
     return steps
 
 
 @dataclass
 class Driver:
-    """One run of the tool: all pieces of the input through all steps."""
+    """One run of the tool: all chunks of the input through all passes."""
 
     args: argparse.Namespace
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PassInstance] = field(default_factory=list)
     seconds: list[tuple[str, float]] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)  # reproducers to be written
+    failed: list[str] = field(default_factory=list)  # reproducers to write
 
     def run(self) -> int:
-        """Read, run, write; the exit code. Raises Failed when there is nothing to work on."""
+        """Read, run, write. Returns the exit code. Raises DriverError if the input cannot be read."""
         self._load_imports()
         self.steps = steps_of(self.args.passes)
         pieces = input.read(self.args.file, self.args.split_input_file)
@@ -95,10 +95,10 @@ class Driver:
             except Exception as error:  # noqa: BLE001  the user's own code
                 frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
                 line = frames[-1].lineno or 1 if frames else getattr(error, "lineno", None) or 1
-                raise Failed(Diagnostic("error", f"{type(error).__name__}: {error}", path, line, 1)) from None
+                raise DriverError(Diagnostic("error", f"{type(error).__name__}: {error}", path, line, 1)) from None
 
-    def _piece(self, piece: Piece) -> tuple[str | None, bool]:
-        """The result of one piece, and whether all went as it should."""
+    def _piece(self, piece: InputChunk) -> tuple[str | None, bool]:
+        """The result of one chunk, and whether it succeeded."""
         reader = Reader(piece.name, piece.text)
         with collected(context()) as said:
             result, errors = self._result(piece, said)
@@ -110,8 +110,8 @@ class Driver:
         _report(wrong, reader)
         return (None if wrong else result), not wrong
 
-    def _result(self, piece: Piece, said: list[Diagnostic]) -> tuple[str | None, list[Diagnostic]]:
-        """The text that one piece becomes, or the errors; warnings are added to `said`."""
+    def _result(self, piece: InputChunk, said: list[Diagnostic]) -> tuple[str | None, list[Diagnostic]]:
+        """Process one chunk: the output text or the errors; warnings are added to `said`."""
         runner: Runner | None = None
         before = [""]
         crash_guard.note(f"{piece.name}:1:1: while reading it")
@@ -134,20 +134,20 @@ class Driver:
                 said += runner.said
                 self.seconds += runner.seconds
 
-    def _remember(self, piece: Piece, runner: Runner, before: list[str], number: int) -> None:
-        """Keep the module as text before a step: a pass that fails may leave it half rewritten, or end the process."""
+    def _remember(self, piece: InputChunk, runner: Runner, before: list[str], number: int) -> None:
+        """Keep the module as text before a pass: one that fails may leave it half rewritten, or abort."""
         module = str(runner.module.operation.get_asm())
         before[0] = crash_guard.content(module, self.steps[number:])
         crash_guard.note(f"{piece.name}:1:1: in {self.steps[number].name}", before[0])
 
     def _leave_reproducers(self) -> None:
-        """A file for each step that failed."""
+        """Write a reproducer for each pass that failed."""
         for text in self.failed:
             try:
                 path = crash_guard.save(text, self.args.reproducer)
                 print(f"tir-opt: the failing pass and the module before it are saved: tir-opt {path}", file=sys.stderr)
             except OSError as error:
-                print(f"tir-opt: the reproducer cannot be written: {error}", file=sys.stderr)
+                print(f"tir-opt: cannot write the reproducer: {error}", file=sys.stderr)
         self.failed.clear()
 
     def _settings(self) -> Settings:

@@ -1,4 +1,4 @@
-"""Input -> modules: files and stdin, MLIR and TVMScript, whole or in pieces; what is malformed is an error there."""
+"""Reading of input: files and stdin, MLIR and TVMScript, split into chunks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tir_mlir.dialect.diagnostics import NotProvable, ScriptError
 from tir_mlir.dialect.ir import attrs, create, is_block, walk
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.opt import crash_guard
-from tir_mlir.opt.diagnostics import Diagnostic, Failed
-from tir_mlir.script.mlir_text import complete, is_fragile, survive
+from tir_mlir.opt.diagnostics import Diagnostic, DriverError
+from tir_mlir.script.mlir_text import add_missing_attributes, is_fragile, try_in_subprocess
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import Source
 
@@ -29,32 +29,32 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A piece of the input that is a module of its own; the lines before it are there, blank, so that lines count."""
+class InputChunk:
+    """A part of the input that is one module; preceded by blank lines, so that line numbers are right."""
 
     name: str
     text: str
     is_script: bool
 
 
-def read(path: str, split: bool) -> list[Piece]:
-    """The pieces of a file ("-": stdin), cut at `// -----` lines with `split`. Raises Failed when it is no text."""
+def read(path: str, split: bool) -> list[InputChunk]:
+    """The chunks of a file ("-": stdin), split at `// -----` lines if `split`. Raises DriverError if it is not text."""
     name = STDIN if path == "-" else path
     if path == "-" and sys.stdin is None:
-        raise Failed(Diagnostic("error", "cannot be read: it is closed", name))
+        raise DriverError(Diagnostic("error", "cannot be read: it is closed", name))
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        raise Failed(Diagnostic("error", f"cannot be read: {error.strerror or error}", name)) from None
+        raise DriverError(Diagnostic("error", f"cannot be read: {error.strerror or error}", name)) from None
     if data.startswith(b"ML\xefR"):
-        raise Failed(Diagnostic("error", "this is MLIR bytecode; `mlir-opt FILE` turns it into text", name))
+        raise DriverError(Diagnostic("error", "this is MLIR bytecode; `mlir-opt FILE` turns it into text", name))
     text = _decoded(data, name)
     is_script = path.endswith(".py") or (path == "-" and "prim_func" in text and "func.func" not in text)
     cuts = [0, *(m.end() for m in _CUT.finditer(text)), len(text)] if split else [0, len(text)]
     ranges = zip(cuts, cuts[1:], strict=False)
-    pieces = [Piece(name, "\n" * text.count("\n", 0, a) + text[a:b], is_script) for a, b in ranges]
+    pieces = [InputChunk(name, "\n" * text.count("\n", 0, a) + text[a:b], is_script) for a, b in ranges]
     if not any(_holds_something(p.text) for p in pieces):
-        raise Failed(Diagnostic("error", "there is no operation in the input", name, 1, 1))
+        raise DriverError(Diagnostic("error", "the input is empty", name, 1, 1))
     return pieces
 
 
@@ -65,11 +65,11 @@ def _decoded(data: bytes, name: str) -> str:
         line = data.count(b"\n", 0, error.start)
         column = error.start - data.rfind(b"\n", 0, error.start)
         message = f"byte {data[error.start]:#04x} is not UTF-8 text"
-        raise Failed(Diagnostic("error", message, name, line + 1, column)) from None
+        raise DriverError(Diagnostic("error", message, name, line + 1, column)) from None
     if "\0" in text:
         at = text.index("\0")
         column = at - text.rfind("\n", 0, at)
-        raise Failed(Diagnostic("error", "a zero byte is no text", name, text.count("\n", 0, at) + 1, column))
+        raise DriverError(Diagnostic("error", "the text has a zero byte", name, text.count("\n", 0, at) + 1, column))
     return text.replace("\r\n", "\n")
 
 
@@ -77,34 +77,34 @@ def _holds_something(text: str) -> bool:
     return any(_COMMENTS.fullmatch(line) is None for line in text.splitlines())
 
 
-def module_of(piece: Piece, rules: bool = True) -> ir.Module:
-    """The module of a piece. `rules`: a program with blocks is held to the rules of the encoding.
+def module_of(piece: InputChunk, rules: bool = True) -> ir.Module:
+    """Parse a chunk. `rules`: verify the rules of the encoding if it has blocks.
 
     Raises MLIRError, VerifyError, ScriptError.
     """
     if piece.is_script:
         return _script(piece)
-    if not crash_guard.is_spread() and is_fragile(piece.text):
-        survive(piece.text, Source(piece.name, piece.text.splitlines(keepends=True)))
+    if not crash_guard.is_guarded() and is_fragile(piece.text):
+        try_in_subprocess(piece.text, Source(piece.name, piece.text.splitlines(keepends=True)))
     module = ir.Module.parse(piece.text)
     structure.check(module)
     if _has_facts(module):
-        _settle(module)
+        _add_defaults(module)
         if rules and any(is_block(op) for op in walk.ops(module.operation)):
             _verify(module)
     return module
 
 
 def as_program(module: ir.Module) -> None:
-    """Make sure that any module can be scheduled or printed as TVMScript: attributes, ids, names, rules."""
+    """Prepare a module for scheduling or printing as TVMScript: add attributes, ids and names; verify."""
     structure.check(module)
-    _settle(module)
+    _add_defaults(module)
     structure.check_program(module)
     _verify(module)
 
 
-def _settle(module: ir.Module) -> None:
-    """What is left out gets its default; upstream passes copy ids, so a second op with an id gets a new one."""
+def _add_defaults(module: ir.Module) -> None:
+    """Add missing attributes; renumber duplicate ids, which upstream passes create by cloning."""
     ids: list[int] = [-1]
     copies = []
     for op in walk.ops(module.operation):
@@ -118,7 +118,7 @@ def _settle(module: ir.Module) -> None:
         module.operation.attributes["tir.next"] = attrs.to_attr(max(counted, 1 + max(ids)))
     for op in copies:
         op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
-    complete(module)
+    add_missing_attributes(module)
     if any(is_block(op) for op in walk.ops(module.operation)):
         structure.check_program(module)
 
@@ -127,7 +127,7 @@ def _verify(module: ir.Module) -> None:
     try:
         verify(module, source=True)
     except NotProvable as error:
-        raise Failed(Diagnostic("error", f"the program could not be checked: {error}")) from error
+        raise DriverError(Diagnostic("error", f"the program could not be checked: {error}")) from error
 
 
 def _has_facts(module: ir.Module) -> bool:
@@ -137,7 +137,7 @@ def _has_facts(module: ir.Module) -> bool:
 # --- TVMScript ------------------------------------------------------------------------------------------------------
 
 
-def _script(piece: Piece) -> ir.Module:
+def _script(piece: InputChunk) -> ir.Module:
     linecache.cache[piece.name] = (len(piece.text), None, piece.text.splitlines(keepends=True), piece.name)
     try:
         return parse(_programs_only(piece.text), filename=piece.name).mlir
@@ -146,11 +146,11 @@ def _script(piece: Piece) -> ir.Module:
 
 
 def _programs_only(text: str) -> str:
-    """The text with everything blank that is no program, no import and no constant: nothing else of a file is run."""
+    """Blank out everything but prim_funcs, imports and constants: nothing else of a file is executed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return text  # the parser says what is wrong
+        return text  # the parser reports the error
     lines = text.splitlines(keepends=True)
     for stmt in tree.body:
         if not _is_program(stmt) and not _is_harmless(stmt):
@@ -173,7 +173,7 @@ def _decorated(decorators: Iterable[ast.expr], word: str) -> bool:
 
 
 def _is_harmless(stmt: ast.stmt) -> bool:
-    """Imports of the script languages, and `N = 16 * 8`."""
+    """Whether a statement is an import of the script namespaces or a constant such as `N = 16 * 8`."""
     if isinstance(stmt, ast.ImportFrom):
         return (stmt.module or "").split(".")[0] in ("tvm", "tir_mlir", "__future__")
     if isinstance(stmt, ast.Import):

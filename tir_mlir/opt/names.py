@@ -1,4 +1,4 @@
-"""Loops and blocks by the names a command line can give: `i_0`, `matmul:i_0`, `#7`."""
+"""Lookup of loops and blocks by name: `i_0`, `matmul:i_0`, `#7`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 
 
 class NotFound(TirError):
-    """A name that stands for nothing, or for several things; `culprit` is the function searched."""
+    """A name without a match, or with several; `culprit` is the function searched."""
 
     def __init__(self, message: str, culprit: Func | None = None):
         super().__init__(message)
         self.culprit = culprit
 
 
-class Names:
-    """What names mean in the functions of a schedule as it is now."""
+class HandleNames:
+    """Resolves names in the functions of a schedule."""
 
     def __init__(self, sch: Schedule, func_name: str | None):
         self.module: ir.Module = sch.mod.mlir
@@ -30,7 +30,7 @@ class Names:
         self.owner = sch.get_block("root", self.functions[0].name).owner
 
     def find(self, text: str, allowed: Sequence[type]) -> LoopHandle | BlockHandle:
-        """The handle of a loop, a block or (where both are allowed) either; NotFound says what there is."""
+        """The handle of a loop or block. Raises NotFound with the candidates."""
         wants_loop, wants_block = Loop in allowed, Block in allowed or Func in allowed
         found: list[View] = [Func(f.op) for f in self.functions if text == "root" and wants_block]
         if text.startswith("#"):
@@ -56,7 +56,7 @@ class Names:
         if len(found) == 1:
             return found[0]
         if found:
-            raise NotFound(f"{text} may be any of {', '.join(_described(v) for v in found)}: say which", home)
+            raise NotFound(f"{text} is ambiguous: {', '.join(_described(v) for v in found)}", home)
         place = where or f" in {', '.join(f.name for f in self.functions)}"
         names = list(dict.fromkeys(_name(v) for v in known))
         listed = ", ".join(names) or "none"

@@ -1,4 +1,4 @@
-"""`loop=i factors=4,32` -> the arguments of a primitive, typed by its signature."""
+"""Pass options: `loop=i factors=4,32` to the arguments of a primitive, typed by its signature."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, Func, Loop
-from tir_mlir.opt.names import Names
-from tir_mlir.opt.pipeline import Step, module_passes, near, pass_name, primitive_name
+from tir_mlir.opt.names import HandleNames
+from tir_mlir.opt.pipeline import PassInstance, module_passes, near, pass_name, primitive_name
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 
 HANDLES = (Loop, Block, Func)
@@ -39,7 +39,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _tokens(text: str) -> list[str]:
-    """Cut at spaces and at `split_list`'s terms outside quotes and brackets."""
+    """Split at separators outside quotes and brackets."""
     return _cut(text, lambda char: char.isspace())
 
 
@@ -77,7 +77,7 @@ class Arguments:
         self.primitive = primitive
         self.parameters = _parameters(primitive)
         self.function: str | None = None
-        self.given: dict[str, tuple[str, str]] = {}  # parameter -> (as the user spelled it, text)
+        self.given: dict[str, tuple[str, str]] = {}  # parameter -> (spelling of the user, text)
         for key, value in pairs(options):
             if key == "func" and "func" not in self.parameters:
                 self.function = _unquoted(value)
@@ -90,8 +90,8 @@ class Arguments:
             if parameter.default is inspect.Parameter.empty and name not in self.given:
                 raise TirError(f"option {_shown(self.parameters, name)} is missing; {_listed(self.primitive)}")
 
-    def bound(self, names: Names) -> tuple[list[Any], dict[str, Any]]:
-        """Positional and keyword arguments, names resolved. Raises NotFound, TirError."""
+    def bound(self, names: HandleNames) -> tuple[list[Any], dict[str, Any]]:
+        """Positional and keyword arguments, with names resolved. Raises NotFound, TirError."""
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
         for name, (key, text) in self.given.items():
@@ -130,7 +130,7 @@ def _parameters(primitive: Primitive) -> dict[str, inspect.Parameter]:
 
 
 def _shown(parameters: dict[str, inspect.Parameter], name: str) -> str:
-    """A parameter as an option: the short name where there is one, and it says all."""
+    """The option of a parameter: its alias if unambiguous."""
     if name in _ALIASES or {Loop, Block} <= set(_alternatives(parameters[name].annotation)):
         return name
     return next((a for a in _ALIASES if a not in parameters and _aliased(parameters, a) == name), name)
@@ -147,11 +147,11 @@ def _aliased(parameters: dict[str, inspect.Parameter], key: str) -> str | None:
 
 
 class Mistyped(TirError):
-    """A value that is not of the option's type."""
+    """A value of the wrong type for its option."""
 
 
-def check(step: Step) -> None:
-    """Raise PipelineError for options that a pass of ours does not have, or lacks."""
+def check(step: PassInstance) -> None:
+    """Raise PipelineError for unknown or missing options of a pass of this package."""
     try:
         if step.kind == "primitive":
             of_step(primitive_name(step.name), step.options)
@@ -175,8 +175,8 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
     return (annotation,)
 
 
-def _converted(text: str, annotation: Any, names: Names) -> Any:
-    """The value of an option's text."""
+def _converted(text: str, annotation: Any, names: HandleNames) -> Any:
+    """Convert the text of an option."""
     kinds = _alternatives(annotation)
     if types.NoneType in kinds and text.lower() == "none":
         return None
@@ -205,13 +205,13 @@ def plain(text: str, kinds: tuple[Any, ...]) -> Any:
     if _unquoted(text) in words:
         return _unquoted(text)
     if words:
-        raise Mistyped(f"{' or '.join(words)} is needed")
+        raise Mistyped(f"expected {' or '.join(words)}")
     for kind in kinds:
         if hasattr(kind, "from_text"):
             return kind.from_text(_unquoted(text))
     if any(k in (Any, inspect.Parameter.empty) for k in kinds):
         return _literal(text)
-    raise Mistyped(f"{' or '.join(_WORDS.get(k, str(k)) for k in kinds)} is needed")
+    raise Mistyped(f"expected {' or '.join(_WORDS.get(k, str(k)) for k in kinds)}")
 
 
 def _literal(text: str) -> Any:

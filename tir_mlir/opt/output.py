@@ -1,4 +1,4 @@
-"""The result as text: MLIR, generic MLIR, TVMScript or LLVM IR."""
+"""Output: MLIR, generic MLIR, TVMScript or LLVM IR; listings of passes, versions and timing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mlir.dialects import llvm
 
 from tir_mlir.dialect.ir import create
 from tir_mlir.opt import input, options, pipeline, upstream
-from tir_mlir.opt.diagnostics import Diagnostic, Failed
+from tir_mlir.opt.diagnostics import Diagnostic, DriverError
 from tir_mlir.opt.runner import Runner
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.llvm.abi import unconverted_ops
@@ -26,7 +26,7 @@ FORMATS = ("mlir", "script", "generic", "llvm")
 
 
 def text(runner: Runner, form: str) -> str:
-    """The module in a form; a program on its way to `llvm` is lowered first. Raises TirError, MLIRError."""
+    """Print the module in a format; `llvm` lowers it first. Raises TirError, MLIRError."""
     if form == "script":
         input.as_program(runner.module)
         return script(runner.module) + "\n"
@@ -45,13 +45,13 @@ def _llvm(module: ir.Module) -> str:
 
 
 def write(result: str, path: str | None) -> None:
-    """To a file or stdout. Raises Failed when it cannot be written; BrokenPipeError is the caller's."""
+    """Write to a file or stdout. Raises DriverError, or BrokenPipeError."""
     to_stdout = path is None or path == "-"
     name = "<stdout>" if path is None or path == "-" else path
     try:
         if not to_stdout:
             Path(name).write_text(result, encoding="utf-8")
-        elif sys.stdout is None:  # closed before we started
+        elif sys.stdout is None:  # closed by the caller
             raise OSError("it is closed")
         else:
             sys.stdout.write(result)
@@ -61,23 +61,23 @@ def write(result: str, path: str | None) -> None:
     except OSError as error:
         if to_stdout and sys.stdout is not None:
             drop_stdout()
-        raise Failed(Diagnostic("error", f"cannot be written: {error.strerror or error}", name)) from None
+        raise DriverError(Diagnostic("error", f"cannot be written: {error.strerror or error}", name)) from None
 
 
 def drop_stdout() -> None:
-    """After a failed write: keep Python from complaining once more when it flushes at exit."""
+    """After a failed write: prevent a second error when Python flushes stdout at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def passes() -> str:
-    """Our passes, one line each, then the upstream ones that run in process."""
+    """The passes of this package, one per line, then the upstream passes that run in process."""
     docs = pipeline.our_passes()
     steps = {pipeline.pass_name(p.name) for p in PRIMITIVES.values() if not p.pure}
     lines = ["schedule primitives:"]
     lines += [f"  {name + _options(name):68} {docs[name]}" for name in docs if name in steps]
     lines += ["", "passes on a whole module:"]
     lines += [f"  {name + _options(name):40} {text}" for name, text in docs.items() if name not in steps]
-    lines += ["", "upstream passes that run in this process (any other runs in an mlir-opt of its own):"]
+    lines += ["", "upstream passes that run in this process (all others run in a separate mlir-opt process):"]
     lines += [f"  {name}" for name in sorted(upstream.IN_PROCESS) if not name.startswith("tir-")]
     return "\n".join(lines) + "\n"
 
@@ -94,7 +94,7 @@ def _options(name: str) -> str:
 
 
 def versions() -> str:
-    """Each part of the toolchain with its origin."""
+    """The parts of the toolchain, with versions and origins."""
     from tir_mlir import __version__
 
     found = {"tir-opt": __version__, **toolchain.versions()}

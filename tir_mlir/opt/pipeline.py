@@ -1,4 +1,4 @@
-"""The text of a pipeline -> steps: our passes and upstream ones, mixed, in order.
+"""Parsing of pass pipelines, which may mix passes of this package and upstream passes.
 
 builtin.module(tir-split{loop=i factors=4,32}, tir-lower, func.func(canonicalize,cse))
 """
@@ -29,7 +29,7 @@ _ANY_ANCHOR = ("builtin.module", "any")
 
 
 class PipelineError(TirError):
-    """A pipeline that cannot be read or run; knows its place in the text."""
+    """An invalid pipeline; has the position in the text."""
 
     def __init__(self, message: str, text: str, offset: int):
         super().__init__(message)
@@ -38,10 +38,10 @@ class PipelineError(TirError):
 
 
 @dataclass(frozen=True)
-class Step:
-    """One pass: `anchors` are the ops it is nested in, `kind` is primitive, module, driver or upstream.
+class PassInstance:
+    """A pass with its options. `anchors`: the ops that it is nested in. `kind`: primitive, module, driver or upstream.
 
-    A pass of kind module is one of ours that rewrites a whole module.
+    A pass of kind module is one of this package that rewrites a whole module.
     """
 
     kind: str
@@ -63,8 +63,8 @@ class Step:
         return PipelineError(message, self.source, self.offset)
 
 
-def parse(text: str) -> list[Step]:
-    """The steps of a pipeline, with or without `builtin.module(...)` around it. Raises PipelineError."""
+def parse(text: str) -> list[PassInstance]:
+    """Parse a pipeline, with or without `builtin.module(...)`. Raises PipelineError."""
     scanner = _Scanner(text)
     steps = scanner.elements(())
     if scanner.rest():
@@ -72,10 +72,10 @@ def parse(text: str) -> list[Step]:
     return [more for step in steps for more in _expanded(step)]
 
 
-def _expanded(step: Step) -> list[Step]:
+def _expanded(step: PassInstance) -> list[PassInstance]:
     if step.name != OURS_AT_ONCE:
         return [step]
-    return [Step("module", name, "", (), step.source, step.offset) for name in pipeline.MODULE_PASSES]
+    return [PassInstance("module", name, "", (), step.source, step.offset) for name in pipeline.MODULE_PASSES]
 
 
 def primitive_name(pass_name: str) -> str:
@@ -88,12 +88,12 @@ def pass_name(primitive: str) -> str:
 
 
 def module_passes() -> dict[str, LoweringPass | Conversion]:
-    """Our passes that are no schedule primitives, by name: those to and from linalg, and the way down."""
+    """The passes of this package other than schedule primitives, by name: linalg conversions and lowering."""
     return {**CONVERSIONS, **LOWERINGS}
 
 
 def our_passes() -> dict[str, str]:
-    """Every pass of ours with the first sentence of its documentation."""
+    """All passes of this package, with the first sentence of their documentation."""
     steps = {pass_name(p.name): _first(p.doc) for p in PRIMITIVES.values() if not p.pure}
     return {**steps, **DRIVER_PASSES, **{name: one.help for name, one in module_passes().items()}}
 
@@ -118,24 +118,24 @@ class _Scanner:
     def error(self, message: str, offset: int | None = None) -> PipelineError:
         return PipelineError(message, self.text, self.at if offset is None else offset)
 
-    def elements(self, anchors: tuple[str, ...]) -> list[Step]:
-        """Elements between commas, up to a closing parenthesis or the end."""
-        found: list[Step] = []
+    def elements(self, anchors: tuple[str, ...]) -> list[PassInstance]:
+        """Comma-separated elements, up to a closing parenthesis or the end."""
+        found: list[PassInstance] = []
         while self.rest() and not self.rest().startswith(")"):
             found += self.element(anchors)
             if not self.rest().startswith(","):
                 break
             self.at += 1
             if not self.rest() or self.rest().startswith(")"):
-                raise self.error("a pass is expected after the comma")
+                raise self.error("expected a pass after the comma")
         return found
 
-    def element(self, anchors: tuple[str, ...]) -> list[Step]:
+    def element(self, anchors: tuple[str, ...]) -> list[PassInstance]:
         self.space()
         start = self.at
         match = _NAME.match(self.text, start)
         if match is None:
-            raise self.error(f"the name of a pass is expected, not {self.rest()[:1]!r}")
+            raise self.error(f"expected the name of a pass, not {self.rest()[:1]!r}")
         self.at = match.end()
         rest = self.rest()
         if rest.startswith("("):
@@ -143,19 +143,19 @@ class _Scanner:
         options = self.group() if rest.startswith("{") else ""
         return [_step(match.group(), options, anchors, self.text, start)]
 
-    def nested(self, anchor: str, anchors: tuple[str, ...], start: int) -> list[Step]:
+    def nested(self, anchor: str, anchors: tuple[str, ...], start: int) -> list[PassInstance]:
         """The passes inside `anchor(...)`."""
         self.at += 1
         inner = anchors if anchor in _ANY_ANCHOR and not anchors else (*anchors, anchor)
         found = self.elements(inner)
         if not self.rest().startswith(")"):
             is_open = f"the parenthesis of {anchor}( is not closed"
-            raise self.error("a comma or ) is expected" if self.rest() else is_open)
+            raise self.error("expected a comma or )" if self.rest() else is_open)
         self.at += 1
         return found
 
     def group(self) -> str:
-        """The text inside balanced braces; brackets inside quotes do not count."""
+        """The text inside balanced braces; quoted braces are ignored."""
         start, depth, quote = self.at, 0, ""
         for at in range(start, len(self.text)):
             char = self.text[at]
@@ -173,13 +173,13 @@ class _Scanner:
         raise self.error("the brace is not closed", start)
 
 
-def _step(name: str, options: str, anchors: tuple[str, ...], text: str, offset: int) -> Step:
+def _step(name: str, options: str, anchors: tuple[str, ...], text: str, offset: int) -> PassInstance:
     kind = _kind(name, text, offset)
     if kind != "upstream" and anchors:
         raise PipelineError(f"{name} works on a whole module: write it outside {anchors[-1]}(...)", text, offset)
     if kind == "driver" and options:
         raise PipelineError(f"{name} has no options", text, offset)
-    return Step(kind, name, options, anchors, text, offset)
+    return PassInstance(kind, name, options, anchors, text, offset)
 
 
 def _kind(name: str, text: str, offset: int) -> str:
@@ -196,6 +196,6 @@ def _kind(name: str, text: str, offset: int) -> str:
 
 
 def near(word: str, known: Sequence[str] | dict[str, str]) -> str:
-    """`; did you mean ...?` when something known is like the word."""
+    """`; did you mean ...?` if a known name is similar, else ""."""
     found = difflib.get_close_matches(word, list(known), 1, 0.6)
     return f"; did you mean {found[0]}?" if found else ""

@@ -1,4 +1,4 @@
-"""Running the steps of a pipeline on a module: our primitives through `Schedule`, our passes, upstream passes."""
+"""Running a pipeline on a module: primitives through `Schedule`, lowering passes, upstream passes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tir_mlir.dialect.diagnostics import NotProvable, ScheduleError, TirError
 from tir_mlir.dialect.ir import walk
 from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.opt import input, options, pipeline, upstream
-from tir_mlir.opt.diagnostics import Diagnostic, Failed, Place, at_head, of_error
-from tir_mlir.opt.names import Names, NotFound
-from tir_mlir.opt.pipeline import Step
+from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Place, at_head, of_error
+from tir_mlir.opt.names import HandleNames, NotFound
+from tir_mlir.opt.pipeline import PassInstance
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.refusal import culprit_id
-from tir_mlir.script.parser.verify import place
+from tir_mlir.script.parser.verify import file_position
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to run and print, from the command line."""
+    """Options of the command line for running and printing."""
 
     print_before: bool = False
     print_after: bool = False
@@ -38,7 +38,7 @@ class Settings:
 
 @dataclass
 class Runner:
-    """A module on its way through the steps. `step` is the one that runs, `seconds` what each took."""
+    """Runs passes on a module. `step`: the number of the current pass; `seconds`: the time of each."""
 
     module: ir.Module
     settings: Settings
@@ -48,10 +48,10 @@ class Runner:
     step: int = 0
     _schedule: Schedule | None = None
 
-    def run(self, steps: list[Step]) -> None:
-        """Run all steps. Raises Failed; `step` is then the number of the step, the module as it was before it.
+    def run(self, steps: list[PassInstance]) -> None:
+        """Run all passes. Raises DriverError; `step` is then the number of the failing pass.
 
-        (A pass that rewrites in place may have left its mark on the module: the driver keeps the text from before.)
+        A pass that rewrites in place may leave the module half rewritten: the driver keeps the text from before.
         """
         for self.step, step in enumerate(steps):
             self._dump("Before", step, self.settings.print_before)
@@ -61,19 +61,19 @@ class Runner:
                 with warnings.catch_warnings(record=True) as caught:
                     warnings.simplefilter("always")
                     self._run(step)
-            except Failed:
+            except DriverError:
                 raise
             except RecursionError:
-                raise Failed(Diagnostic("error", f"{step.name}: the program is nested too deeply")) from None
+                raise DriverError(Diagnostic("error", f"{step.name}: the program is nested too deeply")) from None
             except Exception as error:  # noqa: BLE001  whatever goes wrong is reported with its step
-                raise Failed(*self._failure(step, error)) from error
+                raise DriverError(*self._failure(step, error)) from error
             self.said += [at_head(str(w.message), "warning") for w in caught]
             self.seconds.append((step.name, time.perf_counter() - start))
             self._dump("After", step, self.settings.print_after)
         self.leave_schedule()
 
     def leave_schedule(self) -> None:
-        """The module is ours again."""
+        """Take the module back from the schedule."""
         self._schedule = None
 
     def asm(self) -> str:
@@ -84,7 +84,7 @@ class Runner:
         )
         return str(asm)
 
-    def _run(self, step: Step) -> None:
+    def _run(self, step: PassInstance) -> None:
         if step.kind == "primitive":
             self._primitive(step)
             return
@@ -100,18 +100,18 @@ class Runner:
             pipeline.module_passes()[step.name].run(self.module, **dict(options.pairs(step.options)))
             check_mlir(self.module.operation)
 
-    def _primitive(self, step: Step) -> None:
+    def _primitive(self, step: PassInstance) -> None:
         name = pipeline.primitive_name(step.name)
         if self._schedule is None:
             input.as_program(self.module)
             self._schedule = Schedule(self.module, error_render_level="fast")
         arguments = options.of_step(name, step.options)
-        positional, keywords = arguments.bound(Names(self._schedule, arguments.function))
+        positional, keywords = arguments.bound(HandleNames(self._schedule, arguments.function))
         getattr(self._schedule, name)(*positional, **keywords)
         self.module = self._schedule.mod.mlir
 
-    def _failure(self, step: Step, error: Exception) -> list[Diagnostic]:
-        """The error of a step, at the op it is about."""
+    def _failure(self, step: PassInstance, error: Exception) -> list[Diagnostic]:
+        """The error of a pass, located at the op that it is about."""
         culprit = None
         if isinstance(error, ScheduleError):
             culprit = _culprit(self.module, error)
@@ -124,14 +124,14 @@ class Runner:
             error = TirError(f"{step.name}: not provable: {error}")
         return of_error(error, written_at(culprit, self.module))
 
-    def _dump(self, when: str, step: Step, wanted: bool) -> None:
+    def _dump(self, when: str, step: PassInstance, wanted: bool) -> None:
         if wanted:
             print(f"// -----// IR Dump {when} {step.text} //----- //\n{self.asm()}", file=sys.stderr)
 
 
 def _culprit(module: ir.Module, error: ScheduleError) -> ir.Operation | None:
-    """The op of the module before the step that a refusal speaks of."""
-    cause = error.__cause__ or error.__context__  # a refusal hides its cause from tracebacks
+    """The op that an error is about, in the module before the pass."""
+    cause = error.__cause__ or error.__context__  # raised `from None`
     number = getattr(cause, "op_id", None)
     if number is None:
         number = culprit_id(getattr(cause, "culprit", None))
@@ -139,10 +139,10 @@ def _culprit(module: ir.Module, error: ScheduleError) -> ir.Operation | None:
 
 
 def written_at(op: Any, module: ir.Module) -> Place | None:
-    """The place of an op in the user's text: its own, that of what is in it, or that of what it is in."""
+    """The source location of an op, else of an op nested in it, else of an ancestor."""
     candidates = [] if op is None else [*walk.ops(op), *walk.parents(op)]
     for candidate in [*candidates, *(o.operation for o in module.body.operations)]:
-        found = place(candidate.location)
+        found = file_position(candidate.location)
         if found[1]:
             return found
     return None

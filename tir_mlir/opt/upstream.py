@@ -1,4 +1,4 @@
-"""Upstream passes: those we use ourselves run in process, all others in an mlir-opt of their own, which may crash."""
+"""Upstream passes: those used by this package run in process, all others in a subprocess, which may crash."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import ToolError
 from tir_mlir.dialect.ir import entered
-from tir_mlir.opt.diagnostics import MLIR_ERROR, Diagnostic, Failed, collected, of_tool
-from tir_mlir.opt.pipeline import Step, near, our_passes
+from tir_mlir.opt.diagnostics import MLIR_ERROR, Diagnostic, DriverError, collected, of_tool
+from tir_mlir.opt.pipeline import PassInstance, near, our_passes
 from tir_mlir.passes.lower.pipeline import pass_names
 from tir_mlir.runtime.tools import toolchain
 
-# our pipelines hold them, or they are plain and well tried
+# used in our pipelines, or known to be robust
 IN_PROCESS = frozenset(
     {element.split("{")[0] for element in pass_names(parallel=True)}
     | {
@@ -35,10 +35,10 @@ IN_PROCESS = frozenset(
 _RESTRICTED = re.compile(r"restricted to '([\w.]+)' on a PassManager intended to run on 'builtin.module'")
 
 
-def nested(step: Step) -> Step:
-    """The step, inside the op its pass is for (`affine-loop-tile` -> `func.func(affine-loop-tile)`).
+def nested(step: PassInstance) -> PassInstance:
+    """Nest a pass in the op that it is restricted to (`affine-loop-tile` -> `func.func(affine-loop-tile)`).
 
-    Raises PipelineError for an unknown pass or option, at its place.
+    Raises PipelineError for an unknown pass or option, with its position.
     """
     try:
         manager = _manager(step)
@@ -51,7 +51,7 @@ def nested(step: Step) -> Step:
 
 
 def _takes_modules(manager: PassManager) -> bool:
-    """Whether a pass runs on a module; one that is for any kind of function says so only when it is run."""
+    """Whether a pass runs on a module; interface passes for functions report this only when run."""
     with entered():
         try:
             manager.run(ir.Module.create().operation)
@@ -60,11 +60,11 @@ def _takes_modules(manager: PassManager) -> bool:
     return True
 
 
-def _manager(step: Step) -> PassManager:
+def _manager(step: PassInstance) -> PassManager:
     return PassManager.parse(f"builtin.module({step.text})")
 
 
-def _reason(step: Step, text: str) -> str:
+def _reason(step: PassInstance, text: str) -> str:
     if "does not refer to a registered pass" in text:
         known = sorted({*IN_PROCESS, *our_passes()})
         return f"there is no pass {step.name}{near(step.name, known)}; --list-passes shows ours, `mlir-opt --help` all"
@@ -72,22 +72,22 @@ def _reason(step: Step, text: str) -> str:
     return f"{step.name}: " + "; ".join(line.removeprefix("<Pass-Options-Parser>: ") for line in lines[:2])
 
 
-def run(module: ir.Module, step: Step, isolated: bool) -> tuple[ir.Module, list[Diagnostic]]:
-    """The module after an upstream pass, the same or a new one, and its warnings.
+def run(module: ir.Module, step: PassInstance, isolated: bool) -> tuple[ir.Module, list[Diagnostic]]:
+    """Run an upstream pass. Returns the module (the same or a new one) and warnings.
 
-    Some passes complain of an error and succeed: that counts as a failure. Raises Failed, ToolError.
+    A pass that emits an error but succeeds counts as failed. Raises DriverError, ToolError.
     """
     work = _apart if isolated or step.name not in IN_PROCESS else _here
     after, said = work(module, step)
     if any(d.severity == "error" for d in said):
-        raise Failed(*said)
+        raise DriverError(*said)
     return after, said
 
 
-def _here(module: ir.Module, step: Step) -> tuple[ir.Module, list[Diagnostic]]:
+def _here(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:
     context = module.context
     with collected(context) as said:
-        # else the bindings end the process when a pass complains and succeeds
+        # otherwise the bindings abort if a pass emits an error and succeeds
         context.emit_error_diagnostics = True
         try:
             _manager(step).run(module.operation)
@@ -99,7 +99,7 @@ def _here(module: ir.Module, step: Step) -> tuple[ir.Module, list[Diagnostic]]:
     return module, said
 
 
-def _apart(module: ir.Module, step: Step) -> tuple[ir.Module, list[Diagnostic]]:
+def _apart(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:
     text = str(module.operation.get_asm(enable_debug_info=True))
     pipeline = f"--pass-pipeline=builtin.module({step.text})"
     done = toolchain.attempt("mlir-opt", [pipeline, "--mlir-print-debuginfo"], input=text)

@@ -1,4 +1,4 @@
-"""`--verify-diagnostics`: what the comments of a file expect against what was said.
+"""`--verify-diagnostics`: compare the diagnostics with the expectations in comments.
 
 // expected-error @below {{does not cover}}
 // expected-warning@+2 {{...}}    expected-note-re @above {{loop {{.*}} starts}}    expected-error @unknown {{...}}
@@ -20,7 +20,7 @@ _EXPECTED = re.compile(
 
 @dataclass(frozen=True)
 class Expectation:
-    """A message that must come, at a line (0: of unknown place); `line_of_comment` is for the complaint."""
+    """An expected diagnostic at a line (0: unknown location); `line_of_comment` locates the expectation."""
 
     severity: str
     text: str
@@ -44,7 +44,7 @@ def _regex(text: str) -> str:
 
 
 def expected(text: str) -> list[Expectation]:
-    """The expectations in the comments of a text."""
+    """Parse the expectations in the comments of a text."""
     lines = text.splitlines()
     found = []
     for number, line in enumerate(lines, 1):
@@ -55,7 +55,7 @@ def expected(text: str) -> list[Expectation]:
 
 
 def _target(place: str | None, number: int, lines: Sequence[str]) -> int:
-    """The line a designator means; above and below pass over other expectations."""
+    """The line of a designator; above and below skip lines of other expectations."""
     if place is None:
         return number
     if place == "unknown":
@@ -70,7 +70,7 @@ def _target(place: str | None, number: int, lines: Sequence[str]) -> int:
 
 
 def differences(text: str, name: str, said: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """What was expected and not said, and what was said and not expected."""
+    """Errors for expectations without a diagnostic, and for unexpected diagnostics."""
     open_ = expected(text)
     wrong: list[Diagnostic] = []
     here = ("-", name)

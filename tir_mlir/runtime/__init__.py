@@ -1,1 +1,1 @@
-"""From a lowered module to a callable: tools, kernels, arrays, engines."""
+"""From a lowered module to callable code: external tools, LLVM, code cache, argument checks, drivers."""

@@ -1,4 +1,4 @@
-"""What `build` gives: the compiled functions by name, and the program after each stage."""
+"""The result of `build`: the compiled functions by name, and the program after each stage."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.drivers.aot import Aot
-from tir_mlir.runtime.drivers.cross import Cross
+from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.timing import Timing
 
 
 class _Functions(dict[str, Any]):
-    """The dictionary behind a library: `lib["main"]` then needs no Python. `__call__` is a slot for the same reason:
-    what stands in it is what runs for `lib(...)`."""
+    """The dict base of a library, so that `lib["main"]` is a C-level lookup. `__call__` is a slot for the same reason:
+    `lib(...)` calls the object stored in it."""
 
     __slots__ = ("__call__", "__dict__")
 
 
 class Library(_Functions):
-    """The compiled functions of a module: `lib["main"](a, b, c)`, `lib.main(...)`, `lib(...)` when there is one.
+    """The compiled functions of a module: `lib["main"](a, b, c)`, `lib.main(...)`, or `lib(...)` if there is only one.
 
-    mlir, lowered, llvm_ir and assembly are the text after each stage; timing is seconds a stage.
+    mlir, lowered, llvm_ir, assembly: the program after each stage, as text. timing: seconds per stage.
     """
 
     __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
@@ -49,7 +49,7 @@ class Library(_Functions):
         self.timing = timing
         self._lower = lowered
         self._driver = driver
-        self.__call__ = next(iter(functions.values())) if len(functions) == 1 else _Several(list(functions))
+        self.__call__ = next(iter(functions.values())) if len(functions) == 1 else _AmbiguousCall(list(functions))
 
     @property
     def functions(self) -> list[str]:
@@ -81,22 +81,22 @@ class Library(_Functions):
 
     @property
     def assembly(self) -> str:
-        """The machine code that runs, disassembled."""
+        """The machine code, disassembled."""
         return self._driver.assembly()
 
     def export(self, path: str | Path) -> list[Path]:
-        """Write a shared object to `path` (.so), with an object file and a C header beside it; for a CPU that this
-        machine is not, the object file (.o) and the header.
+        """Write a shared object to `path` (.so), and an object file and a C header beside it; for another CPU an object
+        file (.o) and the header. Returns the paths.
 
-        The library loads without this package; with parallel loops it needs the OpenMP runtime it was linked to. An
-        object file for another CPU wants what it calls (the math library, an OpenMP runtime) from whoever links it.
+        The shared object does not need this package; with parallel loops it needs the OpenMP runtime that it is linked
+        with. An object file for another CPU must be linked with what it calls (math library, OpenMP runtime).
         """
-        if not isinstance(self._driver, (Aot, Cross)):
+        if not isinstance(self._driver, (Aot, CrossObject)):
             raise BuildError('export needs the tool driver: build(..., driver="tools").export(path)')
         return self._driver.export(path)
 
     def _module(self) -> ir.Module:
-        """The lowered module; made now where the code came from the cache."""
+        """The lowered module; computed on demand if the code came from the cache."""
         module = self._lower()
         self._lower = lambda: module
         return module
@@ -105,8 +105,8 @@ class Library(_Functions):
 _OWN = frozenset({"mlir", "timing", "_lower", "_driver", *Library.__dict__})
 
 
-class _Several:
-    """What `lib(...)` does where it is not clear which function is meant."""
+class _AmbiguousCall:
+    """`lib(...)` of a library with several functions: raises."""
 
     def __init__(self, names: list[str]):
         self._names = names

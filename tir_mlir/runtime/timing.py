@@ -1,4 +1,4 @@
-"""Where the time of a build went."""
+"""Time spent in each stage of a build."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from html import escape
 
 STAGES = {
-    "key": "the program's text, what decides its code; the look-up in the cache",
-    "link": "the kernels of external functions found and put in",
-    "lower": "our mapping to the llvm dialect",
+    "key": "the cache key of the program, and the lookup",
+    "link": "resolving and linking kernels",
+    "lower": "TensorIR to the llvm dialect",
     "translate": "the llvm dialect to LLVM IR",
-    "compile": "LLVM's optimisation and code generation",
-    "store": "the code put into the cache",
-    "load": "the code made callable",
+    "compile": "LLVM optimisation and code generation",
+    "store": "storing the code in the cache",
+    "load": "loading the code",
 }
 
 
 class Timing(dict[str, float]):
-    """Seconds by stage, in order; printed, a table. `cached`: the code was in the cache. `passes`: seconds by pass."""
+    """Seconds by stage, in order; prints as a table. `cached`: cache hit. `passes`: seconds by lowering pass."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Timing(dict[str, float]):
 
     @contextmanager
     def clock(self, stage: str) -> Iterator[None]:
-        """Add what runs inside to a stage."""
+        """Context whose duration is added to a stage."""
         start = time.perf_counter()
         try:
             yield

@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir import (
     symbol_name,
 )
 from tir_mlir.script.printer.index_exprs import IndexPrinter
-from tir_mlir.script.printer.precedence import Text
+from tir_mlir.script.printer.precedence import ExprText
 
 
 @only_reads
@@ -43,12 +43,12 @@ def _text(index: Index) -> str:
     return IndexPrinter(_name, lambda _: 0).text(index).text
 
 
-def _name(value: ir.Value) -> Text:
+def _name(value: ir.Value) -> ExprText:
     """The name of a loop, an iter or a size."""
     loop = enclosing_loop_name(value)
     if loop is not None:
-        return Text(loop)
+        return ExprText(loop)
     owner = value.owner
     if isinstance(owner, ir.Block) and is_block(owner.owner.operation):
-        return Text(next(it.name for it in Block(owner.owner).iters if it.var == value))
-    return Text(symbol_name(value))
+        return ExprText(next(it.name for it in Block(owner.owner).iters if it.var == value))
+    return ExprText(symbol_name(value))

@@ -15,7 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule.trace.instruction import Instruction
-from tir_mlir.script.display import shortened
+from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.module import IRModule, module_text, parsed_module
 from tir_mlir.script.printer import script
 
@@ -28,7 +28,7 @@ class Diff(str):
 
     @staticmethod
     def between(before: ir.Module, after: ir.Module, names: tuple[str, str] = ("before", "after")) -> Diff:
-        old, new = (shortened(script(m)).splitlines() for m in (before, after))
+        old, new = (truncate_lines(script(m)).splitlines() for m in (before, after))
         return Diff("\n".join(difflib.unified_diff(old, new, *names, lineterm="")))
 
     def terminal(self) -> str:

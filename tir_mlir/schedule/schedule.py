@@ -98,7 +98,7 @@ class Schedule(Questions):
             self.mod.show(**options)
             return
         last = next((e for e in reversed(self._executor.history) if e.before is not e.after), None)
-        display.put(last.diff() if last else Diff("no step has changed the program yet"))
+        display.show_rich(last.diff() if last else Diff("no step has changed the program yet"))
 
     @property
     def trace(self) -> Trace:

@@ -1,4 +1,4 @@
-"""Schedules of well-known programs: plain functions over a Schedule, which choose everything from the target."""
+"""Schedules of common operators: functions over a Schedule that choose tile sizes from the target."""
 
 from __future__ import annotations
 

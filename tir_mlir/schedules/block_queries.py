@@ -1,4 +1,4 @@
-"""What schedules ask of blocks and loops; the loops of a block as a program is written: one for each iter."""
+"""Queries of blocks and loops shared by the schedules."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def block_info(sch: Schedule, block: Any) -> BlockInfo:
 
 
 def extent_of(sch: Schedule, loop: Any) -> int | None:
-    """How often a loop runs; None where symbolic."""
+    """The extent of a loop; None if symbolic."""
     info = sch.get(loop)
     return info.extent if isinstance(info, LoopInfo) else None
 
 
 def nest(sch: Schedule, block: Any) -> dict[str, Any]:
-    """The loop of each iter, by the iter's name. Raises ScheduleError where they do not go together one by one."""
+    """The loop of each iter, by the iter's name. Raises ScheduleError unless they correspond one to one."""
     info, loops = block_info(sch, block), sch.get_loops(block)
     if len(loops) != len(info.iter_vars):
         raise ScheduleError(
-            f'block "{info.name}" has {len(info.iter_vars)} iters and stands in {len(loops)} loops; '
-            "give the program as it is written, before its loops are split or fused"
+            f'block "{info.name}" has {len(info.iter_vars)} iters but {len(loops)} loops; '
+            "schedule it before its loops are split or fused"
         )
     return dict(zip((i.name for i in info.iter_vars), loops, strict=True))
 
@@ -43,12 +43,12 @@ def iters(info: BlockInfo, kind: str) -> list[str]:
 
 
 def size(info: BlockInfo) -> int:
-    """How often a block runs; sizes known at run time count as large."""
+    """The number of runs of a block; symbolic extents count as large."""
     return prod(LARGE if i.dom.extent is None else i.dom.extent for i in info.iter_vars)
 
 
 def extents(info: BlockInfo) -> dict[str, int | None]:
-    """The extent of each iter, None where it is symbolic."""
+    """The extent of each iter, None if symbolic."""
     return {i.name: i.dom.extent for i in info.iter_vars}
 
 

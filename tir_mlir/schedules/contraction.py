@@ -1,4 +1,4 @@
-"""What kind of product a block is: which iters are rows, columns, sums, and how the operands lie in memory."""
+"""Recognition of matrix products: which iters are rows, columns and reductions, and the layout of the operands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tir_mlir.schedules.block_queries import block_info
 
 @dataclass(frozen=True)
 class Operand:
-    """One factor: its region, the iter that indexes each dimension of it, its type, its place among what is read."""
+    """An operand: its region, the iter that indexes each dimension, its dtype, its position in the reads."""
 
     name: str
     axes: tuple[str, ...]
@@ -64,7 +64,7 @@ class MatVec:
 
 
 def contraction(sch: Schedule, block: Any) -> Contraction:
-    """Read a block as a product of two matrices, or a batch of them. Raises ScheduleError where it is none."""
+    """Match a block with a (batched) matrix product. Raises ScheduleError if it is not one."""
     info, extents, k, operands = _product(sch, block)
     result = _axes(info.writes[0], info)
     batch = [a for a in result if all(a in x.axes for x in operands)]
@@ -80,7 +80,7 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
 
 
 def matrix_vector(sch: Schedule, block: Any) -> MatVec:
-    """Read a block as a product of a matrix and a vector, or a batch of them. Raises ScheduleError where it is none."""
+    """Match a block with a (batched) matrix-vector product. Raises ScheduleError if it is not one."""
     info, extents, k, operands = _product(sch, block)
     result = _axes(info.writes[0], info)
     around = [a for a in result if all(a in x.axes for x in operands) or extents[a] == 1]
@@ -93,7 +93,7 @@ def matrix_vector(sch: Schedule, block: Any) -> MatVec:
 
 
 def _product(sch: Schedule, block: Any) -> tuple[BlockInfo, dict[str, int | None], str, list[Operand]]:
-    """A block that sums products: what it is, its extents, its sum, its two operands."""
+    """Match a block that sums products: its info, its extents, its reduction iter, its two operands."""
     info = block_info(sch, sch.get_block(block) if isinstance(block, str) else block)
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     sums = [i.name for i in info.iter_vars if i.kind == "R"]
@@ -113,4 +113,4 @@ def _axes(region: RegionInfo, info: BlockInfo) -> tuple[str, ...]:
 
 
 def _no_product(info: BlockInfo, why: str, kind: str = "matrix") -> ScheduleError:
-    return ScheduleError(f'block "{info.name}" is no {kind} product: {why}')
+    return ScheduleError(f'block "{info.name}" is not a {kind} product: {why}')

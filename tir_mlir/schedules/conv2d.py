@@ -1,4 +1,4 @@
-"""Convolutions at the speed of the CPU: implicit matrix products."""
+"""Schedules of convolutions, as implicit matrix products."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def conv2d(sch: Schedule, block: Any, target: Target | None = None, threads: int
 
     The pixels of an image, its rows one after the other, are the columns of a matrix product (its rows, where channels
     are last); what they read of the image is packed in the order of use, for as many pixels as stay in L2. A block
-    before that pads the image becomes a fill and a copy; one that pads in its own body is refused. `block` is the
-    convolution, each iter bound to a loop of its own; the extents of channels, batches and the height may be symbolic.
-    Depthwise and grouped convolutions get a plain loop over vectors. `target`: this machine when left out; `threads`:
-    its cores. Raises ScheduleError where the block is no convolution.
+    before it that pads the image becomes a fill and a copy; padding inside the convolution is not supported.
+    block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic. Depthwise and
+    grouped convolutions get a vectorized loop. target: default this machine; threads: default its number of cores.
+    Raises ScheduleError if the block is not a convolution.
     """
     target = target or host()
     block = sch.get_block(block) if isinstance(block, str) else block

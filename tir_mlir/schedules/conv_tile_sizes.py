@@ -1,4 +1,4 @@
-"""Tile sizes of a convolution run as a matrix product, from its extents and the target alone."""
+"""Tile sizes of a convolution as a matrix product, from its extents and the target."""
 
 from __future__ import annotations
 

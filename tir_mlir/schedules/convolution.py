@@ -1,4 +1,4 @@
-"""What kind of convolution a block is: which iters are rows and columns of the product behind it, which are sums."""
+"""Recognition of convolutions: which iters are rows, columns and reductions of the implicit matrix product."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Convolution:
 
     @property
     def deep(self) -> str:
-        """The longest sum."""
+        """The longest reduction iter."""
         return _longest(self.sums, self.extents)
 
     def size(self, axes: Sequence[str]) -> int | None:
@@ -53,7 +53,7 @@ class Convolution:
 
 
 def convolution(sch: Schedule, block: Any) -> Convolution:
-    """Read a block as a convolution, in any order of axes. Raises ScheduleError where it is none."""
+    """Match a block with a convolution, in any order of axes. Raises ScheduleError if it is not one."""
     info = block_info(sch, block)
     (out, *more), inputs = info.writes, [r for r in info.reads if str(r) not in map(str, info.writes)]
     kinds = {i.name: i.kind for i in info.iter_vars}
@@ -114,4 +114,4 @@ def _axes(region: RegionInfo) -> list[str]:
 
 
 def _none(info: BlockInfo, why: str) -> ScheduleError:
-    return ScheduleError(f'block "{info.name}" is no convolution: {why}')
+    return ScheduleError(f'block "{info.name}" is not a convolution: {why}')

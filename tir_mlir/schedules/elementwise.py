@@ -1,4 +1,4 @@
-"""Chains of elementwise operators in one pass over memory."""
+"""Schedules of chains of elementwise operators, fused into one pass."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tir_mlir.schedules.tile_sizes import LARGE
 from tir_mlir.target import Target, host
 
 VECTORS = 8
-"""Registers that an innermost loop should fill."""
+"""Vector registers that the innermost loop should use."""
 THREAD_WORK = 1 << 15
-"""Elements that pay for waking a thread."""
+"""The minimum number of elements per thread."""
 
 
 def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
@@ -25,9 +25,9 @@ def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads
         for i, j: t[i, j] = X[i, j] * Y[j]            for i (parallel):
         for i, j: out[i, j] = max(t[i, j], 0)   ->        for j: out[i, j] = max(X[i, j] * Y[j], 0), by vectors
 
-    Each iter bound to a loop of its own. Blocks before it that reduce, or cannot be inlined, stay as they are. Any
-    extents, symbolic ones too. `target`: this machine when left out; `threads`: its cores. Raises ScheduleError where
-    `block` itself reduces.
+    Each iter must be bound to its own loop; extents may be symbolic. Producers that reduce, or cannot be inlined, are
+    left as they are. target: default this machine; threads: default its number of cores. Raises ScheduleError if
+    `block` itself is a reduction.
     """
     target = target or host()
     if isinstance(block, str):

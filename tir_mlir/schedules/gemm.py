@@ -1,4 +1,4 @@
-"""Matrix products at the speed of the CPU."""
+"""Schedules of matrix products."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tir_mlir.schedules.tile_sizes import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 20
-"""Multiply-adds that pay for waking a thread."""
+"""The minimum number of multiply-adds per thread."""
 
 
 def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
@@ -27,8 +27,8 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
                                                                  C tile += registers
 
     Threads take whole products where a batch has enough of them, else rows of tiles.
-    `block` is the product, each iter bound to a loop of its own. Any extents, symbolic ones too. `target`: this machine
-    when left out; `threads`: its cores. Raises ScheduleError where the block is no product.
+    block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
+    threads: default its number of cores. Raises ScheduleError if the block is not a matrix product.
     """
     target = target or host()
     what = contraction(sch, block)

@@ -1,9 +1,10 @@
-"""Text to IR and back: `from tir_mlir.script import ir as I, tir as T`."""
+"""TVMScript: the `T` and `I` namespaces, the parser, the printer, and `IRModule`, the module that programs live in."""
 
 from tir_mlir.script import ir, tir
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.script.parser import parse
+from tir_mlir.script.parser import parse, python_scope
 
 ir_module = ir.ir_module
+python_scope.set_namespaces(tir, ir)
 
 __all__ = ["IRModule", "PrimFunc", "ir", "ir_module", "parse", "tir"]

@@ -1,4 +1,4 @@
-"""Programs in colour: in a terminal through rich, in a notebook as HTML, plain everywhere else."""
+"""Syntax-coloured output of programs: rich in a terminal, HTML in a notebook, plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Highlighted(str):
 
 
 def show(text: str, file: TextIO | None = None) -> None:
-    """Write a program: as HTML in a notebook, coloured in a terminal, plain into files and pipes.
+    """Write a program to `file` (default: stdout): HTML in a notebook, coloured in a terminal, plain otherwise.
 
-    Lines of more than 2000 characters (a kernel's LLVM code in an annotation) are cut; `script()` has them whole.
+    Lines longer than 2000 characters (LLVM IR of a kernel in an annotation) are truncated; `script()` is complete.
     """
     target = file or sys.stdout
-    text = shortened(text)
+    text = truncate_lines(text)
     if file is None and _in_notebook():
         from IPython.display import display  # type: ignore[import-not-found]
 
@@ -34,8 +34,8 @@ def show(text: str, file: TextIO | None = None) -> None:
         target.write(text + "\n")
 
 
-def put(text: Any, file: TextIO | None = None) -> None:
-    """Write a text that has a form of its own for a notebook (`_repr_html_`) and for a terminal (`terminal()`)."""
+def show_rich(text: Any, file: TextIO | None = None) -> None:
+    """Write an object that renders itself: `_repr_html_()` in a notebook, `terminal()` in a terminal, else `str()`."""
     target = file or sys.stdout
     if file is None and _in_notebook():
         from IPython.display import display  # type: ignore[import-not-found]
@@ -45,18 +45,18 @@ def put(text: Any, file: TextIO | None = None) -> None:
         target.write((text.terminal() if target.isatty() else str(text)) + "\n")
 
 
-def shortened(text: str) -> str:
-    """Cut very long lines and say how much is missing."""
-    return "\n".join(_cut(line) for line in text.splitlines())
+def truncate_lines(text: str) -> str:
+    """Truncate very long lines and append the number of characters dropped."""
+    return "\n".join(_truncate(line) for line in text.splitlines())
 
 
-def _cut(line: str) -> str:
+def _truncate(line: str) -> str:
     more = len(line) - LONGEST_LINE
     return line if more <= 0 else f"{line[:LONGEST_LINE]} ...  # {more} characters more"
 
 
 def html(text: str) -> str:
-    """The program as one `<pre>` element with inline colours, so that it needs no style sheet."""
+    """The program as one `<pre>` element with inline colours; no style sheet is needed."""
     return f'<pre style="line-height:1.3">{coloured(text)}</pre>'
 
 
@@ -68,7 +68,7 @@ def _show_in_terminal(text: str, file: TextIO) -> None:
 
 
 def _in_notebook() -> bool:
-    """Whether the output goes to a Jupyter front end (IPython is asked only if it is already loaded)."""
+    """Whether the output goes to a Jupyter front end. Does not import IPython."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None  # type: ignore[attr-defined]
     return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
+from tir_mlir.script.parser import parse_class
+
 if TYPE_CHECKING:
     from tir_mlir.script.module import IRModule
 
@@ -29,18 +31,16 @@ def ir_module(cls: Any = None, check_well_formed: bool = True, **_: Any) -> Any:
                         vi = T.axis.spatial(16, i)
                         B[vi] = A[vi] + 1.0
 
-    check_well_formed: verify the rules of the programs. Gives an IRModule. Errors: ScriptError at the wrong line.
+    check_well_formed: run the verifier. Returns an IRModule. Raises ScriptError with the line of the class body.
     """
-    from tir_mlir.script.parser import parse_class
-
     if cls is None:
         return lambda c: parse_class(c, check_well_formed)
     return parse_class(cls, check_well_formed)
 
 
 def module_attrs(attributes: dict[str, Any]) -> None:
-    """Attributes of the module, inside its class: `I.module_attrs({"key": value})`."""
+    """Set attributes of the module, in its class body: `I.module_attrs({"key": value})`."""
 
 
 def module_global_infos(infos: dict[str, Any]) -> None:
-    """Accepted for programs that carry it; has no meaning here."""
+    """Accepted for compatibility with TVM; ignored."""

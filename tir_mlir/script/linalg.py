@@ -1,4 +1,4 @@
-"""linalg in: a program that `mlir-opt` or another front end wrote becomes loops and blocks. linalg out: back."""
+"""Conversion between linalg ops and TensorIR loops and blocks, in both directions."""
 
 from __future__ import annotations
 
@@ -14,42 +14,45 @@ from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.passes import linalg as passes
 from tir_mlir.passes.linalg import Stayed as Stayed
 from tir_mlir.passes.linalg.prepare import UPSTREAM
-from tir_mlir.script.mlir_text import complete, moved, parse_mlir, read, survive
+from tir_mlir.script.mlir_text import add_missing_attributes, parse_mlir, read_text, relocated, try_in_subprocess
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser.source import Source
-from tir_mlir.script.parser.verify import at_location, place
+from tir_mlir.script.parser.verify import error_at_location, file_position
 
 _NAME = re.compile(r"%([A-Za-z_]\w*)")
 _RESULT = re.compile(r"%([A-Za-z_]\w*)\s*=\s*$")
 
 
 def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> IRModule:
-    """A module of linalg ops, its text, or the path of a `.mlir` file -> the same program in loops and blocks.
+    """Convert linalg ops to loops and blocks. `source`: a module, MLIR text, or the path of a `.mlir` file.
 
-    Takes named ops and `linalg.generic` on memrefs of known rank, with views and allocations; tensors become memrefs
-    first, and results parameters. A symbolic extent is a shape variable; extents that linalg demands to be equal share
-    one. Loops are `i0, i1, ...`, iters `v0, v1, ...`, blocks are called as the op. `func`: only this function.
-    Errors: ScriptError with the place, for malformed text and for what has no such form; `source` stays as it is.
+    Accepts named ops and `linalg.generic` on ranked memrefs, views and allocations. Tensors are bufferized first and
+    their results become parameters. Dynamic extents become shape variables; extents that linalg requires to be equal
+    share one. Loops are named `i0, i1, ...`, iters `v0, v1, ...`, blocks after their op.
+    func: convert only this function. `source` is not modified.
+    Raises ScriptError with the source location for malformed text and for ops that have no such form.
     """
-    text, name = read(source) if isinstance(source, str) else ("", "")
+    text, name = read_text(source) if isinstance(source, str) else ("", "")
     lines = Source(name, text.splitlines(keepends=True))
     if isinstance(source, str):
-        survive(text, lines, [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else [])
+        try_in_subprocess(
+            text, lines, [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else []
+        )
     with entered():
-        module = parse_mlir(text, lines, tried=True) if isinstance(source, str) else _copy(source)
-        _only(module, func)
+        module = parse_mlir(text, lines, trusted=True) if isinstance(source, str) else _copy(source)
+        _erase_others(module, func)
         try:
-            passes.from_linalg(module, _names(lines.lines))
+            passes.from_linalg(module, _source_names(lines.lines))
         except VerifyError as error:
-            raise moved(error.message, error.location, lines) from None
+            raise relocated(error.message, error.location, lines) from None
         except RecursionError:
             raise TirError("the program is nested too deeply") from None
-        complete(module)
+        add_missing_attributes(module)
         return IRModule(module)
 
 
 class LinalgModule(IRModule):
-    """What `to_linalg` gives: functions of linalg ops, and of the blocks in `stayed`, each with the reason."""
+    """Result of `to_linalg`. `stayed` lists the blocks that were not raised, each with the reason."""
 
     def __init__(self, mlir: ir.Module, stayed: Sequence[Stayed]):
         super().__init__(mlir)
@@ -57,12 +60,12 @@ class LinalgModule(IRModule):
 
 
 def to_linalg(mod: IRModule, named: bool = False, strict: bool = False) -> LinalgModule:
-    """A program of loops and blocks -> the same in linalg ops on memrefs, for `mlir-opt` and what stands on it.
+    """Raise loops and blocks to linalg ops on memrefs, for `mlir-opt` and other upstream tools.
 
-    Every block nest that is a pure tensor computation becomes a `linalg.generic`, its init a `linalg.fill`. What is
-    none stays as it is; `.stayed` of the result says which blocks and why. How loops were scheduled is not kept.
-    named: give generics the name of the op that they are, where upstream knows one (`linalg.matmul`, `linalg.add`).
-    strict: refuse what cannot be raised. `mod` stays as it is. Errors: ScriptError.
+    A block nest that is a pure tensor computation becomes a `linalg.generic`, its init a `linalg.fill`; the loop
+    schedule is dropped. Other blocks stay as they are and are listed in `.stayed` of the result, with the reason.
+    named: specialize generics to named ops where one exists (`linalg.matmul`, `linalg.add`).
+    strict: raise ScriptError if any block cannot be raised. `mod` is not modified.
     """
     if not isinstance(mod, IRModule):
         raise TirError(f"to_linalg takes an IRModule, not {type(mod).__name__}")
@@ -72,7 +75,7 @@ def to_linalg(mod: IRModule, named: bool = False, strict: bool = False) -> Linal
             stayed = passes.to_linalg(module, named, strict)
             check_mlir(module.operation)
         except VerifyError as error:
-            raise at_location(error.message, error.location) from None
+            raise error_at_location(error.message, error.location) from None
     return LinalgModule(module, stayed)
 
 
@@ -87,8 +90,8 @@ def _copy(source: IRModule | ir.Module) -> ir.Module:
     return create.clone_module(module)
 
 
-def _only(module: ir.Module, name: str | None) -> None:
-    """Leave only one function in the module."""
+def _erase_others(module: ir.Module, name: str | None) -> None:
+    """Erase every function except `name`."""
     if name is None:
         return
     found = funcs(module)
@@ -99,11 +102,11 @@ def _only(module: ir.Module, name: str | None) -> None:
         other.op.erase()
 
 
-def _names(lines: Sequence[str]) -> Callable[[ir.Location], str | None]:
-    """The name that a value has in the text, by its location: `%A` of a parameter, `%t = ` before an op."""
+def _source_names(lines: Sequence[str]) -> Callable[[ir.Location], str | None]:
+    """Map a location to the SSA name at that position in the text: `%A` of a parameter, `%t = ` before an op."""
 
     def written(location: ir.Location) -> str | None:
-        name, line, column = place(location)
+        name, line, column = file_position(location)
         if name != "-" or not 0 < line <= len(lines):
             return None
         text = lines[line - 1]

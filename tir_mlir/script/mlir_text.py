@@ -1,4 +1,4 @@
-"""A `.mlir` file in the encoding -> module: parse, give missing ids and names, verify."""
+"""Parse MLIR text in the TensorIR encoding: add missing ids and names, verify."""
 
 from __future__ import annotations
 
@@ -13,73 +13,71 @@ from tir_mlir.dialect.ir import attrs, create, entered, is_block, walk
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser.source import Source
-from tir_mlir.script.parser.verify import at_location
+from tir_mlir.script.parser.verify import error_at_location
 
-STURDY = ("affine", "arith", "builtin", "func", "math", "memref", "tir")
-"""Dialects over whose ops MLIR's parser and verifier have not been seen to crash; linalg and tensor do."""
+ROBUST_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "tir")
+"""Dialects whose ops MLIR parses and verifies without aborting on bad input; linalg and tensor can abort."""
 _DIALECT = re.compile(r"(?<![\w.%@#!/])([a-z]\w*)\.[a-z]")
-_SAID = re.compile(r"^(?:<stdin>|-):(\d+):(\d+): error: (.*)$", re.MULTILINE)
+_DIAGNOSTIC = re.compile(r"^(?:<stdin>|-):(\d+):(\d+): error: (.*)$", re.MULTILINE)
 _NAMED = {"memref.alloc": "buf", "memref.alloca": "buf", "memref.subview": "view"}
 
 
 def load(text_or_path: str, check: bool = True) -> ir.Module:
-    """The module of MLIR text or of a `.mlir` file. Errors: ScriptError with file, line and the line itself."""
-    text, name = read(text_or_path)
+    """Parse and verify MLIR text or a `.mlir` file. Raises ScriptError with file, line and the source line."""
+    text, name = read_text(text_or_path)
     source = Source(name, text.splitlines(keepends=True))
     with entered():
         module = parse_mlir(text, source)
         try:
             structure.check(module)
-            complete(module)
+            add_missing_attributes(module)
             if check:
                 structure.check_program(module)
                 verify(module, source=True)
         except VerifyError as error:
-            raise moved(error.message, error.location, source) from None
+            raise relocated(error.message, error.location, source) from None
         return module
 
 
 def is_fragile(text: str) -> bool:
-    """Whether MLIR might end the process over a text: it has ops of other dialects than the sturdy ones."""
-    return any(name not in STURDY for name in _DIALECT.findall(text))
+    """Whether MLIR may abort the process while parsing a text: it uses dialects beyond `ROBUST_DIALECTS`."""
+    return any(name not in ROBUST_DIALECTS for name in _DIALECT.findall(text))
 
 
-def survive(text: str, source: Source, passes: Sequence[str] = ()) -> None:
-    """Let a process of its own read a text first, and run passes on it: MLIR's parser of named ops ends the process
-    over some mistakes, and reads some texts for ever. Errors: ScriptError."""
+def try_in_subprocess(text: str, source: Source, passes: Sequence[str] = ()) -> None:
+    """Parse a text, and run passes on it, in a subprocess first: MLIR's parser of named ops aborts or loops on some
+    malformed input. Raises ScriptError if it does."""
     try:
         done = toolchain.attempt("mlir-opt", ["-o", os.devnull, *passes], input=text, timeout=20 + len(text) / 1e5)
     except ToolError as error:
         if "no answer" in str(error):
-            raise ScriptError(f"MLIR itself reads this text for ever: {error}", source.filename) from None
-        return  # no tool, no trial
+            raise ScriptError(f"MLIR does not terminate on this text: {error}", source.filename) from None
+        return  # mlir-opt is not installed
     if done.returncode >= 0:
         return
-    said = _SAID.search(done.stderr)  # what it still could say
+    said = _DIAGNOSTIC.search(done.stderr)  # printed before it crashed
     if said is not None:
         raise source.error_at(int(said[1]), int(said[2]), said[3])
     reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "LLVM ERROR" in line), "")
     reason = reason.partition("Assertion ")[2] or reason
-    raise ScriptError(
-        f"MLIR itself crashes over this text ({toolchain.status(done.returncode)}): {reason}", source.filename
-    )
+    raise ScriptError(f"MLIR crashes on this text ({toolchain.status(done.returncode)}): {reason}", source.filename)
 
 
-def parse_mlir(text: str, source: Source, tried: bool = False) -> ir.Module:
-    """The module of MLIR text. `tried`: `survive` has seen it. Errors: ScriptError with the line."""
-    if not tried and is_fragile(text):
-        survive(text, source)
+def parse_mlir(text: str, source: Source, trusted: bool = False) -> ir.Module:
+    """Parse MLIR text. `trusted`: `try_in_subprocess` has accepted it. Raises ScriptError with the line."""
+    if not trusted and is_fragile(text):
+        try_in_subprocess(text, source)
     try:
         return ir.Module.parse(text)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         first = error.error_diagnostics[0] if error.error_diagnostics else None
-        raise moved(first.message if first else str(error), first.location if first else None, source) from None
+        raise relocated(first.message if first else str(error), first.location if first else None, source) from None
 
 
-def read(text_or_path: str) -> tuple[str, str]:
-    """MLIR text, given or read from a file, and the name it goes by in errors."""
+def read_text(text_or_path: str) -> tuple[str, str]:
+    """MLIR text, given or read from a file, and the file name to use in errors."""
     if not isinstance(text_or_path, str):
-        raise ScriptError(f"MLIR text or the path of a file is needed, not {type(text_or_path).__name__}")
+        raise ScriptError(f"expected MLIR text or the path of a .mlir file, not {type(text_or_path).__name__}")
     if "\n" in text_or_path or "{" in text_or_path:
         return text_or_path, "<mlir>"
     if not os.path.exists(text_or_path):
@@ -91,18 +89,18 @@ def read(text_or_path: str) -> tuple[str, str]:
         raise ScriptError(f"{text_or_path} cannot be read as text: {error}") from None
 
 
-def moved(message: str, location: object, source: Source) -> ScriptError:
-    """MLIR calls parsed text "-": the error speaks of the user's file."""
-    from tir_mlir.script.parser.verify import place
+def relocated(message: str, location: object, source: Source) -> ScriptError:
+    """A ScriptError at the position in the user's file; MLIR names parsed text "-"."""
+    from tir_mlir.script.parser.verify import file_position
 
-    name, line, column = place(location)
+    name, line, column = file_position(location)
     if line and name in ("-", ""):
         return source.error_at(line, column, message)
-    return at_location(message, location)
+    return error_at_location(message, location)
 
 
-def complete(module: ir.Module) -> None:
-    """Give ids, loop names, buffer names and iter names where the text leaves them out."""
+def add_missing_attributes(module: ir.Module) -> None:
+    """Add the ids, loop names, buffer names and iter names that the text omits."""
     loops = buffers = 0
     for op in walk.ops(module.operation):
         facts = op.attributes
@@ -133,7 +131,7 @@ def _name_arguments(op: ir.Operation) -> None:
 
 
 def _keep(facts: dict[str, object]) -> ir.DictAttr:
-    """A dictionary attribute; attributes that have no Python value pass through."""
+    """Build a DictAttr; attributes without a Python value are passed through."""
     return ir.DictAttr.get(
         {k: ir.AffineMapAttr.get(v) if isinstance(v, ir.AffineMap) else attrs.to_attr(v) for k, v in facts.items()}
     )

@@ -1,4 +1,4 @@
-"""What a parsed program is to its user: a module of functions, and one function of it."""
+"""`IRModule` and `PrimFunc`: the Python objects for a module and one of its functions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tir_mlir.dialect.ir import Func, attrs, create, entered, funcs, visit
 
 
 class IRModule:
-    """A module of tensor programs. `.mlir` is the plain MLIR module; `.script()` is its text as TVMScript."""
+    """A module of tensor programs. `.mlir` is the MLIR module, `.script()` prints it as TVMScript."""
 
     def __init__(self, mlir: ir.Module | Mapping[str, PrimFunc] | None = None):
-        """From an MLIR module (taken as it is), or from functions by name (copied)."""
+        """Wrap an MLIR module (not copied), or build one from functions by name (copied)."""
         self.mlir: ir.Module
         if isinstance(mlir, ir.Module):
             self.mlir = mlir
@@ -25,7 +25,7 @@ class IRModule:
             raise TirError(f"IRModule takes an MLIR module or functions by name, not {type(mlir).__name__}")
         for name, func in (mlir or {}).items():
             if not isinstance(name, str) or not isinstance(func, PrimFunc):
-                raise TirError(f"a function of a module is a PrimFunc under its name, not {type(func).__name__}")
+                raise TirError(f"IRModule maps names to PrimFuncs; got {type(func).__name__}")
         with entered():
             self.mlir = ir.Module.create()
             for name, func in (mlir or {}).items():
@@ -33,9 +33,9 @@ class IRModule:
 
     @staticmethod
     def from_mlir(text_or_path: str) -> IRModule:
-        """A module from MLIR text, or from the path of a `.mlir` file, in the encoding of dialect/README.md.
+        """Parse MLIR text, or the file at a `.mlir` path, in the encoding of dialect/README.md.
 
-        Missing ids and names are given. Errors: ScriptError with the place, for malformed text and broken rules.
+        Missing ids and names are added. Raises ScriptError with the line for malformed text and verifier errors.
         """
         from tir_mlir.script.mlir_text import load
 
@@ -43,21 +43,21 @@ class IRModule:
 
     @staticmethod
     def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> IRModule:
-        """Programs of linalg ops as loops and blocks; see `tir_mlir.from_linalg`."""
+        """Convert linalg ops to loops and blocks; see `tir_mlir.from_linalg`."""
         from tir_mlir.script.linalg import from_linalg
 
         return from_linalg(source, func)
 
     @staticmethod
     def from_expr(func: PrimFunc) -> IRModule:
-        """A module with one function, under its `global_symbol`; a private one becomes `main`."""
+        """A module with one function, named by its `global_symbol`, or `main` if it is private."""
         if not isinstance(func, PrimFunc):
             raise TirError(f"from_expr takes a PrimFunc, not {type(func).__name__}")
         return IRModule({str(func.attrs.get("global_symbol", "main")): func})
 
     @property
     def functions(self) -> dict[str, PrimFunc]:
-        """The functions that have a body, by name."""
+        """The functions with a body, by name."""
         with entered():
             return {f.name: PrimFunc(self, f.name) for f in funcs(self.mlir)}
 
@@ -77,7 +77,7 @@ class IRModule:
         return len(self.functions)
 
     def clone(self) -> IRModule:
-        """An independent copy, with the same ids."""
+        """A deep copy with the same `tir.id`s."""
         with entered():
             copy = ir.Module.create()
             for name in self.mlir.operation.attributes:
@@ -108,24 +108,24 @@ class IRModule:
         return script(self.mlir, **options)
 
     def show(self, **options: Any) -> None:
-        """Print the module as TVMScript, in colour where that can be shown."""
+        """Print the module as TVMScript, coloured in terminals and notebooks."""
         from tir_mlir.script.display import show
 
         show(self.script(**options))
 
     def equal(self, other: IRModule) -> bool:
-        """Whether both are the same program; ids and locations do not count."""
+        """Structural equality; ids and locations are ignored."""
         from tir_mlir.script.structural_equal import equal
 
         return isinstance(other, IRModule) and equal(self.mlir, other.mlir)
 
     def _repr_html_(self) -> str:
-        from tir_mlir.script.display import html, shortened
+        from tir_mlir.script.display import html, truncate_lines
 
         try:
-            return html(shortened(self.script()))
+            return html(truncate_lines(self.script()))
         except TirError:  # a lowered module has no TVMScript form
-            return f"<pre>{escape(shortened(self.text()))}</pre>"
+            return f"<pre>{escape(truncate_lines(self.text()))}</pre>"
 
     def __repr__(self) -> str:
         return f"IRModule({', '.join(self.functions)})"
@@ -140,37 +140,37 @@ class PrimFunc:
 
     @property
     def func(self) -> Func:
-        """The view of the function; good until the module is rewritten."""
+        """The function op as a view; valid until the module is rewritten."""
         with entered():
             return next(f for f in funcs(self.module.mlir) if f.name == self.name)
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """What `T.func_attr` set."""
+        """The attributes set by `T.func_attr`."""
         with entered():
             return self.func.attributes
 
     @property
     def alone(self) -> IRModule:
-        """A module with only this function (and the external functions it calls)."""
+        """A module with only this function and the external functions it calls."""
         return IRModule({self.name: self})
 
     def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> PrimFunc:
-        """A copy of the function with one more attribute, or with those of a dictionary, in a module of its own."""
+        """A copy, in its own module, with one more attribute or with those of a dictionary added."""
         if not isinstance(key, (str, Mapping)):
-            raise TirError(f"an attribute has a name, or a dictionary has several, not {type(key).__name__}")
+            raise TirError(f"with_attr takes a name or a dictionary, not {type(key).__name__}")
         return self._with({**self.attrs, **(dict(key) if isinstance(key, Mapping) else {key: value})})
 
     def without_attr(self, key: str) -> PrimFunc:
-        """A copy of the function that lacks an attribute, in a module of its own."""
+        """A copy, in its own module, without one attribute."""
         if not isinstance(key, str):
-            raise TirError(f"an attribute has a name, not {type(key).__name__}")
+            raise TirError(f"without_attr takes the name of an attribute, not {type(key).__name__}")
         return self._with({k: v for k, v in self.attrs.items() if k != key})
 
     def with_attrs(self, attributes: Mapping[str, Any]) -> PrimFunc:
-        """A copy of the function with these attributes in place of its own, in a module of its own."""
+        """A copy, in its own module, with these attributes instead of its own."""
         if not isinstance(attributes, Mapping):
-            raise TirError(f"attributes are a dictionary, not {type(attributes).__name__}")
+            raise TirError(f"with_attrs takes a dictionary, not {type(attributes).__name__}")
         return self._with(dict(attributes))
 
     def _with(self, attributes: dict[str, Any]) -> PrimFunc:
@@ -180,7 +180,7 @@ class PrimFunc:
         return copy
 
     def script(self, **options: Any) -> str:
-        """The function as TVMScript, in a module of its own."""
+        """The function as TVMScript, printed as a module with one function."""
         return self.alone.script(**options)
 
     def show(self, **options: Any) -> None:
@@ -188,14 +188,14 @@ class PrimFunc:
         self.alone.show(**options)
 
     def equal(self, other: PrimFunc) -> bool:
-        """Whether both are the same function, whatever they are called."""
+        """Structural equality; function names are ignored."""
         return IRModule({"main": self}).equal(IRModule({"main": other}))
 
     def _repr_html_(self) -> str:
         return self.alone._repr_html_()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TirError(f'{self.name} is a program, not a callable: build it first, build(mod)["{self.name}"](...)')
+        raise TirError(f'{self.name} is a PrimFunc, not callable: build it first, build(mod)["{self.name}"](...)')
 
     def __repr__(self) -> str:
         return f"PrimFunc({self.name})"
@@ -218,7 +218,7 @@ def _unpickled(kind: type[IRModule], text: str) -> IRModule:
 
 
 def _copy_into(module: ir.Module, func: PrimFunc, name: str) -> None:
-    """Clone a function under a name, with fresh ids and the declarations it calls."""
+    """Clone a function under a new name with fresh ids, and the declarations of its callees."""
     source = func.module.mlir
     present = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations}
     if name in present:
@@ -250,7 +250,7 @@ def _callees(op: ir.Operation) -> set[str]:
 
 
 def _fresh_ids(module: ir.Module, op: ir.Operation) -> None:
-    """New ids when the module has other functions, whose ids could be the same."""
+    """Renumber the ids of an op so that they are unique in the module."""
     marked: list[ir.Operation] = []
 
     def look(inner: ir.Operation) -> ir.WalkResult:

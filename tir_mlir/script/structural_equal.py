@@ -1,4 +1,4 @@
-"""Whether two modules are the same program: compared by what they print as."""
+"""Structural equality of modules, by comparing their canonical printed form."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from tir_mlir.script.printer.options import Options
 
 
 def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:
-    """Whether two modules are the same program.
+    """Whether two modules are structurally equal.
 
-    Ids, locations, the order of operands in affine maps and whether a value is shared or computed twice do not count,
-    nor how a `T.where` is written: conditions that the loops or the others imply, loops of extent 1 in it.
-    Names (of variables, buffers, loops, blocks) count unless `names=False`.
+    Ignored: ids, locations, the order of operands in affine maps, common subexpressions, and in `T.where` redundant
+    conditions and unit loops. Names (of variables, buffers, loops, blocks) are compared unless `names=False`.
     """
     return canonical(a, names=names) == canonical(b, names=names)
 
 
 def difference(a: ir.Module, b: ir.Module, *, names: bool = True, symbols: bool = True) -> str | None:
-    """The first line in which two modules differ, as both print it; None when they are equal."""
+    """The first line in which the printed modules differ, from both; None if they are equal."""
     left, right = (canonical(m, names=names, symbols=symbols).splitlines() for m in (a, b))
     for number in range(max(len(left), len(right))):
         sides = [lines[number] if number < len(lines) else "(ends here)" for lines in (left, right)]
@@ -31,7 +30,7 @@ def difference(a: ir.Module, b: ir.Module, *, names: bool = True, symbols: bool 
 
 
 def canonical(module: ir.Module, *, names: bool = True, symbols: bool = True) -> str:
-    """The text that equal programs share. `symbols=False` leaves out what the function is called from outside."""
+    """The canonical text of a module. `symbols=False` omits `global_symbol` and visibility."""
     with entered():
         if guards.has_guards(module.operation):
             module = create.clone_module(module)

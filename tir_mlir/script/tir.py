@@ -1,4 +1,4 @@
-"""The `T` namespace: every word of TVMScript, documented. Inside `@T.prim_func` these are parsed, never called."""
+"""The `T` namespace: every TVMScript construct, documented. Inside `@T.prim_func` they are parsed, never called."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import sys
 from builtins import bool as _bool
 from typing import TYPE_CHECKING, Any
 
-from tir_mlir.script.language.call_words import *  # noqa: F403
-from tir_mlir.script.language.markers import BufferWord, DType, HandleWord, LetWord, construct
-from tir_mlir.script.language.math_words import *  # noqa: F403  the expression words: T.exp, T.max, T.Cast, ...
+from tir_mlir.script.language.builtins import *  # noqa: F403
+from tir_mlir.script.language.markers import BufferConstructor, DType, HandleConstructor, LetAnnotation, construct
+from tir_mlir.script.language.math_functions import *  # noqa: F403  T.exp, T.max, T.Cast, ...
+from tir_mlir.script.parser import decorate as _decorate
 
 if TYPE_CHECKING:
     from tir_mlir.script.checkers import prim_func as prim_func
@@ -22,22 +23,20 @@ else:
             @T.prim_func
             def main(A: T.Buffer((16,), "float32")): ...
 
-        private: the function gets no `global_symbol`: it is not meant to be called from outside.
-        check_well_formed: verify the rules of the program (bounds, domains, iter types); errors at their line.
-        s_tir: accepted for programs that say it.
+        private: do not set `global_symbol`; the function is not an entry point of the module.
+        check_well_formed: run the verifier (bounds, domains, iter types); errors carry the source line.
+        s_tir: accepted for compatibility with TVM; ignored.
         Inside a class decorated with `@I.ir_module` the function becomes a member of that module.
         """
-        from tir_mlir.script.parser import decorate
-
         frame = sys._getframe(1)
         if func is None:
-            return lambda f: decorate(f, private, check_well_formed, frame)
-        return decorate(func, private, check_well_formed, frame)
+            return lambda f: _decorate(f, private, check_well_formed, frame)
+        return _decorate(func, private, check_well_formed, frame)
 
 
-Buffer = BufferWord()
-handle = HandleWord()
-let = LetWord()
+Buffer = BufferConstructor()
+handle = HandleConstructor()
+let = LetAnnotation()
 float16, bfloat16, float32, float64 = DType("float16"), DType("bfloat16"), DType("float32"), DType("float64")
 int8, int16, int32, int64 = DType("int8"), DType("int16"), DType("int32"), DType("int64")
 uint8, uint16, uint32, uint64 = DType("uint8"), DType("uint16"), DType("uint32"), DType("uint64")
@@ -46,12 +45,12 @@ bool = boolean = DType("bool")  # noqa: A001
 
 @construct
 def grid(*extents: Any) -> Any:
-    """Nested serial loops: `for i, j in T.grid(128, 64)` is `for i in range(128): for j in range(64)`."""
+    """Nested serial loops: `for i, j in T.grid(128, 64)` means `for i in range(128): for j in range(64)`."""
 
 
 @construct
 def serial(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Any:
-    """A serial loop: `T.serial(n)` or `T.serial(start, stop)`; `annotations` are kept on the loop."""
+    """A serial loop: `T.serial(n)` or `T.serial(start, stop)`; `annotations` are attached to the loop."""
 
 
 range = serial  # noqa: A001
@@ -59,12 +58,12 @@ range = serial  # noqa: A001
 
 @construct
 def parallel(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Any:
-    """A loop whose iterations run on several threads."""
+    """A loop whose iterations run in parallel on several threads."""
 
 
 @construct
 def vectorized(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Any:
-    """A loop that becomes vector instructions."""
+    """A loop that is lowered to vector instructions."""
 
 
 @construct
@@ -79,27 +78,27 @@ def thread_binding(start: Any, stop: Any = None, thread: str = "", *, annotation
 
 @construct
 def block(name: str = "") -> Any:
-    """The unit of computation and of scheduling: `with T.block("C"):` with its axes first, then its body."""
+    """A block, the unit of computation and scheduling: `with T.block("C"):`, its axes first, then its body."""
 
 
 @construct
 def init() -> Any:
-    """`with T.init():` inside a reduction block: runs where all reduce iters are at their start."""
+    """`with T.init():` in a reduction block: runs at the first point of all reduce iters."""
 
 
 @construct
 def where(condition: Any) -> Any:
-    """The block runs only where the (affine) condition on the loops around it holds."""
+    """Predicate of the block: it runs only where this affine condition on the enclosing loops holds."""
 
 
 @construct
 def reads(*regions: Any) -> Any:
-    """Declare what the block reads: `T.reads(A[0:16, vi])`. Normally computed; a declared region may not be smaller."""
+    """Declare the regions that a block reads: `T.reads(A[0:16, vi])`. They must contain the computed ones."""
 
 
 @construct
 def writes(*regions: Any) -> Any:
-    """Declare what the block writes: `T.writes(C[vi, vj])`. Normally computed; a declared region may not be smaller."""
+    """Declare the regions that a block writes: `T.writes(C[vi, vj])`. They must contain the computed ones."""
 
 
 @construct
@@ -114,10 +113,10 @@ def func_attr(attributes: dict[str, Any]) -> None:
 
 @construct
 def assume(condition: Any) -> None:
-    """What callers promise about sizes: `T.assume(n % 16 == 0)` at the top of the function. Proofs use it, calls check
-    it.
+    """Assume a condition on shape variables, at the top of the function: `T.assume(n % 16 == 0)`.
 
-    In a block it speaks of data, `T.assume(vi < 14 or A[vi] == 0.0)`: for readers of the program, a run ignores it."""
+    Legality proofs rely on it, and `lib(...)` checks it at each call. In a block it is a condition on data,
+    `T.assume(vi < 14 or A[vi] == 0.0)`, which is documentation only."""
 
 
 @construct
@@ -137,26 +136,26 @@ def match_buffer(
     align: int = 0,
     **facts: Any,
 ) -> Any:
-    """Give a handle parameter, or a region of a buffer, a shape and a name.
+    """Bind a handle parameter, or a region of a buffer, to a buffer with a shape.
 
-    `A = T.match_buffer(a, (16, 16), "float32", strides=[sa, 1], offset_factor=16, scope="global.A_reg")`; a stride or
-    size that is a variable is bound by the match.
+    `A = T.match_buffer(a, (16, 16), "float32", strides=[sa, 1], offset_factor=16, scope="global.A_reg")`; variables in
+    shape and strides are bound by the match.
     """
 
 
 @construct
 def var(dtype: str = "int32", name: str = "") -> Any:
-    """A size or stride variable that a buffer's shape or strides bind: `n = T.var("int32")`. Same as `T.int32()`."""
+    """A shape or stride variable, bound by the buffers that use it: `n = T.var("int32")`. Same as `T.int32()`."""
 
 
 @construct
 def evaluate(value: Any) -> None:
-    """Run an expression for its effect: `T.evaluate(T.call_extern(...))`. `T.evaluate(0)` does nothing."""
+    """Evaluate an expression for its side effect: `T.evaluate(T.call_extern(...))`. `T.evaluate(0)` is a no-op."""
 
 
 @construct
 def LetStmt(value: Any) -> Any:
-    """`with T.LetStmt(value) as x:` binds a name to a value; `x: T.let[T.int32] = value` is shorter."""
+    """`with T.LetStmt(value) as x:` binds a name to a value; same as `x: T.let[T.int32] = value`."""
 
 
 sblock, sblock_alloc_buffer, sblock_attr = block, alloc_buffer, block_attr
@@ -173,21 +172,21 @@ class axis:  # noqa: N801
     @staticmethod
     @construct
     def reduce(domain: Any, value: Any) -> Any:
-        """A reduction iter: `vk = T.axis.reduce(128, k)`; it may not index what the block writes."""
+        """A reduction iter: `vk = T.axis.reduce(128, k)`; it must not index a buffer that the block writes."""
 
     @staticmethod
     @construct
     def opaque(domain: Any, value: Any) -> Any:
-        """An iter about which nothing is promised."""
+        """An iter without known properties: neither data-parallel nor a reduction."""
 
     @staticmethod
     @construct
     def scan(domain: Any, value: Any) -> Any:
-        """An ordered iter. Not supported: use `reduce`, or a loop inside the block."""
+        """An ordered iter. Not supported; use `reduce`, or a loop inside the block."""
 
     @staticmethod
     @construct
     def remap(kinds: str, loops: Any) -> Any:
-        """Iters bound to loop variables, one letter each: `vi, vj, vk = T.axis.remap("SSR", [i, j, k])`."""
+        """Iters bound to loop variables, one kind (S or R) each: `vi, vj, vk = T.axis.remap("SSR", [i, j, k])`."""
 
     S, R = spatial, reduce

@@ -1,4 +1,4 @@
-"""Tensor expressions: what each element of a result is, as Python functions of its indices.
+"""Tensor expressions: each tensor is defined element by element by a Python function of its indices.
 
     from tir_mlir import te
 
@@ -8,7 +8,7 @@
     C = te.compute((128, 128), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
     func = te.create_prim_func([A, B, C])
 
-The function is the one that its equivalent in TVMScript gives. The words of `T` (`T.exp`, `T.max`) work here as well.
+The result is the PrimFunc of the equivalent TVMScript. Functions of `T` (`T.exp`, `T.max`) are accepted as well.
 """
 
 from tir_mlir.te import functions

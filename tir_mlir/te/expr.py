@@ -1,7 +1,7 @@
-"""Expressions over tensor elements: each holds the syntax of the TVMScript expression that it stands for.
+"""Expressions over tensor elements, represented by the Python AST of the equivalent TVMScript expression.
 
-`A[i, k] * B[k, j]` in Python makes the same syntax tree as in a program, so the parser of programs gives it its types,
-its operations and its errors.
+`A[i, k] * B[k, j]` builds the AST that it has in TVMScript, so the TVMScript parser defines its types, its operations
+and its errors.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _keys = itertools.count()
 
 
 class Expr:
-    """A value of a tensor expression. Operators, comparisons and the words of `T` make larger ones."""
+    """A scalar expression. Operators, comparisons and functions of `T` build larger ones."""
 
     __hash__ = object.__hash__
 
     def __init__(self, node: ast.expr, leaves: dict[str, Any] | None = None):
         self.node = node
-        self.leaves = leaves or {}  # key of a name in the tree -> the variable or tensor it is
+        self.leaves = leaves or {}  # key of a name in the AST -> its variable or tensor
 
     @property
     def dtype(self) -> str:
@@ -36,8 +36,8 @@ class Expr:
         return dtypes_of([self])[0]
 
     def astype(self, dtype: str) -> Expr:
-        """The value converted to another type."""
-        return word("cast", self, dtype)
+        """Cast to another type."""
+        return t_call("cast", self, dtype)
 
     def __add__(self, other: Any) -> Expr:
         return _binary(ast.Add, self, other)
@@ -91,7 +91,7 @@ class Expr:
         return _binary(ast.BitXor, self, other)
 
     def __pow__(self, other: Any) -> Expr:
-        return word("pow", self, other)
+        return t_call("pow", self, other)
 
     def __neg__(self) -> Expr:
         return Expr(placed(ast.UnaryOp(ast.USub(), self.node)), self.leaves)
@@ -112,10 +112,10 @@ class Expr:
         return _compare(ast.GtE, self, other)
 
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
-        return _Same(ast.Eq, self, other)
+        return _Equality(ast.Eq, self, other)
 
     def __ne__(self, other: object) -> Expr:  # type: ignore[override]
-        return _Same(ast.NotEq, self, other)
+        return _Equality(ast.NotEq, self, other)
 
     def __bool__(self) -> bool:
         raise refuse(
@@ -124,22 +124,22 @@ class Expr:
         )
 
     def __iter__(self) -> Iterator[Any]:
-        raise refuse("a tensor expression is one value: it cannot be iterated over")
+        raise refuse("a tensor expression is a scalar: it cannot be iterated over")
 
     def tir_call(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Expr:
         """`T.exp(x)` with an expression for `x`."""
-        return word(name, *args, **keywords)
+        return t_call(name, *args, **keywords)
 
     def __repr__(self) -> str:
         return ast.unparse(named(self.node, {k: leaf.name for k, leaf in self.leaves.items()}))
 
 
-class _Same(Expr):
-    """`a == b`: an expression that also answers Python, which asks whether both are the same variable."""
+class _Equality(Expr):
+    """`a == b`: an expression; `bool()` of it is object identity, as needed by Python containers."""
 
     def __init__(self, op: type[ast.cmpop], left: Any, right: Any):
         if not isinstance(right, (Expr, bool, int, float, np.generic)):
-            super().__init__(placed(ast.Constant(op is ast.NotEq)))  # a value is never a list or a string
+            super().__init__(placed(ast.Constant(op is ast.NotEq)))  # an expression never equals a list or a string
         else:
             made = _compare(op, left, right)
             super().__init__(made.node, made.leaves)
@@ -170,22 +170,22 @@ class Var(Expr):
 
 
 def var(name: str = "tindex", dtype: str = "int32") -> Var:
-    """A variable: in shapes a size that the arrays bring along, elsewhere a scalar parameter."""
+    """A variable: a shape variable in shapes, otherwise a scalar parameter."""
     return Var(name, dtype)
 
 
 def size_var(name: str = "size", dtype: str = "int32") -> Var:
-    """A variable for a size. Sizes are never negative here, so it is the same as `te.var`."""
+    """A shape variable. Same as `te.var`, as shapes are never negative."""
     return Var(name, dtype)
 
 
 def fresh_key() -> str:
-    """The name of a leaf inside syntax trees: none that Python has; it gets a readable one when a program is made."""
+    """A unique name for a leaf in the AST, not a valid identifier; replaced by a readable name in the program."""
     return f"<{next(_keys)}>"
 
 
 def lift(value: Any) -> Expr:
-    """A Python number as an expression; expressions, and elements of tensors, as they are."""
+    """Convert a Python number, an expression or a 0-d tensor to an expression."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, np.generic):
@@ -196,11 +196,11 @@ def lift(value: Any) -> Expr:
         return Expr(_call(dtype, [placed(plain)]) if dtype else placed(plain))
     if (element := getattr(value, "element", None)) is not None:
         return element()
-    raise refuse(f"an expression is made of tensor elements, variables and numbers, not {short_repr(value)}")
+    raise refuse(f"expected a tensor element, a variable or a number in an expression, not {short_repr(value)}")
 
 
-def word(name: str, *args: Any, **keywords: Any) -> Expr:
-    """`T.name(args)`. Strings (types) stay strings."""
+def t_call(name: str, *args: Any, **keywords: Any) -> Expr:
+    """Build `T.name(args)`. Strings (dtypes) are passed as they are."""
     parts = [a if isinstance(a, str) else lift(a) for a in args]
     named_parts = {k: a if isinstance(a, str) else lift(a) for k, a in keywords.items()}
     nodes = [_node(p) for p in parts]
@@ -208,7 +208,7 @@ def word(name: str, *args: Any, **keywords: Any) -> Expr:
     return Expr(_call(name, nodes, pairs), _leaves(*parts, *named_parts.values()))
 
 
-def joined(op: type[ast.boolop], args: tuple[Any, ...]) -> Expr:
+def boolean(op: type[ast.boolop], args: tuple[Any, ...]) -> Expr:
     """`a and b and c`."""
     parts = [lift(a) for a in args]
     if len(parts) == 1:
@@ -229,10 +229,10 @@ def _node(part: Expr | str) -> ast.expr:
 
 
 def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword] | None = None) -> ast.expr:
-    return placed(ast.Call(t_word(name), args, keywords or []))
+    return placed(ast.Call(t_name(name), args, keywords or []))
 
 
-def t_word(name: str) -> ast.expr:
+def t_name(name: str) -> ast.expr:
     """`T.name`, `T.axis.name`."""
     node = placed(ast.Name("T", ast.Load()))
     for part in name.split("."):
@@ -250,7 +250,7 @@ def _leaves(*parts: Any) -> dict[str, Any]:
 
 def _binary(op: Callable[[], ast.operator], left: Any, right: Any) -> Expr:
     if getattr(left, "is_reduction", False) or getattr(right, "is_reduction", False):
-        raise refuse("a reduction stands alone in its te.compute: put what is done with its result into another one")
+        raise refuse("a reduction must be the whole value of its te.compute: use its result in another te.compute")
     a, b = lift(left), lift(right)
     return Expr(placed(ast.BinOp(a.node, op(), b.node)), _leaves(a, b))
 
@@ -261,7 +261,7 @@ def _compare(op: type[ast.cmpop], left: Any, right: Any) -> Expr:
 
 
 def named(node: ast.AST, names: dict[str, str]) -> Any:
-    """A copy of a syntax tree with readable names for its keys."""
+    """A copy of an AST with readable names for its keys."""
     copy: Any = ast.copy_location(type(node)(**dict(ast.iter_fields(node))), node)
     if isinstance(node, ast.Name):
         copy.id = names.get(node.id, node.id)  # type: ignore[attr-defined]

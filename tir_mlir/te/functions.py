@@ -1,4 +1,4 @@
-"""The words of tensor expressions: mathematics, choices, conditions, conversions, limits of types."""
+"""Scalar functions of tensor expressions: mathematics, selection, conditions, casts, type limits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.script import tir
-from tir_mlir.te.expr import Expr, joined
-from tir_mlir.te.expr import word as _word
+from tir_mlir.te.expr import Expr, boolean
+from tir_mlir.te.expr import t_call as _word
 from tir_mlir.te.source_location import refuse
 
 __all__ = [
@@ -51,18 +51,18 @@ indexdiv, indexmod, pow, fabs = floordiv, floormod, power, abs
 
 
 def all(*args: Any) -> Expr:
-    """All conditions hold: `te.all(i >= 1, i < 9)`."""
-    return joined(ast.And, _some("all", args))
+    """Conjunction: `te.all(i >= 1, i < 9)`."""
+    return boolean(ast.And, _some("all", args))
 
 
 def any(*args: Any) -> Expr:
-    """One of the conditions holds: `te.any(i < 1, i >= 9)`."""
-    return joined(ast.Or, _some("any", args))
+    """Disjunction: `te.any(i < 1, i >= 9)`."""
+    return boolean(ast.Or, _some("any", args))
 
 
 def _some(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     if not args:
-        raise refuse(f"te.{name} joins conditions: te.{name}(i >= 1, i < 9)")
+        raise refuse(f"te.{name} needs at least one condition: te.{name}(i >= 1, i < 9)")
     return args
 
 

@@ -1,4 +1,4 @@
-"""`te.create_prim_func`: tensors and what computes them -> the tensor program that a person would write for it."""
+"""`te.create_prim_func`: tensors and their operations to a PrimFunc."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.script import tir
 from tir_mlir.script.module import PrimFunc
-from tir_mlir.script.parser import Program, build
+from tir_mlir.script.parser import FunctionSource, build
 from tir_mlir.te import script_ast
-from tir_mlir.te.expr import Expr, Var, named, subscript, word
+from tir_mlir.te.expr import Expr, Var, named, subscript, t_call
 from tir_mlir.te.source_location import TeSource, file_of, placed, refuse
 from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
 
 
 def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimFunc:
-    """The function `main` whose parameters are the given tensors and variables, in order.
+    """Create the function `main` whose parameters are the given tensors and variables, in order.
 
         A = te.placeholder((128, 128), name="A")
         B = te.compute((128, 128), lambda i, j: A[i, j] + 1.0, name="B")
         sch = Schedule(te.create_prim_func([A, B]))
 
-    One nest of loops and one block for each te.compute, in the order in which they depend on each other; a computed
-    tensor that is no parameter becomes a buffer of the function. index_dtype_override: accepted; indices have one type.
-    Errors: ScriptError for a tensor that nothing computes, a size that no parameter brings along, a broken rule.
+    Each te.compute becomes a loop nest with one block, in topological order; a computed tensor that is not a parameter
+    becomes an allocated buffer. index_dtype_override: accepted for compatibility; ignored.
+    Raises ScriptError for an input or a shape variable that is not a parameter, and for verifier errors.
     """
     args = list(ops) if isinstance(ops, (list, tuple)) else [ops]
     if not args:
@@ -36,13 +36,13 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
     for number, arg in enumerate(args):
         if any(arg is other for other in args[:number]):
             raise refuse(f"{arg.name} is given twice")
-    order = _in_order([a for a in args if isinstance(a, Tensor)])
+    order = _topological([a for a in args if isinstance(a, Tensor)])
     _check_inputs(args, order)
-    return PrimFunc(_Maker(args).module(order), "main")
+    return PrimFunc(_FunctionBuilder(args).module(order), "main")
 
 
-def _in_order(tensors: Sequence[Tensor]) -> list[ComputeOp]:
-    """The operations behind tensors, each after those whose results it reads."""
+def _topological(tensors: Sequence[Tensor]) -> list[ComputeOp]:
+    """The compute operations of tensors, in topological order."""
     found: list[ComputeOp] = []
     seen: set[int] = set()
     stack = [(t.op, False) for t in reversed(tensors)]
@@ -58,13 +58,13 @@ def _in_order(tensors: Sequence[Tensor]) -> list[ComputeOp]:
 
 
 def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
-    """Whatever the computations use comes in with the parameters."""
+    """Check that all inputs and variables of the computations are bound by the parameters."""
     given = {a.key for a in args}
     known = {key for a in args for key in script_ast.sizes_of(a)} | given
     for op in order:
         for tensor in op.input_tensors:
             if isinstance(tensor.op, PlaceholderOp) and tensor.key not in given:
-                raise refuse(f"{op.name} reads {tensor.name}, a placeholder that is no parameter: add it to the list")
+                raise refuse(f"{op.name} reads {tensor.name}, a placeholder that is not a parameter: add it")
     used: dict[str, tuple[Var, str]] = {}
     for tensor in [*(a for a in args if isinstance(a, Tensor)), *(t for op in order for t in op.tensors)]:
         used |= {key: (var, f"the shape of {tensor.name}") for key, var in script_ast.sizes_of(tensor).items()}
@@ -72,11 +72,11 @@ def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
         used |= {key: (var, op.name) for key, var in op.variables.items()}
     for key, (var, where) in used.items():
         if key not in known:
-            raise refuse(f"{where} uses the variable {var.name}, which is no parameter and in no shape of one: add it")
+            raise refuse(f"{where} uses the variable {var.name}, neither a parameter nor in the shape of one: add it")
 
 
-class _Maker:
-    """Writes the function as a syntax tree and has it parsed."""
+class _FunctionBuilder:
+    """Builds the AST of the function and parses it."""
 
     def __init__(self, args: Sequence[Any]):
         self.args = args
@@ -102,10 +102,10 @@ class _Maker:
             script_ast.at(op.place, made)
             body += made
         function = script_ast.function(params, body, place)
-        return build([Program("main", function, TeSource(file_of(place)), {"T": tir})])
+        return build([FunctionSource("main", function, TeSource(file_of(place)), {"T": tir})])
 
     def _operation(self, op: ComputeOp) -> list[ast.stmt]:
-        """Its buffers, its loops, its blocks."""
+        """The statements of an operation: buffers, loops, blocks."""
         made: list[ast.stmt] = []
         for tensor in op.tensors:
             if tensor.key not in self.names.of:
@@ -134,7 +134,7 @@ class _Maker:
         return [script_ast.size(low, self.names), script_ast.size(low + extent, self.names)]
 
     def _block(self, op: ComputeOp, title: str, loops: list[str], values: Any) -> ast.stmt:
-        """A block with one iter an axis; without any axis, one iter over a single point."""
+        """A block with one iter per axis, or one unit iter if there are no axes."""
         axes = [*op.axis, *op.reduce_axis]
         iters = [self.names.give(a.key, f"v_{a.name}") for a in axes]
         body: list[ast.stmt] = []
@@ -159,7 +159,7 @@ class _Maker:
         return script_ast.under(script_ast.call("block", ast.Constant(unique)), body)
 
     def _values(self, op: ComputeOp) -> list[ast.stmt]:
-        """What a block stores: a value, or a reduction with its init."""
+        """The stores of a block; a reduction includes its init."""
         reduction = op.reduction
         if reduction is None:
             return [self._store(op.tensors[0], op, op.body[0])]
@@ -170,14 +170,14 @@ class _Maker:
         new = list(reduction.sources)
         for condition in reduction.conditions:
             new = [
-                word("if_then_else", condition, n, e)
+                t_call("if_then_else", condition, n, e)
                 for n, e in zip(new, reduction.reducer.identity(types), strict=True)
             ]
         results = reduction.reducer.combine(old, new)
         return [script_ast.under(script_ast.call("init"), init), *self._update(op, results)]
 
     def _update(self, op: ComputeOp, results: list[Expr]) -> list[ast.stmt]:
-        """The stores of an update. Several values are computed before the first is stored: all read the old ones."""
+        """The stores of a reduction update. All values are computed before the first store."""
         if len(results) == 1:
             return [self._store(op.tensors[0], op, results[0])]
         kept = [self.names.fresh(f"v_{t.name}") for t in op.tensors]
@@ -195,7 +195,7 @@ class _Maker:
 
 
 def _plain(value: Any) -> ast.expr:
-    """A Python value as syntax."""
+    """A Python value as AST."""
     if isinstance(value, dict):
         return ast.Dict([_plain(k) for k in value], [_plain(v) for v in value.values()])
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Pieces of TVMScript as syntax trees: functions, parameters, loops, blocks."""
+"""Builders of TVMScript AST: functions, parameters, loops, blocks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from tir_mlir.te.expr import Expr, Var, named, t_word
+from tir_mlir.te.expr import Expr, Var, named, t_name
 
 
 class Names:
-    """Readable names for the keys in syntax trees, each used once."""
+    """Unique readable names for the keys in an AST."""
 
     def __init__(self) -> None:
         self.of: dict[str, str] = {}
@@ -31,7 +31,7 @@ class Names:
         return name
 
     def forget(self, name: str) -> None:
-        """A name that ended with its loop or block."""
+        """Release a name at the end of its loop or block."""
         self._used.discard(name)
 
 
@@ -42,7 +42,7 @@ def sizes_of(leaf: Any) -> dict[str, Var]:
 
 
 def size(value: Any, names: Names) -> ast.expr:
-    """An extent: a number or an expression of size variables."""
+    """An extent: a number or an expression of shape variables."""
     return named(value.node, names.of) if isinstance(value, Expr) else ast.Constant(value)
 
 
@@ -53,12 +53,12 @@ def shape(values: Sequence[Any], names: Names) -> ast.expr:
 def parameter(leaf: Any, names: Names) -> ast.arg:
     """`A: T.Buffer((n, 16), "float32")` for a tensor, `n: T.int32` for a variable."""
     if isinstance(leaf, Var):
-        return ast.arg(names.of[leaf.key], t_word(leaf.dtype))
+        return ast.arg(names.of[leaf.key], t_name(leaf.dtype))
     return ast.arg(names.of[leaf.key], call("Buffer", shape(leaf.shape, names), ast.Constant(leaf.dtype)))
 
 
 def call(word: str, *args: ast.expr) -> ast.Call:
-    return ast.Call(t_word(word), list(args), [])
+    return ast.Call(t_name(word), list(args), [])
 
 
 def name(text: str) -> ast.Name:
@@ -87,7 +87,7 @@ def function(params: list[ast.arg], body: list[ast.stmt], place: ast.AST) -> ast
 
 
 def at(place: ast.AST, nodes: Sequence[ast.AST]) -> None:
-    """Give a place to every node that has none."""
+    """Copy the location of `place` to every node without one."""
     marks = ("lineno", "end_lineno", "col_offset", "end_col_offset", "file")
     for node in (inner for outer in nodes for inner in ast.walk(outer)):
         if "lineno" in node._attributes and "lineno" not in node.__dict__:

@@ -1,4 +1,4 @@
-"""Where the user wrote an expression: every syntax node remembers it, and errors show it."""
+"""Source locations of tensor expressions: every AST node records the user's line, and errors quote it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCRIPT = str(Path(_SYNTAX).parents[1])
 
 
 def placed(node: N) -> N:
-    """The node, at the place in the user's program that is running."""
+    """Set the location of a node to the user's line that is running."""
     frame = user_frame()
     line, end_line, column, end = _position(frame)
     made: Any = node
@@ -32,7 +32,7 @@ def placed(node: N) -> N:
 
 
 def user_frame() -> FrameType:
-    """The innermost frame outside this package."""
+    """The innermost frame outside te and script."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith((_HERE, _SCRIPT)):
         frame = frame.f_back
@@ -52,18 +52,18 @@ def _position(frame: FrameType) -> tuple[int, int, int, int]:
 
 
 def refuse(message: str) -> ScriptError:
-    """The error `message` at the place in the user's program that is running."""
+    """A ScriptError at the user's line that is running."""
     node = placed(ast.Pass())
     return TeSource("").error(node, message)
 
 
 def file_of(node: ast.AST, default: str = "") -> str:
-    """The file that a placed node stands in."""
+    """The file of a node with a location."""
     return getattr(node, "file", default)
 
 
 class TeSource(Source):
-    """The texts that the nodes of tensor expressions come from: each node names its file."""
+    """A Source whose nodes carry their file name, as tensor expressions may span files."""
 
     def __init__(self, default: str):
         super().__init__(default, linecache.getlines(default))

@@ -1,4 +1,4 @@
-"""Tensors, axes, and the two operations that make tensors: `te.placeholder` and `te.compute`."""
+"""Tensors, axes and reducers, and the operations that define tensors: `te.placeholder` and `te.compute`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.te.expr import Expr, Var, fresh_key, lift, subscript, word
+from tir_mlir.te.expr import Expr, Var, fresh_key, lift, subscript, t_call
 from tir_mlir.te.infer_dtype import dtypes_of
 from tir_mlir.te.source_location import placed, refuse
 
@@ -43,7 +43,7 @@ class IterVar(Var):
 
 
 def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
-    """An axis to reduce over: `k = te.reduce_axis((0, 128), name="k")` runs from 0 up to, not including, 128."""
+    """A reduction axis over [begin, end): `k = te.reduce_axis((0, 128), name="k")`."""
     if not isinstance(dom, (tuple, list)) or len(dom) != 2:
         raise refuse(
             f"te.reduce_axis takes (begin, end): te.reduce_axis((0, 128), name={short_repr(name)}), "
@@ -52,12 +52,12 @@ def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
     low, high = (_extent(d, "the bound of a reduce axis") for d in dom)
     extent = high if isinstance(low, int) and low == 0 else high - low
     if isinstance(extent, int) and extent < 0:
-        raise refuse(f"te.reduce_axis({short_repr(dom)}): it ends before it begins")
-    return IterVar(_called(name), low, extent, True)
+        raise refuse(f"te.reduce_axis({short_repr(dom)}): the end is less than the begin")
+    return IterVar(_check_name(name), low, extent, True)
 
 
 class Tensor:
-    """What an operation gives: `A[i, j]` is an element in an expression."""
+    """The result of an operation. `A[i, j]` is an element, as an expression."""
 
     def __init__(self, shape: tuple[Any, ...], dtype: str, name: str, op: Any, value_index: int = 0):
         self.shape = shape
@@ -72,13 +72,13 @@ class Tensor:
         """The number of axes."""
         return len(self.shape)
 
-    def __getitem__(self, indices: Any) -> Expr | Partial:
+    def __getitem__(self, indices: Any) -> Expr | PartialIndex:
         given = indices if isinstance(indices, tuple) else (indices,)
         if len(given) > self.ndim:
             raise refuse(f"{self.name} has {self.ndim} axes but {len(given)} indices are given")
         if any(isinstance(i, slice) for i in given):
-            raise refuse(f"an index of {self.name} picks one element: {self.name} has no slices here")
-        return subscript(self.key, self, given) if len(given) == self.ndim else Partial(self, given)
+            raise refuse(f"a tensor is indexed by single elements: {self.name} cannot be sliced")
+        return subscript(self.key, self, given) if len(given) == self.ndim else PartialIndex(self, given)
 
     def __call__(self, *indices: Any) -> Expr:
         if len(indices) != self.ndim:
@@ -86,7 +86,7 @@ class Tensor:
         return subscript(self.key, self, indices) if self.ndim else self.element()
 
     def element(self) -> Expr:
-        """The tensor itself as a value: its only element, for a tensor without axes."""
+        """The only element of a 0-d tensor."""
         if self.ndim:
             raise refuse(f"{self.name} has {self.ndim} axes: a value is one element of it, {self.name}[...]")
         return subscript(self.key, self, ())
@@ -95,14 +95,14 @@ class Tensor:
         return f"Tensor(shape={list(self.shape)}, op.name={self.op.name})"
 
 
-class Partial:
-    """A tensor with the first of its indices: `A[i]` of `A[i][j]`."""
+class PartialIndex:
+    """A tensor with some of its indices: `A[i]` of `A[i][j]`."""
 
     def __init__(self, tensor: Tensor, indices: tuple[Any, ...]):
         self._tensor = tensor
         self._indices = indices
 
-    def __getitem__(self, indices: Any) -> Expr | Partial:
+    def __getitem__(self, indices: Any) -> Expr | PartialIndex:
         return self._tensor[(*self._indices, *(indices if isinstance(indices, tuple) else (indices,)))]
 
     def element(self) -> Expr:
@@ -120,11 +120,11 @@ def _arithmetic(name: str) -> Callable[..., Expr]:
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
     for _method in (f"__{_name}__", f"__r{_name}__"):
         setattr(Tensor, _method, _arithmetic(_method))
-        setattr(Partial, _method, _arithmetic(_method))
+        setattr(PartialIndex, _method, _arithmetic(_method))
 
 
 class PlaceholderOp:
-    """The operation behind a tensor that comes from outside."""
+    """The operation of an input tensor."""
 
     axis: tuple[IterVar, ...] = ()
     reduce_axis: tuple[IterVar, ...] = ()
@@ -142,7 +142,7 @@ class PlaceholderOp:
 
 
 class ComputeOp:
-    """The operation behind computed tensors: one value, or one reduction, a point of a box."""
+    """The operation of computed tensors: expressions, or one reduction, over the points of a shape."""
 
     def __init__(self, name: str, tag: str, attrs: dict[str, Any], axis: tuple[IterVar, ...], body: Any):
         self.name = name
@@ -175,7 +175,7 @@ class ComputeOp:
         return found
 
     def _check(self, leaves: dict[str, Any]) -> None:
-        """Only axes of this operation occur in it."""
+        """Check that only axes of this operation occur in it."""
         for leaf in leaves.values():
             if not isinstance(leaf, IterVar) or any(leaf is a for a in (*self.axis, *self.reduce_axis)):
                 continue
@@ -188,11 +188,11 @@ class ComputeOp:
 
 
 def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder") -> Tensor:
-    """A tensor that comes from outside: an argument of the function.
+    """An input tensor, a parameter of the function.
 
-    shape: ints, `te.var` variables or expressions of such. dtype: "float32" unless given.
+    shape: ints, `te.var` variables or expressions of them. dtype: "float32" by default.
     """
-    return PlaceholderOp(_called(name), _shape(shape), _dtype(dtype or "float32")).tensors[0]
+    return PlaceholderOp(_check_name(name), _shape(shape), _dtype(dtype or "float32")).tensors[0]
 
 
 def compute(
@@ -203,24 +203,25 @@ def compute(
     attrs: dict[str, Any] | None = None,
     varargs_names: Sequence[str] | None = None,
 ) -> Any:
-    """A tensor with a value for every point of a box: `te.compute((n, m), lambda i, j: A[i, j] + 1.0)`.
+    """A tensor computed element by element: `te.compute((n, m), lambda i, j: A[i, j] + 1.0)`.
 
-    fcompute takes one index an axis (or `*indices`) and gives an expression, a reduction (`te.sum(..., axis=k)`), or a
-    tuple of expressions; then the result is a tuple of tensors. tag: accepted, without a meaning. attrs: annotations
-    of the block. Errors: ScriptError at the line of the expression.
+    fcompute: takes one index per axis (or `*indices`); returns an expression, a reduction (`te.sum(..., axis=k)`), or a
+    tuple of expressions, for which the result is a tuple of tensors.
+    tag: accepted for compatibility; ignored. attrs: annotations of the block.
+    Raises ScriptError at the line of the expression.
     """
-    box, name = _shape(shape), _called(name)
+    box, name = _shape(shape), _check_name(name)
     names = _axis_names(fcompute, len(box), varargs_names)
     axis = tuple(IterVar(n, 0, extent, False) for n, extent in zip(names, box, strict=True))
     try:
         body = fcompute(*axis)
     except (TypeError, AttributeError) as error:
-        raise refuse(f"te.compute of {name}: the function cannot be worked out at its indices: {error}") from error
+        raise refuse(f"te.compute of {name}: the function failed on its indices: {error}") from error
     if not isinstance(body, Reduction):
         several = isinstance(body, (tuple, list))
         values = list(body) if several else [body]
         if not values:
-            raise refuse(f"te.compute of {name}: the function gives no value")
+            raise refuse(f"te.compute of {name}: the function returns no value")
         if any(isinstance(v, Reduction) for v in values):
             raise refuse(f"te.compute of {name}: a tuple of reductions is one reduction over a tuple: te.comm_reducer")
         body = [lift(v) for v in values]
@@ -237,13 +238,13 @@ def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence
     try:
         kinds = list(inspect.signature(fcompute).parameters.values())
     except (TypeError, ValueError):
-        raise refuse(f"te.compute: {short_repr(fcompute)} has no signature to read; write a lambda") from None
+        raise refuse(f"te.compute: {short_repr(fcompute)} has no inspectable signature; write a lambda") from None
     plain = [p.name for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
     open_ended = any(p.kind is p.VAR_POSITIONAL for p in kinds)
     if (len(plain) != ndim and not open_ended) or len(plain) > ndim:
         raise refuse(
             f"te.compute: the shape has {ndim} axes but the function takes {len(plain)} indices; "
-            "take one an axis, or all as *indices"
+            "take one per axis, or all as *indices"
         )
     rest = range(len(plain), ndim)
     if varargs_names is not None:
@@ -253,7 +254,7 @@ def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence
     return [*plain, *(f"i{n}" for n in rest)]
 
 
-def _called(name: Any) -> str:
+def _check_name(name: Any) -> str:
     if not isinstance(name, str):
         raise refuse(f"a name is a string, not {short_repr(name)}")
     return name
@@ -275,9 +276,9 @@ def _extent(size: Any, what: str) -> Any:
     if isinstance(size, Expr):
         odd = [leaf for leaf in size.leaves.values() if not isinstance(leaf, Var) or isinstance(leaf, IterVar)]
         if odd:
-            raise refuse(f"{what} is made of numbers and te.var variables; {size} has {odd[0].name} in it")
+            raise refuse(f"{what} may use only numbers and te.var variables; {size} uses {odd[0].name}")
         return size
-    raise refuse(f"{what} is an integer, a te.var or an expression of such, not {short_repr(size)}")
+    raise refuse(f"{what} must be an integer, a te.var or an expression of them, not {short_repr(size)}")
 
 
 def _dtype(dtype: Any) -> str:
@@ -287,14 +288,11 @@ def _dtype(dtype: Any) -> str:
     return name
 
 
-if TYPE_CHECKING:
-    pass
-
 Combine = Callable[..., Any]
 
 
 class Reduction:
-    """All values of an expression over some axes, combined to one. It is the whole value of a `te.compute`."""
+    """The reduction of expressions over some axes. It must be the whole value of a `te.compute`."""
 
     is_reduction = True
 
@@ -309,7 +307,7 @@ class Reduction:
             raise refuse(f"{reducer.name}: {len(self.inits)} start values for {len(sources)} values")
 
     def _alone(self, *_: Any) -> NoReturn:
-        raise refuse("a reduction stands alone in its te.compute: put what is done with its result into another one")
+        raise refuse("a reduction must be the whole value of its te.compute: use its result in another te.compute")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _alone
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __pow__ = __lt__ = __le__ = __gt__ = __ge__ = _alone
@@ -317,7 +315,7 @@ class Reduction:
 
 
 class Reducer:
-    """A way to combine values: what combines two, and the value that changes nothing."""
+    """A commutative reducer: a combiner of two values and its identity element."""
 
     def __init__(self, name: str, fcombine: Combine, fidentity: Callable[..., Any]):
         self.name = name
@@ -326,13 +324,10 @@ class Reducer:
         self._fidentity = fidentity
 
     def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None, *more: Any) -> Any:
-        """Over `axis` (one or several reduce axes) a Reduction; of plain values, those values combined.
+        """Reduce over `axis` (one or several reduce axes); without axes, combine the given values.
 
-        where: a condition, without which a point does not count. init: what the result starts from, in place of the
-        value that changes nothing.
+        where: a condition; points where it is false are skipped. init: the start value, default the identity.
         """
-        pass
-
         axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
         if all(isinstance(a, IterVar) for a in axes) and axes:
             return self._reduction(expr, axes, where, init)
@@ -344,7 +339,7 @@ class Reducer:
     def _reduction(self, expr: Any, axes: tuple[Any, ...], where: Any, init: Any) -> Reduction:
         for axis in axes:
             if not axis.is_reduce:
-                raise refuse(f"te.{self.name} goes over reduce axes; {axis.name} is an axis of the result")
+                raise refuse(f"te.{self.name} reduces over reduce axes; {axis.name} is a spatial axis")
         if len({a.key for a in axes}) != len(axes):
             raise refuse(f"te.{self.name} has an axis twice")
         if isinstance(expr, Reduction):
@@ -353,19 +348,19 @@ class Reducer:
         return Reduction(self, sources, axes, where, init)
 
     def combine(self, left: Sequence[Expr], right: Sequence[Expr]) -> list[Expr]:
-        """The two sides of a combination as expressions: one a value."""
+        """Apply the combiner: one expression per reduced value."""
         several = len(left) > 1
         made = self._fcombine(tuple(left), tuple(right)) if several else self._fcombine(left[0], right[0])
         return self._checked(made, len(left), "fcombine")
 
     def identity(self, types: Sequence[str]) -> list[Expr]:
-        """The value that changes nothing, of each type."""
+        """The identity element for each type."""
         return self._checked(self._fidentity(*types), len(types), "fidentity")
 
     def _checked(self, made: Any, count: int, what: str) -> list[Expr]:
         values = list(made) if isinstance(made, (tuple, list)) else [made]
         if len(values) != count:
-            raise refuse(f"{self.name}: {what} gives {len(values)} values where {count} are reduced")
+            raise refuse(f"{self.name}: {what} returns {len(values)} values where {count} are reduced")
         return [lift(v) for v in values]
 
     def __repr__(self) -> str:
@@ -373,7 +368,7 @@ class Reducer:
 
 
 def comm_reducer(fcombine: Combine, fidentity: Callable[..., Any], name: str = "reduce") -> Reducer:
-    """A reducer of one's own.
+    """Define a reducer.
 
         argmax = te.comm_reducer(
             lambda x, y: (te.Select(x[1] >= y[1], x[0], y[0]), te.Select(x[1] >= y[1], x[1], y[1])),
@@ -382,11 +377,11 @@ def comm_reducer(fcombine: Combine, fidentity: Callable[..., Any], name: str = "
     fcombine must be associative and commutative: the order of a reduction is free.
     """
     if not callable(fcombine) or not callable(fidentity):
-        raise refuse("te.comm_reducer takes two functions: what combines two values, and what makes the start value")
+        raise refuse("te.comm_reducer takes two functions: the combiner of two values and the identity element")
     return Reducer(name, fcombine, fidentity)
 
 
-sum = Reducer("sum", lambda x, y: x + y, lambda t: word(t, 0))
-prod = Reducer("prod", lambda x, y: x * y, lambda t: word(t, 1))
-max = Reducer("max", lambda x, y: word("max", x, y), lambda t: word("min_value", t))
-min = Reducer("min", lambda x, y: word("min", x, y), lambda t: word("max_value", t))
+sum = Reducer("sum", lambda x, y: x + y, lambda t: t_call(t, 0))
+prod = Reducer("prod", lambda x, y: x * y, lambda t: t_call(t, 1))
+max = Reducer("max", lambda x, y: t_call("max", x, y), lambda t: t_call("min_value", t))
+min = Reducer("min", lambda x, y: t_call("min", x, y), lambda t: t_call("max_value", t))

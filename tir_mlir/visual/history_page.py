@@ -13,7 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, entered, frozen, func_of, funcs, is_init, parents
-from tir_mlir.script.display import shortened
+from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.printer import script
 from tir_mlir.visual import counts, loop_nest, palette, sizes, tiles
 from tir_mlir.visual.diff_lines import HERE, SAME, diff_lines, line_html
@@ -81,7 +81,7 @@ def _marked(step: PageStep) -> list[tuple[str, str]]:
 def _program(module: ir.Module | None, mark: Mapping[int, str] | None = None) -> list[str]:
     """The lines of the functions of a program, without the class around them."""
     assert module is not None
-    lines = shortened(script(module, mark=mark)).splitlines()
+    lines = truncate_lines(script(module, mark=mark)).splitlines()
     first = next((n for n, line in enumerate(lines) if line.startswith("class ")), -1)
     return [line.removeprefix("    ") for line in lines[first + 1 :]]
 

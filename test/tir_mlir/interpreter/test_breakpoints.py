@@ -77,5 +77,5 @@ def test_conditions(monkeypatch):
 
 
 def test_it_stands_directly_in_a_block():
-    with pytest.raises(ScriptError, match=r"breakpoint\(\) belongs directly into a block"):
+    with pytest.raises(ScriptError, match=r"breakpoint\(\) must be directly in a block"):
         parse(TEXT.replace("    for i, j", "    breakpoint()\n    for i, j"))

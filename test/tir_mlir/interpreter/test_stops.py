@@ -206,7 +206,7 @@ def test_memory_that_was_given_back():
       memref.store %v, %B[%c] : memref<4xf32>
       return
     }"""
-    with pytest.raises(OutOfBoundsError, match="memory is used after it was given back"):
+    with pytest.raises(OutOfBoundsError, match="memory is used after memref.dealloc"):
         interpret(text, f32(4))
 
 

@@ -112,7 +112,7 @@ def test_read_only(packer):
 def test_alignment(packer):
     a, b, _ = arrays()
     c = np.zeros(4 * 64 + 1, "int8")[1:].view("float32").reshape(4, 16)
-    with pytest.raises(ArgumentError, match="C: .* which is no multiple of 4"):
+    with pytest.raises(ArgumentError, match="C: .* which is not a multiple of 4"):
         packer().pack([a, b, c])
 
 

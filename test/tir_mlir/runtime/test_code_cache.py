@@ -235,7 +235,7 @@ def test_turned_off(parse, folder, monkeypatch):
         assert doubled(lib) and not lib.timing.cached
     assert entries(folder) == []
     monkeypatch.setenv("TIR_CACHE_SIZE", "much")
-    with pytest.raises(BuildError, match="TIR_CACHE_SIZE=much: a number of MiB is needed; 0 turns the cache off"):
+    with pytest.raises(BuildError, match="TIR_CACHE_SIZE=much: expected a number of MiB; 0 turns the cache off"):
         build(parse(TEXT))
 
 
@@ -323,7 +323,7 @@ def test_without_llvms_c_interface(parse, folder, monkeypatch):
 
 def test_timing_prints_as_a_table(parse):
     first = repr(build(parse(TEXT)).timing)
-    assert re.match(r"build: \d+\.\d\d ms, compiled\n  key +\d+\.\d\d ms  the program's text", first)
+    assert re.match(r"build: \d+\.\d\d ms, compiled\n  key +\d+\.\d\d ms  the cache key of the program", first)
     assert [line.split()[0] for line in first.splitlines()[1:8]] == [
         "key",
         "link",

@@ -32,7 +32,7 @@ def test_a_variable_comes_before_the_wheel(tmp_path, monkeypatch):
 
 def test_a_variable_that_leads_nowhere(monkeypatch):
     monkeypatch.setenv("TIR_LLC", "/nowhere/llc")
-    with pytest.raises(ToolError, match="TIR_LLC=/nowhere/llc: no program there"):
+    with pytest.raises(ToolError, match="TIR_LLC=/nowhere/llc: not a program"):
         toolchain.find("llc")
 
 

@@ -199,7 +199,7 @@ def test_groups():
 
 
 def test_no_convolution():
-    with pytest.raises(ScheduleError, match='block "C" is no convolution: one result, two operands and a sum'):
+    with pytest.raises(ScheduleError, match='block "C" is not a convolution: one result, two operands and a sum'):
         schedules.conv2d(Schedule(row_sums(8, 8)), "C")
 
 

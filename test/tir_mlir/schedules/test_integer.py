@@ -128,7 +128,7 @@ def test_each_cpu_has_its_instruction():
 def test_code_for_another_cpu_is_refused():
     sch = Schedule(widened(16, 16, 16))
     schedules.gemm(sch, "C", target=NEON_DOTPROD, threads=1)
-    with pytest.raises(BuildError, match="is made of dotprod, which the CPU that it is built for has not"):
+    with pytest.raises(BuildError, match="uses dotprod, which the target CPU lacks"):
         build(sch)
 
 

@@ -106,7 +106,7 @@ def test_refusals():
         schedules.softmax(Schedule(chain((4, 4), (4,))), "out")
     sch = Schedule(softmax((4, 40)))
     sch.split(sch.get_loops("top")[1], [None, 8])
-    with pytest.raises(ScheduleError, match='block "top" has 2 iters and stands in 3 loops; give the program as'):
+    with pytest.raises(ScheduleError, match='block "top" has 2 iters but 3 loops; schedule it before'):
         schedules.softmax(sch, "out")
 
 

@@ -31,5 +31,5 @@ def test_a_terminal_gets_colour():
 
 
 def test_very_long_lines_are_cut():
-    assert display.shortened("x" * 2500).endswith("...  # 500 characters more")
-    assert display.shortened(TEXT) == TEXT
+    assert display.truncate_lines("x" * 2500).endswith("...  # 500 characters more")
+    assert display.truncate_lines(TEXT) == TEXT

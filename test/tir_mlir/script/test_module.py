@@ -20,11 +20,11 @@ def main(A: T.Buffer((4,), "float32")):
 """)
 WRONG = {
     "module": (lambda: IRModule([1]), "takes an MLIR module or functions by name, not list"),
-    "function": (lambda: IRModule({"f": 3}), "a PrimFunc under its name, not int"),
+    "function": (lambda: IRModule({"f": 3}), "IRModule maps names to PrimFuncs; got int"),
     "expression": (lambda: IRModule.from_expr(None), "from_expr takes a PrimFunc, not NoneType"),
-    "text": (lambda: IRModule.from_mlir(b"x"), "MLIR text or the path of a file is needed, not bytes"),
-    "attribute": (lambda: MODULE["main"].with_attr([1]), "an attribute has a name"),
-    "attributes": (lambda: MODULE["main"].with_attrs(3), "attributes are a dictionary, not int"),
+    "text": (lambda: IRModule.from_mlir(b"x"), "expected MLIR text or the path of a .mlir file, not bytes"),
+    "attribute": (lambda: MODULE["main"].with_attr([1]), "with_attr takes a name or a dictionary"),
+    "attributes": (lambda: MODULE["main"].with_attrs(3), "with_attrs takes a dictionary, not int"),
     "target": (lambda: build(MODULE, [1]), "unknown target"),
     "cache": (lambda: build(MODULE, cache=np.zeros(0)), "cache is True or False, not array"),
     "libraries": (lambda: build(MODULE, libs=3), "libs is a list of paths"),

@@ -1,1 +1,1 @@
-"""How each kind of operation is written as checked Python."""
+"""Handlers that translate ops to checked Python, and the functions that the text calls at run time."""

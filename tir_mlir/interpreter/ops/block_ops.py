@@ -1,4 +1,4 @@
-"""Blocks: their iters, held to their domains, and where the program stops for its user."""
+"""Blocks: iters with domain checks, and breakpoints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tir_mlir.interpreter.codegen import Writer, writes
 from tir_mlir.interpreter.counters import RUNS
 
 BREAKPOINT = "breakpoint"
-"""The annotation of a block (or function) before whose body the program stops."""
+"""The annotation of a block or function with a breakpoint before its body."""
 
 
 def realize(w: Writer, block: Block) -> None:

@@ -1,4 +1,4 @@
-"""Calls: of functions of the module, and of kernels by what their intrinsic describes or by Python functions."""
+"""Calls: functions of the module, and kernels through intrinsic descriptions or Python functions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Fit:
 
 
 class Described:
-    """A kernel as what the intrinsics that call it describe. Errors: NotInterpreted where there is none."""
+    """A kernel, executed as the description of its intrinsics. Raises NotInterpreted if there is none."""
 
     def __init__(self, shared: Shared, callee: str, given: Sequence[str | None]):
         self.callee = callee

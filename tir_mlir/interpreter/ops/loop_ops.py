@@ -1,4 +1,4 @@
-"""Loops: serial ones, those that carry values, those whose iterations run at the same time."""
+"""Loops: serial, with carried values, and concurrent."""
 
 from __future__ import annotations
 

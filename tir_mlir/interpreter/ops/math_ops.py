@@ -103,7 +103,7 @@ def _exactly(value: Any) -> Any:
 
 
 def expression(op: ir.Operation, word: str, args: Sequence[str], keep: Keep, exact: bool) -> str | None:
-    """The text of the value of an op of math; None where there is no meaning."""
+    """The Python expression of an op of the math dialect; None if unsupported."""
     kind = kind_of(op.operands[0].type)
     given = ", ".join(args)
     if not is_float(kind):

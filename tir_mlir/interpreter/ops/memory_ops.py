@@ -44,7 +44,7 @@ def free(w: Writer, op: ir.Operation) -> None:
 
 
 def release(view: View) -> None:
-    """Memory that is given back holds nothing."""
+    """memref.dealloc: mark the memory as freed."""
     if view.memory.freed:
         raise OutOfBoundsError(f"{view.name} is given back twice", view.name)
     view.memory.freed = True
@@ -85,7 +85,7 @@ def part(
     strides: tuple[int, ...],
     kept: tuple[int, ...],
 ) -> View:
-    """A view of a region. Errors: OutOfBoundsError, for a region that is not all inside."""
+    """A view of a region. Raises OutOfBoundsError if the region is not inside."""
     for offset, count, step, extent in zip(offsets, sizes, strides, view.shape, strict=True):
         if count and not (0 <= offset and offset + (count - 1) * step < extent):
             outside(view, offsets, f" with the {sizes} elements from there")
@@ -134,7 +134,7 @@ def reshape(w: Writer, op: ir.Operation) -> None:
 
 
 def collapsed(view: View, groups: list[list[int]]) -> View:
-    """Dimensions put together, which lie behind one another."""
+    """memref.collapse_shape of contiguous dimensions."""
     shape, strides = [], []
     for group in groups:
         size = 1

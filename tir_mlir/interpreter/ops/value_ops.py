@@ -1,4 +1,4 @@
-"""Ops on values: constants, arithmetic of numbers and of the lanes of vectors."""
+"""Scalar and elementwise vector ops: constants and arithmetic."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def assume(w: Writer, op: ir.Operation) -> None:
 
 
 def wrong() -> None:
-    """Errors: AssumptionError, always."""
+    """Raise AssumptionError."""
     raise AssumptionError("what the program assumes is wrong")
 
 

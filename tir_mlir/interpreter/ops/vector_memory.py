@@ -1,4 +1,4 @@
-"""Vectors in memory, at run time: a vector is the list of its lanes, row by row."""
+"""Loads and stores of vectors at run time; a vector is the row-major list of its lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops of the vector dialect: a vector is the list of its lanes."""
+"""Ops of the vector dialect; a vector is the row-major list of its lanes."""
 
 from __future__ import annotations
 

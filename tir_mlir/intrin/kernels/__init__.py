@@ -1,4 +1,4 @@
-"""Kernels by symbol name: what a call to an external function runs when the program brings no code of its own."""
+"""The kernel registry and the built-in kernels: code for external functions that a program does not bring itself."""
 
 from tir_mlir.intrin.kernels import dot_products as _dots  # noqa: F401 - these register themselves
 from tir_mlir.intrin.kernels import outer_product as _tmm16  # noqa: F401

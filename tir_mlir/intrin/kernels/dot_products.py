@@ -1,4 +1,4 @@
-"""Kernels of dot products of a few neighbouring integers, as the CPUs have them, and in plain code where one has none.
+"""Kernels of dot products of adjacent integers: CPU instructions, with a generic fallback.
 
 C[j] += A[0] * B[j, 0] + ... + A[group - 1] * B[j, group - 1]      for the lanes j of a register
 """
@@ -80,9 +80,9 @@ INSTRUCTIONS = (
     Dot("llvm.x86.sse2.pmadd.wd", 4, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("sse2",)),
     Dot("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 4, "int8", _ACCUMULATE, needs=("dotprod",)),
 )
-"""Of each kind of CPU, the best first."""
+"""Per architecture, the best first."""
 PLAIN = {lanes: Dot("", lanes, 1, "int16", _PLAIN, spare=1) for lanes in (1, 2, 4, 8, 16, 32, 64)}
-"""By lanes: what every CPU computes."""
+"""The generic fallbacks, by lanes."""
 BY_NAME = {dot.name: dot for dot in (*INSTRUCTIONS, *PLAIN.values())}
 
 

@@ -1,4 +1,4 @@
-"""Kernels by symbol name."""
+"""The registry of kernels by symbol name."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _needs: dict[str, tuple[str, ...]] = {}
 
 
 def register_kernel(symbol: str, builder: Builder, override: bool = False, needs: Sequence[str] = ()) -> None:
-    """Make `builder` the kernel of `symbol`: called with nothing, it emits one `llvm.func @symbol` (and what that
-    needs) at the insertion point. `needs`: the instruction sets that its code is made of, by LLVM's names; where one is
-    not there, `build` says so. ValueError when the symbol is taken and `override` is not set."""
+    """Register `builder` as the kernel of `symbol`: called without arguments, it emits `llvm.func @symbol` (and what
+    that needs) at the insertion point. needs: the CPU features of its code, by LLVM's names; `build` raises BuildError
+    if the target lacks one. Raises ValueError if the symbol is registered and `override` is not set."""
     if symbol in _kernels and not override:
         raise ValueError(f"register_kernel: {symbol!r} is registered already; pass override=True to replace it")
     _kernels[symbol] = builder
@@ -26,7 +26,7 @@ def register_kernel(symbol: str, builder: Builder, override: bool = False, needs
 
 
 def needed_by(symbol: str) -> tuple[str, ...]:
-    """The instruction sets that the kernel of `symbol` is made of."""
+    """The CPU features that the kernel of `symbol` needs."""
     return _needs.get(symbol, ())
 
 
@@ -41,7 +41,7 @@ def known_kernels() -> list[str]:
 
 
 def emit(text: str) -> None:
-    """Put the operations of a module's text at the insertion point."""
+    """Parse a module and clone its ops at the insertion point."""
     point = ir.InsertionPoint.current
     module = ir.Module.parse(text)
     for op in list(module.body.operations):

@@ -1,1 +1,1 @@
-"""Compiled code kept between runs, and the fingerprint of what made it."""
+"""The on-disk cache of compiled code: storage, the fingerprint of the installation, crash records."""

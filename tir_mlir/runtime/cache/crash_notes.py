@@ -1,7 +1,7 @@
-"""Programs in whose build MLIR or LLVM ended the process: the next build knows, and does not walk into it again.
+"""Records of builds during which MLIR or LLVM aborted the process, so that the next build can avoid the crash.
 
-While a program is built, a file in the cache's folder holds its text; a build that ends in any way takes it away. One
-that a dead process left tells at which stage (`lower`: MLIR's passes, `compile`: LLVM) that process died.
+During a build the cache folder holds a file with the program's text, removed when the build ends. A file left by a
+dead process names the stage that crashed (`lower`: MLIR passes, `compile`: LLVM).
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _KIND = "mishaps"
 
 
 @dataclass(frozen=True)
-class Mishap:
-    """What a process that died left: the program's text as a file, and the stage."""
+class CrashRecord:
+    """The record of a crashed build: the file with the program's text, the stage, the process id."""
 
     path: Path
     stage: str
     process: int
 
 
-def before(name: str) -> Mishap | None:
-    """The mishap in an earlier build of the program of this name."""
+def earlier_crash(name: str) -> CrashRecord | None:
+    """The record of an earlier crash while building this program, or None."""
     with contextlib.suppress(OSError, ToolError):
         for path in sorted((cache_folder() / _KIND).glob(f"{name}.*")):
             _, process, stage = path.name.split(".")
             if not _alive(int(process)):
-                return Mishap(path, stage, int(process))
+                return CrashRecord(path, stage, int(process))
     return None
 
 
 @contextlib.contextmanager
-def noted(name: str, text: str) -> Iterator[Callable[[str], None]]:
-    """Keep a program's text while it is built; gives what tells the stage. A folder that cannot be written is none."""
+def record_build(name: str, text: str) -> Iterator[Callable[[str], None]]:
+    """Record a build while it runs. Yields a function to call at each stage. No-op if the folder is not writable."""
     path: Path | None = None
 
     def reached(stage: str) -> None:

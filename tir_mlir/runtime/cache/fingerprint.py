@@ -1,4 +1,4 @@
-"""What the installed package and its libraries are, for the keys of cached code."""
+"""Fingerprint of the installed package, Python and LLVM, for the keys of cached code."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tir_mlir.runtime.llvm import llvm_c
 FORMAT = "1"
 
 
-# what takes part between a program and its code, relative to the package
+# sources that affect generated code, relative to the package
 SOURCES = ("build.py", "dialect", "intrin", "moved.py", "passes/lower", "runtime", "target")
 
 
 def sources_changed() -> bool:
-    """Whether somebody edited this package since this process took it in: what it makes now is of neither state."""
+    """Whether the package was edited since it was imported; code generated now must not be cached."""
     return _sources() != _AT_START
 
 
 @functools.cache
 def installation() -> str:
-    """This package, LLVM and what else lowering asks, as they are installed here."""
+    """The fingerprint of this package, Python, LLVM and islpy."""
     found = [sys.version, sys.prefix, sys.base_prefix, llvm_c.identity(), _AT_START]
     spec = importlib.util.find_spec("islpy")
     if spec is not None and spec.origin:
@@ -38,7 +38,7 @@ def _sources() -> str:
 
 
 def _stamps(path: str) -> Iterator[str]:
-    """Path, size and time of all source files under a path: cheaper than their content, and changes with it."""
+    """Path, size and mtime of all source files under a path; cheaper than hashing their content."""
     if not os.path.isdir(path):
         yield path + stamp(path)
         return
@@ -56,7 +56,7 @@ def stamp(path: str) -> str:
     try:
         stat = os.stat(path)
     except OSError:
-        return ""  # a library that the loader looks for itself
+        return ""  # a library name that the loader resolves
     return f"{stat.st_size} {stat.st_mtime_ns}"
 
 

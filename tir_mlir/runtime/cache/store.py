@@ -1,7 +1,7 @@
-"""What was made at some cost, kept between runs in files named by what it was made from.
+"""A content-addressed file store for compiled code and kernels.
 
-Safe under concurrent processes: an entry appears whole or not at all. One that is damaged, or somebody else's, is not
-used and made again. Together the entries stay below TIR_CACHE_SIZE; those not used for the longest time go.
+Safe for concurrent processes: entries are written atomically. A damaged entry, or one of another user, is ignored.
+The total size is limited by TIR_CACHE_SIZE (MiB) with least-recently-used eviction.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ KINDS = ("c", "ll", "code", "entry")  # folders: C as LLVM IR, LLVM IR as MLIR, 
 _SIZE = "TIR_CACHE_SIZE"
 _DEFAULT = 512
 _MARK = b"tir_mlir "
-_STALE = 3600  # seconds after which a file that was never finished is removed
+_STALE = 3600  # seconds after which an unfinished temporary file is removed
 
 
 def digest(*parts: str | bytes) -> str:
-    """A name for what these parts determine."""
+    """A hash of the parts, as an entry name."""
     found = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -35,16 +35,16 @@ def digest(*parts: str | bytes) -> str:
 
 
 def limit() -> int:
-    """Bytes that the entries may take; 0 when nothing is to be kept."""
+    """The size limit in bytes; 0 if the cache is off."""
     given = os.environ.get(_SIZE, "")
     try:
         return int(float(given or _DEFAULT) * 2**20)
     except (ValueError, OverflowError):
-        raise BuildError(f"{_SIZE}={given}: a number of MiB is needed; 0 turns the cache off") from None
+        raise BuildError(f"{_SIZE}={given}: expected a number of MiB; 0 turns the cache off") from None
 
 
 def load(kind: str, name: str) -> bytes | None:
-    """The content of an entry, None when there is none that is whole and ours."""
+    """The content of an entry; None if it is missing, damaged, or of another user."""
     if not limit():
         return None
     try:
@@ -55,14 +55,14 @@ def load(kind: str, name: str) -> bytes | None:
             head, _, data = file.read().partition(b"\n")
         if head != _MARK + _sum(kind, name, data):
             return None
-        os.utime(path)  # used now: others go before it
+        os.utime(path)  # mark as recently used
     except (OSError, ToolError):
         return None
     return data
 
 
 def save(kind: str, name: str, data: bytes) -> None:
-    """Keep an entry. A cache that cannot be written is no reason to fail."""
+    """Store an entry and evict old ones. Errors of the file system are ignored."""
     bound = limit()
     if not bound:
         return
@@ -83,7 +83,7 @@ def save(kind: str, name: str, data: bytes) -> None:
 
 
 def cached(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:
-    """The text `make()` gives for `key`, from the user's cache when it is there and whole."""
+    """The cached text for `key`, or the result of `make()`, which is then stored."""
     name = digest(kind, *key)
     data = load(kind, name)
     if data is not None:
@@ -95,7 +95,7 @@ def cached(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:
 
 
 def _trim(bound: int) -> None:
-    """Remove what was used longest ago until the rest is clearly below the bound; also what was left unfinished."""
+    """Evict least recently used entries to 80 % of the bound, and remove stale temporary files."""
     entries: list[tuple[float, int, str]] = []
     for kind in KINDS:
         with contextlib.suppress(OSError), os.scandir(Path(cache_folder(), kind)) as found:
@@ -114,5 +114,5 @@ def _trim(bound: int) -> None:
 
 
 def _sum(kind: str, name: str, data: bytes) -> bytes:
-    """The name counts: an entry that was moved to where another one belongs is none."""
+    """The checksum of an entry; it covers the name, so a renamed file is not accepted."""
     return hashlib.sha256(f"{kind}/{name}\n".encode() + data).hexdigest().encode()

@@ -1,1 +1,1 @@
-"""Calling compiled code with arrays: signatures, checks, the fast entry."""
+"""Calling compiled functions: signatures, argument checks and packing, the C entry point."""

@@ -1,7 +1,7 @@
-"""From the caller's arrays to memref descriptors: every check of an argument, and the packing.
+"""Argument checks, and packing of arrays into memref descriptors.
 
-Checks that depend on shapes, strides and types are done once for each combination of them (a `_Plan`); each call then
-looks at addresses, writability and overlap only. A call makes its own descriptors, so calls may run in several threads.
+Checks of shapes, strides and dtypes run once per combination of them (a plan); each call then checks alignment,
+writability and overlap only. Each call builds its own descriptors, so calls are thread-safe.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.runtime.call.signature import BufferParam, Dim, ScalarParam, Signature
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, Dim, ScalarParam
 
 _SCALARS: dict[str, Any] = {
     "int64": ctypes.c_int64, "int32": ctypes.c_int32, "int16": ctypes.c_int16, "int8": ctypes.c_int8,
@@ -37,8 +37,8 @@ class _Slot:
 
 
 class Packed(NamedTuple):
-    """Arguments that passed: the values to call with, the arrays that must live as long as the call, and what the next
-    call may have in common with this one."""
+    """Checked arguments: the values to call with, the arrays to keep alive during the call, and the key and plan of
+    their combination of shapes."""
 
     values: list[Any]
     arrays: list[np.ndarray]
@@ -49,7 +49,7 @@ class Packed(NamedTuple):
 class Packer:
     """Checks and packs the arguments of one function."""
 
-    def __init__(self, signature: Signature):
+    def __init__(self, signature: CallSignature):
         self.signature = signature
         self._buffers = [(i, p) for i, p in enumerate(signature.params) if isinstance(p, BufferParam)]
         self._scalars = [(i, p) for i, p in enumerate(signature.params) if isinstance(p, ScalarParam)]
@@ -62,7 +62,7 @@ class Packer:
         return [ctypes.c_void_p if isinstance(p, BufferParam) else _SCALARS[p.dtype] for p in self.signature.params]
 
     def pack(self, args: Sequence[Any]) -> Packed:
-        """What to call with. Raises ArgumentError."""
+        """Check and pack the arguments of a call. Raises ArgumentError."""
         if len(args) != len(self.signature.params):
             needed = len(self.signature.params)
             raise ArgumentError(
@@ -79,7 +79,7 @@ class Packer:
         plan = self._plans.get(key)
         if plan is None:
             plan = self._plan(arrays, values)
-            if len(self._plans) > 256:  # many different shapes: do not grow for ever
+            if len(self._plans) > 256:  # bound the memory used for plans
                 self._plans.clear()
             self._plans[key] = plan
         starts = []
@@ -95,7 +95,7 @@ class Packer:
             self._check_overlap(plan, starts, arrays)
         return Packed(values, arrays, key, plan)
 
-    # -- once a combination of shapes ------------------------------------------------------------------------------
+    # -- once per combination of shapes -----------------------------------------------------------------------------
 
     def _plan(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> list[_Slot]:
         for (_, param), array in zip(self._buffers, arrays, strict=True):
@@ -120,7 +120,7 @@ class Packer:
             )
 
     def _check_shapes(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> None:
-        """Bind the shape variables, from arguments of that name and from the arrays; then compare every extent."""
+        """Bind the shape variables from scalar arguments and arrays, then compare every extent."""
         known: dict[str, tuple[int, str]] = {
             p.name: (values[i], f"argument {p.name!r}") for i, p in self._scalars if p.is_index
         }
@@ -139,7 +139,7 @@ class Packer:
                     known[free[0]] = (value, f"dimension {axis} of {param.name!r}")
         for param, axis, dim, size in extents:
             if dim.text == "?":
-                continue  # any extent will do
+                continue  # unconstrained
             if unknown := [s for s in dim.symbols if s not in known]:
                 needed = f"{dim.text} is needed, for some {unknown[0]} >= 0"
                 self._fail(param, f"has extent {size} in dimension {axis}", needed)
@@ -151,7 +151,7 @@ class Packer:
         self._check_promises(known)
 
     def _check_promises(self, known: dict[str, tuple[int, str]]) -> None:
-        """The sizes keep what the function assumes of them."""
+        """Check the function's `T.assume` conditions on the shape variables."""
         values = {s: v for s, (v, _) in known.items()}
         for promise in self.signature.promises:
             if not promise.holds(values):
@@ -167,7 +167,7 @@ class Packer:
                 param, f"has strides {array.strides} in bytes", f"multiples of {itemsize} are needed; copy the array"
             )
         given = [s // itemsize for s in array.strides]
-        # the stride of a dimension of extent 0 or 1 is never used: take what fits
+        # the stride of a dimension of extent 0 or 1 is never used
         loose = [size <= 1 or array.size == 0 for size in array.shape]
         wanted = row_major if param.strides is None else param.strides
         strides = []
@@ -213,7 +213,7 @@ class Packer:
         return value
 
     def _array(self, param: BufferParam, value: Any) -> np.ndarray:
-        """NumPy's view of an argument, without a copy."""
+        """A NumPy view of an argument, without a copy."""
         try:
             if isinstance(value, np.ndarray):
                 return value.view(np.ndarray)
@@ -253,7 +253,7 @@ class Packer:
     def _fail_alignment(self, slot: _Slot, start: int) -> NoReturn:
         self._fail(
             self.signature.params[slot.index],
-            f"lies at address {start:#x}, which is no multiple of {slot.itemsize}",
+            f"lies at address {start:#x}, which is not a multiple of {slot.itemsize}",
             "element-aligned memory is needed; pass a copy",
         )
 
@@ -267,7 +267,7 @@ class Packer:
         written = a if first.written else b
         raise ArgumentError(
             f"{self.signature.name}: arguments {first.index}, {a}, and {second.index}, {b}, overlap in memory; "
-            f"{written.name!r} is written and the program promises tir.noalias; pass a copy of one"
+            f"{written.name!r} is written and the program declares tir.noalias; pass a copy of one"
         )
 
 
@@ -280,7 +280,7 @@ def _row_major(shape: Sequence[int]) -> list[int]:
 
 
 def _shares(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays with overlapping address ranges have an element in common; too hard to tell counts as yes."""
+    """Whether two arrays with overlapping address ranges share memory; undecided counts as yes."""
     try:
         return np.shares_memory(a, b, max_work=10_000)  # pyright: ignore[reportArgumentType]
     except np.exceptions.TooHardError:

@@ -1,8 +1,8 @@
-"""The entry that Python calls compiled functions by: `entry.c`, its type, and the plans that it goes by.
+"""The fast call path: a C type (`entry.c`) whose instances call compiled functions without a Python frame.
 
-`callable_for(function)` is an object that calls like `function`, for a fraction of what a Python frame and ctypes cost:
-a call that is like an earlier one in types, shapes and strides never comes to Python. Where the interpreter or NumPy is
-laid out in another way than `entry.c` says, there is none, and the Python object serves.
+`callable_for(function)` returns an object that behaves like `function`; a call whose arguments match an earlier one in
+dtypes, shapes and strides does not enter Python. If the object layout of the interpreter or of NumPy differs from what
+`entry.c` expects, the Python object is used instead.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.call.arrays import Packed
-from tir_mlir.runtime.call.signature import BufferParam, ScalarParam, Signature
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.llvm import llvm_c, loader, object_code
 
-_API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are seen by everybody
-PLANS = 32  # a function remembers so many combinations of shapes; the oldest makes room
+_API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are global
+PLANS = 32  # combinations of shapes remembered per function, in a ring
 _MAX_ARGS, _MAX_WORDS = 64, 768  # as in entry.c
 _KINDS = {"float32": (3, 32), "float64": (4, 64), "bool": (5, 1)}
 _HEAD, _COUNT, _LAST, _PLAN_HEAD = 9, 5, 6, 3  # words of struct function, of struct plan
@@ -38,7 +38,7 @@ _TYPE, _DATA, _RANK, _SHAPE, _STRIDES, _DESCR, _WRITEABLE = 8, 16, 24, 32, 40, 5
 
 @dataclass(frozen=True)
 class Entry:
-    """The machine code of entry.c, where its function for calls lies, the type that calls by it, its struct python."""
+    """The loaded code of entry.c: its vectorcall function, the Python type built on it, its struct python."""
 
     code: loader.Code
     call: int
@@ -47,11 +47,11 @@ class Entry:
 
 
 _lock = threading.Lock()
-_made: list[Entry | None] = []  # one, once it is known
+_made: list[Entry | None] = []  # the entry, once created
 
 
 def _unlock() -> None:
-    """A forked process does not have the thread that may hold the lock."""
+    """Replace the lock in a forked child, where the thread that holds it does not exist."""
     global _lock
     _lock = threading.Lock()
 
@@ -60,18 +60,18 @@ os.register_at_fork(after_in_child=_unlock)
 
 
 def prepare() -> None:
-    """Begin to make the entry beside what the caller does now: where it is not in the cache, LLVM compiles it."""
+    """Start creating the entry in a thread: if it is not cached, LLVM has to compile it."""
     if not _made:
         threading.Thread(target=entry, name="tir_mlir entry").start()
 
 
 def entry() -> Entry | None:
-    """The entry, made once a process; None where calls cannot go by it."""
+    """The entry, created once per process; None if it cannot be used here."""
     with _lock:
         if not _made:
             try:
                 _made.append(_make() if _as_expected() and llvm_c.llvm() is not None else None)
-            except (BuildError, AttributeError):  # AttributeError: this Python has not all that entry.c calls
+            except (BuildError, AttributeError):  # AttributeError: this Python lacks a function that entry.c calls
                 _made.append(None)
     return _made[0]
 
@@ -82,12 +82,12 @@ def _make() -> Entry:
     if data is None:
         data = object_code.compile_text(Path(__file__).with_name("entry.ll").read_text())
         store.save("entry", name, data)
-    code = loader.Code(data).keep()  # objects of the type may be the last to go
+    code = loader.Code(data).keep()  # instances of the type may outlive everything else
     return Entry(code, code.address("tir_vectorcall"), _type(code), _python())
 
 
 def _as_expected() -> bool:
-    """Whether objects and arrays have their fields where entry.c looks for them."""
+    """Whether objects and arrays have the layout that entry.c expects."""
     free_threaded = "t" in getattr(sys, "abiflags", "")
     if sys.implementation.name != "cpython" or free_threaded or hasattr(sys, "gettotalrefcount"):
         return False
@@ -117,7 +117,7 @@ def _laid_out(array: np.ndarray) -> bool:
 
 
 def _is_immortal() -> bool:
-    """Whether None is not counted (Python 3.12)."""
+    """Whether None is immortal (Python 3.12)."""
     return sys.version_info >= (3, 12)
 
 
@@ -151,7 +151,7 @@ class _Spec(ctypes.Structure):
 _VECTORCALL, _FUNCTION, _SLOW, _SIZE = 16, 24, 32, 40  # struct callable of entry.c
 _T_SSIZE, _T_OBJECT, _READONLY = 19, 16, 1
 _TP_CALL, _TP_DEALLOC, _TP_MEMBERS = 50, 52, 72
-_FLAGS = 1 << 18 | 1 << 11 | 1 << 7  # version tag, vectorcall, made by nobody else
+_FLAGS = 1 << 18 | 1 << 11 | 1 << 7  # version tag, vectorcall, not instantiable
 _members = (_Member * 3)(
     _Member(b"__vectorcalloffset__", _T_SSIZE, _VECTORCALL, _READONLY, None),
     _Member(b"_slow", _T_OBJECT, _SLOW, _READONLY, None),
@@ -159,7 +159,7 @@ _members = (_Member * 3)(
 
 
 def _type(code: loader.Code) -> Any:
-    """The type of what `callable_for` gives: all but the call it leaves to its Python function."""
+    """The type of `callable_for`'s result; everything but the call is delegated to the Python function."""
     slots = (_Slot * 4)(
         _Slot(_TP_CALL, _address(_API.PyVectorcall_Call)),
         _Slot(_TP_DEALLOC, code.address("tir_dealloc")),
@@ -178,14 +178,13 @@ def _type(code: loader.Code) -> Any:
     return made
 
 
-_kept: list[Any] = [_members]  # Python keeps pointers into these
+_kept: list[Any] = [_members]  # referenced by Python
 
 
-def callable_for(function: Any, signature: Signature, run: int, always_release: bool) -> Any:
-    """What to call in place of `function`; itself where there is no entry. `function._plans` is set.
+def callable_for(function: Any, signature: CallSignature, run: int, always_release: bool) -> Any:
+    """A fast callable for `function`, or `function` itself if there is no entry. Sets `function._plans`.
 
-    `run` is the address of code that takes the arguments as 64-bit words. `always_release`: other Python threads run
-    during every call, however short.
+    run: address of code that takes the arguments as 64-bit words. always_release: release the GIL in every call.
     """
     by = entry() if run and Plans.takes(signature) else None
     if by is None:
@@ -202,12 +201,12 @@ def callable_for(function: Any, signature: Signature, run: int, always_release: 
 
 
 class Plans:
-    """The memory of one function that entry.c reads: struct function, and a ring of plans.
+    """The data of one function read by entry.c: struct function, and a ring of plans.
 
-    Written and read under the interpreter's lock; a plan is put in place by one copy.
+    Accessed under the GIL only; a plan is installed by one copy.
     """
 
-    def __init__(self, signature: Signature, run: int, always_release: bool, by: Entry):
+    def __init__(self, signature: CallSignature, run: int, always_release: bool, by: Entry):
         self._words = _PLAN_HEAD + sum(_plan_words(p) for p in signature.params)
         self._ring = bytearray(8 * PLANS * self._words)
         self._known: dict[Any, tuple[int, list[np.dtype]]] = {}
@@ -220,13 +219,13 @@ class Plans:
         self.address = ctypes.addressof(self._function)
 
     @staticmethod
-    def takes(signature: Signature) -> bool:
-        """Whether the arguments have room in entry.c."""
+    def takes(signature: CallSignature) -> bool:
+        """Whether the arguments fit the limits of entry.c."""
         words = sum(3 + 2 * len(p.dims) for p in signature.params if isinstance(p, BufferParam))
         return len(signature.params) <= _MAX_ARGS and words <= _MAX_WORDS
 
     def learn(self, packed: Packed) -> None:
-        """Remember what the arguments of a call were like, unless that is known."""
+        """Add a plan for the arguments of a call, unless there is one."""
         program_key = (packed.key, *[id(a.dtype) for a in packed.arrays])
         if program_key in self._known:
             return
@@ -236,7 +235,7 @@ class Plans:
             del self._known[old]
         start = 8 * place * self._words
         memoryview(self._ring)[start : start + 8 * self._words] = memoryview(data).cast("B")
-        self._known[program_key] = (place, [a.dtype for a in packed.arrays])  # the plan has the addresses of the types
+        self._known[program_key] = (place, [a.dtype for a in packed.arrays])  # keeps the dtypes alive
         self._function[_COUNT] = len(self._known)
         self._function[_LAST] = place
 
@@ -278,7 +277,7 @@ def _python() -> Any:
 
 
 def _calls() -> tuple[Any, Any]:
-    """Python's own vectorcall, and what makes its names a dictionary where it wants one: 3.10 has the other inline."""
+    """CPython's vectorcall and the fallback for keyword names, which Python 3.10 inlines."""
     if sys.version_info >= (3, 11):
         return _API.PyObject_Vectorcall, None
     return _API.PyObject_VectorcallDict, _API._PyStack_AsDict
@@ -289,6 +288,6 @@ def _address(function: Any) -> int:
 
 
 def entry_key() -> str:
-    """The name for the machine code of entry.ll."""
+    """The cache key of the code of entry.ll."""
     host = object_code.target()
     return store.digest(FORMAT, installation(), host.triple, host.cpu, host.features)

@@ -1,4 +1,4 @@
-"""Calling a compiled function: its C-interface address, its signature, the arguments packed."""
+"""Compiled functions as Python callables, and their entry points in LLVM IR."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from mlir import ir
 
 from tir_mlir.runtime.call import fast_entry, no_pickle
 from tir_mlir.runtime.call.arrays import Packer
-from tir_mlir.runtime.call.signature import Signature
+from tir_mlir.runtime.call.signature import CallSignature
 
-PREFIX = "_mlir_ciface_"  # how the emit_c_interface lowering names the function that takes pointers to descriptors
+PREFIX = "_mlir_ciface_"  # of functions lowered with llvm.emit_c_interface
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Where a function is: its C interface, and the one that takes its arguments as words (0: there is none)."""
+    """The addresses of a function: its C interface, and its entry that takes 64-bit words (0: none)."""
 
     direct: int
     words: int = 0
 
 
 class Function:
-    """A compiled function. Call it with one array (or number) a parameter; results are written into the arrays."""
+    """A compiled function. Takes one array or number per parameter; results are written into the arrays."""
 
-    def __init__(self, signature: Signature, entries: Entries, owner: object):
+    def __init__(self, signature: CallSignature, entries: Entries, owner: object):
         self.signature = signature
         self.name = signature.name
-        self._owner = owner  # the engine or library whose code this is
+        self._owner = owner  # keeps the code alive
         self._packer = Packer(signature)
         self._call = ctypes.CFUNCTYPE(None, *self._packer.argtypes)(entries.direct)
         self._plans: fast_entry.Plans | None = None
@@ -49,10 +49,11 @@ class Function:
 
 
 def functions(
-    signatures: Sequence[Signature], entries: dict[str, Entries], owner: object, always_release: bool
+    signatures: Sequence[CallSignature], entries: dict[str, Entries], owner: object, always_release: bool
 ) -> dict[str, Any]:
-    """A callable for each signature: an object that is like its Function, but called without Python, where there can be
-    such. `always_release`: other Python threads run during every call, however short."""
+    """A callable for each signature, through the fast entry where possible.
+
+    always_release: release the GIL in every call, however short."""
     found = {}
     for s in signatures:
         function = Function(s, entries[s.name], owner)
@@ -64,7 +65,7 @@ NAME = "__tir_call_"
 
 
 def c_types(lowered: ir.Module, names: Sequence[str]) -> dict[str, list[str]]:
-    """The parameter types of the C-interface functions of these names, as LLVM writes them."""
+    """The LLVM parameter types of the C-interface functions with these names."""
     found = {}
     for op in lowered.body.operations:
         if op.operation.name == "llvm.func":
@@ -77,7 +78,7 @@ def c_types(lowered: ir.Module, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def text(types: Mapping[str, Sequence[str]], declare: bool) -> str:
-    """The functions; `declare` when it is a module of its own."""
+    """LLVM IR of the entries that take words. `declare`: declare the callees as well."""
     return "\n".join(_thunk(name, given, declare) for name, given in types.items())
 
 

@@ -1,4 +1,4 @@
-"""What a function wants from its caller, read off its func.func once; holds no IR."""
+"""The call signature of a function, read from its func.func; holds no IR."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tir_mlir.dialect.presburger.assumptions import assumptions
 
 @dataclass(frozen=True)
 class Dim:
-    """One extent of a buffer: its text, its symbols, its value once they are known. A constant has no symbols."""
+    """An extent of a buffer: its text, its shape variables, and its value given theirs."""
 
     text: str
     symbols: tuple[str, ...]
@@ -24,7 +24,7 @@ class Dim:
 
 @dataclass(frozen=True)
 class BufferParam:
-    """A memref parameter. `strides` is None for the plain row-major layout, else a number or None (any) a dimension."""
+    """A memref parameter. `strides`: None for row-major, else per dimension a number or None (dynamic)."""
 
     name: str
     dtype: str
@@ -40,7 +40,7 @@ class BufferParam:
 
 @dataclass(frozen=True)
 class ScalarParam:
-    """A number by value; `index` parameters are sizes and bind the symbol of their name."""
+    """A scalar parameter; an `index` parameter binds the shape variable of its name."""
 
     name: str
     dtype: str
@@ -51,34 +51,34 @@ class ScalarParam:
 
 
 @dataclass(frozen=True)
-class Promise:
-    """What the sizes of a call must keep: `T.assume`. `value` is 0 (for an equality) or at least 0."""
+class SizeAssumption:
+    """A `T.assume` condition on shape variables: `value` == 0 for an equality, else `value` >= 0."""
 
     text: str
     value: Dim
     is_eq: bool
 
     def holds(self, known: Mapping[str, int]) -> bool:
-        """Whether these sizes keep it."""
+        """Whether these sizes satisfy the condition."""
         value = self.value.value(known)
         return value == 0 if self.is_eq else value >= 0
 
 
 @dataclass(frozen=True)
-class Signature:
-    """A function's name (its symbol), parameters, whether it was promised that buffers do not overlap, and what its
-    sizes must keep."""
+class CallSignature:
+    """A function's symbol name, its parameters, whether buffers do not alias (tir.noalias), and its `T.assume`
+    conditions."""
 
     name: str
     params: tuple[BufferParam | ScalarParam, ...]
     noalias: bool
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[SizeAssumption, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(str(p) for p in self.params)})"
 
 
-def signatures(module: ir.Module) -> dict[str, Signature]:
+def signatures(module: ir.Module) -> dict[str, CallSignature]:
     """The signatures of all functions with a body that are not private, by symbol name."""
     found = {}
     for op in module.body.operations:
@@ -91,7 +91,7 @@ def signatures(module: ir.Module) -> dict[str, Signature]:
     return found
 
 
-def _signature(func: ir.OpView) -> Signature:
+def _signature(func: ir.OpView) -> CallSignature:
     name = attrs.get(func, "sym_name")
     type_ = ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value)
     if type_.results:
@@ -105,16 +105,16 @@ def _signature(func: ir.OpView) -> Signature:
         own = {named.name: attrs.from_attr(named.attr) for named in ir.DictAttr(dicts[i])} if dicts else {}
         params.append(_param(name, argument, own, own.get(attrs.NAME, f"arg{i}")))
     promises = attrs.get(func, attrs.ATTRS, {})
-    return Signature(name, tuple(params), bool(promises.get("tir.noalias", False)), _promises(func))
+    return CallSignature(name, tuple(params), bool(promises.get("tir.noalias", False)), _promises(func))
 
 
-def _promises(func: ir.OpView) -> tuple[Promise, ...]:
+def _promises(func: ir.OpView) -> tuple[SizeAssumption, ...]:
     found = []
     for c in assumptions(func.operation):
         names = tuple(symbol_name(v) for v in c.index.values)
         swap = [ir.AffineExpr.get_symbol(i) for i in range(len(names))]
         expr = c.index.expr.compose(ir.AffineMap.get(0, len(names), swap)).maybe_downcast()
-        found.append(Promise(promised(c, func.operation), _dim(expr, names), c.is_eq))
+        found.append(SizeAssumption(promised(c, func.operation), _dim(expr, names), c.is_eq))
     return tuple(found)
 
 
@@ -179,7 +179,7 @@ def _compile(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> _Compiled:
     raise BuildError(f"the shape expression {expr} has a part that is neither a number nor a shape variable")
 
 
-# operand that is written to; every other use of a buffer by these only reads
+# op -> the operand that it writes; other operands are read
 _WRITES = {
     "affine.store": 1, "memref.store": 1, "vector.store": 1, "affine.vector_store": 1, "vector.transfer_write": 1,
     "memref.copy": 1, "memref.atomic_rmw": 1, "vector.maskedstore": 0,
@@ -188,12 +188,12 @@ _READS = {
     "affine.load", "memref.load", "memref.dim", "vector.load", "affine.vector_load", "vector.transfer_read",
     "vector.maskedload", "memref.assume_alignment", "llvm.load", "affine.prefetch", "memref.prefetch",
 }  # fmt: skip
-# operations whose first result is another view of, or a pointer into, their operand
+# ops whose first result is a view of, or a pointer into, their operand
 _VIEWS = ("memref.", "arith.", "affine.apply", "llvm.inttoptr", "llvm.ptrtoint", "llvm.getelementptr", "builtin.")
 
 
 def _is_written(value: ir.Value) -> bool:
-    """Whether anything may write through the value; an operation this does not know counts as a write."""
+    """Whether an op may write through the value; unknown ops count as writes."""
     for use in value.uses:
         op = use.owner.operation
         if op.name in _WRITES:

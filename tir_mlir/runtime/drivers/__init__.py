@@ -1,1 +1,1 @@
-"""From the llvm dialect to code: in process, by the tools, for another CPU; linking of kernels."""
+"""From the llvm dialect to code: in process (JIT), by LLVM tools (AOT), for another CPU; linking of kernels."""

@@ -1,6 +1,6 @@
 """Tool driver: mlir-translate, opt, llc and a linker make a shared object that loads without this package.
 
-Slower than the in-process driver, but every step is a program of its own: one that crashes is an exception.
+Slower than the in-process driver, but a crash in a tool becomes an exception.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from mlir import ir
 
 from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
-from tir_mlir.runtime.call.signature import Signature
+from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import c_header, shared_libraries
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.tools import files, toolchain
 
 
 class Aot:
-    """The object and shared object of one module, in a folder that lives as long as this."""
+    """The object file and shared object of a module, in a temporary folder owned by this object."""
 
     def __init__(
         self,
         lowered: ir.Module,
-        signatures: Sequence[Signature],
+        signatures: Sequence[CallSignature],
         libs: Sequence[str],
         low_precision: bool,
         calls_out: bool,
@@ -38,7 +38,7 @@ class Aot:
         self._signatures = list(signatures)
         self._calls_out = calls_out
         self._folder = files.folder()
-        weakref.finalize(self, self._folder.cleanup)  # without the warning of a folder that nobody closed
+        weakref.finalize(self, self._folder.cleanup)  # no ResourceWarning for an unclosed folder
         missing = [name for name in shared_libraries.undefined(lowered) if name not in shared_libraries.SUPPORT]
         libs = [*libs, *shared_libraries.openmp_for(lowered)]
         shared_libraries.require(missing, libs)
@@ -53,7 +53,7 @@ class Aot:
         link_shared(objects, self._shared, libs)
         self._library = ctypes.CDLL(self._shared)
 
-    def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
+    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
         def address(symbol: str) -> int:
             return ctypes.cast(getattr(self._library, symbol), ctypes.c_void_p).value or 0
 
@@ -90,18 +90,18 @@ def to_llvm_ir(text: str) -> str:
 
 def compile_object(llvm_ir: str, target: str) -> None:
     """LLVM IR -> an optimised object file for this CPU."""
-    triple = f"-mtriple={_triple()}"  # without it opt knows no vector registers
+    triple = f"-mtriple={_triple()}"  # without it opt assumes no vector registers
     optimised = toolchain.run("opt", ["-O3", NO_SLP, "-mcpu=native", triple, "-S", "-"], input=llvm_ir)
     options = ["-O3", "-mcpu=native", triple, "-filetype=obj", "--relocation-model=pic", "-", "-o", target]
     toolchain.run("llc", options, input=optimised)
 
 
 def link_shared(objects: Sequence[str], target: str, libs: Sequence[str]) -> None:
-    """Objects and shared libraries -> a shared object that finds those libraries again."""
+    """Link objects and shared libraries into a shared object with an rpath to the libraries."""
     if not sys.platform.startswith("linux"):
         toolchain.run("zig", ["cc", "-shared", *objects, *libs, "-lm", "-o", target])
         return
-    # ld.lld by itself: `zig cc` would first build a whole C library, half a minute
+    # ld.lld directly: `zig cc` would first build a C library, which takes half a minute
     system = [str(lib) for lib in _system_libraries()]
     paths = [f"-rpath={folder}" for folder in dict.fromkeys(str(Path(lib).resolve().parent) for lib in libs)]
     toolchain.run("zig", ["ld.lld", "-shared", *objects, *libs, *paths, "--as-needed", *system, "-o", target])

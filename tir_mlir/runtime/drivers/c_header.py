@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tir_mlir.runtime.call.function import PREFIX
-from tir_mlir.runtime.call.signature import BufferParam, ScalarParam, Signature
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 
 _C_TYPES = {
     "float64": "double", "float32": "float", "float16": "uint16_t", "bfloat16": "uint16_t", "bool": "bool",
@@ -14,8 +14,8 @@ _C_TYPES = {
 }  # fmt: skip
 
 
-def text(signatures: Sequence[Signature], name: str) -> str:
-    """Descriptor types, a maker of descriptors for row-major arrays, and one prototype a function."""
+def text(signatures: Sequence[CallSignature], name: str) -> str:
+    """Descriptor types, constructors for row-major arrays, and one prototype per function."""
     guard = "TIR_" + re.sub(r"\W", "_", name).upper() + "_H"
     buffers = {_struct(p): p for s in signatures for p in s.params if isinstance(p, BufferParam)}
     parts = [f"#ifndef {guard}\n#define {guard}\n#include <stdbool.h>\n#include <stdint.h>\n"]
@@ -45,7 +45,7 @@ def _declare(struct: str, param: BufferParam) -> str:
     )
 
 
-def _prototype(signature: Signature) -> str:
+def _prototype(signature: CallSignature) -> str:
     parameters = []
     for p in signature.params:
         name = re.sub(r"\W", "_", p.name)

@@ -1,4 +1,4 @@
-"""C and C++ kernels to LLVM IR, with the clang inside the zig wheel."""
+"""Compile C and C++ kernels to LLVM IR, with the clang of the zig wheel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tir_mlir.runtime.cache.store import cached
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target.host import cpu_features
 
-# zig compiles like a debug build of its own language unless told otherwise
+# without these, zig adds sanitizers and stack protection
 _FLAGS = (
     "-S",
     "-emit-llvm",
@@ -27,7 +27,7 @@ _FLAGS = (
     "-Wno-unused-command-line-argument",
 )
 
-# what ties the text to one CPU or ABI detail; the module that a kernel is linked into decides these
+# attributes that pin the CPU; the module that a kernel is linked into decides these
 _TARGET = re.compile(
     r' "(?:target-cpu|target-features|tune-cpu|frame-pointer|stack-protector-buffer-size|min-legal-vector-width)"'
     r'="[^"]*"'
@@ -37,10 +37,11 @@ _TARGET = re.compile(
 def create_llvm(
     source: str | Sequence[str], output: str | Path | None = None, options: Sequence[str] | str | None = None
 ) -> str:
-    """C or C++ source text (or the path of such a file) -> LLVM IR text; also written to `output` when given.
+    """Compile C or C++ to LLVM IR text. `source`: source text, or the path of a file.
 
-    `options` are further clang options, as a list or one string. Text with `extern "C"` is C++, other text is C; a
-    file's suffix says what it is. Raises BuildError with clang's messages.
+    output: also write the LLVM IR to this file. options: more clang options, a list or one string.
+    Text with `extern "C"` is compiled as C++, other text as C; files by their suffix.
+    Raises BuildError with clang's messages.
     """
     if not isinstance(source, str):
         if not isinstance(source, (list, tuple)) or not all(isinstance(one, str) for one in source):
@@ -58,7 +59,7 @@ def create_llvm(
 
 
 def without_target(text: str) -> str:
-    """LLVM IR text less the function attributes that name a CPU: they keep a kernel from being inlined."""
+    """Remove the function attributes that name a CPU: they prevent inlining of the kernel."""
     return _TARGET.sub("", text)
 
 
@@ -72,7 +73,7 @@ def _read(source: str) -> tuple[str, str]:
 
 
 def _host() -> str:
-    """What the compiler and -march=native stand for, so that a cache shared between machines stays right."""
+    """Fingerprint of the compiler and of -march=native, for caches shared between machines."""
     path = toolchain.find("zig", "create_llvm").path
     stat = os.stat(path)
     return f"{path} {stat.st_size} {stat.st_mtime_ns} {cpu_features()}"
@@ -85,7 +86,7 @@ def _compile(source: str, language: str, options: Sequence[str]) -> str:
         files.write_whole({path: source.encode()})
         done = toolchain.attempt("zig", [driver, *_FLAGS, *options, str(path), "-o", str(result)])
         if done.returncode != 0 or not result.exists():
-            raise BuildError("create_llvm: the C compiler refused the kernel:\n" + _messages(done, folder))
+            raise BuildError("create_llvm: the C compiler failed:\n" + _messages(done, folder))
         return without_target(result.read_text())
 
 

@@ -1,4 +1,4 @@
-"""Code for another machine: it is written to a file, not run."""
+"""Cross compilation: an object file that is exported, not run."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.call.function import PREFIX
-from tir_mlir.runtime.call.signature import Signature
+from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import c_header
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
-from tir_mlir.runtime.llvm.object_code import Target, compile_module
+from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module
 from tir_mlir.runtime.tools import files, toolchain
 
 
-class Cross:
-    """The object file of a module in the llvm dialect, made for `target`.
+class CrossObject:
+    """The object file of a module in the llvm dialect, compiled for `target`.
 
-    It shows nothing but the C interface: a program's function may be called `main`, and who links it has one too.
+    Only the C interface is exported: a function named `main` must not clash with the linking program's.
     """
 
     def __init__(
         self,
         lowered: ir.Module,
-        signatures: Sequence[Signature],
-        target: Target,
+        signatures: Sequence[CallSignature],
+        target: LLVMTarget,
         clock: Callable[[str], Any],
         kernels: Sequence[tuple[str, list[str]]] = (),
     ):
@@ -39,8 +39,8 @@ class Cross:
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
         self._data = compile_module(lowered, "", clock, target, link=partial(link_kernels, kernels=kernels))
 
-    def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
-        return {s.name: Elsewhere(s, self._target.triple.decode()) for s in signatures}
+    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
+        return {s.name: CrossCompiledFunction(s, self._target.triple.decode()) for s in signatures}
 
     def assembly(self) -> str:
         """The machine code, disassembled."""
@@ -57,10 +57,10 @@ class Cross:
         return results
 
 
-class Elsewhere:
-    """A function that this machine cannot run."""
+class CrossCompiledFunction:
+    """A function compiled for another machine; calling it raises."""
 
-    def __init__(self, signature: Signature, triple: str):
+    def __init__(self, signature: CallSignature, triple: str):
         self.signature, self._triple = signature, triple
 
     def __repr__(self) -> str:

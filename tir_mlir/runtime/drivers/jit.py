@@ -1,4 +1,4 @@
-"""In-process driver: a module in the llvm dialect becomes an object file in memory, and that runs in this process."""
+"""In-process driver: compile a module in the llvm dialect to an object file in memory, and load it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
-from tir_mlir.runtime.call.signature import Signature
+from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
@@ -25,10 +25,10 @@ from tir_mlir.runtime.tools import files, toolchain
 
 @dataclass(frozen=True)
 class Compiled:
-    """An object file and what is needed to run it: all that the cache keeps of a program.
+    """An object file and what is needed to run it: the cache entry of a program.
 
-    `libs` are shared libraries that it calls; `calls_out`: it runs code that was not compiled with it; `warned`: what
-    the lowering said; `scratch`: the bytes that a call takes for buffers of the program.
+    libs: shared libraries that it calls. calls_out: it calls code that was not compiled with it. warned: warnings of
+    the lowering. scratch: bytes that a call allocates for buffers of the program.
     """
 
     data: bytes
@@ -43,7 +43,7 @@ class Compiled:
 
     @staticmethod
     def from_bytes(text: bytes) -> Compiled | None:
-        """What `to_bytes` gave; None for anything else."""
+        """Inverse of `to_bytes`; None for anything else."""
         head, _, data = text.partition(b"\n")
         try:
             return Compiled(data, **json.loads(head))
@@ -56,16 +56,16 @@ def compile_program(
     names: Sequence[str],
     libs: Sequence[str],
     clock: Callable[[str], Any],
-    wanted: object_code.Target | None = None,
+    wanted: object_code.LLVMTarget | None = None,
     passes: bytes = object_code.OPTIMISE,
     low_precision: bool = False,
     kernels: Sequence[tuple[str, list[str]]] = (),
     **facts: Any,
 ) -> Compiled:
-    """A module in the llvm dialect -> an object file. `libs` are all that the module needs, and are there.
+    """Compile a module in the llvm dialect to an object file. `libs`: all shared libraries that it needs.
 
-
-    `low_precision`: the program computes in 16-bit floats. `kernels`: texts of LLVM IR, and what is called in each.
+    `low_precision`: the program computes in 16-bit floats. `kernels`: texts of LLVM IR, each with the functions that
+    the program calls in it.
     """
     extra = function.text(function.c_types(lowered, names), declare=True)
     if shared_libraries.needs_support(lowered, low_precision):
@@ -77,7 +77,7 @@ def compile_program(
 def needed_libraries(
     lowered: ir.Module, libs: Sequence[str], kernels: Sequence[tuple[str, list[str]]] = ()
 ) -> list[str]:
-    """The shared libraries given, and the OpenMP runtime where it is called. BuildError when a symbol is nowhere."""
+    """The given shared libraries, and the OpenMP runtime if it is called. BuildError for an undefined symbol."""
     provided = {*shared_libraries.SUPPORT, *(name for _, names in kernels for name in names)}
     missing = [name for name in shared_libraries.undefined(lowered) if name not in provided]
     found = [*libs, *shared_libraries.openmp_for(lowered)]
@@ -88,21 +88,21 @@ def needed_libraries(
 
 
 class Jit:
-    """The code of one module. Functions made from it keep it alive."""
+    """The loaded code of a module. Its functions keep it alive."""
 
     def __init__(self, compiled: Compiled, names: Sequence[str]):
         self._compiled = compiled
         require(compiled.scratch)
         for lib in compiled.libs:
-            shared_libraries.load(lib)  # an exception here, if it does not load
+            shared_libraries.load(lib)  # raises BuildError if it cannot be loaded
         self._code = Code(compiled.data, compiled.libs)
         self._entries = {n: Entries(*(self._code.address(p + n) for p in (PREFIX, function.NAME))) for n in names}
 
-    def functions(self, signatures: Sequence[Signature]) -> dict[str, Any]:
+    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
         return functions(signatures, self._entries, self, self._compiled.calls_out)
 
     def address(self, symbol: str) -> int:
-        """Where a symbol of the code lies. BuildError when it is not there."""
+        """The address of a symbol. Raises BuildError if it is not defined."""
         return self._code.address(symbol)
 
     def assembly(self) -> str:
@@ -112,13 +112,13 @@ class Jit:
 
 
 LEAST = 1 << 30
-"""Bytes: less than this is not asked for."""
+"""Bytes; smaller allocations are not checked."""
 MOST = 1 << 47
-"""Bytes that a process can address."""
+"""Bytes of the address space of a process."""
 
 
 def require(size: int) -> None:
-    """BuildError unless the process can have `size` bytes at once: code that does not get its memory ends it."""
+    """Raise BuildError unless the process can allocate `size` bytes: compiled code aborts if malloc fails."""
     if size < LEAST:
         return
     libc = ctypes.CDLL(None)
@@ -128,6 +128,6 @@ def require(size: int) -> None:
     if not got:
         raise BuildError(
             f"the program takes {size / (1 << 30):,.0f} GiB of memory for its own buffers, more than this process can"
-            " have; a buffer shrinks to what is in use where its producer is computed at a loop of its consumer"
+            " allocate; compute_at of the producer at a loop of its consumer shrinks a buffer"
         )
     libc.free(got)

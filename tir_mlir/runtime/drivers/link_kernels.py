@@ -1,8 +1,8 @@
-"""Give the external functions that a program calls their code.
+"""Resolve and link the external functions that a program calls.
 
-`resolve` looks at the program (our mapping): for each declared function that is called, LLVM IR given by an annotation
-`pragma_import_llvm` comes first, then the shared libraries of the build, then the registered kernels, then what the
-process itself has (the C library). `define` puts the code into the lowered module, where it can be inlined.
+`resolve` looks up each declared function that the program calls: first in LLVM IR of a `pragma_import_llvm`
+annotation, then in the shared libraries of the build, the registered kernels, and the process itself (the C library).
+`define` puts the code into the lowered module, where it can be inlined.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRAGMA = "pragma_import_llvm"
 
 @dataclass
 class Kernel:
-    """Code for one symbol: the module with its llvm.func, or LLVM IR that LLVM links; where that came from."""
+    """The definition of a symbol: the module with its llvm.func, or LLVM IR that LLVM links; and its origin."""
 
     symbol: str
     module: ir.Module | LlvmText
@@ -46,12 +46,12 @@ class Kernel:
 def resolve(
     module: ir.Module, libs: Sequence[str] = (), has: Collection[str] | None = None, elsewhere: bool = False
 ) -> tuple[dict[str, Kernel], list[str]]:
-    """The kernels to link into what becomes of `module`, and the symbols that stay in the libraries or the process.
+    """The kernels to link into the lowered `module`, and the symbols left to libraries or the process.
 
-    The import annotations of `module` are removed (their text is long). `has`: the instruction sets of the CPU, else
-    those of this machine. `elsewhere`: it will not run in this process, other symbols are somebody else's to provide.
-
-    Raises BuildError for a symbol without definition and for a definition of another signature.
+    The import annotations of `module` are removed (their text is long).
+    has: the instruction sets of the CPU, default this machine's. elsewhere: the code will not run in this process, so
+    undefined symbols are left to the linker.
+    Raises BuildError for a symbol without definition and for a definition with another signature.
     """
     imported = [import_llvm(text) for text in _take_annotations(module)]
     kernels: dict[str, Kernel] = {}
@@ -70,14 +70,14 @@ def resolve(
 
 
 def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
-    """Put the kernels into a module in the llvm dialect: a declaration becomes an internal, always inlined function."""
+    """Replace declarations in a module in the llvm dialect by internal, always-inline definitions."""
     for kernel in kernels.values():
         if isinstance(kernel.module, LlvmText):
             continue
         taken = {_name(op): op for op in lowered.body.operations if "sym_name" in op.attributes}
         definition = _find(kernel.module, kernel.symbol)
         if definition is None or kernel.symbol not in taken:
-            continue  # moved along with another kernel of its module, or never called after all
+            continue  # moved with another kernel of its module, or not called
         if _has_body(taken[kernel.symbol]):
             continue
         taken.pop(kernel.symbol).operation.erase()
@@ -86,7 +86,7 @@ def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
 
 
 def in_llvm(kernels: dict[str, Kernel]) -> list[tuple[str, list[str]]]:
-    """The texts of LLVM IR among the kernels that LLVM is to link, each with the functions that are called in it."""
+    """The kernels that LLVM links: texts of LLVM IR, each with the functions that are called in it."""
     found: dict[str, list[str]] = {}
     for kernel in kernels.values():
         if isinstance(kernel.module, LlvmText):
@@ -95,8 +95,8 @@ def in_llvm(kernels: dict[str, Kernel]) -> list[tuple[str, list[str]]]:
 
 
 def import_llvm(text: str) -> ir.Module | LlvmText:
-    """LLVM IR (text, or the path of a .ll file) -> a module in the llvm dialect; the LLVM IR itself where there is no
-    mlir-translate. Raises BuildError."""
+    """Import LLVM IR (text, or the path of a .ll file) into the llvm dialect; without mlir-translate, return the LLVM
+    IR itself. Raises BuildError."""
     if "\n" not in text.strip():
         found = files.text_of(text.strip())
         if found is None:
@@ -113,7 +113,7 @@ def import_llvm(text: str) -> ir.Module | LlvmText:
 
 def _translate(text: str) -> str:
     try:
-        patience = 20 + len(text) / 1e5  # seconds: some malformed texts are read for ever
+        patience = 20 + len(text) / 1e5  # seconds: the importer loops on some malformed texts
         return toolchain.run("mlir-translate", ["--import-llvm"], input=text, timeout=patience)
     except toolchain.ToolError as error:
         raise BuildError(f"{PRAGMA}: this LLVM IR cannot be read (create_llvm makes it from C):\n{error}") from error
@@ -163,8 +163,8 @@ def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kerne
     missing = [f for f in needed_by(symbol) if f not in has]
     if missing:
         raise BuildError(
-            f"the kernel of {symbol!r} is made of {', '.join(missing)}, which the CPU that it is built for has not; "
-            "schedule and build for one and the same target"
+            f"the kernel of {symbol!r} uses {', '.join(missing)}, which the target CPU lacks; "
+            "schedule and build for the same target"
         )
     module = _built(builder, symbol)
     if _find(module, symbol) is None:
@@ -174,7 +174,7 @@ def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kerne
 
 
 def kernel_text(builder: Builder, symbol: str) -> str:
-    """What the builder registered for a symbol makes, as text. Raises BuildError where that is no valid MLIR."""
+    """The MLIR text emitted by the builder of a symbol. Raises BuildError if it does not verify."""
     return str(_built(builder, symbol))
 
 
@@ -185,7 +185,7 @@ def _built(builder: Builder, symbol: str) -> ir.Module:
             builder()
         module.operation.verify()
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-        raise BuildError(f"the kernel registered for {symbol!r} is no valid MLIR: {error}") from error
+        raise BuildError(f"the kernel registered for {symbol!r} is not valid MLIR: {error}") from error
     return module
 
 
@@ -223,13 +223,11 @@ def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module | LlvmText])
 
 
 def _move(op: ir.OpView, lowered: ir.Module, taken: dict[str, ir.OpView]) -> None:
-    """One operation of a kernel's module into `lowered`: definitions become local, known declarations go."""
+    """Move an op of a kernel's module into `lowered`: definitions become internal, known declarations are dropped."""
     if op.operation.name == "llvm.mlir.global_ctors" and len(ir.ArrayAttr(op.attributes["ctors"])):
-        raise BuildError(
-            f"{PRAGMA}: the C++ kernel has static constructors, which nobody would run; make them constants"
-        )
+        raise BuildError(f"{PRAGMA}: the C++ kernel has static constructors, which are not run; use constants")
     if "sym_name" not in op.attributes or op.operation.name == "llvm.comdat":
-        return  # module flags, identification, merging of duplicates: all local from here on
+        return  # module flags, idents, comdats: not needed for internal symbols
     name, declared = _name(op), taken.get(_name(op))
     if declared is not None:
         if not _has_body(op) and op.operation.name == "llvm.func":
@@ -251,15 +249,15 @@ def _move(op: ir.OpView, lowered: ir.Module, taken: dict[str, ir.OpView]) -> Non
 
 def _make_local(op: ir.OpView) -> None:
     op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-    # LLVM asserts that a local symbol is in no group and not hidden
+    # LLVM asserts that an internal symbol has no comdat and default visibility
     if "comdat" in op.attributes:
         del op.attributes["comdat"]
-    if "visibility_" in op.attributes:  # never deleted: printing an op without this property crashes
+    if "visibility_" in op.attributes:  # reset, not deleted: printing an op without this property crashes
         op.attributes["visibility_"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
 
 
 def _rename(op: ir.OpView, taken: dict[str, ir.OpView]) -> None:
-    """Two texts may both have a private `.str` or a static helper."""
+    """Rename private symbols that clash: two kernels may both define `.str` or a static helper."""
     name = _name(op)
     fresh = next(f"{name}.{i}" for i in range(1, len(taken) + 2) if f"{name}.{i}" not in taken)
     root = op.operation.parent

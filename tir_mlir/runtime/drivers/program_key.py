@@ -1,4 +1,4 @@
-"""The name under which compiled code is kept: everything that the code depends on, told without lowering anything."""
+"""The cache key of a program: everything that its code depends on, computed without lowering."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PATH = re.compile(rf'{link_kernels.PRAGMA} = "((?:[^"\\]|\\.)*)"')
 
 
 def program_key(source: str, module: ir.Module, libs: Sequence[str]) -> str:
-    """The name for a program: its text, and what else decides how it is compiled."""
+    """The cache key of a program: its text, kernels, libraries, and the compiler options."""
     host = object_code.target()
     parts = [FORMAT, installation(), host.triple, host.cpu, host.features, os.environ.get("TIR_OPENMP", "")]
     parts += [f"{lib} {stamp(lib)}" for lib in libs]
@@ -30,7 +30,7 @@ def program_key(source: str, module: ir.Module, libs: Sequence[str]) -> str:
 
 
 def _imported_files(source: str) -> list[str]:
-    """The files of LLVM IR that a program names; most programs have the text in them."""
+    """The .ll files named by import annotations; most annotations hold the text itself."""
     if link_kernels.PRAGMA not in source:
         return []
     return [text for text in _PATH.findall(source) if "\\0A" not in text]
@@ -49,7 +49,7 @@ def _kernels(module: ir.Module) -> list[str]:
 
 
 def _own(builder: Callable[[], None]) -> str | None:
-    """A builder of this package, whose files are in the key already: its name, what it was given. None for others."""
+    """The key of a builder of this package: its name and arguments. None for others, whose text is the key."""
     if not _is_ours(builder) or builder.__defaults__ or builder.__kwdefaults__:
         return None
     words = [builder.__module__, builder.__qualname__, str(builder.__code__.co_firstlineno)]

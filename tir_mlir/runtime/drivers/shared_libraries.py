@@ -1,5 +1,5 @@
-"""Which symbols shared libraries and the process itself provide: checked before code
-is made, so that a missing one is an error with its name."""
+"""Symbols provided by shared libraries and by the process, checked before code is generated, so that an error names the
+missing symbol."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import visit
 
 SUPPORT = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")
-"""What support.c defines: functions that lowering or code generation calls."""
+"""Defined in support.c: functions that lowering or code generation calls."""
 
 
 def has(lib: str, symbol: str) -> bool:
-    """Whether the shared library at that path has the symbol. BuildError when it cannot be loaded."""
+    """Whether the shared library at `lib` defines the symbol. BuildError if it cannot be loaded."""
     try:
         getattr(load(lib), symbol)
     except AttributeError:
@@ -29,7 +29,7 @@ def has(lib: str, symbol: str) -> bool:
 
 
 def provided(symbol: str, libs: Sequence[str] = ()) -> bool:
-    """Whether one of the libraries or the process has the symbol."""
+    """Whether one of the libraries or the process defines the symbol."""
     if any(has(lib, symbol) for lib in libs):
         return True
     try:
@@ -40,7 +40,7 @@ def provided(symbol: str, libs: Sequence[str] = ()) -> bool:
 
 
 def undefined(lowered: ir.Module) -> list[str]:
-    """The functions that a module in the llvm dialect declares and uses, intrinsics left out."""
+    """The functions that a module in the llvm dialect declares and uses, except intrinsics."""
     names = []
     for op in lowered.body.operations:
         if op.operation.name == "llvm.func" and not len(op.operation.regions[0].blocks):
@@ -49,10 +49,10 @@ def undefined(lowered: ir.Module) -> list[str]:
 
 
 def require(names: Sequence[str], libs: Sequence[str]) -> None:
-    """BuildError unless the libraries or the process have every one of these functions."""
+    """Raise BuildError unless the libraries or the process define all of these functions."""
     missing = [name for name in names if not provided(name, libs)]
     if missing:
-        places = ", ".join(libs) or "no library was given"
+        places = ", ".join(libs) or "no libs given"
         raise BuildError(
             f"the compiled program calls {', '.join(map(repr, missing))}, which neither this process nor a library "
             f"provides ({places}); pass the shared object that does: build(mod, libs=[...])"
@@ -65,7 +65,7 @@ def needs_support(lowered: ir.Module, low_precision: bool) -> bool:
 
 
 def openmp_for(lowered: ir.Module) -> list[str]:
-    """The OpenMP runtime when the module has OpenMP operations; their calls appear only in LLVM IR."""
+    """The OpenMP runtime if the module has omp ops (they become calls in LLVM IR only)."""
     found = False
 
     def look(op: ir.Operation) -> ir.WalkResult:
@@ -92,7 +92,7 @@ def openmp() -> str:
 
 @functools.cache
 def load(lib: str) -> ctypes.CDLL:
-    """Load a shared library; once a path."""
+    """Load a shared library, once per path."""
     try:
         return ctypes.CDLL(lib)
     except OSError as error:

@@ -1,1 +1,1 @@
-"""LLVM through its C interface: optimization, object code, loading."""
+"""LLVM through its C API: optimisation, code generation, loading of object files."""

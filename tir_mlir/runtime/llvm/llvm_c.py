@@ -1,4 +1,4 @@
-"""LLVM by its C interface: the LLVM that MLIR's bindings brought into this process, called through ctypes."""
+"""LLVM's C API through ctypes, in the LLVM library that MLIR's bindings loaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from mlir import ir
 
-_API = ctypes.PyDLL(None)  # Python itself; prototypes set in ctypes.pythonapi would be seen by everybody
+_API = ctypes.PyDLL(None)  # CPython's C API; prototypes set in ctypes.pythonapi would be global
 _P, _S = c_void_p, c_char_p
 _OUT = POINTER(c_void_p)
 
@@ -94,7 +94,7 @@ _PARTS = ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
 
 
 class _Functions:
-    """The functions, found when first asked for: a build that finds its code in the cache needs few of them."""
+    """The functions, bound lazily: a build with a cache hit needs few of them."""
 
     def __init__(self, library: ctypes.CDLL):
         self._library = library
@@ -108,9 +108,9 @@ class _Functions:
 
 @functools.cache
 def llvm() -> Any:
-    """The functions of `_PROTOTYPES`, the host's target set up; None where they are out of reach.
+    """The functions of `_PROTOTYPES`, with the host target initialised; None if LLVM cannot be reached.
 
-    They are looked up in the library of MLIR's bindings and what that was linked with: a process may hold another LLVM.
+    They are looked up in the library of MLIR's bindings and its dependencies: a process may contain another LLVM.
     """
     architecture = _ARCHITECTURES.get(platform.machine().lower())
     path = _bindings()
@@ -133,13 +133,13 @@ def _initialise(library: ctypes.CDLL, architecture: str) -> None:
 
 
 def set_up(architecture: str) -> None:
-    """Have LLVM know a kind of CPU, where its build does. The host's it knows already. Requires `llvm()`."""
+    """Initialise LLVM's target for an architecture, if it is built in. Requires `llvm()`."""
     known = _ARCHITECTURES.get(architecture.lower())
     if known and known != _ARCHITECTURES.get(platform.machine().lower()):
         try:
             _initialise(ctypes.CDLL(_bindings()), known)
         except AttributeError:
-            pass  # left out of this build: nothing is found for its triple then
+            pass  # not built in: the target lookup of its triple will fail
 
 
 def _bindings() -> str | None:
@@ -155,9 +155,9 @@ def _bindings() -> str | None:
 
 @functools.cache
 def identity() -> str:
-    """Which builds of LLVM and MLIR these are, so that a cache stays right when another is installed."""
+    """Fingerprint of the LLVM and MLIR builds, for cache keys."""
     bindings = _bindings() or ""
-    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", "libLLVM.so")  # where the wheels put it
+    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", "libLLVM.so")  # location in the wheels
     numbers = [c_uint() for _ in range(3)]
     llvm().LLVMGetVersion(*map(ctypes.byref, numbers))
     found = [str(n.value) for n in numbers]
@@ -169,7 +169,7 @@ def identity() -> str:
 
 
 def address_of(op: ir.Operation) -> int:
-    """Where the C++ object behind an operation lies."""
+    """The address of the C++ object of an op."""
     capsule = ctypes.py_object(op._CAPIPtr)  # pyright: ignore[reportAttributeAccessIssue]
     name, pointer = _API.PyCapsule_GetName, _API.PyCapsule_GetPointer
     name.restype, name.argtypes = c_char_p, (ctypes.py_object,)
@@ -178,7 +178,7 @@ def address_of(op: ir.Operation) -> int:
 
 
 def message(pointer: int | None) -> str:
-    """The text of a message that LLVM made for us, which is freed."""
+    """The text of an LLVM message; frees it."""
     if not pointer:
         return ""
     text = ctypes.string_at(pointer).decode(errors="replace")
@@ -187,7 +187,7 @@ def message(pointer: int | None) -> str:
 
 
 def error(pointer: int | None) -> str:
-    """The text of an LLVMErrorRef, which is used up; empty for success."""
+    """The text of an LLVMErrorRef, which is consumed; empty for success."""
     if not pointer:
         return ""
     text = llvm().LLVMGetErrorMessage(pointer)
@@ -201,12 +201,12 @@ NO_SLP = "-vectorize-slp=false"
 defined, and code generation then aborts the process (test/runtime/test_jit_slp.py). Loops are vectorised without it."""
 
 _lock = threading.Lock()
-_without: set[int | None] = set()  # addresses of the parsers that have been told: a second time ends the process
+_without: set[int | None] = set()  # option parsers already set: setting an option twice aborts the process
 
 
 def optimisation_level() -> int:
-    """The level at which MLIR's engine may run: 3 once the faulty pass is off, else (LLVM's option parser cannot be
-    reached: an mlir build of its own) 2, which uses it less."""
+    """The optimisation level to use: 3 once the faulty pass is off; 2 if LLVM's option parser cannot be reached, which
+    uses the pass less."""
     for path in loaded_libraries():
         try:
             turn_off_slp(ctypes.CDLL(path))
@@ -217,7 +217,7 @@ def optimisation_level() -> int:
 
 
 def turn_off_slp(library: ctypes.CDLL) -> None:
-    """Turn the pass off in one LLVM. AttributeError when the library does not give its option parser."""
+    """Disable the SLP vectorizer in one LLVM. AttributeError if the library does not export its option parser."""
     parse = library.LLVMParseCommandLineOptions
     parse.restype = None
     place = ctypes.cast(parse, ctypes.c_void_p).value
@@ -228,7 +228,7 @@ def turn_off_slp(library: ctypes.CDLL) -> None:
 
 
 def loaded_libraries() -> list[str]:
-    """The shared objects in this process that may hold LLVM: the one that MLIR was linked with comes first."""
+    """The shared objects in this process that may contain LLVM, the one linked with MLIR first."""
     maps = Path("/proc/self/maps")
     if not maps.exists():
         return []
@@ -237,13 +237,13 @@ def loaded_libraries() -> list[str]:
 
 
 _made_lock = threading.RLock()
-_held: dict[int, list[BaseException]] = {}  # by id of a function under way: what came up in it
+_held: dict[int, list[BaseException]] = {}  # id of a running callback -> exceptions raised in it
 _before: Callable[[Any], Any] = sys.unraisablehook
 
 
 @contextmanager
 def raised_after(function: Callable[..., Any]) -> Iterator[None]:
-    """While C may call a function: what comes up in it is raised at the end."""
+    """Context in which C may call `function`; an exception raised in it is re-raised at the end."""
     global _before
     caught: list[BaseException] = []
     with _made_lock:

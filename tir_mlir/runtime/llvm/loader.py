@@ -1,4 +1,4 @@
-"""An object file in memory -> code that runs in this process, by LLVM's ORC linker."""
+"""Load an object file from memory into this process, by LLVM's ORC JIT linker."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _Reporter = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 @_Reporter
 def _report(_: int, why: int) -> None:
-    """The look-up that failed gives the same error; left alone, LLVM prints it on stderr as well."""
+    """Silence ORC's error reporter: the failed lookup returns the same error."""
     error(why)
 
 
 class Code:
-    """The code of one object file, linked with the process and some shared libraries; there as long as this is."""
+    """The code of one object file, linked with the process and shared libraries; freed with this object."""
 
     def __init__(self, data: bytes, libs: Sequence[str] = ()):
         jit = ctypes.c_void_p()
         _check(llvm().LLVMOrcCreateLLJIT(ctypes.byref(jit), None))
         self._jit = jit
         self._free = weakref.finalize(self, llvm().LLVMOrcDisposeLLJIT, jit)
-        self._free.atexit = False  # at exit the process gives it back; threads of OpenMP may still be in it
+        self._free.atexit = False  # not at exit: OpenMP threads may still be running in it
         llvm().LLVMOrcExecutionSessionSetErrorReporter(llvm().LLVMOrcLLJITGetExecutionSession(jit), _report, None)
         place = llvm().LLVMOrcLLJITGetMainJITDylib(jit)
         prefix = llvm().LLVMOrcLLJITGetGlobalPrefix(jit)
@@ -42,12 +42,12 @@ class Code:
         _check(llvm().LLVMOrcLLJITAddObjectFile(jit, place, buffer))
 
     def keep(self) -> Code:
-        """Never free the code, whoever lets go of this."""
+        """Never free the code."""
         self._free.detach()
         return self
 
     def address(self, symbol: str) -> int:
-        """Where a function lies. BuildError when it, or what it calls, is not there."""
+        """The address of a function. Raises BuildError if it or a function that it calls is undefined."""
         found = ctypes.c_uint64()
         _check(llvm().LLVMOrcLLJITLookup(self._jit, ctypes.byref(found), symbol.encode()))
         return found.value

@@ -1,4 +1,4 @@
-"""Machine code for this CPU or another: a module in the llvm dialect, or LLVM IR text -> an object file, in memory."""
+"""Code generation: a module in the llvm dialect, or LLVM IR text, to an object file in memory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raise
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
 _EXTERNAL, _UNREACHABLE = 0, 7
-LIGHTLY = b"always-inline,globaldce,default<O1>"
-OPTIMISE = b"always-inline,globaldce,default<O3>"  # a kernel is inlined first, not optimised alone before
-AS_IT_IS = b""
+LIGHT_PASSES = b"always-inline,globaldce,default<O1>"
+OPTIMISE = b"always-inline,globaldce,default<O3>"  # inline kernels before optimising them
+NO_PASSES = b""
 _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
 @dataclass(frozen=True)
-class Target:
-    """What code is made for, in LLVM's own words."""
+class LLVMTarget:
+    """Triple, CPU and features to generate code for, in LLVM's spelling."""
 
     triple: bytes
     cpu: bytes
@@ -32,23 +32,23 @@ class Target:
 
 
 @functools.cache
-def target() -> Target:
-    """This machine."""
+def target() -> LLVMTarget:
+    """The target of this machine."""
     names = ("LLVMGetDefaultTargetTriple", "LLVMGetHostCPUName", "LLVMGetHostCPUFeatures")
-    return Target(*(message(getattr(llvm(), name)()).encode() for name in names))
+    return LLVMTarget(*(message(getattr(llvm(), name)()).encode() for name in names))
 
 
 def compile_module(
     module: ir.Module,
     extra: str,
     clock: Callable[[str], Any],
-    wanted: Target | None = None,
+    wanted: LLVMTarget | None = None,
     passes: bytes = OPTIMISE,
     link: Callable[[int, int], None] = lambda made, context: None,
 ) -> bytes:
-    """A module in the llvm dialect, and LLVM IR that calls it -> an object file, for this machine unless another is
-    wanted. `passes`: AS_IT_IS for code that runs once, LIGHTLY for a little. `link` adds what else the
-    LLVM module needs, given it and its context. Raises BuildError."""
+    """Compile a module in the llvm dialect, with `extra` LLVM IR linked in, to an object file for `wanted`, default
+    this machine. `passes`: the LLVM pass pipeline; NO_PASSES for code that runs once. `link` links more into the LLVM
+    module, given the module and its context. Raises BuildError."""
     with context() as inside:
         with clock("translate"):
             made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), inside)
@@ -61,15 +61,15 @@ def compile_module(
             return _compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)
 
 
-def compile_text(text: str, passes: bytes = AS_IT_IS) -> bytes:
-    """LLVM IR -> an object file."""
+def compile_text(text: str, passes: bytes = NO_PASSES) -> bytes:
+    """Compile LLVM IR text to an object file."""
     with context() as inside:
         return _compile(parse(inside, text), passes, target())
 
 
 @contextmanager
 def context() -> Iterator[int]:
-    """An LLVM context of its own; what LLVM complains of becomes a BuildError (left alone, LLVM ends the process)."""
+    """An LLVM context whose diagnostics raise BuildError (by default LLVM exits the process)."""
     complaints: list[str] = []
 
     def hear(info: int, _: int) -> None:
@@ -98,7 +98,7 @@ def parse(context: int, text: str) -> ctypes.c_void_p:
     return made
 
 
-def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: Target, level: int = _AGGRESSIVE) -> bytes:
+def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: LLVMTarget, level: int = _AGGRESSIVE) -> bytes:
     machine = _machine(wanted, level)
     with ExitStack() as after:
         after.callback(llvm().LLVMDisposeTargetMachine, machine)
@@ -131,7 +131,7 @@ def _optimise(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
 
 
 def _check_defined(made: int | ctypes.c_void_p) -> None:
-    """Refuse a function of which nothing is left (LLVM's linker ends the process over one without code)."""
+    """Raise BuildError for a function that was optimised to nothing (ORC aborts on a symbol without code)."""
     function = llvm().LLVMGetFirstFunction(made)
     while function:
         if not llvm().LLVMIsDeclaration(function) and llvm().LLVMGetLinkage(function) == _EXTERNAL:
@@ -139,13 +139,13 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
                 name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
                 raise BuildError(
-                    f"{name.removeprefix('_mlir_ciface_')} does what has no meaning in every run, and LLVM left nothing"
-                    " of it: look for undefined behaviour in its kernels (a number that does not fit, a null pointer)"
+                    f"{name.removeprefix('_mlir_ciface_')} has undefined behaviour in every run, so that LLVM removed"
+                    " it: check its kernels (an integer overflow, a null pointer)"
                 )
         function = llvm().LLVMGetNextFunction(function)
 
 
-def _machine(wanted: Target, level: int) -> int:
+def _machine(wanted: LLVMTarget, level: int) -> int:
     found, why = ctypes.c_void_p(), ctypes.c_void_p()
     set_up(wanted.triple.decode().split("-")[0])
     if llvm().LLVMGetTargetFromTriple(wanted.triple, ctypes.byref(found), ctypes.byref(why)):

@@ -1,4 +1,4 @@
-"""Files made on the way or for the user: there whole or not at all, and a disk that takes no more is a clear error."""
+"""Atomic writing of files, and temporary files; errors of the file system become ToolErrors."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _PREFIX = "tir_mlir-"
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write files, each in one stroke: what was there stays until all of the new ones are written.
+    """Write files atomically; existing files stay until all new ones are written.
 
-    Errors: ToolError where a folder or file cannot be made; nothing is changed then.
+    Raises ToolError if a folder or file cannot be created; nothing is changed then.
     """
     written: dict[Path, Path] = {}
     try:
@@ -31,7 +31,7 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
             new.replace(path)
     except OSError as error:
         names = ", ".join(map(str, contents))
-        raise ToolError(f"{names}: cannot be written: {error.strerror or error}; files that were there stay") from error
+        raise ToolError(f"{names}: cannot be written: {error.strerror or error}; existing files are kept") from error
     finally:
         for new in written:
             with contextlib.suppress(OSError):
@@ -39,14 +39,14 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
 
 
 def folder() -> tempfile.TemporaryDirectory[str]:
-    """A temporary folder. Errors: ToolError."""
+    """A temporary folder. Raises ToolError."""
     with _explained():
         return tempfile.TemporaryDirectory(prefix=_PREFIX)
 
 
 @contextlib.contextmanager
 def holding(data: bytes, suffix: str) -> Iterator[str]:
-    """The path of a temporary file with a content. Errors: ToolError."""
+    """The path of a temporary file with this content. Raises ToolError."""
     with contextlib.ExitStack() as stack:
         with _explained():
             file = stack.enter_context(tempfile.NamedTemporaryFile(prefix=_PREFIX, suffix=suffix))
@@ -61,13 +61,13 @@ def _explained() -> Iterator[None]:
         yield
     except OSError as error:
         raise ToolError(
-            f"no temporary file can be made: {error.strerror or error}; make room, or let TMPDIR name a folder that "
-            "can be written"
+            f"cannot create a temporary file: {error.strerror or error}; free disk space, or set TMPDIR to a "
+            "writable folder"
         ) from error
 
 
 def text_of(path: str) -> str | None:
-    """The text of a file; None where there is none of that name. Errors: BuildError for one that is no text."""
+    """The text of a file; None if it does not exist. Raises BuildError if it is not text."""
     if not os.path.isfile(path):  # Path's own raises over names that are too long
         return None
     try:

@@ -1,4 +1,4 @@
-"""Whether LLVM knows a CPU and its instruction sets: asked in a process of its own, for a wrong answer ends it."""
+"""Check that LLVM supports a CPU and its features, in a subprocess: LLVM exits on unknown ones."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _EMPTY = "define void @f() {\n  ret void\n}\n"
 def check(triple: str, cpu: str, features: str) -> None:
     """Raise BuildError for a CPU or an instruction set (`+avx2,+fma`) that LLVM does not know for a triple."""
     if odd := next((text for text in (triple, cpu, features) if not text.isascii() or not text.isprintable()), None):
-        raise BuildError(f"the target names {odd!r}, which is no name of LLVM's: use plain letters")
+        raise BuildError(f"the target names {odd!r}, which is not a valid LLVM name: use plain letters")
     words = [f"-mtriple={triple}", f"-mcpu={cpu}", f"-mattr={features}", "-filetype=null"]
     try:
         done = toolchain.attempt("llc", words, input=_EMPTY)
     except ToolError:
-        return  # no tool, no trial
+        return  # llc is not installed
     unknown = _UNKNOWN.search(done.stderr)
     if unknown is not None:
         option, what = ("cpu", "CPU") if unknown[2] == "processor" else ("attr", "instruction set")
         raise BuildError(
             f"LLVM knows no {what} {unknown[1]!r} for {triple}; `llc -mtriple={triple} -m{option}=help` lists them"
         )
-    if done.returncode and "unable to get target" not in done.stderr:  # that one is said better by LLVM in process
+    if done.returncode and "unable to get target" not in done.stderr:  # reported better by LLVM in process
         raise BuildError(f"LLVM makes no code for the CPU {cpu!r} of {triple}: {done.stderr.strip()[:500]}")

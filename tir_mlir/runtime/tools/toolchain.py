@@ -1,7 +1,7 @@
-"""Find the external tools and run them; a failure is an exception that names the command and a file that reproduces it.
+"""Find and run external tools; a failure raises ToolError with the command and a reproducer file.
 
-A tool comes from its environment variable (TIR_MLIR_OPT=/path/to/mlir-opt is `TIR_` + its name in capitals), else from
-its wheel, else from PATH.
+A tool is looked up in its environment variable (`TIR_` and its name in capitals: TIR_MLIR_OPT=/path/to/mlir-opt), in
+its wheel, and on PATH.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from tir_mlir.runtime.tools import files
 
 @dataclass(frozen=True)
 class Package:
-    """A wheel that brings tools: its name on PyPI, the module that is installed, the folder of tools inside it; what it
-    gives, in words, and the extra of tir-mlir that installs it (none: every installation has it)."""
+    """A wheel with tools: its name on PyPI, its Python module, the folder of the tools in it; what they are,
+    in words, and the extra of tir-mlir that installs it (empty: always installed)."""
 
     wheel: str
     module: str
@@ -76,7 +76,7 @@ class Tool:
     origin: str
 
     def version(self) -> str:
-        """What the tool says of itself, one line; the reason when it does not run."""
+        """The version that the tool reports, or why it does not run."""
         command = [self.path, "version" if self.name == "zig" else "--version"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -92,14 +92,14 @@ def variable(name: str) -> str:
 
 
 def find(name: str, purpose: str = "") -> Tool:
-    """The tool of that name. MissingTool says what needs it (`purpose`) and what installs it."""
+    """Find a tool by name. Raises MissingTool with its user (`purpose`) and the command that installs it."""
     package = TOOLS.get(name)
     if package is None:
         raise ToolError(f"unknown tool {name!r}; known: {', '.join(TOOLS)}")
     override = os.environ.get(variable(name))
     if override:
         if not os.access(override, os.X_OK):
-            raise ToolError(f"{variable(name)}={override}: no program there; correct or unset the variable")
+            raise ToolError(f"{variable(name)}={override}: not a program; correct or unset the variable")
         return Tool(name, override, variable(name))
     in_wheel = _wheel_folder(package.module)
     if in_wheel is not None and os.access(in_wheel / package.folder / name, os.X_OK):
@@ -139,7 +139,7 @@ def _wheel_folder(module: str) -> Path | None:
 
 
 def versions() -> dict[str, str]:
-    """Each part of the toolchain -> "version (origin)", or why it cannot be used."""
+    """Map each part of the toolchain to "version (origin)", or to why it cannot be used."""
     found = {"python": f"{sys.version.split()[0]} ({sys.executable})", "mlir": _bindings()}
     for name in TOOLS:
         try:
@@ -164,7 +164,7 @@ def _bindings() -> str:
 def run(name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300) -> str:
     """Run a tool on `input` (its stdin) and return its stdout.
 
-    A failure, a crash by a signal included, is a ToolError: the command, what the tool said, its input saved.
+    Raises ToolError on failure, also by a signal: the command, its messages, the file with its saved input.
     """
     done = attempt(name, args, input, timeout)
     if done.returncode != 0:
@@ -175,7 +175,7 @@ def run(name: str, args: Sequence[str] = (), input: str | None = None, timeout: 
 def attempt(
     name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
-    """Run a tool and return how it ended; ToolError only when it does not start or does not end."""
+    """Run a tool and return the completed process. Raises ToolError only if it cannot start or times out."""
     tool = _found(name)
     command = [tool.path, *_FIRST.get(tool.origin, ()), *args]
     try:
@@ -202,7 +202,7 @@ def _found(name: str) -> Tool:
 
 
 def _environment(tool: Tool) -> dict[str, str] | None:
-    """zig wants writable caches; they lie in ours unless the user placed them. A Python imports what this one does."""
+    """zig needs writable caches: in our cache folder unless the user set them. A Python imports what this one does."""
     if tool.origin == "bindings":
         return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     if tool.name != "zig":
@@ -212,7 +212,7 @@ def _environment(tool: Tool) -> dict[str, str] | None:
 
 
 def status(code: int) -> str:
-    """An exit status in words."""
+    """An exit status as text."""
     if code >= 0:
         return f"exit code {code}"
     try:
@@ -236,8 +236,7 @@ def _failure(command: Sequence[str], status: str, stderr: str, input: str | None
 
 
 def cache_folder() -> Path:
-    """A folder of this user that can be written: TIR_CACHE_DIR, else the user's cache, else a temporary one. Errors:
-    ToolError."""
+    """A writable folder: TIR_CACHE_DIR, else the user's cache folder, else a temporary one. Raises ToolError."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return _writable((os.environ.get("TIR_CACHE_DIR") or "", os.path.join(base, "tir_mlir")))
 

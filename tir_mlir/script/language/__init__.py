@@ -1,1 +1,1 @@
-"""What the words of TVMScript are in plain Python."""
+"""The TVMScript language: the documented constructs of `T`, and the table of operations."""

@@ -1,4 +1,4 @@
-"""What the names of the script language are in plain Python: documented markers that the parser recognises."""
+"""The Python objects behind TVMScript constructs: documented markers that the parser recognises."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def construct(func: F) -> F:
-    """Make a documented signature a word of the language: the parser knows it. Called from Python it takes expressions
-    that are being built there (te's, an index map's), which make the call themselves; anything else is an error."""
+    """Mark a documented signature as a TVMScript construct. When called from Python, an argument that is an expression
+    under construction (of te, of an index map) builds the call through `tir_call`; any other call is an error."""
 
     def outside(*args: Any, **kwargs: Any) -> Any:
         for arg in (*args, *kwargs.values()):
             if (build := getattr(arg, "tir_call", None)) is not None:
                 return build(func.__name__, args, kwargs)
         raise ScriptError(
-            f"T.{func.__name__} is a word of TVMScript: it has a meaning only inside a function "
-            "decorated with @T.prim_func, where it is parsed and not called"
+            f"T.{func.__name__} is a TVMScript construct: it can only be used inside a function "
+            "decorated with @T.prim_func, which is parsed, not run"
         )
 
     outside.__name__ = func.__name__
     outside.__qualname__ = func.__qualname__
     outside.__doc__ = func.__doc__
     outside.__wrapped__ = func  # type: ignore[attr-defined]
-    outside.tir_word = func.__name__  # type: ignore[attr-defined]
+    outside.tir_construct = func.__name__  # type: ignore[attr-defined]
     return outside  # type: ignore[return-value]
 
 
 class Var:
-    """A size or stride variable made outside a function: `n = T.int32()`; used in the shape of a `T.Buffer`."""
+    """A shape or stride variable declared outside a function: `n = T.int32()`; used in the shape of a `T.Buffer`."""
 
     def __init__(self, name: str = "", dtype: str = "int32"):
         self.name = name
@@ -43,21 +43,21 @@ class Var:
 
 
 class DType:
-    """An element type. As an annotation (`x: T.float32`) a scalar parameter or value; inside a program
-    `T.float32(x)` converts and `T.int32()` makes a size or stride variable."""
+    """An element type. `x: T.float32` annotates a scalar parameter or value; inside a program `T.float32(x)` casts
+    and `T.int32()` declares a shape or stride variable."""
 
     def __init__(self, dtype: str):
         self.dtype = dtype
-        self.tir_word = "dtype"
+        self.tir_construct = "dtype"
         self.__name__ = dtype
         self.__doc__ = (
             f"The type {dtype}.\n\n"
-            f"`x: T.{dtype}` declares a scalar parameter; `T.{dtype}(x)` converts x;\n"
-            f"`n = T.{dtype}()` makes a size or stride variable that a buffer's shape or strides bind."
+            f"`x: T.{dtype}` declares a scalar parameter; `T.{dtype}(x)` casts x;\n"
+            f"`n = T.{dtype}()` declares a shape or stride variable, bound by the buffers that use it."
         )
 
     def __call__(self, value: Any = None, **_: Any) -> Any:
-        """In plain Python: a variable without an argument, else the Python constant."""
+        """Outside a program: a `Var` without an argument, else the argument."""
         return Var(dtype=self.dtype) if value is None else value
 
     def __repr__(self) -> str:
@@ -65,7 +65,7 @@ class DType:
 
 
 class BufferType:
-    """What `T.Buffer(...)` evaluates to in Python: a shape, an element type and the facts about the memory."""
+    """The value of `T.Buffer(...)` in Python: shape, element type, and layout attributes."""
 
     def __init__(self, shape: Any, dtype: str = "float32", **facts: Any):
         self.shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -77,15 +77,15 @@ class BufferType:
         return f'T.Buffer({self.shape!r}, "{self.dtype}"{extra})'
 
 
-class BufferWord:
+class BufferConstructor:
     """A buffer parameter: `A: T.Buffer((128, 128), "float32")`.
 
-    shape: ints, names of size variables (`T.Buffer((n, 16))`), or a single extent.
+    shape: ints and shape variables (`T.Buffer((n, 16))`), or a single extent.
     dtype: "float32" unless given. Keywords: scope, strides, offset_factor, align.
-    The older spelling `T.Buffer[(128, 128), "float32"]` is the same.
+    The older spelling `T.Buffer[(128, 128), "float32"]` is accepted.
     """
 
-    tir_word = "Buffer"
+    tir_construct = "Buffer"
     __name__ = "Buffer"
 
     def __call__(self, shape: Any = (), dtype: str = "float32", **facts: Any) -> BufferType:
@@ -103,26 +103,26 @@ class BufferWord:
         return BufferType(item)
 
 
-class HandleWord:
-    """A parameter that `T.match_buffer` gives a shape: `a: T.handle` and then `A = T.match_buffer(a, (16, 16))`."""
+class HandleConstructor:
+    """A pointer parameter, bound to a buffer by `T.match_buffer`: `a: T.handle`, `A = T.match_buffer(a, (16, 16))`."""
 
-    tir_word = "handle"
+    tir_construct = "handle"
     __name__ = "handle"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> HandleWord:
+    def __call__(self, *args: Any, **kwargs: Any) -> HandleConstructor:
         return self
 
     def __repr__(self) -> str:
         return "T.handle"
 
 
-class LetWord:
-    """`x: T.let[T.int32] = value` binds a name to a value that is computed once."""
+class LetAnnotation:
+    """`x: T.let[T.int32] = value` binds a name to a value, which is computed once."""
 
-    tir_word = "let"
+    tir_construct = "let"
     __name__ = "let"
 
-    def __getitem__(self, item: Any) -> LetWord:
+    def __getitem__(self, item: Any) -> LetAnnotation:
         return self
 
     def __repr__(self) -> str:

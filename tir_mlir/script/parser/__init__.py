@@ -1,4 +1,4 @@
-"""The doors: `parse(text)`, `@T.prim_func`, `@I.ir_module` -> a verified module."""
+"""The parser: Python AST of TVMScript to a verified MLIR module. Entry points: `parse`, `decorate`, `parse_class`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import python_scope
-from tir_mlir.script.parser.scope import Scope, State, assigned_names
-from tir_mlir.script.parser.source import Refused, Source
+from tir_mlir.script.parser.scope import ParserState, Scope, assigned_names
+from tir_mlir.script.parser.source import ParseError, Source
 from tir_mlir.script.parser.statements import FunctionParser
 from tir_mlir.script.parser.verify import verify_source
 
 
 @dataclass
-class Program:
-    """One function to be parsed: its text, its AST, and what Python names mean there."""
+class FunctionSource:
+    """A function to parse: its source text, its AST, and the Python names visible in it."""
 
     name: str
     node: ast.FunctionDef
@@ -33,9 +33,9 @@ class Program:
 
 
 class ClassMember:
-    """A `@T.prim_func` in a class body: parsed when `@I.ir_module` takes the class."""
+    """A `@T.prim_func` in a class body; parsed when `@I.ir_module` decorates the class."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: FunctionSource):
         self.program = program
 
     def __getattr__(self, name: str) -> Any:
@@ -44,13 +44,10 @@ class ClassMember:
         raise ScriptError(f"{self.program.name} is a member of a class without @I.ir_module: decorate the class")
 
 
-def build(programs: Iterable[Program]) -> IRModule:
-    """Parse functions into one module and verify it.
-
-    Errors: ScriptError at the line of the user's text.
-    """
+def build(programs: Iterable[FunctionSource]) -> IRModule:
+    """Parse functions into one module and verify it. Raises ScriptError with the source line."""
     programs = list(programs)
-    seen: dict[str, Program] = {}
+    seen: dict[str, FunctionSource] = {}
     with entered():
         module = ir.Module.create()
         states = []
@@ -64,15 +61,15 @@ def build(programs: Iterable[Program]) -> IRModule:
     return IRModule(module)
 
 
-def _parse_one(module: ir.Module, program: Program) -> State:
-    state = State(program.source, Scope(program.names, assigned_names(program.node)), module)
+def _parse_one(module: ir.Module, program: FunctionSource) -> ParserState:
+    state = ParserState(program.source, Scope(program.names, assigned_names(program.node)), module)
     try:
         FunctionParser(state).function(program.node, program.name, program.private)
     except RecursionError:
         raise program.source.error(program.node, "an expression or statement is nested too deeply") from None
     except ScriptError:
         raise
-    except (TirError, Refused) as error:  # a number too large for what it is meant for, say
+    except (TirError, ParseError) as error:  # such as an integer out of range
         raise program.source.error(program.node, str(error)) from None
     return state
 
@@ -81,26 +78,26 @@ def _parse_one(module: ir.Module, program: Program) -> State:
 
 
 def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.FrameType) -> Any:
-    """What `@T.prim_func` makes: a PrimFunc, or a member that waits for its class."""
+    """Implementation of `@T.prim_func`: a PrimFunc, or a ClassMember inside a class body."""
     if isinstance(func, ClassMember | PrimFunc):
         name = func.program.name if isinstance(func, ClassMember) else func.name
-        raise ScriptError(f"{name} is decorated with @T.prim_func more than once: leave one of them")
+        raise ScriptError(f"{name} is decorated with @T.prim_func more than once: remove all but one")
     if not isinstance(func, types.FunctionType):
         raise ScriptError(f"@T.prim_func decorates a function, not {short_repr(func)}")
-    program = _program(func, private, check, frame)
+    program = _source_of(func, private, check, frame)
     outer = func.__qualname__.rpartition(".")[0]
     if outer and not outer.endswith("<locals>"):
         return ClassMember(program)
     return PrimFunc(build([program]), program.name)
 
 
-def _program(func: types.FunctionType, private: bool, check: bool, frame: types.FrameType | None) -> Program:
+def _source_of(func: types.FunctionType, private: bool, check: bool, frame: types.FrameType | None) -> FunctionSource:
     source = Source.of_function(func)
     tree = source.parse()
     node = next((n for n in tree.body if isinstance(n, ast.FunctionDef)), None)
     if node is None:
-        raise ScriptError(f"the source text of {func.__qualname__} is no def statement")
-    return Program(func.__name__, node, source, python_scope.of_function(func, frame), private, check)
+        raise ScriptError(f"the source text of {func.__qualname__} is not a def statement")
+    return FunctionSource(func.__name__, node, source, python_scope.of_function(func, frame), private, check)
 
 
 def parse_class(cls: type, check: bool = True) -> IRModule:
@@ -112,7 +109,7 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
         programs = [replace(p, check=False) for p in programs]
     for name, member in vars(cls).items():
         if isinstance(member, types.FunctionType):
-            raise ScriptError(f"{cls.__name__}.{name} is no prim_func: decorate it with @T.prim_func")
+            raise ScriptError(f"{cls.__name__}.{name} is not a prim_func: decorate it with @T.prim_func")
     return build(programs)
 
 
@@ -120,65 +117,65 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
 
 
 def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> IRModule:  # noqa: A002
-    """TVMScript text (as `script()` prints it), a function, or an undecorated class -> a verified module.
+    """Parse TVMScript text (as printed by `script()`), a function, or an undecorated class. Returns a verified module.
 
-    `globals`: the Python names the text uses besides T, tir, I and tvm.script. Statements of the text outside its
-    functions (`N = 128`) are run, imports of tvm and of this package are taken as done.
-    Errors: ScriptError with file, line and the line itself.
+    globals: the Python names that the text uses, besides T, tir, I and tvm.script. Top-level statements of the text
+    (`N = 128`) are executed; imports of tvm and of this package are skipped.
+    Raises ScriptError with file, line and the source line.
     """
     if globals is not None and not isinstance(globals, Mapping):
-        raise ScriptError(f"globals are Python names with their values, a dictionary, not {type(globals).__name__}")
+        raise ScriptError(f"parse takes globals as a dictionary of names, not {type(globals).__name__}")
     if isinstance(source, IRModule):
         return source
     if isinstance(source, PrimFunc):
         return source.alone
     if isinstance(source, types.FunctionType | type):
         members = [source] if isinstance(source, types.FunctionType) else list(vars(source).values())
-        programs = [_bare(m, globals or {}) for m in members if isinstance(m, types.FunctionType | ClassMember)]
+        programs = [_undecorated(m, globals or {}) for m in members if isinstance(m, types.FunctionType | ClassMember)]
         return build(programs)
     if not isinstance(source, str):
         raise ScriptError(f"parse takes TVMScript text or a function, not {type(source).__name__}")
     text = Source.of_text(source, filename)
-    names = {**python_scope.default(), **(globals or {})}
-    programs: list[Program] = []
+    names = {**python_scope.namespaces(), **(globals or {})}
+    programs: list[FunctionSource] = []
     for stmt in text.parse().body:
-        programs += _top(stmt, text, names)
+        programs += _top_level(stmt, text, names)
     if not programs:
-        raise ScriptError("the text holds no @T.prim_func", filename, 1)
+        raise ScriptError("the text has no @T.prim_func", filename, 1)
     return build(programs)
 
 
-def _bare(member: types.FunctionType | ClassMember, given: Mapping[str, Any]) -> Program:
-    """A function without its decorator."""
+def _undecorated(member: types.FunctionType | ClassMember, given: Mapping[str, Any]) -> FunctionSource:
+    """The source of a function without a decorator."""
     if isinstance(member, ClassMember):
         return member.program
-    program = _program(member, False, True, None)
-    program.names = {**python_scope.default(), **given, **program.names}
+    program = _source_of(member, False, True, None)
+    program.names = {**python_scope.namespaces(), **given, **program.names}
     return program
 
 
-def _top(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[Program]:
-    """The programs of one top-level statement; anything that is none is run as Python."""
-    if isinstance(stmt, ast.ClassDef) and (not stmt.decorator_list or _is(stmt.decorator_list, "ir_module")):
+def _top_level(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[FunctionSource]:
+    """The functions in a top-level statement; any other statement is executed."""
+    if isinstance(stmt, ast.ClassDef) and (not stmt.decorator_list or _has_decorator(stmt.decorator_list, "ir_module")):
         return [_member(s, text, names) for s in stmt.body if isinstance(s, ast.FunctionDef)]
-    if isinstance(stmt, ast.FunctionDef) and _is(stmt.decorator_list, "prim_func"):
+    if isinstance(stmt, ast.FunctionDef) and _has_decorator(stmt.decorator_list, "prim_func"):
         return [_member(stmt, text, names)]
     if isinstance(stmt, ast.Import | ast.ImportFrom) and _known_import(stmt, names):
         return []
     try:
         code = compile(ast.Module([stmt], []), text.filename, "exec")
         exec(code, names)  # noqa: S102  the user's own text
-    except Exception as error:  # noqa: BLE001  whatever the text raises, or is not to Python, is an error at its line
+    except Exception as error:  # noqa: BLE001  any failure of the user's text is an error at its line
         raise text.error(stmt, f"{type(error).__name__}: {getattr(error, 'msg', error)}") from error
     return []
 
 
-def _is(decorators: list[ast.expr], word: str) -> bool:
+def _has_decorator(decorators: list[ast.expr], word: str) -> bool:
     return any(ast.unparse(d).split("(")[0].rpartition(".")[2] == word for d in decorators)
 
 
 def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> bool:
-    """Imports of the script languages are done already, also where the package is called tvm."""
+    """Whether an import names the script namespaces (of tvm or of this package), which are already bound."""
     home = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else stmt.names[0].name
     if isinstance(stmt, ast.ImportFrom) and home == "__future__":
         return True
@@ -191,11 +188,11 @@ def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> b
     return True
 
 
-def _member(node: ast.FunctionDef, text: Source, names: Mapping[str, Any]) -> Program:
+def _member(node: ast.FunctionDef, text: Source, names: Mapping[str, Any]) -> FunctionSource:
     options: dict[str, Any] = {}
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call):
             options |= {k.arg: getattr(k.value, "value", None) for k in decorator.keywords if k.arg}
-    return Program(
+    return FunctionSource(
         node.name, node, text, names, bool(options.get("private")), options.get("check_well_formed") is not False
     )

@@ -1,6 +1,6 @@
-"""Typed arithmetic on expressions: constants fold, affine indices stay affine, the rest becomes arith and math ops.
+"""Typed arithmetic: constants fold, affine indices stay affine, everything else becomes arith and math ops.
 
-Type rules: a constant takes the type of the other side; int meets float as the float; a narrower type widens.
+Type rules: a constant takes the type of the other operand; int with float gives the float; the narrower type widens.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, math
 
 from tir_mlir.dialect.diagnostics import NotAffine, TirError
 from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes
+from tir_mlir.script.language import operations
 from tir_mlir.script.parser.items import (
+    AffineCondition,
+    AffineMin,
     Const,
     Expr,
-    Least,
-    Test,
     Value,
     as_index,
     describe,
@@ -25,16 +26,10 @@ from tir_mlir.script.parser.items import (
     is_expr,
     mlir_type,
 )
-from tir_mlir.script.parser.source import Refused
+from tir_mlir.script.parser.source import ParseError
 
-_PREDICATES = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
-_ORDERED = {"==": 1, ">": 2, ">=": 3, "<": 4, "<=": 5, "!=": 13}  # ordered, except != which holds for NaN
-_MIRROR = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
-_FLOAT_OPS = {"+": arith.addf, "-": arith.subf, "*": arith.mulf, "/": arith.divf}
-_FLOAT_OPS |= {"max": arith.maximumf, "min": arith.minimumf, "truncmod": arith.remf}
-_INT_OPS = {"+": arith.addi, "-": arith.subi, "*": arith.muli, "max": arith.maxsi, "min": arith.minsi}
-_INT_OPS |= {"//": arith.floordivsi, "truncdiv": arith.divsi, "truncmod": arith.remsi, "ceildiv": arith.ceildivsi}
-_INT_OPS |= {"<<": arith.shli, ">>": arith.shrsi, "&": arith.andi, "|": arith.ori, "^": arith.xori}
+_NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+_BINARY = {o.symbol or o.name: o for o in operations.BINARY}
 _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -62,13 +57,19 @@ def _truncated(a: Any, b: Any) -> tuple[Any, Any]:
     return quotient, a - quotient * b
 
 
-def need(item: Any, what: str = "a value") -> Expr:
-    """The item as an expression; anything else (a buffer, a string) is refused."""
+def emit(op: str, *operands: ir.Value) -> ir.Value:
+    """Create an op of the arith or math dialect by its name; its result."""
+    dialect, _, name = op.partition(".")
+    return getattr({"arith": arith, "math": math}[dialect], name)(*operands)
+
+
+def as_expr(item: Any, what: str = "a value") -> Expr:
+    """The item as an expression. Raises ParseError for anything else (a buffer, a string)."""
     if isinstance(item, bool | int | float):
         return Const(item)
     if is_expr(item):
         return item
-    raise Refused(f"{what} is needed here, not {describe(item)}" + _hint(item))
+    raise ParseError(f"{what} is needed here, not {describe(item)}" + _hint(item))
 
 
 def _hint(item: Any) -> str:
@@ -80,20 +81,20 @@ def _hint(item: Any) -> str:
 
 
 def to_value(item: Any, dtype: str | None = None) -> ir.Value:
-    """The SSA value of an expression, converted to `dtype` when it is given (constants exactly, see `constant`)."""
-    item = need(item)
+    """Materialise an expression as an SSA value, cast to `dtype` if given (constants exactly, see `constant`)."""
+    item = as_expr(item)
     dtype = dtype or dtype_of(item)
     if isinstance(item, Const):
         return constant(item.value, dtype)
     if isinstance(item, Index):
         return _index_value(item, dtype)
-    if isinstance(item, Least):
+    if isinstance(item, AffineMin):
         values = [_index_value(p, "int32") for p in item.parts]
         result = values[0]
         for value in values[1:]:
             result = arith.minsi(result, value)
         return cast(Value(result, "int32"), dtype).ssa
-    if isinstance(item, Test):
+    if isinstance(item, AffineCondition):
         return cast(_test_value(item), dtype).ssa
     if isinstance(item.ssa.type, ir.IndexType):
         return _cast_index(item.ssa, dtype)
@@ -101,12 +102,12 @@ def to_value(item: Any, dtype: str | None = None) -> ir.Value:
 
 
 def constant(value: bool | int | float, dtype: str) -> ir.Value:
-    """`arith.constant`; refuses a number that the type cannot hold."""
+    """Create an `arith.constant`. Raises ParseError if the type cannot hold the number."""
     type_ = _mlir(dtype)
     if dtypes.is_float(dtype):
         return arith.constant(type_, float(value))
     if isinstance(value, float) and not value.is_integer():
-        raise Refused(f"the constant {value} does not fit type {dtype}; use an integer or a float type")
+        raise ParseError(f"the constant {value} does not fit type {dtype}; use an integer or a float type")
     number = int(value)
     if dtype == "bool":
         return arith.constant(type_, 1 if number else 0)
@@ -115,14 +116,14 @@ def constant(value: bool | int | float, dtype: str) -> ir.Value:
 
 
 def check_range(number: int, dtype: str) -> None:
-    """Refuse an integer that a type cannot hold."""
+    """Raise ParseError for an integer that the type cannot hold."""
     bits = dtypes.bits(dtype)
     if not -(1 << (bits - 1)) <= number < (1 << (bits - 1)):
-        raise Refused(f"the constant {number} does not fit type {dtype}")
+        raise ParseError(f"the constant {number} does not fit type {dtype}")
 
 
 def holds(dtype: str, number: bool | int | float) -> bool:
-    """Whether an integer type can hold a number, its fraction cut off."""
+    """Whether an integer type can hold a number, truncated towards zero."""
     limit = 1 << (dtypes.bits(dtype) - 1)
     return -limit - 1 < number < limit
 
@@ -131,7 +132,7 @@ def _mlir(dtype: str) -> ir.Type:
     try:
         return mlir_type(dtype)
     except TirError as error:
-        raise Refused(str(error)) from None
+        raise ParseError(str(error)) from None
 
 
 def _index_value(index: Index, dtype: str) -> ir.Value:
@@ -142,28 +143,28 @@ def _index_value(index: Index, dtype: str) -> ir.Value:
 
 
 def _cast_index(value: ir.Value, dtype: str) -> ir.Value:
-    """An `index` as data: int32, or the wanted integer type at once."""
+    """An `index` value as an integer type, without an intermediate int32."""
     if dtypes.is_float(dtype) or dtype == "bool":
         return cast(Value(arith.index_cast(_mlir("int32"), value), "int32"), dtype).ssa
     return arith.index_cast(_mlir(dtype), value)
 
 
 def to_index(item: Any) -> Index | ir.Value:
-    """An expression as an access index: affine where it is, else a computed `index` value."""
-    item = need(item, "an index")
+    """An expression as an access index: affine if possible, else a computed `index` value."""
+    item = as_expr(item, "an index")
     index = as_index(item)
     if index is not None:
         return index
     if dtype_of(item) == "bool" or dtypes.is_float(dtype_of(item)):
-        raise Refused(f"an index must be an integer; this one has type {dtype_of(item)}")
+        raise ParseError(f"an index must be an integer; this one has type {dtype_of(item)}")
     if isinstance(item, Value) and isinstance(item.ssa.type, ir.IndexType):
         return item.ssa
     return arith.index_cast(ir.IndexType.get(), to_value(item))
 
 
 def cast(item: Any, dtype: str) -> Value:
-    """Convert to `dtype`: floats to ints round towards zero, ints to bool test against zero."""
-    item = need(item)
+    """Cast to `dtype`: floats to ints round towards zero, ints to bool compare with zero."""
+    item = as_expr(item)
     if not isinstance(item, Value) or isinstance(item.ssa.type, ir.IndexType):
         return Value(to_value(item, dtype), dtype)
     return item if item.dtype == dtype else Value(convert(item.ssa, dtype), dtype)
@@ -172,8 +173,8 @@ def cast(item: Any, dtype: str) -> Value:
 # ---- operators
 
 
-def common(left: Expr, right: Expr) -> str:
-    """The type that two operands meet in."""
+def common_dtype(left: Expr, right: Expr) -> str:
+    """The type that two operands are promoted to."""
     a, b = dtype_of(left), dtype_of(right)
     if isinstance(left, Const) and left.dtype is None and not isinstance(right, Const):
         return _adopt(left, b)
@@ -184,7 +185,7 @@ def common(left: Expr, right: Expr) -> str:
     if dtypes.is_float(a) != dtypes.is_float(b):
         return a if dtypes.is_float(a) else b
     if dtypes.bits(a) == dtypes.bits(b) and "bool" not in (a, b):
-        raise Refused(f"{a} and {b} have no common type; convert one side with T.Cast")
+        raise ParseError(f"{a} and {b} have no common type; convert one side with T.Cast")
     if "bool" in (a, b):
         return b if a == "bool" else a
     return a if dtypes.bits(a) > dtypes.bits(b) else b
@@ -198,24 +199,27 @@ def _adopt(const: Const, dtype: str) -> str:
 
 def binary(op: str, left: Any, right: Any) -> Expr:
     """`left op right` for + - * / // % ** << >> & | ^ and max, min, truncdiv, truncmod, ceildiv."""
-    left, right = need(left), need(right)
+    left, right = as_expr(left), as_expr(right)
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(op, left, right)
     if (affine := _affine(op, left, right)) is not None:
         return affine
-    dtype = common(left, right)
+    dtype = common_dtype(left, right)
     if op == "**":
-        raise Refused("** is written T.pow(x, y)")
+        raise ParseError("** is written T.pow(x, y)")
+    row = _BINARY.get(op)
     if dtypes.is_float(dtype):
-        if op not in _FLOAT_OPS:
-            raise Refused(f"{op} is for integers; these have type {dtype}")
-        return Value(_FLOAT_OPS[op](to_value(left, dtype), to_value(right, dtype)), dtype)
+        if row is None or row.float_op is None:
+            raise ParseError(f"{op} is for integers; these have type {dtype}")
+        return Value(emit(row.float_op, to_value(left, dtype), to_value(right, dtype)), dtype)
     if op == "/":
-        raise Refused("/ divides floats; for integers write // (rounds down) or T.truncdiv (rounds towards zero)")
+        raise ParseError("/ divides floats; for integers write // (rounds down) or T.truncdiv (rounds towards zero)")
     if dtype == "bool" and op not in ("&", "|", "^"):
         dtype = "int32"
     a, b = to_value(left, dtype), to_value(right, dtype)
-    return Value(_floormod(a, b) if op == "%" else _INT_OPS[op](a, b), dtype)
+    if row is None or row.int_op is None:
+        return Value(_floormod(a, b), dtype)
+    return Value(emit(row.int_op, a, b), dtype)
 
 
 def _floormod(a: ir.Value, b: ir.Value) -> ir.Value:
@@ -228,16 +232,16 @@ def _fold(op: str, left: Const, right: Const) -> Const:
     try:
         value = _FOLD[op](left.value, right.value)
     except (ZeroDivisionError, OverflowError, TypeError) as error:
-        raise Refused(f"{left.value} {op} {right.value}: {error}") from None
+        raise ParseError(f"{left.value} {op} {right.value}: {error}") from None
     typed = left.dtype or right.dtype
-    return Const(value, common(left, right) if left.dtype and right.dtype else typed)
+    return Const(value, common_dtype(left, right) if left.dtype and right.dtype else typed)
 
 
 def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
-    """The affine result of an index operator, or None."""
-    if op == "min" and isinstance(left, Index | Least | Const) and isinstance(right, Index | Least | Const):
+    """The affine result of a binary operator, or None."""
+    if op == "min" and isinstance(left, Index | AffineMin | Const) and isinstance(right, Index | AffineMin | Const):
         parts = [*_parts(left), *_parts(right)]
-        return Least(tuple(p for p in parts if p is not None)) if None not in parts else None
+        return AffineMin(tuple(p for p in parts if p is not None)) if None not in parts else None
     a, b = (as_index(_number(side)) for side in (left, right))
     if a is None or b is None:
         return None
@@ -256,21 +260,21 @@ def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
             return a.ceildiv(b)
     except NotAffine:
         if b.as_constant() == 0 and op in ("//", "%", "ceildiv"):
-            raise Refused("a division by zero") from None
+            raise ParseError("a division by zero") from None
     return None
 
 
 def _number(item: Expr) -> Expr:
-    """A truth value that is known counts as 0 or 1."""
+    """A constant bool as the integer 0 or 1."""
     return Const(int(item.value)) if isinstance(item, Const) and isinstance(item.value, bool) else item
 
 
 def _parts(item: Expr) -> list[Index | None]:
-    return list(item.parts) if isinstance(item, Least) else [as_index(_number(item))]
+    return list(item.parts) if isinstance(item, AffineMin) else [as_index(_number(item))]
 
 
 def negative(item: Any) -> Expr:
-    item = need(item)
+    item = as_expr(item)
     if isinstance(item, Const):
         return Const(-item.value, item.dtype)
     if isinstance(item, Value) and dtypes.is_float(item.dtype):
@@ -282,45 +286,45 @@ def negative(item: Any) -> Expr:
 
 
 def compare(op: str, left: Any, right: Any) -> Expr:
-    """A comparison: folded, kept as an affine test, or computed."""
-    left, right = need(left), need(right)
+    """A comparison: folded, kept as an affine condition, or computed."""
+    left, right = as_expr(left), as_expr(right)
     if isinstance(left, Const) and isinstance(right, Const):
         table = {"==": left.value == right.value, "!=": left.value != right.value, "<": left.value < right.value}
         table |= {">": left.value > right.value, "<=": left.value <= right.value, ">=": left.value >= right.value}
         return Const(table[op])
     a, b = as_index(left), as_index(right)
     if a is not None and b is not None:
-        return Test(((op, a, b),))
-    dtype = common(left, right)
+        return AffineCondition(((op, a, b),))
+    dtype = common_dtype(left, right)
     if dtypes.is_float(dtype):
-        return Value(arith.cmpf(_ORDERED[op], to_value(left, dtype), to_value(right, dtype)), "bool")
-    return Value(arith.cmpi(_PREDICATES[op], to_value(left, dtype), to_value(right, dtype)), "bool")
+        return Value(arith.cmpf(operations.CMPF[op], to_value(left, dtype), to_value(right, dtype)), "bool")
+    return Value(arith.cmpi(operations.CMPI[op], to_value(left, dtype), to_value(right, dtype)), "bool")
 
 
-def _test_value(test: Test) -> Value:
+def _test_value(test: AffineCondition) -> Value:
     result: ir.Value | None = None
     for op, left, right in test.terms:
-        term = arith.cmpi(_PREDICATES[op], _index_value(left, "int32"), _index_value(right, "int32"))
+        term = arith.cmpi(operations.CMPI[op], _index_value(left, "int32"), _index_value(right, "int32"))
         result = term if result is None else arith.andi(result, term)
     return Value(result, "bool")  # type: ignore[arg-type]
 
 
 def logical(op: str, left: Any, right: Any) -> Expr:
-    """`and`, `or` of conditions; affine tests joined by `and` stay affine."""
-    left, right = need(left, "a condition"), need(right, "a condition")
+    """`and`, `or` of conditions; a conjunction of affine conditions stays affine."""
+    left, right = as_expr(left, "a condition"), as_expr(right, "a condition")
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const):
             decided = bool(one.value) == (op == "or")
             return Const(bool(one.value)) if decided else condition(other)
-    if op == "and" and isinstance(left, Test) and isinstance(right, Test):
-        return Test(left.terms + right.terms)
+    if op == "and" and isinstance(left, AffineCondition) and isinstance(right, AffineCondition):
+        return AffineCondition(left.terms + right.terms)
     a, b = to_value(condition(left)), to_value(condition(right))
-    return Value((arith.andi if op == "and" else arith.ori)(a, b), "bool")
+    return Value(emit(operations.LOGICAL[op], a, b), "bool")
 
 
 def condition(item: Any) -> Expr:
     """The item as a bool."""
-    item = need(item, "a condition")
+    item = as_expr(item, "a condition")
     if isinstance(item, Const):
         return Const(bool(item.value))
     return item if dtype_of(item) == "bool" else compare("!=", item, Const(0))
@@ -330,16 +334,16 @@ def negation(item: Any) -> Expr:
     item = condition(item)
     if isinstance(item, Const):
         return Const(not item.value)
-    if isinstance(item, Test) and len(item.terms) == 1:
+    if isinstance(item, AffineCondition) and len(item.terms) == 1:
         op, left, right = item.terms[0]
-        return Test(((_MIRROR[op], left, right),))
+        return AffineCondition(((_NEGATED[op], left, right),))
     return Value(arith.xori(to_value(item), constant(True, "bool")), "bool")
 
 
-def fit(item: Any, dtype: str, what: str) -> ir.Value:
-    """The value to store into `dtype`: constants are converted, any other difference of type is refused."""
-    item = need(item)
+def convert_for_store(item: Any, dtype: str, what: str) -> ir.Value:
+    """The value to store as `dtype`: constants are converted, any other type mismatch raises ParseError."""
+    item = as_expr(item)
     found = dtype_of(item)
     if found != dtype and not isinstance(item, Const):
-        raise Refused(f'{what} holds {dtype} but the value has type {found}; convert it: T.Cast("{dtype}", ...)')
+        raise ParseError(f'{what} holds {dtype} but the value has type {found}; convert it: T.Cast("{dtype}", ...)')
     return to_value(item, dtype)

@@ -11,20 +11,20 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, attrs, create
 from tir_mlir.dialect.presburger import either, intervals
+from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import calls, loops, regions
 from tir_mlir.script.parser.expressions import Evaluator
-from tir_mlir.script.parser.items import Test, describe
-from tir_mlir.script.parser.scope import Owner, Places
-from tir_mlir.script.parser.source import Refused
+from tir_mlir.script.parser.items import AffineCondition, describe
+from tir_mlir.script.parser.scope import AllocationScope, BlockNodes
+from tir_mlir.script.parser.source import ParseError
 
-Run = Callable[[list[ast.stmt]], None]
-_AXES = {"spatial": "S", "reduce": "R", "opaque": "O"}
+ParseBody = Callable[[list[ast.stmt]], None]
 _HEADER = ("where", "reads", "writes", "block_attr")
 
 
 @dataclass
-class Header:
-    """The statements of a block that say what it is, before what it does."""
+class BlockHeader:
+    """The statements of a block sorted into axes, predicates, regions, annotations and body."""
 
     axes: list[tuple[ast.expr, ast.Call]] = field(default_factory=list)
     where: list[ast.Call] = field(default_factory=list)
@@ -34,23 +34,23 @@ class Header:
     body: list[ast.stmt] = field(default_factory=list)
 
 
-def word_of(evaluate: Evaluator, node: ast.AST | None) -> str | None:
-    """The word of `T` that a call calls, if it calls one."""
+def construct_of(evaluate: Evaluator, node: ast.AST | None) -> str | None:
+    """The name of the construct that a call invokes, or None."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute | ast.Name):
         return None
     callee = evaluate(node.func)
-    return getattr(callee, "tir_word", None)
+    return getattr(callee, "tir_construct", None)
 
 
-def header_of(evaluate: Evaluator, body: list[ast.stmt]) -> Header:
+def header_of(evaluate: Evaluator, body: list[ast.stmt]) -> BlockHeader:
     """Sort the statements of a `with T.block` into its header and its body."""
-    header = Header()
+    header = BlockHeader()
     for stmt in body:
         if is_breakpoint(stmt):
             header.annotations["breakpoint"] = True
             continue
         value: Any = getattr(stmt, "value", None)
-        word = _header_word(evaluate, stmt, value)
+        word = _header_construct(evaluate, stmt, value)
         if word is None:
             header.body.append(stmt)
         elif word == "axis":
@@ -78,11 +78,11 @@ def _attributes(evaluate: Evaluator, call: ast.Call) -> dict[str, Any]:
     return found
 
 
-def _header_word(evaluate: Evaluator, stmt: ast.stmt, value: Any) -> str | None:
+def _header_construct(evaluate: Evaluator, stmt: ast.stmt, value: Any) -> str | None:
     if isinstance(stmt, ast.Expr) and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute | ast.Name):
         if isinstance(value.func, ast.Attribute) and value.func.attr in ("access_ptr", "scope"):
             return None
-        word = word_of(evaluate, value)
+        word = construct_of(evaluate, value)
         return word if word in _HEADER else None
     if isinstance(stmt, ast.Assign) and isinstance(value, ast.Call | ast.Tuple):
         first = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
@@ -93,7 +93,7 @@ def _header_word(evaluate: Evaluator, stmt: ast.stmt, value: Any) -> str | None:
 
 
 def is_breakpoint(stmt: ast.stmt) -> bool:
-    """`breakpoint()`: where the interpreter stops."""
+    """Whether a statement is `breakpoint()`, where the interpreter stops."""
     return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call) and ast.unparse(stmt.value) == "breakpoint()"
 
 
@@ -111,19 +111,21 @@ def _axis_pairs(stmt: ast.Assign) -> list[tuple[ast.expr, ast.Call]]:
 # ---- axes
 
 
-def iters_of(evaluate: Evaluator, header: Header) -> list[tuple[IterSpec, ast.expr, ast.AST]]:
-    """One spec an iter, with the target that names it and the node that declares it."""
+def iters_of(evaluate: Evaluator, header: BlockHeader) -> list[tuple[IterSpec, ast.expr, ast.AST]]:
+    """One spec per iter, with the target that names it and the node that declares it."""
     found: list[tuple[IterSpec, ast.expr, ast.AST]] = []
     for target, node in header.axes:
-        word = word_of(evaluate, node)
+        word = construct_of(evaluate, node)
         try:
             if word == "remap":
                 found += _remap(evaluate, target, node)
-            elif word in _AXES:
+            elif word in AXES:
                 found.append((_axis(evaluate, word, target, node), target, node))
             else:
-                raise Refused("ordered (scan) axes are not supported: use reduce" if word == "scan" else "no axis")
-        except Refused as refused:
+                raise ParseError(
+                    "ordered (scan) axes are not supported: use reduce" if word == "scan" else "not an axis of T.axis"
+                )
+        except ParseError as refused:
             raise evaluate.state.error(node, str(refused)) from None
     names = [spec.name for spec, _, _ in found]
     for (spec, _, node), position in zip(found, range(len(names)), strict=True):
@@ -136,7 +138,7 @@ def _target_name(target: ast.expr) -> str:
     if isinstance(target, ast.Tuple) and len(target.elts) == 1:
         target = target.elts[0]
     if not isinstance(target, ast.Name):
-        raise Refused("an axis declares one iter: vi = T.axis.spatial(extent, value)")
+        raise ParseError("an axis declares one iter: vi = T.axis.spatial(extent, value)")
     return target.id
 
 
@@ -145,26 +147,26 @@ def _axis(evaluate: Evaluator, word: str, target: ast.expr, node: ast.Call) -> I
     low, extent = _domain(evaluate, args["domain"])
     with evaluate.state.source.location(node):
         binding = evaluate.index(args["value"], f"the value bound to {_target_name(target)}")
-    return IterSpec(_target_name(target), _AXES[word], low, extent, binding)
+    return IterSpec(_target_name(target), AXES[word], low, extent, binding)
 
 
 def _domain(evaluate: Evaluator, node: ast.expr) -> tuple[Index, Index]:
-    """`128` is [0, 128); `(4, 12)` is [4, 12)."""
+    """Lower bound and extent of a domain: `128` is [0, 128), `(4, 12)` is [4, 12)."""
     if isinstance(node, ast.Tuple | ast.List):
         if len(node.elts) != 2:
-            raise Refused("the domain of an axis is an extent, or (begin, end)")
+            raise ParseError("the domain of an axis is an extent, or (begin, end)")
         low, high = (_bound(evaluate, e) for e in node.elts)
         return low, (high - low).simplified()
     return Index.constant(0), _bound(evaluate, node)
 
 
 def _bound(evaluate: Evaluator, node: ast.expr) -> Index:
-    """A bound of a domain: it is the same in every run of the block."""
+    """A bound of a domain; it must be invariant in the function."""
     index = evaluate.index(node, "the domain of an axis")
     if not all(regions.is_size(v) for v in index.values):
-        raise Refused(
-            f"the domain of an axis is made of numbers and sizes; {ast.unparse(node)} differs from run to run of the "
-            "block: declare the largest domain, and which points run by T.where or a loop inside the block"
+        raise ParseError(
+            f"the domain of an axis is made of numbers and sizes; {ast.unparse(node)} varies between runs of the "
+            "block: declare the largest domain, and restrict it by T.where or by a loop inside the block"
         )
     return index
 
@@ -175,20 +177,20 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
     values = args["loops"].elts if isinstance(args["loops"], ast.List | ast.Tuple) else [args["loops"]]
     targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     if not isinstance(kinds, str):
-        raise Refused(f'the kinds in T.axis.remap are a string of S and R, such as "SSR", not {kinds!r}')
+        raise ParseError(f'the kinds in T.axis.remap are a string of S and R, such as "SSR", not {kinds!r}')
     if len(kinds) != len(values) or len(targets) != len(values):
         counts = f"{len(kinds)} kinds, {len(values)} loops and {len(targets)} names"
-        raise Refused(f"T.axis.remap has {counts}; it needs as many of each")
+        raise ParseError(f"T.axis.remap has {counts}; it needs as many of each")
     found = []
     for letter, value, name in zip(kinds, values, targets, strict=True):
         if letter not in ("S", "R"):
-            raise Refused(f'the kind of an axis in T.axis.remap is "S" or "R", not "{letter}"')
+            raise ParseError(f'the kind of an axis in T.axis.remap is "S" or "R", not "{letter}"')
         item = evaluate(value)
         var = item.is_value() if isinstance(item, Index) else None
         loop = evaluate.state.loops.get(var) if var is not None else None
         if loop is None:
             shown = ast.unparse(value)
-            raise Refused(f"T.axis.remap binds loop variables; {shown} is none: use T.axis.spatial(extent, value)")
+            raise ParseError(f"T.axis.remap binds loop variables, not {shown}: use T.axis.spatial(extent, value)")
         low, extent = loops.domain_of(loop)
         found.append((IterSpec(_target_name(name), letter, low, extent, item), name, value))
     return found
@@ -197,8 +199,8 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
 # ---- the block
 
 
-def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: Run, is_only: bool) -> None:
-    """A `with T.block(name):` statement. `is_only`: the body of the function is nothing else."""
+def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBody, is_only: bool) -> None:
+    """Parse a `with T.block(name):` statement. `is_only`: it is the only statement of the function."""
     state = evaluate.state
     args = calls.bind(evaluate(call.func), call)
     name = evaluate.python(args["name"], "the name of a block") if "name" in args else ""
@@ -218,52 +220,52 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: Run, is
     with state.source.location(node):
         point = create.at_end(create.where(guard).regions[0].blocks[0]) if guard else ir.InsertionPoint.current
         with point:
-            hidden = header.annotations.pop(attrs.HIDDEN, None)  # a fact of the encoding, not an annotation
+            hidden = header.annotations.pop(attrs.HIDDEN, None)  # part of the encoding, not an annotation
             block = create.block(name, [s for s, _, _ in specs], header.annotations)
             attrs.put(block.op, attrs.HIDDEN, hidden)
-    places = Places(call, {s.name: place for s, _, place in specs}, header.reads, header.writes)
-    state.places[block.id] = places
+    block_nodes = BlockNodes(call, {s.name: place for s, _, place in specs}, header.reads, header.writes)
+    state.block_nodes[block.id] = block_nodes
     with state.scope.frame(bool(specs)):
         _body(evaluate, block, specs, header, run)
-        regions.keep(evaluate, block, header.reads, header.writes)
+        regions.declare_regions(evaluate, block, header.reads, header.writes)
 
 
-def _is_root(evaluate: Evaluator, name: str, header: Header) -> bool:
-    """A block called root, or one without a name that has nothing which a function has not: views, an init."""
+def _is_root(evaluate: Evaluator, name: str, header: BlockHeader) -> bool:
+    """Whether a block is the root block: it is named root, or unnamed without views and init."""
     if name:
         return name == "root"
     starts = [s.items[0].context_expr for s in header.body if isinstance(s, ast.With)]
     values = [s.value for s in header.body if isinstance(s, ast.Assign)]
-    return not any(word_of(evaluate, node) in ("init", "match_buffer") for node in (*starts, *values))
+    return not any(construct_of(evaluate, node) in ("init", "match_buffer") for node in (*starts, *values))
 
 
-def _root(header: Header) -> None:
-    """The block is the function itself, which keeps its annotations."""
+def _root(header: BlockHeader) -> None:
+    """Move the annotations of the root block to the function, which stands for it."""
     if header.annotations:
         func = ir.InsertionPoint.current.block.owner.operation
         attrs.put(func, attrs.ANNOTATIONS, header.annotations)
 
 
-def _no_regions(header: Header) -> bool:
+def _no_regions(header: BlockHeader) -> bool:
     return not any(regions.region_nodes(call) for call in (header.reads, header.writes) if call is not None)
 
 
-def _body(evaluate: Evaluator, block: Block, specs: list[Any], header: Header, run: Run) -> None:
+def _body(evaluate: Evaluator, block: Block, specs: list[Any], header: BlockHeader, run: ParseBody) -> None:
     state = evaluate.state
     for (spec, target, _), value in zip(specs, block.body.arguments, strict=False):
         state.scope.define(spec.name, Index.of(value), target, "iter")
-    state.owners.append(Owner(block.body))
+    state.allocation_scopes.append(AllocationScope(block.body))
     state.blocks.append(block)
     try:
         with create.at_end(block.body):
             run(header.body)
     finally:
         state.blocks.pop()
-        state.owners.pop()
+        state.allocation_scopes.pop()
 
 
-def _where(evaluate: Evaluator, header: Header, specs: list[IterSpec]) -> list[Constraint]:
-    """The conjunction of all T.where of a block, over the loops; iters in it stand for their bindings."""
+def _where(evaluate: Evaluator, header: BlockHeader, specs: list[IterSpec]) -> list[Constraint]:
+    """The conjunction of all T.where of a block, over the loops; iters are replaced by their bindings."""
     found: list[Constraint] = []
     with evaluate.state.scope.frame():
         for spec in specs:
@@ -284,7 +286,7 @@ def _conjuncts(node: ast.expr) -> list[ast.expr]:
 
 
 def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Constraint]:
-    """A conjunct of T.where: a comparison, or two of which one holds."""
+    """A conjunct of T.where: a comparison, or the disjunction of two."""
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
         sides = [_condition(evaluate, call, value) for value in node.values]
         here = intervals.within(ir.InsertionPoint.current.block.owner.operation)
@@ -297,7 +299,7 @@ def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Cons
     test = evaluate(node)
     if test is True:
         return []
-    constraints = test.constraints() if isinstance(test, Test) else None
+    constraints = test.constraints() if isinstance(test, AffineCondition) else None
     if constraints is None:
         raise evaluate.state.error(
             call, f"T.where takes a conjunction of affine comparisons of the loops, not {describe(test)}"
@@ -305,16 +307,16 @@ def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Cons
     return constraints
 
 
-def with_init(evaluate: Evaluator, node: ast.With, run: Run) -> None:
-    """`with T.init():` directly in the body of a block."""
+def with_init(evaluate: Evaluator, node: ast.With, run: ParseBody) -> None:
+    """Parse `with T.init():`, directly in the body of a block."""
     state = evaluate.state
     block = state.blocks[-1] if state.blocks else None
     if block is None or ir.InsertionPoint.current.block != block.body:
-        raise state.error(node, "T.init belongs directly into the body of a block")
+        raise state.error(node, "T.init must be directly in the body of a block")
     if block.init is not None:
         raise state.error(node, "this block has a T.init already")
     with state.source.location(node):
-        with state.owners[-1].point():
+        with state.allocation_scopes[-1].point():
             op = create.init(block)
         with create.at_end(op.regions[0].blocks[0]), state.scope.frame():
             run(node.body)

@@ -1,4 +1,4 @@
-"""Buffers made in a program: `T.alloc_buffer`, and `T.match_buffer` of a region."""
+"""Buffers defined in a body: `T.alloc_buffer`, and `T.match_buffer` of a region."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tir_mlir.dialect.verify import is_huge
 from tir_mlir.script.parser import calls, parameters
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.items import BufferRef, RegionRef, Value, as_const, describe
-from tir_mlir.script.parser.source import Refused
+from tir_mlir.script.parser.source import ParseError
 
 
 def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
-    """`Y = T.alloc_buffer(shape, dtype, scope=...)`: at the start of the block or function that owns it."""
+    """Parse `Y = T.alloc_buffer(shape, dtype, scope=...)`; allocated at the start of the owning block or function."""
     args = calls.bind(evaluate(node.func), node)
     shape = evaluate(args["shape"])
     extents = [_extent(s) for s in (shape if isinstance(shape, tuple | list) else (shape,))]
     if is_huge(extents):
-        raise Refused(f"buffer {name} has more elements than 64 bits can count")
+        raise ParseError(f"buffer {name} has more elements than 64 bits can count")
     dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
     scope = (evaluate.python(args["scope"], "scope") if "scope" in args else "") or "global"
     if not isinstance(scope, str):
-        raise Refused(f'the scope of {name} is a string such as "global", not {describe(scope)}')
+        raise ParseError(f'the scope of {name} is a string such as "global", not {describe(scope)}')
     with evaluate.state.source.location(node):
-        value = evaluate.state.owners[-1].prologue(lambda: create.alloc(name, extents, dtype, scope))
+        value = evaluate.state.allocation_scopes[-1].prologue(lambda: create.alloc(name, extents, dtype, scope))
     return BufferRef(name, value, dtype, [Index.wrap(e) for e in extents], scope)
 
 
@@ -37,15 +37,15 @@ def _extent(item: Any) -> int | Index:
     number = as_const(item)
     if number is not None:
         if number < 0:
-            raise Refused(f"an extent cannot be negative: {number}")
+            raise ParseError(f"an extent cannot be negative: {number}")
         return number
     if isinstance(item, Index):
         return item
-    raise Refused(f"an extent is an integer or an expression of size variables, not {describe(item)}")
+    raise ParseError(f"an extent is an integer or an expression of size variables, not {describe(item)}")
 
 
 def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
-    """`A_1 = T.match_buffer(A[...], shape, strides=...)` in a block: a view of the region."""
+    """Parse `A_1 = T.match_buffer(A[...], shape, strides=...)` in a block: a view of the region."""
     state = evaluate.state
     args = calls.bind(evaluate(node.func), node)
     region = evaluate.region(args["param"])
@@ -56,13 +56,13 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     kept = kept_dims([e.as_constant() for e in extents], sizes)
     if kept is None:
         text = ", ".join(str(s) for s in sizes)
-        raise Refused(f"{name} does not match its region of {source.name}, which is ({text})")
+        raise ParseError(f"{name} does not match its region of {source.name}, which is ({text})")
     if None in sizes:
-        raise Refused(f"the region that {name} matches must have constant extents")
+        raise ParseError(f"the region that {name} matches must have constant extents")
     _agree(evaluate, name, source, args)
     strides = _strides(evaluate, args, len(extents))
-    if ir.InsertionPoint.current.block != state.owners[-1].body:
-        raise Refused("T.match_buffer of a region belongs directly into the body of its block")
+    if ir.InsertionPoint.current.block != state.allocation_scopes[-1].body:
+        raise ParseError("T.match_buffer of a region must be directly in the body of its block")
 
     def make() -> BufferRef:
         buffer = _view(name, region, [s for s in sizes if s is not None], extents, kept)
@@ -72,7 +72,7 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         return buffer
 
     with state.source.location(node):
-        buffer = state.owners[-1].prologue(make)
+        buffer = state.allocation_scopes[-1].prologue(make)
     for stride, value in zip(strides, buffer.stride_values, strict=False):
         if isinstance(stride, str):
             state.scope.define(stride, _stride_item(value), node, "value")
@@ -88,10 +88,10 @@ def _as_tuple(item: Any) -> tuple[Any, ...]:
 
 
 def _agree(evaluate: Evaluator, name: str, source: Buffer, args: dict[str, ast.expr]) -> None:
-    """A view keeps the type and the scope of what it views."""
+    """Check that a view declares the dtype and the scope of its source."""
     for key, has in (("dtype", source.dtype), ("scope", source.scope)):
         if key in args and (says := evaluate.python(args[key], key)) != has:
-            raise Refused(f'{name} is declared with {key} "{says}" but {source.name} has "{has}"')
+            raise ParseError(f'{name} is declared with {key} "{says}" but {source.name} has "{has}"')
 
 
 def _strides(evaluate: Evaluator, args: dict[str, ast.expr], rank: int) -> list[int | str]:
@@ -104,15 +104,15 @@ def _strides(evaluate: Evaluator, args: dict[str, ast.expr], rank: int) -> list[
         text = parameters.size_name(evaluate.state, element)
         number = None if text is not None else as_const(evaluate(element))
         if text is None and number is None:
-            raise Refused("a stride is a number or a variable: strides=[sa, 1]")
+            raise ParseError("a stride is a number or a variable: strides=[sa, 1]")
         found.append(text if text is not None else number)  # type: ignore[arg-type]
     if found and len(found) != rank:
-        raise Refused(f"there are {rank} axes but {len(found)} strides")
+        raise ParseError(f"there are {rank} axes but {len(found)} strides")
     return found
 
 
 def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index], kept: list[int]) -> BufferRef:
-    """The `memref.subview` of a region, with the layout that its source gives."""
+    """Create the `memref.subview` of a region, with the layout inferred from its source."""
     source = ir.MemRefType(region.buffer.ssa.type)
     strides, offset = source.get_strides_and_offset()
     fixed = [m.as_constant() for m in region.mins]

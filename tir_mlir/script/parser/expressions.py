@@ -1,4 +1,4 @@
-"""Expressions: Python AST -> constants, affine indices, values. Ops are made in program order."""
+"""Evaluation of expressions: Python AST to constants, affine indices and SSA values, in program order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import difflib
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from mlir import ir
@@ -16,22 +16,22 @@ from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create
 from tir_mlir.script.parser import arithmetic, pointers
 from tir_mlir.script.parser.items import (
+    AffineCondition,
+    BufferProperty,
     BufferRef,
     Const,
     Expr,
-    Part,
     RegionRef,
     Slice,
-    Test,
-    Unbound,
+    UnboundVar,
     Value,
     as_index,
     describe,
     is_expr,
     mlir_type,
 )
-from tir_mlir.script.parser.scope import Owner, State
-from tir_mlir.script.parser.source import Refused
+from tir_mlir.script.parser.scope import AllocationScope, ParserState
+from tir_mlir.script.parser.source import ParseError
 
 BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -43,32 +43,32 @@ _PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "|": operator.or_, "^": operator.xor, "==": operator.eq, "!=": operator.ne, "<": operator.lt,
     "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
-_LOWERED = "it belongs to programs after lowering; write loops and blocks"
-_VECTORS = "a value is one number; write the loop, T.vectorized(n) makes vectors of it"
+_LOWERED = "it is only used after lowering; write loops and blocks"
+_VECTORS = "values are scalars; write a loop, T.vectorized(n) turns it into vector code"
 _ABSENT = {
     **dict.fromkeys(("Ramp", "Broadcast", "Shuffle", "vectorlow", "vectorhigh"), _VECTORS),
     **dict.fromkeys(("allocate", "allocate_const", "buffer_store", "attr", "realize", "tvm_storage_sync"), _LOWERED),
     **dict.fromkeys(("launch_thread", "env_thread"), 'write the loop: for tx in T.thread_binding(n, "threadIdx.x")'),
-    **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "a C function goes by T.call_extern"),
-    **dict.fromkeys(("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin"), "use the words of T, T.exp(x)"),
-    "decl_buffer": "T.alloc_buffer makes a buffer, T.match_buffer a view of a region",
-    "undef": "a value must be known; leave the store out",
+    **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "call a C function by T.call_extern"),
+    **dict.fromkeys(("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin"), "use a function of T, T.exp(x)"),
+    "decl_buffer": "T.alloc_buffer allocates a buffer, T.match_buffer makes a view of a region",
+    "undef": "omit the store instead",
 }
 _COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
 class Evaluator:
-    """Evaluates expression nodes in a state. A rule broken anywhere below becomes an error at the innermost node."""
+    """Evaluates expression nodes in a parser state. A ParseError is reported at the innermost node."""
 
-    def __init__(self, state: State):
+    def __init__(self, state: ParserState):
         self.state = state
 
     def __call__(self, node: ast.expr) -> Any:
-        """The item that an expression denotes."""
+        """Evaluate an expression node."""
         method = getattr(self, "_" + type(node).__name__, None)
         try:
             return _native(method(node) if method is not None else self._python(node))
-        except Refused as refused:
+        except ParseError as refused:
             raise self.state.error(node, str(refused)) from None
         except ScriptError as error:
             if error.lineno is None:
@@ -88,8 +88,8 @@ class Evaluator:
         return index
 
     def python(self, node: ast.expr, what: str) -> Any:
-        """The Python value of a node (a name, a number, a dictionary of attributes)."""
-        return pointers.plain(self(node), what)
+        """The parse-time Python value of a node (a string, a number, a dictionary of attributes)."""
+        return pointers.python_value(self(node), what)
 
     # ---- leaves
 
@@ -115,7 +115,7 @@ class Evaluator:
             try:
                 found[key] = item
             except TypeError:
-                raise Refused(f"{describe(key)} cannot be the key of a dictionary; keys are strings") from None
+                raise ParseError(f"{describe(key)} cannot be a dictionary key; keys are strings") from None
         return found
 
     def _Attribute(self, node: ast.Attribute) -> Any:
@@ -127,10 +127,10 @@ class Evaluator:
         except AttributeError:
             name = ast.unparse(node.value)
             if node.attr in _ABSENT and getattr(base, "__name__", "") == "tir_mlir.script.tir":
-                raise Refused(f"{name}.{node.attr} is not supported: {_ABSENT[node.attr]}") from None
+                raise ParseError(f"{name}.{node.attr} is not supported: {_ABSENT[node.attr]}") from None
             near = difflib.get_close_matches(node.attr, dir(base), 1)
             hint = f"; did you mean {name}.{near[0]}?" if near else ""
-            raise Refused(f"{name} has no {node.attr}{hint}") from None
+            raise ParseError(f"{name} has no {node.attr}{hint}") from None
 
     # ---- accesses
 
@@ -139,23 +139,23 @@ class Evaluator:
         if isinstance(base, BufferRef):
             items = self.subscripts(node)
             if any(isinstance(i, Slice) for i in items):
-                raise Refused(f"a slice of {base.name} is a region, not a value; index single elements")
+                raise ParseError(f"a slice of {base.name} is a region, not a value; index single elements")
             return self.load(base, items, node)
         key = self(node.slice)
-        if isinstance(base, Part):
-            return pointers.part(base, key)
+        if isinstance(base, BufferProperty):
+            return pointers.stride(base, key)
         try:
             return base[key]
         except (TypeError, KeyError, IndexError) as error:
-            raise Refused(f"{ast.unparse(node.value)} cannot be indexed so: {error}") from None
+            raise ParseError(f"{ast.unparse(node.value)} cannot be indexed like this: {error}") from None
 
     def _Slice(self, node: ast.Slice) -> Any:
         if node.step is not None:
-            raise Refused("a region has no step")
+            raise ParseError("a region has no step")
         return Slice(node.lower and self(node.lower), node.upper and self(node.upper))
 
     def subscripts(self, node: ast.Subscript) -> list[Any]:
-        """The items between the brackets."""
+        """The evaluated subscripts of `A[i, 0:16]`."""
         inner = node.slice
         return [self(e) for e in inner.elts] if isinstance(inner, ast.Tuple) else [self(inner)]
 
@@ -165,31 +165,31 @@ class Evaluator:
         with self.state.source.location(node):
             if all(isinstance(i, Index) for i in indices):
                 return Value(create.load(buffer.ssa, indices), buffer.dtype)  # type: ignore[arg-type]
-            return Value(memref.load(buffer.ssa, [as_ssa(i) for i in indices]), buffer.dtype)
+            return Value(memref.load(buffer.ssa, [to_ssa(i) for i in indices]), buffer.dtype)
 
     def store(self, buffer: BufferRef, items: list[Any], value: Any, node: ast.AST) -> None:
-        """Store an expression; its type must fit the buffer."""
+        """Store an expression; its type must be that of the buffer."""
         with self.state.source.location(node):
-            fitted = arithmetic.fit(value, buffer.dtype, f"buffer {buffer.name}")
+            fitted = arithmetic.convert_for_store(value, buffer.dtype, f"buffer {buffer.name}")
             indices = checked_indices(buffer, items)
             self._no_reduce_iter(buffer, indices)
             if all(isinstance(i, Index) for i in indices):
                 create.store(fitted, buffer.ssa, indices)  # type: ignore[arg-type]
             else:
-                memref.store(fitted, buffer.ssa, [as_ssa(i) for i in indices])
+                memref.store(fitted, buffer.ssa, [to_ssa(i) for i in indices])
 
     def _no_reduce_iter(self, buffer: BufferRef, indices: list[Index | ir.Value]) -> None:
-        """A reduce iter says which contributions are summed up, so it cannot say where the sum goes."""
+        """Reject a reduce iter in the indices of a store: all its points contribute to one element."""
         block = self.state.blocks[-1] if self.state.blocks else None
-        home = Owner.of(buffer.ssa)
+        home = AllocationScope.of(buffer.ssa)
         if block is None or (home is not None and home == block.body):
             return
         used = {v for i in indices if isinstance(i, Index) for v in i.values}
         for it in block.iters:
             if it.kind == "R" and it.var in used:
-                raise Refused(
-                    f'iter {it.name} of block "{block.name}" is declared reduce but says where {buffer.name} '
-                    "is written; declare it spatial"
+                raise ParseError(
+                    f'iter {it.name} of block "{block.name}" is declared reduce but indexes the store to '
+                    f"{buffer.name}; declare it spatial"
                 )
 
     def region(self, node: ast.expr) -> RegionRef:
@@ -202,7 +202,7 @@ class Evaluator:
         items = self.subscripts(node)
         try:
             return pointers.region(base, items)
-        except Refused as refused:
+        except ParseError as refused:
             raise self.state.error(node, str(refused)) from None
 
     # ---- operators
@@ -210,11 +210,11 @@ class Evaluator:
     def _BinOp(self, node: ast.BinOp) -> Any:
         op = BINARY.get(type(node.op))
         if op is None:
-            raise Refused(f"the operator {type(node.op).__name__} has no meaning here")
+            raise ParseError(f"the operator {type(node.op).__name__} is not supported")
         return self.binary(op, self(node.left), self(node.right), node)
 
     def binary(self, op: str, left: Any, right: Any, node: ast.AST) -> Any:
-        if is_expr(left) or is_expr(right) or not _plain_operands(left, right):
+        if is_expr(left) or is_expr(right) or not _are_python(left, right):
             with self.state.source.location(node):
                 return arithmetic.binary(op, left, right)
         return _try(_PYTHON[op], left, right)
@@ -232,7 +232,7 @@ class Evaluator:
                 return arithmetic.negation(item)
             if isinstance(node.op, ast.Invert):
                 return arithmetic.binary("^", item, -1)
-            return arithmetic.need(item)
+            return arithmetic.as_expr(item)
 
     def _Compare(self, node: ast.Compare) -> Any:
         left = self(node.left)
@@ -241,9 +241,9 @@ class Evaluator:
             op = _COMPARE.get(type(op_node))
             right = self(right_node)
             if op is None:
-                raise Refused("only ==, !=, <, <=, >, >= compare values")
+                raise ParseError("unsupported comparison; use ==, !=, <, <=, > or >=")
             with self.state.source.location(node):
-                plain = not (is_expr(left) or is_expr(right)) and _plain_operands(left, right)
+                plain = not (is_expr(left) or is_expr(right)) and _are_python(left, right)
                 term = _try(_PYTHON[op], left, right) if plain else arithmetic.compare(op, left, right)
                 result = term if result is None else arithmetic.logical("and", result, term)
             left = right
@@ -259,9 +259,7 @@ class Evaluator:
         return result
 
     def _IfExp(self, node: ast.IfExp) -> Any:
-        pass
-
-        return choose(self, node.test, node.body, node.orelse, node)
+        return conditional(self, node.test, node.body, node.orelse, node)
 
     def _Call(self, node: ast.Call) -> Any:
         from tir_mlir.script.parser.calls import call
@@ -271,13 +269,13 @@ class Evaluator:
     # ---- Python around the program
 
     def _python(self, node: ast.expr) -> Any:
-        """Anything else (a comprehension, an f-string) that uses only names of the Python program around."""
+        """Any other node (a comprehension, an f-string) over names of the surrounding Python program: run Python."""
         local = {}
         for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}:
             binding = self.state.scope.find(name)
             if binding is not None:
                 if is_expr(binding.item) or isinstance(binding.item, BufferRef):
-                    raise Refused(f"{type(node).__name__} is Python; it cannot use {name}, a name of the program")
+                    raise ParseError(f"{type(node).__name__} runs at parse time; it cannot use {name} of the program")
                 local[name] = binding.item
         whole = ast.fix_missing_locations(ast.Expression(node))
         code = _try(compile, whole, self.state.source.filename, "eval")
@@ -285,46 +283,40 @@ class Evaluator:
 
 
 def _native(item: Any) -> Any:
-    """A NumPy scalar as the Python number it is."""
+    """A NumPy scalar as a Python number."""
     return item.item() if isinstance(item, np.generic) else item
 
 
-def _plain_operands(left: Any, right: Any) -> bool:
-    odd = (BufferRef, RegionRef, Part, Slice, Unbound)
+def _are_python(left: Any, right: Any) -> bool:
+    odd = (BufferRef, RegionRef, BufferProperty, Slice, UnboundVar)
     return not isinstance(left, odd) and not isinstance(right, odd)
 
 
 def _try(function: Callable[..., Any], *args: Any) -> Any:
-    """Run Python for the user: what it raises is an error of the program at this node."""
+    """Run the user's Python; an exception becomes a ParseError at this node."""
     try:
         return function(*args)
-    except Exception as error:  # noqa: BLE001  any failure of the user's Python belongs to the user's line
-        raise Refused(f"{type(error).__name__}: {error}") from None
+    except Exception as error:  # noqa: BLE001  any failure of the user's Python is an error at its line
+        raise ParseError(f"{type(error).__name__}: {error}") from None
 
 
 def checked_indices(buffer: BufferRef, items: list[Any]) -> list[Index | ir.Value]:
-    """The indices of an access, one an axis."""
+    """The indices of an access, one per axis."""
     items = [] if items == [()] else items
     if len(items) != buffer.rank:
-        raise Refused(f"buffer {buffer.name} has {buffer.rank} axes but {len(items)} indices are given")
+        raise ParseError(f"buffer {buffer.name} has {buffer.rank} axes but {len(items)} indices are given")
     return [arithmetic.to_index(i) for i in items]
 
 
-def as_ssa(index: Index | ir.Value) -> ir.Value:
+def to_ssa(index: Index | ir.Value) -> ir.Value:
     return create.apply(index) if isinstance(index, Index) else index
 
 
-if TYPE_CHECKING:
-    pass
-
-
 def make_if(test: Expr, results: list[ir.Type], has_else: bool) -> ir.Operation:
-    """An if op with empty bodies and no terminators: affine.if for an affine condition, else scf.if."""
-    constraints = test.constraints() if isinstance(test, Test) else None
+    """Create an if op with empty bodies: affine.if for an affine condition, else scf.if."""
+    constraints = test.constraints() if isinstance(test, AffineCondition) else None
     if constraints is not None:
         op = create.guard(constraints, results=results, has_else=has_else)
-        if not results:
-            return op
         return op
     op = ir.Operation.create("scf.if", results=results, operands=[arithmetic.to_value(test, "bool")], regions=2)
     for region in list(op.regions)[: 2 if has_else else 1]:
@@ -335,8 +327,8 @@ def make_if(test: Expr, results: list[ir.Type], has_else: bool) -> ir.Operation:
     return op
 
 
-def choose(evaluate: Evaluator, test: ast.expr, then: ast.expr, other: ast.expr, node: ast.AST) -> Any:
-    """`T.if_then_else(test, then, other)`: only the chosen side is computed. A constant test chooses at once."""
+def conditional(evaluate: Evaluator, test: ast.expr, then: ast.expr, other: ast.expr, node: ast.AST) -> Any:
+    """`T.if_then_else(test, then, other)`: only the chosen side is evaluated. A constant test folds."""
     decided = arithmetic.condition(evaluate(test))
     if isinstance(decided, Const):
         return evaluate(then if decided.value else other)
@@ -345,13 +337,13 @@ def choose(evaluate: Evaluator, test: ast.expr, then: ast.expr, other: ast.expr,
 
 
 def _choose(test: Expr, then: Callable[[], Any], other: Callable[[], Any]) -> Value:
-    """Both sides are made in a provisional op; once their common type is known they move into the final one."""
+    """Build both sides in a provisional op; its result type is known only after both, so they move to a final op."""
     draft = make_if(test, [ir.IndexType.get()], has_else=True)
     sides = []
     for region, make in zip(draft.regions, (then, other), strict=True):
         with ir.InsertionPoint(region.blocks[0]):
-            sides.append(arithmetic.need(make()))
-    dtype = arithmetic.common(*sides)
+            sides.append(arithmetic.as_expr(make()))
+    dtype = arithmetic.common_dtype(*sides)
     yield_ = affine.yield_ if draft.name == "affine.if" else scf.yield_
     for region, side in zip(draft.regions, sides, strict=True):
         with ir.InsertionPoint(region.blocks[0]):
@@ -369,11 +361,11 @@ def _choose(test: Expr, then: Callable[[], Any], other: Callable[[], Any]) -> Va
     return Value(final.results[0], dtype)
 
 
-def statement(evaluate: Evaluator, node: ast.If, run: Callable[[list[ast.stmt]], None]) -> None:
-    """An `if` statement; `run` parses a body. A condition known from Python chooses at parse time."""
+def parse_if(evaluate: Evaluator, node: ast.If, run: Callable[[list[ast.stmt]], None]) -> None:
+    """Parse an `if` statement; `run` parses a body. A constant condition selects a branch at parse time."""
     try:
         test = arithmetic.condition(evaluate(node.test))
-    except Refused as refused:
+    except ParseError as refused:
         raise evaluate.state.error(node.test, str(refused)) from None
     if isinstance(test, Const):
         run(node.body if test.value else node.orelse)

@@ -1,4 +1,4 @@
-"""What an expression is while it is parsed: a constant, an affine index, a condition, a computed value."""
+"""Values of expressions during parsing: constants, affine indices, conditions, SSA values, buffers, regions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tir_mlir.script.language.markers import BufferType, DType
 
 @dataclass(frozen=True)
 class Const:
-    """A number of the program. Without a dtype (a Python literal) it takes the type of what it meets."""
+    """A constant. Without a dtype (a Python literal) it takes the type of the other operand."""
 
     value: bool | int | float
     dtype: str | None = None
 
     @property
     def natural(self) -> str:
-        """The type when nothing else decides."""
+        """The type without context: bool, int32 or float32."""
         if self.dtype:
             return self.dtype
         if isinstance(self.value, bool):
@@ -31,28 +31,28 @@ class Const:
 
 
 @dataclass(frozen=True)
-class Least:
-    """The minimum of affine expressions: a loop bound, or a value when used as one."""
+class AffineMin:
+    """The minimum of affine expressions, as a loop bound or a value."""
 
     parts: tuple[Index, ...]
 
 
 @dataclass(frozen=True)
 class Value:
-    """A computed value. A value of type `index` that is no affine operand (a stride in a block) reads as int32."""
+    """An SSA value. One of type `index` that is not a valid affine operand (a stride in a block) reads as int32."""
 
     ssa: ir.Value
     dtype: str
 
 
 @dataclass(frozen=True)
-class Test:
-    """A conjunction of integer comparisons `left <op> right`, kept symbolic so that it can guard as an affine.if."""
+class AffineCondition:
+    """A conjunction of affine comparisons `left <op> right`, kept symbolic so that it can become an affine.if."""
 
     terms: tuple[tuple[str, Index, Index], ...]
 
     def constraints(self) -> list[Constraint] | None:
-        """As affine constraints; None when a `!=` stands in the way."""
+        """As affine constraints; None if it contains `!=`."""
         found = []
         for op, left, right in self.terms:
             if op == "!=":
@@ -71,7 +71,7 @@ def _constraint(op: str, left: Index, right: Index) -> Constraint:
 
 @dataclass(frozen=True)
 class Pointer:
-    """An access pointer: what `A.access_ptr("r")` gives."""
+    """The value of `A.access_ptr("r")`."""
 
     ssa: ir.Value
     dtype: str = "handle"
@@ -87,7 +87,7 @@ class Slice:
 
 @dataclass
 class BufferRef:
-    """A buffer that the program names: its memref, and its extents and strides as expressions."""
+    """A named buffer: its memref, and its extents and strides as expressions."""
 
     name: str
     ssa: ir.Value
@@ -104,7 +104,7 @@ class BufferRef:
 
 @dataclass(frozen=True)
 class RegionRef:
-    """A region of a buffer: one (min, extent) an axis."""
+    """A region of a buffer: one (min, extent) per axis."""
 
     buffer: BufferRef
     mins: list[Index]
@@ -112,34 +112,34 @@ class RegionRef:
 
 
 @dataclass(frozen=True)
-class Part:
-    """`A.data`, `A.elem_offset`, `A.strides`, `A.shape`: a fact of a buffer."""
+class BufferProperty:
+    """`A.data`, `A.elem_offset`, `A.strides` or `A.shape`."""
 
     buffer: BufferRef
     what: str
 
 
 @dataclass(frozen=True)
-class Unbound:
-    """A size or stride variable that no buffer has bound yet."""
+class UnboundVar:
+    """A shape or stride variable that no buffer has bound yet."""
 
     name: str
 
 
-Expr = Const | Index | Least | Value | Test
+Expr = Const | Index | AffineMin | Value | AffineCondition
 
 
 def is_expr(item: Any) -> bool:
-    return isinstance(item, Const | Index | Least | Value | Test)
+    return isinstance(item, Const | Index | AffineMin | Value | AffineCondition)
 
 
 def dtype_of(item: Expr) -> str:
-    """The element type an expression has by itself."""
+    """The element type of an expression."""
     if isinstance(item, Const):
         return item.natural
     if isinstance(item, Value):
         return item.dtype
-    return "bool" if isinstance(item, Test) else "int32"
+    return "bool" if isinstance(item, AffineCondition) else "int32"
 
 
 def as_index(item: Any) -> Index | None:
@@ -152,30 +152,30 @@ def as_index(item: Any) -> Index | None:
         return Index.constant(item)
     if isinstance(item, Const) and isinstance(item.value, int) and not isinstance(item.value, bool):
         return Index.constant(item.value)
-    if isinstance(item, Least) and len(item.parts) == 1:
+    if isinstance(item, AffineMin) and len(item.parts) == 1:
         return item.parts[0]
     return None
 
 
 def as_const(item: Any) -> int | None:
-    """The Python integer that an expression is, if it is one."""
+    """The value of a constant integer expression, else None."""
     index = as_index(item)
     return None if index is None else index.as_constant()
 
 
 def describe(item: Any) -> str:
-    """How an error names what it found."""
+    """A description of an item for error messages."""
     if isinstance(item, BufferRef):
         return f"buffer {item.name}"
     if isinstance(item, RegionRef):
         return f"a region of buffer {item.buffer.name}"
     if isinstance(item, Pointer):
         return "a pointer"
-    if isinstance(item, Part):
+    if isinstance(item, BufferProperty):
         return f"{item.buffer.name}.{item.what}"
     if isinstance(item, Slice):
         return "a slice"
-    if isinstance(item, Unbound):
+    if isinstance(item, UnboundVar):
         return f"the variable {item.name}, which no buffer binds"
     if is_expr(item):
         return f"a value of type {dtype_of(item)}"
@@ -183,7 +183,7 @@ def describe(item: Any) -> str:
         return f"the type {item!r}"
     if isinstance(item, BufferType):
         return "the type of a buffer"
-    if (word := getattr(item, "tir_word", None)) is not None:
+    if (word := getattr(item, "tir_construct", None)) is not None:
         return f"T.{word}"
     if isinstance(item, ModuleType):
         return f"the module {item.__name__}"
@@ -193,10 +193,12 @@ def describe(item: Any) -> str:
 
 
 def _says_itself(item: Any) -> bool:
-    """Whether `repr` of an item means something to the user."""
+    """Whether `repr` of an item is readable by the user."""
     if isinstance(item, tuple | list | dict):
         return all(map(_says_itself, item.values() if isinstance(item, dict) else item))
-    return not is_expr(item) and not isinstance(item, BufferRef | RegionRef | Part | Pointer | Slice | Unbound)
+    return not is_expr(item) and not isinstance(
+        item, BufferRef | RegionRef | BufferProperty | Pointer | Slice | UnboundVar
+    )
 
 
 def mlir_type(dtype: str) -> ir.Type:

@@ -1,4 +1,4 @@
-"""The signature of a function: buffers, handles, scalars; size and stride variables; the function op itself."""
+"""Specs of parameters, creation of the function op, and binding of shape and stride variables."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, create, dtypes
-from tir_mlir.script.parser.items import BufferRef, Unbound, Value
-from tir_mlir.script.parser.scope import MISSING, Owner, State
+from tir_mlir.script.parser.items import BufferRef, UnboundVar, Value
+from tir_mlir.script.parser.scope import MISSING, AllocationScope, ParserState
 
 Dim = int | str | ast.expr  # a number, the name of a variable, or an expression of such
 
 
 @dataclass
 class BufferSpec:
-    """A buffer parameter before its function exists."""
+    """A buffer parameter, before the function op is created."""
 
     name: str
     dims: list[Any]
@@ -48,7 +48,7 @@ class BufferSpec:
 
 @dataclass
 class ScalarSpec:
-    """A scalar parameter. int32 and int64 are sizes: of type `index`, usable in shapes, bounds and indices."""
+    """A scalar parameter. int32 and int64 have type `index` and may be used in shapes, bounds and indices."""
 
     name: str
     dtype: str
@@ -66,7 +66,7 @@ Spec = BufferSpec | ScalarSpec
 
 
 def strided(strides: Sequence[int | str]) -> ir.Attribute | None:
-    """The layout of a buffer with declared strides, at any offset; None for row-major."""
+    """The strided layout of declared strides, with dynamic offset; None for row-major."""
     if not strides:
         return None
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -77,22 +77,22 @@ Buffers = list[tuple[BufferSpec, ir.Value]]
 
 
 def make_func(
-    state: State,
+    state: ParserState,
     name: str,
     specs: Sequence[Spec],
     attributes: dict[str, Any],
     private: bool,
     solve: Callable[[Buffers, dict[str, Any]], None] | None = None,
 ) -> dict[str, BufferRef | Index | Value]:
-    """Create the function and bind its size and stride variables; the meaning of every name that it defines.
+    """Create the function and bind its shape and stride variables. Returns the item of every name it defines.
 
-    `solve` binds variables that occur in extents, but never bare.
+    solve: binds variables that occur in extents only inside expressions.
     """
     types = [_typed(state, spec) for spec in specs]
     with ir.InsertionPoint(state.module.body):
         state.func = create.func(name, types, [s.facts() for s in specs], attributes, private=private)
-    owner = Owner(state.func.body)
-    state.owners.append(owner)
+    owner = AllocationScope(state.func.body)
+    state.allocation_scopes.append(owner)
     args = state.func.args
     names: dict[str, Any] = {}
     for spec, arg in zip(specs, args, strict=True):
@@ -112,7 +112,7 @@ def make_func(
     return names
 
 
-def _typed(state: State, spec: Spec) -> ir.Type:
+def _typed(state: ParserState, spec: Spec) -> ir.Type:
     try:
         return spec.type()
     except TirError as error:
@@ -120,7 +120,7 @@ def _typed(state: State, spec: Spec) -> ir.Type:
 
 
 def _bind_sizes(buffers: Iterable[tuple[BufferSpec, ir.Value]], names: dict[str, Any]) -> None:
-    """A bare variable as an extent is that extent: `memref.dim` of the first buffer that has it."""
+    """Bind a variable that is an extent by itself to `memref.dim` of the first such buffer."""
     for spec, arg in buffers:
         for axis, dim in enumerate(spec.dims):
             if isinstance(dim, str) and dim not in names:
@@ -138,15 +138,17 @@ def _bind_strides(spec: BufferSpec, buffer: BufferRef, names: dict[str, Any]) ->
 
 
 def bind_strides(buffer: BufferRef, strides: Sequence[int | str]) -> None:
-    """Make the metadata op that gives the buffer's stride variables their values."""
+    """Create the `memref.extract_strided_metadata` that binds the stride variables of a buffer."""
     op = memref.ExtractStridedMetadataOp(buffer.ssa)
     op.operation.attributes[attrs.STRIDES] = attrs.to_attr([s if isinstance(s, str) else "" for s in strides])
     buffer.metadata = op
     buffer.stride_values = list(op.operation.results)[2 + len(strides) :]
 
 
-def finish_shapes(state: State, specs: Sequence[Spec], names: dict[str, Any], extents: dict[str, list[Index]]) -> None:
-    """Record symbolic shapes in the argument attributes, now that every variable has its value."""
+def finish_shapes(
+    state: ParserState, specs: Sequence[Spec], names: dict[str, Any], extents: dict[str, list[Index]]
+) -> None:
+    """Record symbolic shapes in the argument attributes, once every variable is bound."""
     assert state.func is not None
     facts = []
     for spec in specs:
@@ -167,14 +169,14 @@ def _name_of(value: ir.Value, names: dict[str, Any]) -> str:
     return next(n for n, item in names.items() if isinstance(item, Index) and item.is_value() == value)
 
 
-def size_name(state: State, node: ast.expr) -> str | None:
-    """The variable that a bare name in a shape or in strides is, or None when it is something else."""
+def size_name(state: ParserState, node: ast.expr) -> str | None:
+    """The variable that a name in a shape or in strides denotes, or None."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if not isinstance(node, ast.Name):
         return None
     binding = state.scope.find(node.id)
     if binding is not None:
-        return node.id if isinstance(binding.item, Unbound | ScalarSpec) else None
+        return node.id if isinstance(binding.item, UnboundVar | ScalarSpec) else None
     value = state.scope.python_value(node.id)
     return node.id if value is MISSING or type(value).__name__ == "Var" else None

@@ -1,4 +1,4 @@
-"""Facts of buffers (`A.data`, `A.strides[0]`, regions) and calls into C with pointers to them."""
+"""Attributes of buffers (`A.data`, `A.strides[0]`), regions, access pointers, and calls of C functions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from mlir.dialects import arith, llvm, memref
 
 from tir_mlir.dialect.ir import Index, attrs, create, dtypes
 from tir_mlir.script.language.markers import DType
+from tir_mlir.script.language.operations import ACCESS_MASKS
 from tir_mlir.script.parser import arithmetic
 from tir_mlir.script.parser.items import (
+    BufferProperty,
     BufferRef,
     Const,
-    Part,
     Pointer,
     RegionRef,
     Slice,
@@ -26,15 +27,13 @@ from tir_mlir.script.parser.items import (
     is_expr,
     mlir_type,
 )
-from tir_mlir.script.parser.source import Refused
-
-MASKS = {1: "r", 2: "w", 3: "rw"}
+from tir_mlir.script.parser.source import ParseError
 
 
 def attribute(buffer: BufferRef, name: str) -> Any:
     """`buffer.name` in a program."""
     if name in ("data", "elem_offset", "strides"):
-        return Part(buffer, name)
+        return BufferProperty(buffer, name)
     if name == "shape":
         return tuple(buffer.shape)
     if name == "dtype":
@@ -42,23 +41,23 @@ def attribute(buffer: BufferRef, name: str) -> Any:
     if name == "name":
         return buffer.name
     if name in ("access_ptr", "scope"):
-        return Method(buffer, name)
-    raise Refused(f"a buffer has no {name}; it has access_ptr, data, elem_offset, strides, shape, dtype, scope()")
+        return BufferMethod(buffer, name)
+    raise ParseError(f"a buffer has no {name}; it has access_ptr, data, elem_offset, strides, shape, dtype, scope()")
 
 
-class Method:
-    """`A.access_ptr`, `A.scope`: called in the program."""
+class BufferMethod:
+    """`A.access_ptr` or `A.scope`, before the call."""
 
     def __init__(self, buffer: BufferRef, name: str):
         self.buffer = buffer
         self.name = name
 
 
-def part(item: Part, key: Any) -> Any:
-    """`A.strides[0]`: a constant where the layout has one, else the stride the metadata gives."""
+def stride(item: BufferProperty, key: Any) -> Any:
+    """`A.strides[0]`, from the metadata op of the buffer."""
     axis = as_const(key)
     if item.what != "strides" or axis is None or not -item.buffer.rank <= axis < item.buffer.rank:
-        raise Refused(f"{describe(item)} is indexed by an axis of the buffer, 0 to {item.buffer.rank - 1}")
+        raise ParseError(f"{describe(item)} is indexed by an axis of the buffer, 0 to {item.buffer.rank - 1}")
     buffer = item.buffer
     values = buffer.stride_values or _strides(metadata(buffer), buffer.rank)
     value = values[axis]
@@ -66,7 +65,7 @@ def part(item: Part, key: Any) -> Any:
 
 
 def _is_top(value: ir.Value) -> bool:
-    """Whether a value is defined at the top of the function, where it is an affine symbol."""
+    """Whether a value is defined at the top level of the function, so that it is a valid affine symbol."""
     owner = value.owner
     parent = None if isinstance(owner, ir.Block) else owner.parent
     return parent is not None and parent.name == "func.func"
@@ -85,7 +84,7 @@ def region(buffer: BufferRef, items: Sequence[Any]) -> RegionRef:
     """The region that subscripts with slices and single indices select."""
     items = [] if list(items) == [()] else items
     if len(items) != buffer.rank:
-        raise Refused(f"buffer {buffer.name} has {buffer.rank} axes but its region has {len(items)}")
+        raise ParseError(f"buffer {buffer.name} has {buffer.rank} axes but its region has {len(items)}")
     mins, extents = [], []
     for item, size in zip(items, buffer.shape, strict=True):
         if isinstance(item, Slice):
@@ -102,24 +101,24 @@ def region(buffer: BufferRef, items: Sequence[Any]) -> RegionRef:
 def _affine(item: Any) -> Index:
     index = as_index(item)
     if index is None:
-        raise Refused(f"a region is bounded by affine expressions, not {describe(item)}")
+        raise ParseError(f"a region is bounded by affine expressions, not {describe(item)}")
     return index
 
 
-def plain(item: Any, what: str) -> Any:
-    """The Python value of an item, for names, attributes and annotations."""
+def python_value(item: Any, what: str) -> Any:
+    """The parse-time value of an item, for names, attributes and annotations."""
     if isinstance(item, Const):
         return item.value
     if isinstance(item, Index) and (number := item.as_constant()) is not None:
         return number
     if isinstance(item, dict):
-        return {plain(k, what): plain(v, what) for k, v in item.items()}
+        return {python_value(k, what): python_value(v, what) for k, v in item.items()}
     if isinstance(item, (list, tuple)):
-        return type(item)(plain(v, what) for v in item)
+        return type(item)(python_value(v, what) for v in item)
     if isinstance(item, DType):
         return item.dtype
-    if is_expr(item) or isinstance(item, BufferRef | RegionRef | Part | Pointer | Slice):
-        raise Refused(f"{what} must be known when the program is parsed; this is {describe(item)}")
+    if is_expr(item) or isinstance(item, BufferRef | RegionRef | BufferProperty | Pointer | Slice):
+        raise ParseError(f"{what} must be known when the program is parsed; this is {describe(item)}")
     return item
 
 
@@ -127,10 +126,10 @@ def plain(item: Any, what: str) -> Any:
 
 
 def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0) -> Pointer:
-    """A pointer to the first element of the buffer (plus `offset` elements), tagged with how it is used."""
-    text = MASKS.get(mask) if isinstance(mask, int) else mask
-    if not isinstance(text, str) or text not in MASKS.values():
-        raise Refused(f'an access pointer is for "r", "w" or "rw" (1, 2, 3), not {mask!r}')
+    """A pointer to the first element of the buffer plus `offset` elements, tagged with its access mode."""
+    text = ACCESS_MASKS.get(mask) if isinstance(mask, int) else mask
+    if not isinstance(text, str) or text not in ACCESS_MASKS.values():
+        raise ParseError(f'an access pointer is for "r", "w" or "rw" (1, 2, 3), not {mask!r}')
     base = memref.ExtractAlignedPointerAsIndexOp(buffer.ssa).result
     start = list(metadata(buffer).operation.results)[1]
     if as_const(offset) != 0:
@@ -150,24 +149,24 @@ def _pointer(base: ir.Value, start: ir.Value, buffer: BufferRef, mask: str) -> P
 
 def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> Pointer:
     """`T.tvm_access_ptr(type, A.data, A.elem_offset, extent, mask)`: the printed form of `A.access_ptr(mask)`."""
-    if not (isinstance(data, Part) and data.what == "data"):
-        raise Refused(f"the data of an access pointer is A.data for a buffer A, not {describe(data)}")
+    if not (isinstance(data, BufferProperty) and data.what == "data"):
+        raise ParseError(f"the data of an access pointer is A.data for a buffer A, not {describe(data)}")
     buffer = data.buffer
-    if isinstance(offset, Part):
+    if isinstance(offset, BufferProperty):
         if offset.what != "elem_offset" or offset.buffer is not buffer:
             wanted = f"{buffer.name}.elem_offset"
-            raise Refused(f"the offset of a pointer to {buffer.name} is {wanted}, not {describe(offset)}")
+            raise ParseError(f"the offset of a pointer to {buffer.name} is {wanted}, not {describe(offset)}")
         return access_ptr(buffer, mask)
-    text = MASKS.get(mask) if isinstance(mask, int) else mask
-    if not isinstance(text, str) or text not in MASKS.values():
-        raise Refused(f"the mask of an access pointer is 1 (reads), 2 (writes) or 3 (both), not {mask!r}")
+    text = ACCESS_MASKS.get(mask) if isinstance(mask, int) else mask
+    if not isinstance(text, str) or text not in ACCESS_MASKS.values():
+        raise ParseError(f"the mask of an access pointer is 1 (reads), 2 (writes) or 3 (both), not {mask!r}")
     base = memref.ExtractAlignedPointerAsIndexOp(buffer.ssa).result
     start = arithmetic.to_index(offset)
     return _pointer(base, create.apply(start) if isinstance(start, Index) else start, buffer, text)  # type: ignore[arg-type]
 
 
 def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str) -> Any:
-    """`func.call @name(args)`, declaring the function at its first call; later calls must agree with it."""
+    """Create `func.call @name(args)`. The first call declares the function; later calls must have the same type."""
     values = [_argument(a) for a in args]
     results = [] if dtype in ("void", "") else [mlir_type(dtype)]
     _declare(module, name, [v.type for v in values], results)
@@ -182,11 +181,13 @@ def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str) -
 def _argument(item: Any) -> ir.Value:
     if isinstance(item, Pointer):
         return item.ssa
-    if isinstance(item, Part) and item.what == "data":
+    if isinstance(item, BufferProperty) and item.what == "data":
         return access_ptr(item.buffer, "rw").ssa
     if isinstance(item, BufferRef):
-        raise Refused(f'a C function takes a pointer: {item.name}.access_ptr("r"), "w" or "rw", not the buffer itself')
-    item = arithmetic.need(item, "a pointer or a number")
+        raise ParseError(
+            f'a C function takes a pointer: {item.name}.access_ptr("r"), "w" or "rw", not the buffer itself'
+        )
+    item = arithmetic.as_expr(item, "a pointer or a number")
     return arithmetic.to_value(item, dtype_of(item))
 
 
@@ -196,7 +197,7 @@ def _declare(module: ir.Module, name: str, args: list[ir.Type], results: list[ir
         if op.operation.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == name:
             found = ir.TypeAttr(op.attributes["function_type"]).value
             if found != wanted:
-                raise Refused(f"{name} is called as {wanted} here but is {found} in this module")
+                raise ParseError(f"{name} is called as {wanted} here but is {found} in this module")
             return
     with ir.InsertionPoint(module.body):
         create.declare(name, args, results)

@@ -1,4 +1,4 @@
-"""The Python names a program may use: closure variables, locals of the place of definition, globals."""
+"""The Python names visible in a program: closure, locals of the enclosing scopes, globals, and `T` and `I`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
+_NAMESPACES: dict[str, Any] = {}
+
 
 def of_function(func: types.FunctionType, frame: types.FrameType | None) -> Mapping[str, Any]:
-    """What the names in a function mean: its closure, then the locals around its definition, then its globals.
+    """The names visible in a function: its closure, then the locals around its definition, then its globals.
 
-    Names that occur only in annotations are in no closure, hence the look at the defining frames.
+    Names used only in annotations are not in the closure, so the defining frames are searched as well.
     """
     maps: list[dict[str, Any]] = [_closure(func)]
     current: types.FrameType | None = frame
     while current is not None and current.f_locals is not current.f_globals:
         maps.append(dict(current.f_locals))
-        if "__qualname__" not in current.f_locals:  # a function: its callers are no scope of it
+        if "__qualname__" not in current.f_locals:  # a function: its callers do not enclose it
             break
         current = current.f_back  # a class body: the scope around it encloses the function too
     return ChainMap(*maps, func.__globals__)
@@ -33,9 +35,12 @@ def _closure(func: types.FunctionType) -> dict[str, Any]:
     return found
 
 
-def default() -> dict[str, Any]:
-    """The names that printed programs use."""
-    from tir_mlir.script import ir, tir
-
+def set_namespaces(tir: Any, ir: Any) -> None:
+    """Give the parser the modules that `T` and `I` denote in text (the namespaces import the parser, not reverse)."""
     script = types.SimpleNamespace(ir_module=ir.ir_module, ir=ir, tir=tir)
-    return {"T": tir, "tir": tir, "I": ir, "tvm": types.SimpleNamespace(script=script), "tir_mlir": None}
+    _NAMESPACES.update(T=tir, tir=tir, I=ir, tvm=types.SimpleNamespace(script=script), tir_mlir=None)
+
+
+def namespaces() -> dict[str, Any]:
+    """The names that printed programs use: `T`, `I`, `tvm.script`."""
+    return dict(_NAMESPACES)

@@ -1,4 +1,4 @@
-"""`T.reads` and `T.writes`: what a block declares, next to what its accesses amount to."""
+"""`T.reads` and `T.writes`: declared regions, compared with the regions computed from the accesses."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.items import RegionRef
 
 
-def keep(evaluate: Evaluator, block: Block, reads: ast.Call | None, writes: ast.Call | None) -> None:
-    """Keep declared regions where they differ from the computed ones, or where nothing can be computed (a call)."""
+def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, writes: ast.Call | None) -> None:
+    """Attach declared regions that differ from the computed ones, or that cannot be computed (extern calls)."""
     if reads is None and writes is None:
         return
     block = Block(block.op)
@@ -25,16 +25,17 @@ def keep(evaluate: Evaluator, block: Block, reads: ast.Call | None, writes: ast.
         if not opaque and _same(wanted, known):
             continue
         try:
-            _need_symbols(Block(block.op), wanted)  # a view remembers its sizes, and the reads may have added some
+            _need_symbols(Block(block.op), wanted)  # a fresh view: views cache symbols, and T.reads may have added some
             declare(Block(block.op), key, wanted)
         except KeyError:
             raise evaluate.state.error(
-                call, "a declared region may use the iters of its block, of the blocks around, and sizes"
+                call,
+                "a declared region may use only iters of its block and of enclosing blocks, and shape variables",
             ) from None
 
 
 def region_nodes(call: ast.Call) -> list[ast.expr]:
-    """The arguments of T.reads and T.writes; an older program may give them as one list."""
+    """The arguments of T.reads and T.writes; older TVMScript passes one list."""
     if len(call.args) == 1 and isinstance(call.args[0], ast.List):
         return list(call.args[0].elts)
     return list(call.args)
@@ -61,7 +62,7 @@ def _calls_out(op: ir.Operation) -> bool:
 
 
 def _need_symbols(block: Block, wanted: list[Region]) -> None:
-    """Add to `tir.syms` the sizes that only the regions use; the domain maps get as many more symbols."""
+    """Add shape variables used only in regions to `tir.syms`, and extend the domain maps by as many symbols."""
     symbols = block.symbols
     used = {v for r in wanted for i in (*r.mins, *r.extents) for v in i.values}
     extra = [v for v in used if v not in symbols and is_size(v)]

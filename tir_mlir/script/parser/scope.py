@@ -1,4 +1,4 @@
-"""Names of a program: what they mean where, and the state that the parser carries through a function."""
+"""Name resolution, and the state of the parser within a function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, Loop, create
-from tir_mlir.script.parser.source import Refused, Source
+from tir_mlir.script.parser.source import ParseError, Source
 
 MISSING = object()
 T = TypeVar("T")
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass
 class Binding:
-    """One meaning of a name: where it was given, and inside how many blocks with iters."""
+    """What a name is bound to, the line of the definition, and the nesting depth of blocks with iters there."""
 
     item: Any
     line: int
@@ -29,11 +29,11 @@ class Binding:
 
 
 class Scope:
-    """Nested frames of names over the names of the Python program around the function."""
+    """Nested frames of names, on top of the names of the surrounding Python program."""
 
     def __init__(self, python: Mapping[str, Any], assigned: Mapping[str, int]):
         self.python = python
-        self.assigned = assigned  # every name the function gives a meaning to, with the first line that does
+        self.assigned = assigned  # every name the function defines, with the first line that does
         self.frames: list[dict[str, Binding]] = [{}]
         self.ended: dict[str, Binding] = {}
         self.depth = 0
@@ -42,11 +42,11 @@ class Scope:
     def define(self, name: str, item: Any, node: ast.AST, kind: str) -> None:
         old = self.frames[-1].get(name)
         if old is not None and old.kind in ("parameter", "buffer", "iter") and old.item is not item:
-            raise Refused(f"{name} is already a {old.kind} (line {old.line}); choose another name")
+            raise ParseError(f"{name} is already a {old.kind} (line {old.line}); choose another name")
         self.frames[-1][name] = Binding(item, getattr(node, "lineno", 0), kind, self.depth)
 
     def python_value(self, name: str) -> Any:
-        """The meaning of a name in the Python program around, or MISSING."""
+        """The value of a name in the surrounding Python program, or MISSING."""
         if name in self.python:
             return self.python[name]
         return getattr(builtins, name, MISSING)
@@ -58,11 +58,11 @@ class Scope:
         return None
 
     def lookup(self, name: str) -> Any:
-        """The meaning of a name here; unknown, not yet defined, out of scope: refused."""
+        """Resolve a name. Raises ParseError if it is unknown, not yet defined, or out of scope."""
         binding = self.find(name)
         if binding is not None:
             if binding.kind == "loop" and binding.depth < self.depth and not self.in_header:
-                raise Refused(
+                raise ParseError(
                     f"loop variable {name} is used inside a block that has iters; a block sees its own iters and the "
                     f"loops inside it: bind it first, v{name} = T.axis.spatial(extent, {name})"
                 )
@@ -70,15 +70,15 @@ class Scope:
         value = self.python_value(name)
         if value is not MISSING and name not in self.assigned:
             return value
-        raise Refused(self._unknown(name))
+        raise ParseError(self._unknown(name))
 
     def _unknown(self, name: str) -> str:
         if name in self.ended:
             old = self.ended[name]
-            return f"{name} has no meaning here: the {old.kind} of line {old.line} ended with its loop or block"
+            return f"{name} is out of scope: the {old.kind} of line {old.line} ended with its loop or block"
         if name in self.assigned:
             return f"{name} is used before its definition in line {self.assigned[name]}"
-        return f"unknown name {name}: it is no parameter, buffer, loop or iter here, and no Python name outside"
+        return f"unknown name {name}: not a parameter, buffer, loop or iter, and not a Python name outside the function"
 
     @contextmanager
     def frame(self, block_with_iters: bool = False) -> Iterator[None]:
@@ -92,24 +92,24 @@ class Scope:
 
 
 @dataclass
-class Owner:
-    """A function or block that owns buffers: they go to the start of its body, in order."""
+class AllocationScope:
+    """A function or block that owns buffers; allocations are emitted at the start of its body, in order."""
 
     body: ir.Block
     last: ir.Operation | None = None
 
     @staticmethod
     def of(buffer: ir.Value) -> ir.Block | None:
-        """The body that an allocation or view stands in."""
+        """The body that contains an allocation or view."""
         owner = buffer.owner
         return None if isinstance(owner, ir.Block) else owner.operation.block
 
     def point(self) -> ir.InsertionPoint:
-        """After what the owner already has at its start."""
+        """The insertion point after the ops already emitted at the start of the body."""
         return create.at_start(self.body) if self.last is None else ir.InsertionPoint.after(self.last)
 
     def prologue(self, make: Callable[[], T]) -> T:
-        """What is made when ops go after what the owner already has at its start."""
+        """Run `make` at `point()` and keep its ops in the prologue."""
         before = len(self.body.operations)
         with self.point():
             made = make()
@@ -122,8 +122,8 @@ class Owner:
 
 
 @dataclass
-class Places:
-    """Where the parts of a block stand in the text, for errors found later."""
+class BlockNodes:
+    """The AST nodes of the parts of a block, for errors found by the verifier."""
 
     block: ast.AST
     iters: dict[str, ast.AST] = field(default_factory=dict)
@@ -132,17 +132,17 @@ class Places:
 
 
 @dataclass
-class State:
-    """What parsing one function carries along."""
+class ParserState:
+    """The state of the parser within one function."""
 
     source: Source
     scope: Scope
     module: ir.Module
     func: Func | None = None
-    owners: list[Owner] = field(default_factory=list)
+    allocation_scopes: list[AllocationScope] = field(default_factory=list)
     loops: dict[ir.Value, Loop] = field(default_factory=dict)
     blocks: list[Any] = field(default_factory=list)
-    places: dict[int, Places] = field(default_factory=dict)
+    block_nodes: dict[int, BlockNodes] = field(default_factory=dict)
 
     def error(self, node: ast.AST | None, message: str) -> Exception:
         return self.source.error(node, message)

@@ -1,4 +1,4 @@
-"""Shape variables that no extent is by itself: `n` of a buffer of shape `(n * 16 + 3,)`."""
+"""Shape variables that occur only inside extents: `n` of a buffer of shape `(n * 16 + 3,)`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from mlir.dialects import arith, memref
 from tir_mlir.dialect.ir import Index, attrs, create
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.script.parser.expressions import Evaluator
-from tir_mlir.script.parser.items import Unbound, as_index
+from tir_mlir.script.parser.items import UnboundVar, as_index
 from tir_mlir.script.parser.parameters import BufferSpec
-from tir_mlir.script.parser.source import Refused
+from tir_mlir.script.parser.source import ParseError
 
 
 def solve(evaluate: Evaluator, buffers: Sequence[tuple[BufferSpec, ir.Value]], names: dict[str, Any]) -> None:
-    """Give every variable that is left a value: of an extent `n * 16 + 3` it is `(extent - 3) // 16`.
+    """Bind the remaining variables: for an extent `n * 16 + 3`, n is `(extent - 3) // 16`.
 
-    Every call checks that the extent is of that form, so the form is a fact that proofs may use.
+    The call signature checks that extents have this form, so proofs may rely on it.
     """
     for spec, arg in buffers:
         for axis, dim in enumerate(spec.dims):
@@ -29,10 +29,10 @@ def solve(evaluate: Evaluator, buffers: Sequence[tuple[BufferSpec, ir.Value]], n
 
 
 def _open(evaluate: Evaluator, dim: ast.expr, names: dict[str, Any]) -> str | None:
-    """The one variable of an extent that has no value yet."""
+    """The only unbound variable of an extent, or None."""
     used = {n.id for n in ast.walk(dim) if isinstance(n, ast.Name)} - set(names)
     bindings = {n: evaluate.state.scope.find(n) for n in used}
-    found = [n for n, b in bindings.items() if b is not None and isinstance(b.item, Unbound)]
+    found = [n for n, b in bindings.items() if b is not None and isinstance(b.item, UnboundVar)]
     return found[0] if len(found) == 1 else None
 
 
@@ -43,12 +43,12 @@ def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, nam
             evaluate.state.scope.define(known, item, dim, "size")
         try:
             index = as_index(evaluate(dim))
-        except Refused:
+        except ParseError:
             index = None
     found = None if index is None else dim_factors(index.expr)
     factor = 0 if found is None or index is None else found[0].get(index.values.index(extent), 0)
     if index is None or factor <= 0:
-        if not any(True for _ in extent.uses):  # one that is used goes with the module: the shape is refused
+        if not any(True for _ in extent.uses):  # if it has uses, the shape is rejected and the module dropped
             extent.owner.erase()
         return
     rest = (Index.of(extent) - (index - Index.of(extent) * factor)).simplified()

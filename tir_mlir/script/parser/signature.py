@@ -1,4 +1,4 @@
-"""Reading a signature: annotations and `T.match_buffer` of handles -> parameter specs."""
+"""Parsing of a signature: annotations and `T.match_buffer` of handles to parameter specs."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import Index
 from tir_mlir.dialect.verify import is_huge
-from tir_mlir.script.language.markers import BufferType, BufferWord, DType, HandleWord, Var
+from tir_mlir.script.language.markers import BufferConstructor, BufferType, DType, HandleConstructor, Var
 from tir_mlir.script.parser import calls
 from tir_mlir.script.parser.expressions import Evaluator
-from tir_mlir.script.parser.items import Unbound, as_const, as_index, describe
+from tir_mlir.script.parser.items import UnboundVar, as_const, as_index, describe
 from tir_mlir.script.parser.parameters import BufferSpec, ScalarSpec, Spec, size_name
-from tir_mlir.script.parser.scope import State
-from tir_mlir.script.parser.source import Refused
+from tir_mlir.script.parser.scope import ParserState
+from tir_mlir.script.parser.source import ParseError
 
 _BUFFER_FACTS = ("strides", "scope", "offset_factor", "align", "elem_offset", "buffer_type")
 
 
-class Signature:
-    """The parameters of a function in order, and which statements of its body were used up for them."""
+class SignatureParser:
+    """The parameter specs of a function in order, and the body statements that belong to the signature (`used`)."""
 
-    def __init__(self, state: State, evaluate: Evaluator, func: ast.FunctionDef):
+    def __init__(self, state: ParserState, evaluate: Evaluator, func: ast.FunctionDef):
         self.state = state
         self.evaluate = evaluate
         self.used: set[int] = set()
@@ -60,14 +60,14 @@ class Signature:
             try:
                 inner = ast.parse(node.value, mode="eval").body
             except (SyntaxError, ValueError, RecursionError, MemoryError):
-                raise self.state.error(node, f"{node.value!r} is no type: it is not Python") from None
+                raise self.state.error(node, f"{node.value!r} is not a type: it is not valid Python") from None
             for part in ast.walk(inner):
                 ast.copy_location(part, node)
             return inner
         return node
 
     def _scalar(self, arg: ast.arg) -> Spec | None:
-        """The spec of a scalar parameter; None for buffers and handles, whose turn comes later."""
+        """The spec of a scalar parameter; None for buffers and handles, which are handled later."""
         node = self._annotation(arg)
         if isinstance(node, ast.Call | ast.Subscript):
             return None
@@ -76,24 +76,24 @@ class Signature:
             spec = ScalarSpec(arg.arg, item.dtype, arg)
             try:
                 self.state.scope.define(arg.arg, spec, arg, "parameter")
-            except Refused as refused:
+            except ParseError as refused:
                 raise self.state.error(arg, str(refused)) from None
             return spec
         return None
 
     def _variables(self, body: list[ast.stmt]) -> None:
-        """Variables made at the top: `n = T.int32()`, `n, m = T.int32(), T.int32()`, `n = T.var("int32")`."""
+        """Variables declared at the top: `n = T.int32()`, `n, m = T.int32(), T.int32()`, `n = T.var("int32")`."""
         for stmt in body:
             pairs = self._assigned(stmt)
             if pairs and all(self._makes_variable(value) for _, value in pairs):
                 self.used.add(id(stmt))
                 for target, _ in pairs:
                     self.sizes.append(target.id)
-                    self.state.scope.define(target.id, Unbound(target.id), target, "size")
+                    self.state.scope.define(target.id, UnboundVar(target.id), target, "size")
 
     @staticmethod
     def _assigned(stmt: ast.stmt) -> list[tuple[ast.Name, ast.expr]]:
-        """The names that an assignment gives values to, one by one."""
+        """The (name, value) pairs of an assignment to one name or to a tuple of names."""
         if not isinstance(stmt, ast.Assign) or len(stmt.targets) != 1:
             return []
         targets, values = [stmt.targets[0]], [stmt.value]
@@ -110,11 +110,11 @@ class Signature:
             return False
         try:
             word = self.evaluate(node.func)
-        except Exception:  # noqa: BLE001  not a word: the statement is looked at again in its turn
+        except Exception:  # noqa: BLE001  not a construct: reported when the statement itself is parsed
             return False
         if isinstance(word, DType):
             return not node.args
-        return getattr(word, "tir_word", None) == "var"
+        return getattr(word, "tir_construct", None) == "var"
 
     def _single_target(self, stmt: ast.stmt) -> ast.Name | None:
         if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name):
@@ -126,13 +126,13 @@ class Signature:
         node = self._annotation(arg)
         if isinstance(node, ast.Call | ast.Subscript):
             base = self.evaluate(node.func if isinstance(node, ast.Call) else node.value)
-            if isinstance(base, BufferWord):
+            if isinstance(base, BufferConstructor):
                 return self._buffer_node(arg, node)
-            if isinstance(base, HandleWord):  # T.handle("float32")
+            if isinstance(base, HandleConstructor):  # T.handle("float32")
                 self.handles[arg.arg] = arg
                 return None
         item = self.evaluate(node)
-        if isinstance(item, HandleWord):
+        if isinstance(item, HandleConstructor):
             self.handles[arg.arg] = arg
             return None
         if isinstance(item, BufferType):
@@ -172,7 +172,7 @@ class Signature:
     def _fact(self, node: ast.expr, what: str) -> Any:
         try:
             return self.evaluate.python(node, what)
-        except Refused as refused:
+        except ParseError as refused:
             raise self.state.error(node, str(refused)) from None
 
     def _spec(self, name: str, dims: list[Any], dtype: Any, facts: dict[str, Any], node: ast.AST) -> BufferSpec:
@@ -227,7 +227,7 @@ class Signature:
         return number
 
     def _matches(self, body: list[ast.stmt], slots: dict[str, Spec | None]) -> None:
-        """`A = T.match_buffer(a, ...)` for a handle parameter makes it a buffer parameter called A."""
+        """Turn a handle parameter with `A = T.match_buffer(a, ...)` into a buffer parameter named A."""
         for stmt in body:
             target = self._single_target(stmt)
             call = getattr(stmt, "value", None)
@@ -237,7 +237,7 @@ class Signature:
             if handle not in self.handles or not isinstance(call.func, ast.Attribute):
                 continue
             word = self.evaluate(call.func)
-            if getattr(word, "tir_word", None) != "match_buffer":
+            if getattr(word, "tir_construct", None) != "match_buffer":
                 continue
             if slots[handle] is not None:
                 raise self.state.error(stmt, f"handle {handle} is matched twice")
@@ -247,7 +247,7 @@ class Signature:
     def _match(self, name: str, word: Any, call: ast.Call) -> BufferSpec:
         try:
             nodes = calls.bind(word, call)
-        except Refused as refused:
+        except ParseError as refused:
             raise self.state.error(call, str(refused)) from None
         facts = nodes.pop("facts", {})
         if "shape" not in nodes:
@@ -269,7 +269,7 @@ class Signature:
         index = as_index(item)
         if index is None:
             place = dim if isinstance(dim, ast.expr) else spec.node
-            message = f"the shape of {spec.name} cannot be expressed in its variables: use each bare once"
+            message = f"the shape variables of {spec.name} cannot be solved for: use each as an extent by itself once"
             raise self.state.error(place, message)
         return index
 

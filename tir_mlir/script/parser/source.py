@@ -1,4 +1,4 @@
-"""The user's text: where each node is, and errors that show the line."""
+"""Source text of the user: locations of AST nodes, and errors that quote the line."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tir_mlir.dialect.diagnostics import ScriptError
 _WORD = re.compile(r"[\w.%]+(\[[^\[\]]*\])?")
 
 
-class Refused(Exception):
-    """A rule broken in a helper that does not know the place; the evaluator adds it."""
+class ParseError(Exception):
+    """An error without a location; the evaluator turns it into a ScriptError at the current node."""
 
 
 class Source:
-    """A piece of a file: its lines as the user has them, and by how much the parsed text was moved."""
+    """A piece of a file: its lines, the number of the first, and the indentation removed before parsing."""
 
     def __init__(self, filename: str, lines: Sequence[str], first_line: int = 1, indent: int = 0):
         self.filename = filename
@@ -31,21 +31,21 @@ class Source:
 
     @staticmethod
     def of_text(text: str, filename: str = "<script>") -> Source:
-        """Text that may be indented as a whole; comment lines do not count for by how much."""
+        """Text that may be indented as a whole; comment lines do not affect the indentation."""
         lines = text.splitlines(keepends=True)
         margins = [len(n) - len(n.lstrip()) for n in lines if n.strip() and not n.lstrip().startswith("#")]
         return Source(filename, lines, 1, min(margins, default=0))
 
     @staticmethod
     def of_function(func: Callable[..., Any]) -> Source:
-        """The text of a function from its file, a notebook cell, or anything else that linecache knows."""
+        """The source of a function from its file, a notebook cell, or any other linecache entry."""
         code = func.__code__
         lines = linecache.getlines(code.co_filename, func.__globals__)
         start = code.co_firstlineno
         if len(lines) < start:
             raise ScriptError(
-                f"the source text of {func.__qualname__} cannot be found ({code.co_filename}); a program made by exec "
-                "needs its text in linecache, or parse the text with tir_mlir.script.parse"
+                f"the source text of {func.__qualname__} cannot be found ({code.co_filename}); for a function made by "
+                "exec, register the text with linecache, or parse the text with tir_mlir.script.parse"
             )
         block = inspect.getblock(lines[start - 1 :])
         indent = len(block[0]) - len(block[0].lstrip())
@@ -62,7 +62,7 @@ class Source:
             line = (error.lineno or 1) - (1 if self.indent else 0)
             message = f"not Python: {error.msg}"
             raise self._error(message, self.first_line - 1 + line, (error.offset or 1) - 1, 1) from None
-        except (RecursionError, MemoryError):  # MemoryError: that is how Python's parser says it
+        except (RecursionError, MemoryError):  # MemoryError: raised by older Python parsers
             raise self._error("not Python: the text is nested too deeply", self.first_line, 0, 1) from None
         except ValueError as error:  # a zero byte
             raise self._error(f"not Python: {error}", self.first_line, 0, 1) from None
@@ -77,7 +77,7 @@ class Source:
         return ir.Location.file(self.filename, node.lineno, node.col_offset + 1)  # type: ignore[attr-defined]
 
     def error(self, node: ast.AST | None, message: str) -> ScriptError:
-        """The error `message` at a node, with its line and a mark under it."""
+        """A ScriptError at a node; the message quotes the line and underlines the node."""
         line, column = getattr(node, "lineno", self.first_line), getattr(node, "col_offset", 0)
         width = 1
         end = getattr(node, "end_col_offset", None)
@@ -86,7 +86,7 @@ class Source:
         return self._error(message, line, column, width)
 
     def error_at(self, line: int, column: int, message: str) -> ScriptError:
-        """The error at a line and a column counted from 1; the mark covers the word or the access there."""
+        """A ScriptError at a 1-based line and column; underlines the identifier or access there."""
         row = line - self.first_line
         rest = self.lines[row][column - 1 :] if 0 <= row < len(self.lines) else ""
         found = _WORD.match(rest)

@@ -1,4 +1,4 @@
-"""Statements: the body of one function, Python AST -> ops."""
+"""Parsing of statements: the body of one function, Python AST to ops."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tir_mlir.dialect.presburger import assume, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
 from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters, shape_vars
 from tir_mlir.script.parser.expressions import BINARY, Evaluator
-from tir_mlir.script.parser.items import BufferRef, Slice, Test, Unbound, Value, describe, is_expr
-from tir_mlir.script.parser.scope import State
-from tir_mlir.script.parser.signature import Signature
-from tir_mlir.script.parser.source import Refused
+from tir_mlir.script.parser.items import AffineCondition, BufferRef, Slice, UnboundVar, Value, describe, is_expr
+from tir_mlir.script.parser.scope import ParserState
+from tir_mlir.script.parser.signature import SignatureParser
+from tir_mlir.script.parser.source import ParseError
 
 _REFUSED = {
-    ast.While: "while is not part of a program: its number of iterations would be unknown; use a for loop",
+    ast.While: "while is not supported: its trip count is unknown; use a for loop",
     ast.Return: "a prim_func returns nothing: write the result into a buffer parameter",
     ast.Try: "try is not part of a program",
     ast.FunctionDef: "a function cannot be defined inside a prim_func",
@@ -42,14 +42,14 @@ _REFUSED = {
 class FunctionParser:
     """Parses the body of one function into the module of its state."""
 
-    def __init__(self, state: State):
+    def __init__(self, state: ParserState):
         self.state = state
         self.evaluate = Evaluator(state)
         self.used: set[int] = set()
         self.body: list[ast.stmt] = []
 
     def run(self, body: Sequence[ast.stmt]) -> None:
-        """Statements, in order."""
+        """Parse statements in order."""
         for stmt in body:
             if id(stmt) in self.used:
                 continue
@@ -60,7 +60,7 @@ class FunctionParser:
             try:
                 with self.state.source.location(stmt):
                     method(stmt)
-            except Refused as refused:
+            except ParseError as refused:
                 raise self.state.error(stmt, str(refused)) from None
             except ScriptError:
                 raise
@@ -68,21 +68,21 @@ class FunctionParser:
                 raise self.state.error(stmt, "this is nested too deeply") from None
             except TirError as error:
                 raise self.state.error(stmt, str(error)) from None
-            except OverflowError as error:  # a number beyond what the bindings take
-                raise self.state.error(stmt, f"this has no form in MLIR: {error}") from error
+            except OverflowError as error:  # an integer too large for the bindings
+                raise self.state.error(stmt, f"cannot be expressed in MLIR: {error}") from error
 
     def _Pass(self, stmt: ast.Pass) -> None:
         """Nothing."""
 
     def _For(self, stmt: ast.For) -> None:
-        loops.for_(self.evaluate, stmt, self.run)
+        loops.parse_for(self.evaluate, stmt, self.run)
 
     def _If(self, stmt: ast.If) -> None:
-        expressions.statement(self.evaluate, stmt, self.run)
+        expressions.parse_if(self.evaluate, stmt, self.run)
 
     def _With(self, stmt: ast.With) -> None:
         call = stmt.items[0].context_expr
-        word = blocks.word_of(self.evaluate, call)
+        word = blocks.construct_of(self.evaluate, call)
         if word == "LetStmt" and len(stmt.items) == 1 and isinstance(stmt.items[0].optional_vars, ast.Name):
             assert isinstance(call, ast.Call)
             value = self.evaluate(calls.bind(self.evaluate(call.func), call)["value"])
@@ -99,7 +99,7 @@ class FunctionParser:
             blocks.with_block(self.evaluate, stmt, call, self.run, self._is_only(stmt))
 
     def _is_only(self, stmt: ast.stmt) -> bool:
-        """Whether a statement is all that the function does."""
+        """Whether a statement is the only one of the function, apart from declarations."""
         return not self.state.blocks and [s for s in self.body if id(s) not in self.used and not _declares(s)] == [stmt]
 
     # ---- expressions for their effect
@@ -109,10 +109,10 @@ class FunctionParser:
         if isinstance(value, ast.Constant) and (isinstance(value.value, str) or value.value is ...):
             return
         if not isinstance(value, ast.Call):
-            raise Refused("an expression by itself does nothing; did you mean an assignment?")
+            raise ParseError("an expression statement has no effect; did you mean an assignment?")
         if blocks.is_breakpoint(stmt):
-            raise Refused("breakpoint() belongs directly into a block, before whose body the interpreter stops")
-        word = blocks.word_of(self.evaluate, value) if not _is_method(value) else None
+            raise ParseError("breakpoint() must be directly in a block; the interpreter stops before its body")
+        word = blocks.construct_of(self.evaluate, value) if not _is_method(value) else None
         if word == "func_attr":
             self._func_attr(value)
         elif word == "assume":
@@ -124,13 +124,13 @@ class FunctionParser:
             else:
                 self.evaluate(inner)
         elif word in ("where", "reads", "writes", "block_attr"):
-            raise Refused(f"T.{word} belongs directly into a block")
+            raise ParseError(f"T.{word} must be directly in a block")
         elif word in ("alloc_buffer", "match_buffer"):
-            raise Refused(f"T.{word} gives a buffer: name it, A = T.{word}(...)")
+            raise ParseError(f"T.{word} returns a buffer: name it, A = T.{word}(...)")
         elif word in ("block", "init"):
-            raise Refused(f"T.{word} is used as: with T.{word}(...):")
+            raise ParseError(f"T.{word} is used as: with T.{word}(...):")
         elif word in ("spatial", "reduce", "opaque", "remap", "scan"):
-            raise Refused(f"T.axis.{word} gives an iter: name it, vi = T.axis.{word}(...)")
+            raise ParseError(f"T.axis.{word} returns an iter: name it, vi = T.axis.{word}(...)")
         else:
             self.evaluate(value)
 
@@ -138,50 +138,50 @@ class FunctionParser:
         args = calls.bind(self.evaluate(node.func), node)
         found = self.evaluate.python(args["attributes"], "a function attribute")
         if not isinstance(found, dict) or self.state.func is None:
-            raise Refused(f"T.func_attr takes a dictionary, not {found!r}")
-        found = {re.sub(r"^tirx\.", "tir.", str(key)): value for key, value in found.items()}  # one spelling inside
+            raise ParseError(f"T.func_attr takes a dictionary, not {found!r}")
+        found = {re.sub(r"^tirx\.", "tir.", str(key)): value for key, value in found.items()}  # newer TVM's spelling
         attrs.put(self.state.func.op, attrs.ATTRS, {**self.state.func.attributes, **found})
 
     def _assume(self, node: ast.Call) -> None:
-        """A promise about the sizes of a call, at the top of the function; about data, inside a block."""
+        """`T.assume`: a condition on shape variables at the top of the function, or on data inside a block."""
         func = self.state.func
         if self.state.blocks:
             test = self.evaluate(calls.bind(self.evaluate(node.func), node)["condition"])
             create.assume(arithmetic.to_value(arithmetic.condition(test), "bool"))
             return
         if func is None or ir.InsertionPoint.current.block != func.body:
-            raise Refused("T.assume belongs at the top of the function: it speaks of the sizes of a whole call")
+            raise ParseError("T.assume on shape variables must be at the top of the function")
         test = self.evaluate(calls.bind(self.evaluate(node.func), node)["condition"])
         if test is True:
             return
-        found = test.constraints() if isinstance(test, Test) else None
+        found = test.constraints() if isinstance(test, AffineCondition) else None
         if found is None or not all(speaks_of_sizes(c) for c in found):
-            raise Refused(
+            raise ParseError(
                 "T.assume takes a conjunction of affine comparisons of shape variables, such as n % 16 == 0 and m >= 1,"
                 f" not {describe(test)}"
             )
         assume(func.op, found)
         if allowed(func.op).set.is_empty():
-            raise Refused("no sizes keep this promise, with the ones before it")
+            raise ParseError("this assumption contradicts the ones before it: no sizes satisfy all of them")
 
     # ---- assignments
 
     def _Assign(self, stmt: ast.Assign) -> None:
         if len(stmt.targets) != 1:
-            raise Refused("one assignment at a time")
+            raise ParseError("chained assignments are not supported")
         self._assign(stmt.targets[0], stmt.value, stmt)
 
     def _AnnAssign(self, stmt: ast.AnnAssign) -> None:
         if stmt.value is None:
-            raise Refused(f"{ast.unparse(stmt.target)} is declared but gets no value")
+            raise ParseError(f"{ast.unparse(stmt.target)} is declared without a value")
         self._assign(stmt.target, stmt.value, stmt)
 
     def _AugAssign(self, stmt: ast.AugAssign) -> None:
         target = stmt.target
         if not isinstance(target, ast.Subscript):
-            raise Refused("x += y is for elements of buffers; a name is bound once")
+            raise ParseError("x += y needs an element of a buffer; a name is bound only once")
         if type(stmt.op) not in BINARY:
-            raise Refused(f"the operator {type(stmt.op).__name__} has no meaning here")
+            raise ParseError(f"the operator {type(stmt.op).__name__} is not supported")
         buffer, items = self._element(target)
         old = self.evaluate.load(buffer, items, target)
         value = self.evaluate.binary(BINARY[type(stmt.op)], old, self.evaluate(stmt.value), stmt)
@@ -190,7 +190,7 @@ class FunctionParser:
     def _element(self, target: ast.Subscript) -> tuple[BufferRef, list[Any]]:
         base = self.evaluate(target.value)
         if not isinstance(base, BufferRef):
-            raise self.state.error(target, f"{describe(base)} cannot be stored to; buffers can: A[i, j] = value")
+            raise self.state.error(target, f"cannot store to {describe(base)}; store to a buffer: A[i, j] = value")
         items = self.evaluate.subscripts(target)
         if any(isinstance(i, Slice) for i in items):
             raise self.state.error(target, "a store writes one element; loop over the region")
@@ -202,32 +202,32 @@ class FunctionParser:
             buffer, items = self._element(target)
             try:
                 self.evaluate.store(buffer, items, item, target)
-            except Refused as refused:
+            except ParseError as refused:
                 raise self.state.error(target, str(refused)) from None
         elif isinstance(target, ast.Name):
             self._bind(target, value)
         elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
             if len(target.elts) != len(value.elts):
-                raise Refused(f"{len(value.elts)} values for {len(target.elts)} names")
+                raise ParseError(f"{len(value.elts)} values for {len(target.elts)} names")
             for one, part in zip(target.elts, value.elts, strict=True):
                 self._assign(one, part, stmt)
         elif isinstance(target, ast.Tuple) and _is_axis(value):
-            raise Refused("the axes of a block belong directly into it, before its other statements")
+            raise ParseError("the axes of a block belong directly into it, before its other statements")
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value)
         else:
-            raise Refused(f"{ast.unparse(target)} cannot be given a value")
+            raise ParseError(f"cannot assign to {ast.unparse(target)}")
 
     def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
         item = self.evaluate(value)
         elements = target.elts
         if not isinstance(item, tuple | list) or len(item) != len(elements):
-            raise Refused(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
+            raise ParseError(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
         for one, part in zip(elements, item, strict=True):
             self._define(one, part)
 
     def _bind(self, target: ast.Name, value: ast.expr) -> None:
-        word = blocks.word_of(self.evaluate, value) if not _is_method(value) else None
+        word = blocks.construct_of(self.evaluate, value) if not _is_method(value) else None
         if word == "alloc_buffer":
             assert isinstance(value, ast.Call)
             self._buffer(target, buffers.alloc_buffer(self.evaluate, target.id, value))
@@ -235,9 +235,9 @@ class FunctionParser:
             assert isinstance(value, ast.Call)
             self._buffer(target, buffers.match_region(self.evaluate, target.id, value))
         elif word == "var":
-            self.state.scope.define(target.id, Unbound(target.id), target, "size")
+            self.state.scope.define(target.id, UnboundVar(target.id), target, "size")
         elif _is_axis(value):
-            raise Refused("the axes of a block belong directly into it, before its other statements")
+            raise ParseError("the axes of a block belong directly into it, before its other statements")
         else:
             self._define(target, self.evaluate(value))
 
@@ -245,14 +245,14 @@ class FunctionParser:
         self.state.scope.define(target.id, buffer, target, "buffer")
 
     def _define(self, target: ast.expr, item: Any) -> None:
-        """A name for a value: a computed one keeps the name; indices and constants are just that."""
+        """Bind a name to a value; the op of an SSA value keeps the name as an attribute."""
         if not isinstance(target, ast.Name):
-            raise Refused(f"{ast.unparse(target)} cannot be given a value")
+            raise ParseError(f"cannot assign to {ast.unparse(target)}")
         old = self.state.scope.frames[-1].get(target.id)
         if old is not None and old.kind == "value" and isinstance(old.item, Value):
-            raise Refused(f"{target.id} has a value already (line {old.line}); what changes belongs into a buffer")
-        if isinstance(item, Unbound):
-            item = Unbound(target.id)
+            raise ParseError(f"{target.id} has a value already (line {old.line}); what changes belongs into a buffer")
+        if isinstance(item, UnboundVar):
+            item = UnboundVar(target.id)
         if isinstance(item, Value) and not isinstance(item.ssa.owner, ir.Block):
             made = item.ssa.owner
             if attrs.NAME not in made.attributes:
@@ -261,7 +261,7 @@ class FunctionParser:
         self.state.scope.define(target.id, item, target, kind)
 
     def function(self, node: ast.FunctionDef, name: str, private: bool) -> None:
-        """Signature and body of one function."""
+        """Parse the signature and the body of one function."""
         state = self.state
         signature = _signature(state, self.evaluate, node)
         self.used = signature.used
@@ -278,27 +278,27 @@ class FunctionParser:
                 kind = "buffer" if isinstance(item, BufferRef) else "parameter"
                 state.scope.define(key, item, place, kind)
             assert state.func is not None
-            with create.at_end(state.func.body):  # an extent that is no affine expression makes ops
+            with create.at_end(state.func.body):  # an extent that is not affine emits ops
                 extents = signature.extents(names)
             parameters.finish_shapes(state, signature.specs, names, extents)
         with create.at_end(state.func.body):
             self.run(node.body)
 
 
-def _signature(state: State, evaluate: Evaluator, node: ast.FunctionDef) -> Signature:
-    """What a signature declares, read at a place for ops: it should make none, but such as have no place end the
-    process when they die."""
+def _signature(state: ParserState, evaluate: Evaluator, node: ast.FunctionDef) -> SignatureParser:
+    """Parse a signature with an insertion point in a scratch module: an op created without a parent aborts the
+    process when it is destroyed."""
     module = ir.Module.create()
     try:
         with ir.InsertionPoint(module.body):
-            return Signature(state, evaluate, node)
+            return SignatureParser(state, evaluate, node)
     finally:
         for op in reversed(list(module.body.operations)):
             op.operation.erase()
 
 
 def _declares(stmt: ast.stmt) -> bool:
-    """Docstrings, T.func_attr and T.assume do nothing at run time."""
+    """Whether a statement is a docstring, T.func_attr or T.assume."""
     value = getattr(stmt, "value", None)
     if not isinstance(stmt, ast.Expr):
         return False
@@ -308,7 +308,7 @@ def _declares(stmt: ast.stmt) -> bool:
 
 
 def _is_method(node: ast.expr) -> bool:
-    """`A.access_ptr(...)`: not a word of T, and its base may be no name of Python."""
+    """Whether a node is `A.access_ptr(...)` or `A.scope()`, which are methods of buffers, not constructs of T."""
     function = node.func if isinstance(node, ast.Call) else None
     return isinstance(function, ast.Attribute) and function.attr in ("access_ptr", "scope")
 

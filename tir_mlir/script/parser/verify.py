@@ -1,4 +1,4 @@
-"""The rules of the encoding, checked on a parsed program: errors are shown at the line of the user's text."""
+"""Verification of a parsed program; errors are reported at the line of the user's text."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable, ScriptError, VerifyError
 from tir_mlir.dialect.ir import Block, walk
 from tir_mlir.dialect.verify import verify
-from tir_mlir.script.parser.scope import Places, State
+from tir_mlir.script.parser.scope import BlockNodes, ParserState
 from tir_mlir.script.parser.source import Source
 
 
-def verify_source(module: ir.Module, states: Sequence[State]) -> None:
-    """Raise ScriptError, at its line, for the first rule that a parsed module breaks."""
+def verify_source(module: ir.Module, states: Sequence[ParserState]) -> None:
+    """Verify a parsed module. Raises ScriptError with the source line of the first violation."""
     try:
         verify(module, source=True)
     except VerifyError as error:
@@ -25,28 +25,28 @@ def verify_source(module: ir.Module, states: Sequence[State]) -> None:
         raise states[0].source.error(None, f"the program could not be checked: {error}") from error
 
 
-def _located(module: ir.Module, error: VerifyError, states: Sequence[State]) -> ScriptError:
+def _located(module: ir.Module, error: VerifyError, states: Sequence[ParserState]) -> ScriptError:
     for state in states:
-        places = state.places.get(error.op_id) if error.op_id is not None else None
-        if places is not None:
-            return state.source.error(_culprit(module, error, places), error.message)
-    return at_location(error.message, error.location, [s.source for s in states])
+        block_nodes = state.block_nodes.get(error.op_id) if error.op_id is not None else None
+        if block_nodes is not None:
+            return state.source.error(_culprit(module, error, block_nodes), error.message)
+    return error_at_location(error.message, error.location, [s.source for s in states])
 
 
-def _culprit(module: ir.Module, error: VerifyError, places: Places) -> ast.AST:
-    """The part of a block that a rule speaks of: an axis, a declared region, or the block."""
+def _culprit(module: ir.Module, error: VerifyError, block_nodes: BlockNodes) -> ast.AST:
+    """The AST node that a violation is about: an axis, a declared region, or the block."""
     named = re.search(r"\biter (\w+)", error.message)
-    if named and named.group(1) in places.iters:
-        return places.iters[named.group(1)]
+    if named and named.group(1) in block_nodes.iters:
+        return block_nodes.iters[named.group(1)]
     if error.rule == "regions":
-        return (places.reads if "T.reads" in error.message else places.writes) or places.block
+        return (block_nodes.reads if "T.reads" in error.message else block_nodes.writes) or block_nodes.block
     if error.rule == "cover" and error.op_id is not None:
-        return places.iters.get(_short_iter(module, error.op_id) or "", places.block)
-    return places.block
+        return block_nodes.iters.get(_uncovered_iter(module, error.op_id) or "", block_nodes.block)
+    return block_nodes.block
 
 
-def _short_iter(module: ir.Module, number: int) -> str | None:
-    """The iter whose loop does not match its domain."""
+def _uncovered_iter(module: ir.Module, number: int) -> str | None:
+    """The first iter that is not bound to a loop of its own extent."""
     op = walk.find(module, number)
     if op is None:
         return None
@@ -59,9 +59,9 @@ def _short_iter(module: ir.Module, number: int) -> str | None:
     return None
 
 
-def at_location(message: str, location: object, sources: Sequence[Source] = ()) -> ScriptError:
-    """An error at an MLIR location, with its line when the text is known."""
-    name, line, column = place(location)
+def error_at_location(message: str, location: object, sources: Sequence[Source] = ()) -> ScriptError:
+    """A ScriptError at an MLIR location; quotes the line if the source is known."""
+    name, line, column = file_position(location)
     for source in sources:
         if name == source.filename:
             return source.error_at(line, column, message)
@@ -69,7 +69,7 @@ def at_location(message: str, location: object, sources: Sequence[Source] = ()) 
     return ScriptError(message, name or None, line or None, text)
 
 
-def place(location: object) -> tuple[str, int, int]:
-    """File, line and column of an MLIR location; empty when it has none."""
+def file_position(location: object) -> tuple[str, int, int]:
+    """File, line and column of an MLIR location; ("", 0, 0) if unknown."""
     found = re.search(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)', str(location))
     return (found.group(1), int(found.group(2)), int(found.group(3))) if found else ("", 0, 0)

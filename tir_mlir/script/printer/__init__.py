@@ -1,4 +1,4 @@
-"""A module as TVMScript text."""
+"""The printer: a module as TVMScript text. Entry points: `script`, `render`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def script(
 ) -> str:
     """The module as TVMScript: a class `Module` with one `@T.prim_func` for each function that has a body.
 
-    `syntax_sugar=False` writes out `T.grid`, `T.axis.remap` and the root block. `spelling="sblock"` uses the newer
-    names (`T.sblock`, `T.sblock_alloc_buffer`). `mark={id: text}` underlines the function, loop or block with that
-    `tir.id` (the result is then for people, not for the parser). `show_meta` is taken for compatibility: nothing is
-    ever left out.
+    syntax_sugar: use `T.grid` and `T.axis.remap` and omit the root block.
+    spelling: "block", or "sblock" for the names of newer TVM (`T.sblock`, `T.sblock_alloc_buffer`).
+    mark: {`tir.id`: text}; underlines that function, loop or block. The result does not parse.
+    show_meta: accepted for compatibility; metadata is always printed.
 
     Raises TirError for an op that has no TVMScript form, as after lowering.
     """

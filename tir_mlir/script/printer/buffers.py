@@ -26,11 +26,11 @@ class BufferPrinter:
         self._anonymous = anonymous
 
     def parameter(self, buffer: Buffer) -> str:
-        """`(128, 128), "float32"`: the element type is always there."""
+        """`(128, 128), "float32"`: the element type is always printed."""
         return ", ".join([self._shape(buffer), quote(buffer.dtype), *self._facts(buffer)])
 
     def declaration(self, buffer: Buffer) -> str:
-        """`(128, 128)` and what differs from the defaults (float32, global)."""
+        """`(128, 128)` and the arguments that differ from the defaults (float32, global)."""
         dtype = [] if buffer.dtype == "float32" else [quote(buffer.dtype)]
         return ", ".join([self._shape(buffer), *dtype, *self._facts(buffer)])
 
@@ -40,7 +40,7 @@ class BufferPrinter:
         return self.values.subscript(region.buffer.value, parts).text
 
     def source(self, view: Buffer) -> str:
-        """The region that a view shows of its source buffer."""
+        """The region of the source buffer that a view covers."""
         assert view.op is not None
         mins, extents = window(view.op)
         return self.region(Region(Buffer(view.op.operands[0]), tuple(mins), tuple(extents)))
@@ -92,7 +92,7 @@ class BufferPrinter:
 
 
 def stride_names(buffer: Buffer) -> list[str] | None:
-    """The names of the stride variables, "" where a stride is no variable; None for a buffer without any."""
+    """The names of the stride variables, "" for constant strides; None for a buffer without stride variables."""
     facts = buffer.attributes
     if attrs.STRIDES in facts:
         return facts[attrs.STRIDES]
@@ -121,7 +121,7 @@ def _is_strided(buffer: Buffer) -> bool:
 
 
 def window(op: ir.Operation) -> tuple[list[Index], list[Index]]:
-    """Offsets and sizes of a `memref.subview`, one a dimension of its source."""
+    """Offsets and sizes of a `memref.subview`, one per dimension of its source."""
     segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     operands = list(op.operands)[segments[0] :]
     dynamic = ir.ShapedType.get_dynamic_size()

@@ -1,4 +1,4 @@
-"""Which values must be bound where they are computed: a load moved past a store would read another value."""
+"""Which loads must be bound to a name: printed inline after a store, they would read another value."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def is_statement(op: ir.Operation) -> bool:
 
 
 def is_let(op: ir.Operation) -> bool:
-    """A value that the program names."""
+    """Whether an op defines a value with a name."""
     return len(op.results) == 1 and attrs.NAME in op.attributes and not is_statement(op) and not is_size(op)
 
 
-def late_reads(body: Sequence[ir.Operation]) -> set[ir.Operation]:
-    """Loads and calls of a body whose value is used after a later statement may have changed it."""
+def reads_to_bind(body: Sequence[ir.Operation]) -> set[ir.Operation]:
+    """Loads and calls of a body whose value is used after a statement that may change what they read."""
     effects = [(i, op) for i, op in enumerate(body) if is_statement(op) and op.name not in BUFFER_OPS]
     readers = [(i, op) for i, op in enumerate(body) if _reads(op)]
     found: set[ir.Operation] = set()
@@ -52,7 +52,7 @@ def _reads(op: ir.Operation) -> bool:
 
 
 def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
-    """Place of the last statement of the body that needs the value of `op`."""
+    """Position of the last statement of the body that uses the value of `op`."""
     places = {o: i for i, o in enumerate(body)}
     last, pending, seen = -1, [op], set()
     while pending:
@@ -70,7 +70,7 @@ def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
 
 
 def _child_in(places: dict[ir.Operation, int], op: ir.Operation) -> ir.Operation:
-    """The op of the body that `op` is or stands beneath."""
+    """The op of the body that is `op` or an ancestor of it."""
     while op not in places:
         parent = op.parent
         assert parent is not None

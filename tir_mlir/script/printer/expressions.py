@@ -1,4 +1,4 @@
-"""Scalar expressions: the SSA tree behind a value as one Python expression."""
+"""Printing of scalar expressions: the expression tree of an SSA value as one Python expression."""
 
 from __future__ import annotations
 
@@ -9,56 +9,40 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, walk
 from tir_mlir.dialect.presburger import around, either, has_division, sides
+from tir_mlir.script.language import operations
 from tir_mlir.script.printer import pointers
 from tir_mlir.script.printer.index_exprs import IndexPrinter
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.names import Names
-from tir_mlir.script.printer.precedence import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, Text, binary, call
+from tir_mlir.script.printer.precedence import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, ExprText, binary, call
 
-OPERATORS = {
-    "arith.addf": ("+", ADD), "arith.addi": ("+", ADD), "arith.subf": ("-", ADD), "arith.subi": ("-", ADD),
-    "arith.mulf": ("*", MUL), "arith.muli": ("*", MUL), "arith.divf": ("/", MUL), "arith.floordivsi": ("//", MUL),
-}  # fmt: skip
-
-CALLS = {
-    "arith.maximumf": "T.max", "arith.minimumf": "T.min", "arith.maxsi": "T.max", "arith.minsi": "T.min",
-    "arith.divsi": "T.truncdiv", "arith.remsi": "T.truncmod", "arith.remf": "T.truncmod",
-    "arith.ceildivsi": "T.ceildiv", "arith.select": "T.Select",
-    "arith.shli": "T.shift_left", "arith.shrsi": "T.shift_right", "math.absf": "T.abs", "math.absi": "T.abs",
-    "math.powf": "T.pow", "math.ipowi": "T.pow", "math.roundeven": "T.nearbyint", "math.ctpop": "T.popcount",
-    "math.isnan": "T.isnan", "math.isinf": "T.isinf", "math.isfinite": "T.isfinite", "math.fma": "T.fma",
-    "math.ctlz": "T.clz",
-}  # fmt: skip
-CALLS |= {
-    f"math.{name}": f"T.{name}"
-    for name in (
-        "exp exp2 log log2 log10 log1p sqrt rsqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2 "
-        "erf floor ceil round trunc copysign"
-    ).split()
-}
-
+_PRECEDENCE = {"+": ADD, "-": ADD, "*": MUL, "/": MUL, "//": MUL}
+OPERATORS = {op: (o.symbol, _PRECEDENCE[o.symbol]) for o in operations.OPERATIONS if o.infix for op in o.ops}
+CALLS = {op: f"T.{o.name}" for o in operations.OPERATIONS if not o.infix for op in o.ops}
+CALLS["math.ipowi"] = "T.pow"  # for reading: the parser has no integer power
 LOGICAL = {
     "arith.andi": ("and", AND, "T.bitwise_and"),
     "arith.ori": ("or", OR, "T.bitwise_or"),
     "arith.xori": ("!=", COMPARE, "T.bitwise_xor"),
 }
+"""Ops that print as an operator on bools and as a call on integers."""
 
 CASTS = ("arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.extsi", "arith.trunci")
 FROM_BOOL = ("arith.extui", "arith.uitofp")
 
-INT_ORDER = ("==", "!=", "<", "<=", ">", ">=")
-ORDERED = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
-UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # true when the ordered comparison here is false
+_CMPI = {number: symbol for symbol, number in operations.CMPI.items()}
+_CMPF = {number: symbol for symbol, number in operations.CMPF.items()}
+_UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # true when the ordered comparison here is false
 
 
 class ValuePrinter:
-    """Prints the expression behind an SSA value; a named value prints as its name."""
+    """Prints the expression of an SSA value; a value bound to a name prints as the name."""
 
     def __init__(self, names: Names):
         self.names = names
         self.indices = IndexPrinter(self.text, names.rank)
-        self._known: dict[ir.Value, Text] = {}
-        self._handlers: dict[str, Callable[[ir.Operation, ir.Value], Text]] = {
+        self._known: dict[ir.Value, ExprText] = {}
+        self._handlers: dict[str, Callable[[ir.Operation, ir.Value], ExprText]] = {
             "arith.constant": lambda op, value: constant(op.attributes["value"], value.type),
             "affine.apply": lambda op, value: self.index(read_apply(value)),
             "affine.min": lambda op, value: self._extremum(op, "T.min"),
@@ -68,7 +52,7 @@ class ValuePrinter:
             "arith.index_cast": lambda op, value: self._index_cast(op, value),
             "arith.cmpi": lambda op, value: self._compare_ints(op),
             "arith.cmpf": lambda op, value: self._compare_floats(op),
-            "arith.negf": lambda op, value: Text(f"-{self.text(op.operands[0]).within(UNARY)}", UNARY),
+            "arith.negf": lambda op, value: ExprText(f"-{self.text(op.operands[0]).within(UNARY)}", UNARY),
             "arith.bitcast": lambda op, value: call("T.reinterpret", _dtype(value), self.text(op.operands[0])),
             "affine.if": self._if_then_else,
             "scf.if": self._if_then_else,
@@ -78,40 +62,40 @@ class ValuePrinter:
             "llvm.inttoptr": lambda op, value: pointers.access_ptr(self, op),
         }
 
-    def text(self, value: ir.Value) -> Text:
+    def text(self, value: ir.Value) -> ExprText:
         """The expression of a value."""
         name = self.names.get(value)
         if name is not None:
-            return Text(name)
+            return ExprText(name)
         known = self._known.get(value)
         if known is None:
             known = self._known[value] = self._make(value)
         return known
 
-    def index(self, index: Index) -> Text:
+    def index(self, index: Index) -> ExprText:
         """An affine index expression."""
         return self.indices.text(index)
 
-    def subscript(self, buffer: ir.Value, parts: list[str]) -> Text:
+    def subscript(self, buffer: ir.Value, parts: list[str]) -> ExprText:
         """`A[i, j]`; a buffer without dimensions is `A[()]`."""
-        return Text(f"{self.text(buffer).text}[{', '.join(parts) or '()'}]")
+        return ExprText(f"{self.text(buffer).text}[{', '.join(parts) or '()'}]")
 
-    def access(self, buffer: ir.Value, indices: list[ir.Value]) -> Text:
+    def access(self, buffer: ir.Value, indices: list[ir.Value]) -> ExprText:
         """A buffer at indices that are values."""
         return self.subscript(buffer, [self.text(i).text for i in indices])
 
-    def affine_access(self, op: ir.Operation) -> Text:
-        """The buffer element that an affine load or store is about."""
+    def affine_access(self, op: ir.Operation) -> ExprText:
+        """The buffer element that an affine load or store accesses."""
         return self.subscript(walk.accessed(op), [self.index(i).text for i in walk.access_indices(op)])
 
-    def call_extern(self, op: ir.Operation) -> Text:
+    def call_extern(self, op: ir.Operation) -> ExprText:
         """`func.call @f(...)` -> `T.call_extern("int32", "f", ...)`."""
         results = list(op.results)
         dtype = dtypes.to_name(results[0].type) if results else "void"
         callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
         return call("T.call_extern", quote(dtype), quote(callee), *[self.text(a) for a in op.operands])
 
-    def condition(self, op: ir.Operation) -> Text:
+    def condition(self, op: ir.Operation) -> ExprText:
         """The condition of an `affine.if` or `scf.if`."""
         if op.name == "scf.if":
             return self.text(op.operands[0])
@@ -121,8 +105,8 @@ class ValuePrinter:
             result = binary(result, "and", part, AND)
         return result
 
-    def _part(self, condition: Constraint, op: ir.Operation) -> Text:
-        """One condition of a conjunction; one that `either` made prints as the two it stands for."""
+    def _part(self, condition: Constraint, op: ir.Operation) -> ExprText:
+        """One condition of a conjunction; one built by `either` prints as a disjunction."""
         box = around(op)
         if has_division(condition.index.expr) and (found := sides(condition, box)) is not None:
             again = either(*found, box)  # as the parser reads it
@@ -130,7 +114,7 @@ class ValuePrinter:
                 return binary(self.indices.constraint(found[0]), "or", self.indices.constraint(found[1]), OR)
         return self.indices.constraint(condition)
 
-    def _make(self, value: ir.Value) -> Text:
+    def _make(self, value: ir.Value) -> ExprText:
         op = value.owner
         if isinstance(op, ir.Block):
             raise TirError(f"{value} is the argument of an op that is neither a loop nor a block")
@@ -142,22 +126,22 @@ class ValuePrinter:
         if "tir.op" in op.attributes and attrs.get(op, attrs.OP) == "floormod":
             left, right = self._sides([operands[0], self._divisor(op)])
             return binary(left, "%", right, MUL)
-        if name in OPERATORS:
-            symbol, strength = OPERATORS[name]
-            left, right = self._sides(operands)
-            return binary(left, symbol, right, strength)
-        if name in CALLS:
-            return call(CALLS[name], *self._sides(operands))
         if name in LOGICAL:
             return self._logical(op)
+        if name in OPERATORS:
+            symbol, precedence = OPERATORS[name]
+            left, right = self._sides(operands)
+            return binary(left, symbol, right, precedence)
+        if name in CALLS:
+            return call(CALLS[name], *self._sides(operands))
         if name in CASTS or (name in FROM_BOOL and _dtype_name(operands[0]) == "bool"):
             if (known := _constant_cast(operands[0], value.type)) is not None:
                 return known
-            return call("T.Cast", _dtype(value), _too_large(operands[0], value.type) or self.text(operands[0]))
+            return call("T.Cast", _dtype(value), _explicit_int32(operands[0], value.type) or self.text(operands[0]))
         raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
 
-    def _sides(self, operands: list[ir.Value]) -> list[Text]:
-        """Operands of one operation; indices beside an index that is an int64 number are cast, as the parser does."""
+    def _sides(self, operands: list[ir.Value]) -> list[ExprText]:
+        """Operands of an op; if one is an index of an int64, the other indices are cast, as in the parser."""
         wide = [_is_wide(v) for v in operands]
         if not any(wide):
             return [self.text(v) for v in operands]
@@ -172,14 +156,14 @@ class ValuePrinter:
         """b of `a - floordivsi(a, b) * b`."""
         return op.operands[1].owner.operands[1]  # type: ignore[union-attr]
 
-    def _extremum(self, op: ir.Operation, function: str) -> Text:
+    def _extremum(self, op: ir.Operation, function: str) -> ExprText:
         parts = [self.index(i) for i in read_map(ir.AffineMapAttr(op.attributes["map"]).value, list(op.operands))]
         result = parts[0]
         for part in parts[1:]:
             result = call(function, result, part)
         return result
 
-    def _index_cast(self, op: ir.Operation, value: ir.Value) -> Text:
+    def _index_cast(self, op: ir.Operation, value: ir.Value) -> ExprText:
         inner = self.text(op.operands[0])
         if _dtype_name(value) in ("int8", "int16", "int64"):
             if (known := _constant_cast(op.operands[0], value.type)) is not None:
@@ -187,52 +171,52 @@ class ValuePrinter:
             return call("T.Cast", _dtype(value), inner)
         return inner
 
-    def _compare_ints(self, op: ir.Operation) -> Text:
+    def _compare_ints(self, op: ir.Operation) -> ExprText:
         predicate = ir.IntegerAttr(op.attributes["predicate"]).value
-        if predicate >= len(INT_ORDER):
+        if predicate not in _CMPI:
             raise TirError(f"an unsigned comparison has no TVMScript form ({op.location})")
         left, right = self._sides(list(op.operands))
-        return binary(left, INT_ORDER[predicate], right, COMPARE)
+        return binary(left, _CMPI[predicate], right, COMPARE)
 
-    def _compare_floats(self, op: ir.Operation) -> Text:
+    def _compare_floats(self, op: ir.Operation) -> ExprText:
         predicate = ir.IntegerAttr(op.attributes["predicate"]).value
         left, right = (self.text(v) for v in op.operands)
-        if predicate in ORDERED:
-            return binary(left, ORDERED[predicate], right, COMPARE)
-        if predicate in UNORDERED:
-            return _not(binary(left, UNORDERED[predicate], right, COMPARE))
+        if predicate in _CMPF:
+            return binary(left, _CMPF[predicate], right, COMPARE)
+        if predicate in _UNORDERED:
+            return _not(binary(left, _UNORDERED[predicate], right, COMPARE))
         if predicate == 14 and op.operands[0] == op.operands[1]:
             return call("T.isnan", left)
         raise TirError(f"this float comparison has no TVMScript form ({op.location})")
 
-    def _logical(self, op: ir.Operation) -> Text:
-        word, strength, function = LOGICAL[op.name]
+    def _logical(self, op: ir.Operation) -> ExprText:
+        word, precedence, function = LOGICAL[op.name]
         left, right = op.operands
         if _dtype_name(op.results[0]) != "bool":
             return call(function, self.text(left), self.text(right))
         if op.name == "arith.xori" and _is_true(right):
             return _not(self.text(left))
-        return binary(self.text(left), word, self.text(right), strength)
+        return binary(self.text(left), word, self.text(right), precedence)
 
-    def _if_then_else(self, op: ir.Operation, value: ir.Value) -> Text:
+    def _if_then_else(self, op: ir.Operation, value: ir.Value) -> ExprText:
         sides = [list(region.blocks[0].operations)[-1].operands[_number(value)] for region in op.regions]
         return call("T.if_then_else", self.condition(op), *[self.text(v) for v in sides])
 
-    def _dim(self, op: ir.Operation, value: ir.Value) -> Text:
-        return Text(f"{self.text(op.operands[0]).text}.shape[{self.text(op.operands[1]).text}]")
+    def _dim(self, op: ir.Operation, value: ir.Value) -> ExprText:
+        return ExprText(f"{self.text(op.operands[0]).text}.shape[{self.text(op.operands[1]).text}]")
 
-    def _metadata(self, op: ir.Operation, value: ir.Value) -> Text:
+    def _metadata(self, op: ir.Operation, value: ir.Value) -> ExprText:
         buffer = op.operands[0]
         rank, number = Buffer(buffer).rank, _number(value)
         name = self.text(buffer).text
         if number == 1:
-            return Text(f"{name}.elem_offset")
+            return ExprText(f"{name}.elem_offset")
         axis = number - 2
-        return Text(f"{name}.shape[{axis}]" if axis < rank else f"{name}.strides[{axis - rank}]")
+        return ExprText(f"{name}.shape[{axis}]" if axis < rank else f"{name}.strides[{axis - rank}]")
 
 
-def _not(text: Text) -> Text:
-    return Text(f"not {text.within(NOT)}", NOT)
+def _not(text: ExprText) -> ExprText:
+    return ExprText(f"not {text.within(NOT)}", NOT)
 
 
 def _number(value: ir.Value) -> int:
@@ -244,7 +228,7 @@ def _dtype_name(value: ir.Value) -> str:
 
 
 def _is_wide(value: ir.Value) -> bool:
-    """Whether an index is made of an int64 number, so that its text is an int64 expression."""
+    """Whether an index is computed from an int64, so that its text is an int64 expression."""
     if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
         return False
     name, operands = value.owner.name, list(value.owner.operands)
@@ -257,8 +241,8 @@ def _dtype(value: ir.Value) -> str:
     return quote(dtypes.to_name(value.type))
 
 
-def _constant_cast(value: ir.Value, type_: ir.Type) -> Text | None:
-    """A conversion of an index that is one number, as the constant that the parser makes of it."""
+def _constant_cast(value: ir.Value, type_: ir.Type) -> ExprText | None:
+    """A cast of a constant index, folded as the parser does."""
     while not isinstance(value.owner, ir.Block) and value.owner.name == "arith.index_cast":
         value = value.owner.operands[0]
     if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
@@ -276,15 +260,15 @@ def _constant_cast(value: ir.Value, type_: ir.Type) -> Text | None:
     return constant(ir.IntegerAttr.get(type_, number), type_) if -limit <= number < limit else None
 
 
-def _too_large(value: ir.Value, type_: ir.Type) -> Text | None:
-    """A constant of type int32 with its type, where the type that it is converted to does not hold it."""
+def _explicit_int32(value: ir.Value, type_: ir.Type) -> ExprText | None:
+    """An int32 constant printed with its type, because the type of the cast cannot hold it."""
     owner, dtype = value.owner, dtypes.to_name(type_)
     if isinstance(owner, ir.Block) or owner.name != "arith.constant" or _dtype_name(value) != "int32":
         return None
     number = ir.IntegerAttr(owner.attributes["value"]).value
     if dtypes.is_float(dtype) or -(1 << (dtypes.bits(dtype) - 1)) <= number < 1 << (dtypes.bits(dtype) - 1):
         return None
-    return Text(f"T.int32({number})")
+    return ExprText(f"T.int32({number})")
 
 
 def _is_true(value: ir.Value) -> bool:

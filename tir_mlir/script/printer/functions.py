@@ -1,4 +1,4 @@
-"""Functions: signature, attributes, matched parameters, the implicit root block."""
+"""Printing of functions: signature, attributes, matched parameters, the implicit root block."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FunctionPrinter:
         func = self.func
         ops = func.body_ops()
         self.writer.line(f"@T.prim_func{self._decorator()}")
-        # sizes get their names before the signature is made: a size that is a parameter keeps the plainest name
+        # handles first: a shape variable that is also a parameter keeps its own name
         handles = {b: h for b, h in ((b, self._handle(b)) for b in func.params) if h is not None}
         params = ", ".join(self._parameter(i, arg, handles) for i, arg in enumerate(func.args))
         self.writer.line(f"def {func.name}({params}):", func.id)
@@ -51,7 +51,7 @@ class FunctionPrinter:
         return f"({', '.join(words)})" if words else ""
 
     def _handle(self, buffer: Buffer) -> str | None:
-        """The name of the pointer parameter of a buffer that an annotation cannot declare."""
+        """The name of the handle parameter of a buffer that an annotation cannot declare, else None."""
         self.names.bind(buffer.value, buffer.name, "buf")
         needed = self.statements.buffers.needs_handle(buffer)
         return self.names.fresh(f"var_{buffer.name}") if needed else None
@@ -79,7 +79,7 @@ class FunctionPrinter:
                 self.writer.line(f"{name} = T.int32()")
 
     def _root(self, ops: list[ir.Operation]) -> None:
-        """The body: the function is its own root block, shown as a comment."""
+        """The body; the function is its own root block, printed as a comment."""
         allocs = [o for o in ops if o.name == "memref.alloc"]
         rest = [o for o in ops if o.name != "memref.alloc"]
         facts = self.func.annotations

@@ -1,4 +1,4 @@
-"""Affine expressions and constraints the way a person writes them: `vi_o * 16 + vi_i`, `15 - i`, `i < 50`."""
+"""Printing of affine expressions and constraints in readable form: `vi_o * 16 + vi_i`, `15 - i`, `i < 50`."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from mlir import ir
 from tir_mlir.dialect.ir import Constraint, Index
 from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.script.printer.literals import integer
-from tir_mlir.script.printer.precedence import ADD, ATOM, COMPARE, MUL, UNARY, Text, binary, call
+from tir_mlir.script.printer.precedence import ADD, ATOM, COMPARE, MUL, UNARY, ExprText, binary, call
 
-ValueText = Callable[[ir.Value], Text]
+ValueText = Callable[[ir.Value], ExprText]
 Rank = Callable[[str], int]
 Values = tuple[ir.Value, ...]
 
 
 @dataclass
 class Quotient:
-    """What a term `(terms + constant) // divisor` divides."""
+    """The parts of a term `(terms + constant) // divisor`."""
 
-    terms: list[Term]
+    terms: list[SumTerm]
     constant: int
     divisor: int
 
 
 @dataclass
-class Term:
-    """`text * factor` of a sum; `rank` says how far out its first variable is bound."""
+class SumTerm:
+    """`text * factor` in a sum; `rank` orders terms by the loop that binds their outermost variable."""
 
-    text: Text
+    text: ExprText
     factor: int
     rank: int
     is_symbol: bool
@@ -39,29 +39,29 @@ class Term:
 
     @property
     def key(self) -> tuple[int, bool, int, str]:
-        """Large strides first, sizes last, outer variables before inner ones: one order for equal expressions."""
+        """Sort key: large strides first, sizes last, outer variables before inner ones."""
         return (-abs(self.factor), self.is_symbol, self.rank, self.text.text)
 
-    def magnitude(self) -> Text:
+    def magnitude(self) -> ExprText:
         size = abs(self.factor)
-        return self.text if size == 1 else Text(f"{self.text.within(MUL)} * {size}", MUL)
+        return self.text if size == 1 else ExprText(f"{self.text.within(MUL)} * {size}", MUL)
 
 
 class IndexPrinter:
-    """Prints `Index` expressions; how a value prints and where its name was bound come from outside."""
+    """Prints `Index` expressions, given how to print a value and the rank of a name."""
 
     def __init__(self, value_text: ValueText, rank: Rank):
         self._value_text = value_text
         self._rank = rank
 
-    def text(self, index: Index) -> Text:
-        """The expression in MLIR's simplest form, which is what the parser makes of its text."""
-        index = _settled(index) if isinstance(index.expr, ir.AffineBinaryExpr) else index
+    def text(self, index: Index) -> ExprText:
+        """The expression in MLIR's simplified form, which the parser reproduces from its text."""
+        index = _fully_simplified(index) if isinstance(index.expr, ir.AffineBinaryExpr) else index
         return self._sum(*self._terms(index.expr, index.values))
 
-    def constraint(self, condition: Constraint) -> Text:
+    def constraint(self, condition: Constraint) -> ExprText:
         """`49 - i >= 0` -> `i < 50`; `vk - 3 == 0` -> `vk == 3`."""
-        index = _settled(condition.index)
+        index = _fully_simplified(condition.index)
         terms, constant = self._terms(index.expr, index.values)
         if not terms:
             return binary(integer(constant), "==" if condition.is_eq else ">=", integer(0), COMPARE)
@@ -77,7 +77,7 @@ class IndexPrinter:
             return binary(self._sum(low, 0), "<", self._sum(high, constant + 1), COMPARE)
         return binary(self._sum(low, 0), "<=", self._sum(high, constant), COMPARE)
 
-    def _equality(self, terms: list[Term], constant: int) -> Text:
+    def _equality(self, terms: list[SumTerm], constant: int) -> ExprText:
         if min(terms, key=lambda t: t.key).factor < 0:
             constant = -constant
             for term in terms:
@@ -88,7 +88,7 @@ class IndexPrinter:
             term.factor = -term.factor
         return binary(self._sum(left, 0), "==", self._sum(right, -constant), COMPARE)
 
-    def _sum(self, terms: list[Term], constant: int) -> Text:
+    def _sum(self, terms: list[SumTerm], constant: int) -> ExprText:
         if not terms:
             return integer(constant)
         terms = sorted(terms, key=lambda t: t.key)
@@ -100,22 +100,22 @@ class IndexPrinter:
             result, constant = integer(constant), 0
         else:
             first = terms.pop(0)
-            result = Text(f"-{first.text.within(ATOM)}", UNARY) if first.factor == -1 else first.magnitude()
+            result = ExprText(f"-{first.text.within(ATOM)}", UNARY) if first.factor == -1 else first.magnitude()
             if first.factor != -1:
-                result = Text(f"{first.text.within(MUL)} * {first.factor}", MUL)
+                result = ExprText(f"{first.text.within(MUL)} * {first.factor}", MUL)
         for term in terms:
             result = binary(result, "+" if term.factor > 0 else "-", term.magnitude(), ADD)
         if constant:
             result = binary(result, "+" if constant > 0 else "-", integer(abs(constant)), ADD)
         return result
 
-    def _terms(self, expr: ir.AffineExpr, values: Values) -> tuple[list[Term], int]:
-        found: dict[str, Term] = {}
+    def _terms(self, expr: ir.AffineExpr, values: Values) -> tuple[list[SumTerm], int]:
+        found: dict[str, SumTerm] = {}
         constant = self._collect(expr, values, 1, found)
         return self._with_remainders(found, constant)
 
-    def _with_remainders(self, found: dict[str, Term], constant: int) -> tuple[list[Term], int]:
-        """A sum with `x - x // c * c` written as `x % c`: whole ones first, until nothing changes."""
+    def _with_remainders(self, found: dict[str, SumTerm], constant: int) -> tuple[list[SumTerm], int]:
+        """Rewrite `x - x // c * c` as `x % c`, complete remainders first, to a fixed point."""
         changed = True
         while changed:
             changed = False
@@ -127,11 +127,11 @@ class IndexPrinter:
                     break
         return [t for t in found.values() if t.factor], constant
 
-    def _remainder(self, term: Term, found: dict[str, Term]) -> int | None:
-        """`x * 4 - x // 4 * 15` -> `x % 4 * 4 + x // 4`, where that makes factors smaller.
+    def _remainder(self, term: SumTerm, found: dict[str, SumTerm]) -> int | None:
+        """`x * 4 - x // 4 * 15` -> `x % 4 * 4 + x // 4`, if that makes the factors smaller.
 
-        Remainders are taken apart first (here and by MLIR's simplifier), so that equal expressions print alike.
-        Returns the change of the constant, None where nothing is gained.
+        `%` is expanded first (here and by MLIR's simplifier), so that equal expressions print the same.
+        Returns the change of the constant, or None if the rewrite does not apply.
         """
         inner = term.quotient
         assert inner is not None
@@ -149,7 +149,7 @@ class IndexPrinter:
         _add(found, _compound(text, inner.terms), times)
         return -times * inner.constant
 
-    def _collect(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, Term]) -> int:
+    def _collect(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, SumTerm]) -> int:
         """Add `expr * factor` to the terms; returns the constant part."""
         terms, constant = linear_terms(expr)
         constant *= factor
@@ -157,8 +157,8 @@ class IndexPrinter:
             constant += self._collect_term(term, values, own * factor, found)
         return constant
 
-    def _collect_term(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, Term]) -> int:
-        """The same for what is no sum: divisions and remainders are taken apart."""
+    def _collect_term(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, SumTerm]) -> int:
+        """Add a term that is not a sum; divisions and remainders are expanded."""
         if isinstance(expr, (ir.AffineFloorDivExpr, ir.AffineModExpr)):
             divisor = expr.rhs.maybe_downcast()
             if isinstance(divisor, ir.AffineConstantExpr):
@@ -169,7 +169,9 @@ class IndexPrinter:
         _add(found, self._leaf(expr, values), factor)
         return 0
 
-    def _quotient(self, terms: list[Term], constant: int, divisor: int, factor: int, found: dict[str, Term]) -> int:
+    def _quotient(
+        self, terms: list[SumTerm], constant: int, divisor: int, factor: int, found: dict[str, SumTerm]
+    ) -> int:
         """Add `(terms + constant) // divisor * factor`: `(i * 16 + j) // 16` is `i + j // 16`.
 
         Returns the constant part.
@@ -190,9 +192,9 @@ class IndexPrinter:
             _add(found, _compound(text, rest, Quotient(rest, constant, divisor)), factor)
         return outside
 
-    def _modulo(self, expr: ir.AffineExpr, values: Values, divisor: int, factor: int, found: dict[str, Term]) -> int:
-        """Add `expr % divisor * factor`, taken apart into x - x // divisor * divisor; returns the constant part."""
-        inner: dict[str, Term] = {}
+    def _modulo(self, expr: ir.AffineExpr, values: Values, divisor: int, factor: int, found: dict[str, SumTerm]) -> int:
+        """Add `expr % divisor * factor`, expanded to x - x // divisor * divisor; returns the constant part."""
+        inner: dict[str, SumTerm] = {}
         constant = self._collect(expr, values, 1, inner)
         constant = 0 if constant % divisor == 0 else constant
         inner = {text: term for text, term in inner.items() if term.factor % divisor}
@@ -201,11 +203,11 @@ class IndexPrinter:
             _add(found, term, term.factor * factor)
         return constant * factor + self._quotient(terms, constant, divisor, -divisor * factor, found)
 
-    def _leaf(self, expr: ir.AffineExpr, values: Values) -> Term:
-        """A variable, a rounded-up quotient, or what a variable divides or multiplies."""
+    def _leaf(self, expr: ir.AffineExpr, values: Values) -> SumTerm:
+        """A term for a variable, a ceildiv, or a product, quotient or remainder by a variable."""
         if isinstance(expr, ir.AffineDimExpr):
             text = self._value_text(values[expr.position])
-            return Term(text, 1, self._rank(text.text), _is_size(values[expr.position]))
+            return SumTerm(text, 1, self._rank(text.text), _is_size(values[expr.position]))
         left, right = expr.lhs, expr.rhs.maybe_downcast()  # type: ignore[attr-defined]
         terms, constant = self._terms(left, values)
         sum_ = self._sum(terms, constant)
@@ -219,7 +221,7 @@ class IndexPrinter:
         return _compound(call("T.ceildiv", sum_, other), terms)
 
 
-def _add(found: dict[str, Term], term: Term, factor: int) -> None:
+def _add(found: dict[str, SumTerm], term: SumTerm, factor: int) -> None:
     """Add `term * factor` to a sum."""
     if term.text.text in found:
         found[term.text.text].factor += factor
@@ -227,13 +229,13 @@ def _add(found: dict[str, Term], term: Term, factor: int) -> None:
         found[term.text.text] = replace(term, factor=factor)
 
 
-def _compound(text: Text, terms: list[Term], quotient: Quotient | None = None) -> Term:
-    """A term made of others: it stands where the outermost of them would."""
-    return Term(text, 1, min((t.rank for t in terms), default=0), all(t.is_symbol for t in terms), quotient)
+def _compound(text: ExprText, terms: list[SumTerm], quotient: Quotient | None = None) -> SumTerm:
+    """A term composed of others; it is ordered like the outermost of them."""
+    return SumTerm(text, 1, min((t.rank for t in terms), default=0), all(t.is_symbol for t in terms), quotient)
 
 
-def _settled(index: Index) -> Index:
-    """Simplified until it stays: one round of MLIR's simplifier may leave work for the next."""
+def _fully_simplified(index: Index) -> Index:
+    """Simplify to a fixed point: one run of MLIR's simplifier may enable the next."""
     for _ in range(8):
         simpler = index.simplified()
         if simpler == index:

@@ -1,4 +1,4 @@
-"""Constants, strings and attribute values as TVMScript writes them."""
+"""Printing of constants, strings and attribute values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.script.printer.precedence import ATOM, UNARY, Text
+from tir_mlir.script.printer.precedence import ATOM, UNARY, ExprText
 
 
 def quote(text: str) -> str:
@@ -18,28 +18,28 @@ def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def integer(value: int) -> Text:
-    return Text(str(value), UNARY if value < 0 else ATOM)
+def integer(value: int) -> ExprText:
+    return ExprText(str(value), UNARY if value < 0 else ATOM)
 
 
-def constant(attr: ir.Attribute, type_: ir.Type) -> Text:
+def constant(attr: ir.Attribute, type_: ir.Type) -> ExprText:
     """`0.0 : f32` -> `T.float32(0.0)`; int32 and index values are bare."""
     dtype = dtypes.to_name(type_)
     value = attr.value  # type: ignore[attr-defined]
     if dtypes.is_float(dtype):
-        return Text(f"T.{dtype}({_float(value, dtype)})")
+        return ExprText(f"T.{dtype}({_float(value, dtype)})")
     if dtype == "bool":
-        return Text(f"T.bool({bool(value)})")
-    return integer(value) if dtype == "int32" else Text(f"T.{dtype}({value})")
+        return ExprText(f"T.bool({bool(value)})")
+    return integer(value) if dtype == "int32" else ExprText(f"T.{dtype}({value})")
 
 
 def _float(value: float, dtype: str) -> str:
-    """The shortest decimal that reads back as the same number of this type."""
+    """The shortest decimal that parses to the same number of this type."""
     if not math.isfinite(value):
         return f'"{value}"'
     if dtype in ("float32", "float16"):
         short = float(str(np.dtype(dtype).type(value)))
-        # TVM refuses a literal beyond the type's greatest, even one that would be rounded to it
+        # TVM rejects a literal above the largest finite value, even one that rounds to it
         return repr(value if abs(short) > float(np.finfo(dtype).max) else short)
     return repr(value)
 

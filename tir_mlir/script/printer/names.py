@@ -1,4 +1,4 @@
-"""Python identifiers for SSA values: unique where they are visible, reused where they are not."""
+"""Python identifiers for SSA values, unique within their scope."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def identifier(wanted: str, default: str = "v") -> str:
 
 
 class Names:
-    """What is visible at the point that is being printed."""
+    """The names in scope at the point being printed."""
 
     def __init__(self, anonymous: bool = False):
         self._anonymous = anonymous
@@ -31,13 +31,13 @@ class Names:
         self._order: dict[str, int] = {}
 
     def bind(self, value: ir.Value, wanted: str, default: str = "v") -> str:
-        """Give a value a name that nothing visible has: `wanted`, or with the first free suffix `_1`, `_2`, ..."""
+        """Bind a value to a name unique in scope: `wanted`, or with the first free suffix `_1`, `_2`, ..."""
         name = self.fresh(wanted, default)
         self._of[value] = name
         return name
 
     def fresh(self, wanted: str, default: str = "v") -> str:
-        """A new visible name."""
+        """A new name, unique in scope."""
         base = "v" if self._anonymous else identifier(wanted, default)
         name, number = base, 0
         while name in self._used:
@@ -52,12 +52,12 @@ class Names:
         return self._of.get(value)
 
     def rank(self, name: str) -> int:
-        """How many names were visible when this one was made: outer loops come before inner ones."""
+        """The number of names in scope when this one was made; smaller for outer loops."""
         return self._order.get(name, 0)
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Names made inside are free again afterwards."""
+        """A nested scope: its names are released at the end."""
         self._frames.append([])
         try:
             yield

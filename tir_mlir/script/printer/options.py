@@ -1,4 +1,4 @@
-"""What a caller may choose about the printed form."""
+"""Options of the printer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Options:
-    """`anonymous` prints every name as `v`: what is left is the structure.
+    """Options of `script` and `render`; see `script` for the public ones.
 
-    `symbols=False` leaves out whether, and under which name, a function is seen from outside.
+    anonymous: print every name as `v`, for structural comparison.
+    symbols: print `global_symbol` and visibility.
     """
 
     syntax_sugar: bool = True
@@ -33,5 +34,5 @@ class Options:
 
     @property
     def namespace(self) -> str:
-        """The module that `T` stands for."""
+        """The TVM module that is imported as `T`."""
         return "tirx" if self.spelling == "sblock" else "tir"

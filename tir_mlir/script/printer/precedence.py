@@ -1,4 +1,4 @@
-"""Pieces of Python text that know how tightly they bind, and the lines of a program."""
+"""Expression text with operator precedence, and the line writer."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import NamedTuple
 OR, AND, NOT, COMPARE, ADD, MUL, UNARY, ATOM = range(8)
 
 
-class Text(NamedTuple):
-    """An expression and the binding strength of its outermost operator."""
+class ExprText(NamedTuple):
+    """The text of an expression and the precedence of its outermost operator."""
 
     text: str
-    strength: int = ATOM
+    precedence: int = ATOM
 
-    def within(self, strength: int) -> str:
-        """The text as an operand that must bind at least as tightly as `strength`."""
-        return self.text if self.strength >= strength else f"({self.text})"
-
-
-def binary(left: Text, operator: str, right: Text, strength: int) -> Text:
-    """`left operator right`, parenthesised so that it parses to this very tree."""
-    low = strength + 1 if strength == COMPARE else strength  # Python chains comparisons
-    return Text(f"{left.within(low)} {operator} {right.within(strength + 1)}", strength)
+    def within(self, precedence: int) -> str:
+        """The text as an operand that must bind at least as tightly as `precedence`."""
+        return self.text if self.precedence >= precedence else f"({self.text})"
 
 
-def call(name: str, *args: Text | str) -> Text:
+def binary(left: ExprText, operator: str, right: ExprText, precedence: int) -> ExprText:
+    """`left operator right`, parenthesised to parse to this tree."""
+    low = precedence + 1 if precedence == COMPARE else precedence  # Python chains comparisons
+    return ExprText(f"{left.within(low)} {operator} {right.within(precedence + 1)}", precedence)
+
+
+def call(name: str, *args: ExprText | str) -> ExprText:
     """`name(args)`."""
-    return Text(f"{name}({', '.join(a if isinstance(a, str) else a.text for a in args)})")
+    return ExprText(f"{name}({', '.join(a if isinstance(a, str) else a.text for a in args)})")
 
 
 class Writer:
-    """Lines of a program, indented; a line made by a marked op is underlined with the mark's text."""
+    """Indented lines of a program; the line of a marked op is underlined, with the mark's text."""
 
     def __init__(self, marks: Mapping[int, str] | None = None):
         self.lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Statements: stores, loops, guards, calls, blocks."""
+"""Printing of statements: stores, loops, guards, calls, blocks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Region, as_written
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, attrs, dtypes, is_block, is_init, is_where, walk
+from tir_mlir.script.language import operations
 from tir_mlir.script.printer.buffers import BufferPrinter
-from tir_mlir.script.printer.evaluation_order import is_let, is_statement, late_reads
+from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.literals import annotation, quote, sequence
 from tir_mlir.script.printer.names import Names
 from tir_mlir.script.printer.options import Options
-from tir_mlir.script.printer.precedence import Text, Writer, call
+from tir_mlir.script.printer.precedence import ExprText, Writer, call
 
-LOOP_CALLS = {"parallel": "T.parallel", "vectorized": "T.vectorized", "unrolled": "T.unroll"}
-AXES = {"S": "spatial", "R": "reduce", "O": "opaque"}
+_LOOPS = {kind: f"T.{name}" for name, kind in operations.LOOPS.items()}
+_AXES = {kind: f"T.axis.{name}" for name, kind in operations.AXES.items()}
 
 
 class StatementPrinter:
@@ -35,9 +36,9 @@ class StatementPrinter:
     # --- sequences ------------------------------------------------------------------------------------------------
 
     def body(self, ops: Sequence[ir.Operation]) -> None:
-        """The statements of a body; one with nothing in it evaluates 0."""
+        """The statements of a body; `T.evaluate(0)` for an empty one."""
         before = len(self.writer.lines)
-        late = late_reads(ops)
+        late = reads_to_bind(ops)
         for op in ops:
             if op in late or is_let(op):
                 self._let(op)
@@ -47,7 +48,7 @@ class StatementPrinter:
             self.writer.line("T.evaluate(0)")
 
     def nested(self, ops: Sequence[ir.Operation]) -> None:
-        """An indented body with names of its own."""
+        """An indented body in a nested scope of names."""
         with self.writer.indented(), self.names.scope():
             self.body(ops)
 
@@ -144,10 +145,10 @@ class StatementPrinter:
             and loop.id not in self.options.mark
         )
 
-    def _extent(self, loop: Loop) -> Text:
+    def _extent(self, loop: Loop) -> ExprText:
         return self._bound(loop.uppers, "T.min")
 
-    def _bound(self, bounds: Sequence[Index], function: str) -> Text:
+    def _bound(self, bounds: Sequence[Index], function: str) -> ExprText:
         result = self.values.index(bounds[0])
         for bound in bounds[1:]:
             result = call(function, result, self.values.index(bound))
@@ -159,7 +160,7 @@ class StatementPrinter:
         if len(loop.lowers) > 1 or loop.lower.as_constant() != 0:
             args.insert(0, self._bound(loop.lowers, "T.max").text)
         kind, facts = loop.kind, loop.annotations
-        function = LOOP_CALLS.get(kind, "T.serial" if kind == "serial" else "T.thread_binding")
+        function = _LOOPS.get(kind, "T.thread_binding")
         if kind == "serial" and not facts:
             function = "range"
         if function == "T.thread_binding":
@@ -198,7 +199,7 @@ class StatementPrinter:
             self.body([o for o in ops if o not in taken and not is_init(o)])
 
     def _facts(self, block: Block) -> dict[str, Any]:
-        """The annotations; with names, also that regions are hidden: the text would not be accepted without."""
+        """The annotations, and unless anonymous the hidden regions, without which the text would not verify."""
         hidden = None if self.options.anonymous else attrs.get(block.op, attrs.HIDDEN)
         return block.annotations if hidden is None else {**block.annotations, attrs.HIDDEN: hidden}
 
@@ -206,7 +207,7 @@ class StatementPrinter:
         self.writer.line(f"{function}({', '.join(self.buffers.region(r) for r in found)})")
 
     def _iters(self, block: Block) -> None:
-        """Neighbouring iters that are plain loop variables over the loop's own range share one `remap`."""
+        """The axes; consecutive iters that equal a loop variable over its whole range are printed as one `remap`."""
         run: list[tuple[Iter, str]] = []
         for it in block.iters:
             name = self.names.bind(it.var, it.name)
@@ -231,7 +232,7 @@ class StatementPrinter:
         if it.min.as_constant() != 0:
             end = (it.min + it.extent).simplified()
             domain = sequence([self.values.index(bound).text for bound in (it.min, end)])
-        self.writer.line(f"{name} = T.axis.{AXES[it.kind]}({domain}, {self.values.index(it.binding).text})")
+        self.writer.line(f"{name} = {_AXES[it.kind]}({domain}, {self.values.index(it.binding).text})")
 
     @staticmethod
     def _id(op: ir.Operation) -> int | None:
@@ -243,7 +244,7 @@ def _body_ops(block: ir.Block) -> list[ir.Operation]:
 
 
 def _is_remap(it: Iter) -> bool:
-    """Whether an iter is bound to a loop variable with the very range of the iter."""
+    """Whether an iter is bound to a loop variable of the same range."""
     var = it.binding.is_value()
     if var is None or it.kind not in "SR" or not isinstance(var.owner, ir.Block):
         return False
@@ -257,5 +258,5 @@ def _is_remap(it: Iter) -> bool:
 
 
 def has_blocks(op: ir.Operation) -> bool:
-    """Whether a block stands at or beneath an op."""
+    """Whether an op is or contains a block."""
     return any(is_block(o) for o in walk.ops(op, skip=is_block))

@@ -17,13 +17,13 @@
 
 // NONE: none.mlir:1:1: error: cannot be read: No such file or directory
 // FOLDER: :1:1: error: cannot be read: Is a directory
-// EMPTY: empty.mlir:1:1: error: there is no operation in the input
+// EMPTY: empty.mlir:1:1: error: the input is empty
 // BYTES: bytes.mlir:2:3: error: byte 0xff is not UTF-8 text
-// ZERO: zero.mlir:2:1: error: a zero byte is no text
+// ZERO: zero.mlir:2:1: error: the text has a zero byte
 // BYTECODE: code.mlir:1:1: error: this is MLIR bytecode
 // CUT: cut.mlir:{{[0-9]+}}:{{[0-9]+}}: error: expected
 // DIALECT: dialect.mlir:1:1: error: Dialect `x' not found
 // PYTHON: python.py:1:7: error: not Python: invalid syntax
 // PYTHON-NEXT: def f(:
 // PYTHON-NEXT: ^
-// NOTHING: nothing.py:1:1: error: the text holds no @T.prim_func
+// NOTHING: nothing.py:1:1: error: the text has no @T.prim_func

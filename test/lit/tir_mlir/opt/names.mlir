@@ -19,7 +19,7 @@
 // FUNC: def other
 // FUNC: T.parallel
 // TEXT: T.block_attr({"k": "a b"})
-// TWO: error: tir-parallel: i may be any of C:i (#1), D:i (#3): say which
+// TWO: error: tir-parallel: i is ambiguous: C:i (#1), D:i (#3)
 // ABOVE: error: tir-parallel: there is no loop j above block "C" (loops there: i)
 // BLOCK: error: tir-parallel: there is no block X in main (blocks there: C, D)
 // KIND: error: tir-parallel: there is no loop C in main (loops there: i)

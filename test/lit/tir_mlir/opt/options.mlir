@@ -18,7 +18,7 @@
 // UPSTREAM: --canonicalize:1:1: error: canonicalize: no such option x
 // NONE: error: tir-verify has no options
 
-// expected-error @below {{tir-split: option factors=a,4: an integer or none is needed}}
+// expected-error @below {{tir-split: option factors=a,4: expected an integer or none}}
 func.func @main(%A: memref<16xf32>) {
   affine.for %i = 0 to 16 {
   } {tir.loop = "i"}

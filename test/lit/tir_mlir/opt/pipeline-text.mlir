@@ -15,11 +15,11 @@
 
 // OPEN: --pass-pipeline:1:19: error: the parenthesis of builtin.module( is not closed
 // CLOSED: --pass-pipeline:1:4: error: unexpected ')'
-// COMMA: --pass-pipeline:1:5: error: the name of a pass is expected, not ','
-// LAST: --pass-pipeline:1:5: error: a pass is expected after the comma
+// COMMA: --pass-pipeline:1:5: error: expected the name of a pass, not ','
+// LAST: --pass-pipeline:1:5: error: expected a pass after the comma
 // BRACE: --pass-pipeline:1:10: error: the brace is not closed
 // JUNK: --pass-pipeline:1:5: error: unexpected 'c'
-// NAME: --pass-pipeline:1:1: error: the name of a pass is expected, not '{'
+// NAME: --pass-pipeline:1:1: error: expected the name of a pass, not '{'
 // UNKNOWN: --pass-pipeline:1:16: error: there is no pass csee; did you mean cse?
 // OURS: --pass-pipeline:1:1: error: there is no pass tir-splat; did you mean tir-split?
 // LOOKS: --pass-pipeline:1:1: error: there is no pass tir-get-block

@@ -64,46 +64,46 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("B[vi, vj] = T.infinity('int32')  # <<", "int32 has no infinity; the floats have: float16"),
         ("I[vi] = vi / 2  # <<", "/ divides floats; for integers write //"),
         ("I[vi] = vi // 0  # <<", "a division by zero"),
-        ("B[vi, vj] = T.grid(4)  # <<", "T.grid is a statement; it gives no value here"),
-        ("while True:  # <<\n    pass", "while is not part of a program"),
+        ("B[vi, vj] = T.grid(4)  # <<", "T.grid is a statement and has no value"),
+        ("while True:  # <<\n    pass", "while is not supported"),
         ("return A  # <<", "a prim_func returns nothing"),
         ("try:  # <<\n    pass\nfinally:\n    pass", "try is not part of a program"),
-        ("A[vi, vj]  # <<", "an expression by itself does nothing"),
-        ("vi + 1  # <<", "an expression by itself does nothing"),
+        ("A[vi, vj]  # <<", "an expression statement has no effect"),
+        ("vi + 1  # <<", "an expression statement has no effect"),
         ("B[vi, vj + 1] = A[vi, vj]  # <<", "B is written at index 8 in dimension 1"),
         ("B[vi, vj] = A[vi - 1, vj]  # <<", "A is read at index -1 in dimension 0"),
         ("T.evaluate(T.call_extern('int32', 'f', A))  # <<", "a C function takes a pointer"),
         ("T.evaluate(T.call_extern('int32', A.access_ptr('q')))  # <<", 'is for "r", "w" or "rw"'),
         ("B[vi, vj] = A.foo  # <<", "a buffer has no foo"),
-        ("B[vi, vj] = [A[vi, k] for k in range(3)]  # <<", "ListComp is Python; it cannot use"),
+        ("B[vi, vj] = [A[vi, k] for k in range(3)]  # <<", "ListComp runs at parse time; it cannot use"),
         ("B[vi, vj] = len(A)  # <<", "len is a Python function and cannot take buffer A"),
         ("B[vi, vj] = int('x')  # <<", r"int\(...\) raised ValueError"),
-        ("for k in [1, 2]:  # <<\n    pass", "a loop runs over"),
+        ("for k in [1, 2]:  # <<\n    pass", "a loop iterates over"),
         ("for k in range(0, 4, 2):  # <<\n    pass", "range takes an extent, or a start and a stop"),
-        ("for k in range(5, 2):  # <<\n    pass", "loop k would run -3 times"),
+        ("for k in range(5, 2):  # <<\n    pass", "loop k has a negative extent: -3"),
         ("for k in range(I[vi]):  # <<\n    pass", "a loop bound must be an affine expression"),
         ("for k, l in T.grid(4):  # <<\n    pass", "T.grid has 1 extents for 2 loop variables"),
-        ("for k in T.thread_binding(4, thread='warp'):  # <<\n    pass", "'warp' is no thread axis"),
+        ("for k in T.thread_binding(4, thread='warp'):  # <<\n    pass", "'warp' is not a thread axis"),
         ("x = A[vi, vj]\nx = A[vi, 0]  # <<", "x has a value already"),
-        ("x += 1  # <<", "x \\+= y is for elements of buffers"),
+        ("x += 1  # <<", "x \\+= y needs an element of a buffer"),
         ("B[vi, vj] = A[vi, vj]\nvk = T.axis.spatial(4, 0)  # <<", "the axes of a block come first"),
         ("T.reads(A[vi, vj], 3)  # <<\nB[vi, vj] = A[vi, vj]", "a region is a part of a buffer"),
         ("T.reads()  # <<\nB[vi, vj] = A[vi, vj]", "T.reads leaves out A"),
         ("T.writes(B[vi, 0:3])  # <<\nB[vi, vj] = A[vi, vj]", "T.writes of B is smaller than what the block touches"),
         ("T.where(A[vi, vj] > 0)  # <<\nB[vi, vj] = A[vi, vj]", "T.where takes a conjunction of affine"),
         ("with T.init():\n    B[vi, vj] = 0.0\nwith T.init():  # <<\n    pass", "this block has a T.init already"),
-        ("T.alloc_buffer((4,))  # <<", "T.alloc_buffer gives a buffer: name it"),
+        ("T.alloc_buffer((4,))  # <<", "T.alloc_buffer returns a buffer: name it"),
         ("T.block_attr(3)  # <<", "T.block_attr takes a dictionary, not 3"),
         ("T.reads(x=A)  # <<", "T.reads takes regions only"),
-        ("A.shape = 3  # <<", "A.shape cannot be given a value"),
+        ("A.shape = 3  # <<", "cannot assign to A.shape"),
         ("I[vi] = T.int8(300)  # <<", "the constant 300 does not fit type int8"),
         ("B[vi, vj] = T.float32  # <<", "a value is needed here, not the type T.float32"),
         ("for k in T.serial(4, annotations=3):  # <<\n    pass", "the annotations of a loop are a dictionary"),
         ('for k in T.serial(4, annotations={"a": await k}):  # <<\n    pass', "SyntaxError: 'await' outside function"),
         ("import numpy  # <<", "import outside the prim_func"),
-        ("x: T.int32  # <<", "x is declared but gets no value"),
-        ("x = {B: 1}  # <<", "buffer B cannot be the key of a dictionary"),
-        ("B[vi, vj] @= T.float32(1)  # <<", "the operator MatMult has no meaning here"),
+        ("x: T.int32  # <<", "x is declared without a value"),
+        ("x = {B: 1}  # <<", "buffer B cannot be a dictionary key"),
+        ("B[vi, vj] @= T.float32(1)  # <<", "the operator MatMult is not supported"),
         ("B[vi, (vj, vj)] = T.float32(1)  # <<", "an index is needed here, not a tuple of a value of type int32, a"),
         ("B[vi, vj] = T.float32(~1.5)  # <<", "bad operand type"),
     ],
@@ -151,7 +151,7 @@ def test_in_a_block(body: str, message: str):
                     vi, vj = T.axis.remap("SR", [i, j])
                     B[vi, vj] = 1.0  # <<
             """,
-            'iter vj of block "B" is declared reduce but says where B is written',
+            'iter vj of block "B" is declared reduce but indexes the store to B',
         ),
         (
             """
@@ -197,7 +197,7 @@ def test_in_a_block(body: str, message: str):
                     vi, = T.axis.remap("S", [i + 1])  # <<
                     I[vi] = 1
             """,
-            "T.axis.remap binds loop variables; i \\+ 1 is none",
+            "T.axis.remap binds loop variables, not i \\+ 1",
         ),
         (
             """
@@ -215,11 +215,11 @@ def test_in_a_block(body: str, message: str):
                     I[vi] = 1
             I[vi] = 2  # <<
             """,
-            "vi has no meaning here: the iter of line 5 ended",
+            "vi is out of scope: the iter of line 5 ended",
         ),
         ("vi = T.axis.spatial(16, 0)  # <<", "the axes of a block belong directly into it"),
-        ("T.reads(A[0, 0])  # <<", "T.reads belongs directly into a block"),
-        ("with T.init():  # <<\n    I[0] = 1", "T.init belongs directly into the body of a block"),
+        ("T.reads(A[0, 0])  # <<", "T.reads must be directly in a block"),
+        ("with T.init():  # <<\n    I[0] = 1", "T.init must be directly in the body of a block"),
         ("with open('f') as f:  # <<\n    pass", "with is for T.block"),
         ("T.func_attr({'x': A})  # <<", "a function attribute must be known when the program is parsed"),
         ("C = T.alloc_buffer((4,), 'float31')  # <<", 'dtype "float31" is not supported'),
@@ -227,7 +227,7 @@ def test_in_a_block(body: str, message: str):
         ("B = T.alloc_buffer((4,))  # <<", "B is already a buffer .line 2.; choose another name"),
         ("C = T.alloc_buffer((-4,))  # <<", "an extent cannot be negative"),
         ("n = T.int32()\nC = T.match_buffer(c, (n * n,))  # <<", "a value is needed here, not the variable n"),
-        ("C = T.match_buffer(c, (A.access_ptr('r'),))  # <<", "the shape of C cannot be expressed"),
+        ("C = T.match_buffer(c, (A.access_ptr('r'),))  # <<", "the shape variables of C cannot be solved for"),
         ("C = T.match_buffer(c, (T.Cast('int32', A[0, 0]) + 1,))  # <<", "buffer A has 0 axes but 2 indices"),
         ("C = T.alloc_buffer()  # <<", "missing a required argument: 'shape'"),
         ("C = T.match_buffer(A[0:4, 0:4], (4, 5))  # <<", "C does not match its region of A, which is .4, 4."),
@@ -264,7 +264,7 @@ def test_in_a_function(body: str, message: str):
         ("A: T.Buffer((4,), scope=3)", "the scope of A is a string"),
         ("A: T.Buffer((T.exp(T.exp(T.float32(2))),))", "an extent is an integer or a variable"),
         ("A: T.Buffer((4,), align=T.sin(T.sin(T.float32(2))))", "align must be known when the program is parsed"),
-        ("A: '3 +'", "'3 +' is no type: it is not Python"),
+        ("A: '3 +'", "'3 +' is not a type: it is not valid Python"),
     ],
 )
 def test_in_a_signature(params: str, message: str):
@@ -318,7 +318,7 @@ def test_half_a_character_is_no_python():
 
 
 def test_globals_are_a_dictionary():
-    with pytest.raises(ScriptError, match="a dictionary, not list"):
+    with pytest.raises(ScriptError, match="globals as a dictionary of names, not list"):
         parse("x = 1", [3])  # type: ignore[arg-type]
 
 

@@ -37,7 +37,7 @@ def test_a_copy_is_independent():
 def test_words_outside_a_program():
     from tir_mlir.dialect.diagnostics import ScriptError
 
-    with pytest.raises(ScriptError, match="T.grid is a word of TVMScript"):
+    with pytest.raises(ScriptError, match="T.grid is a TVMScript construct"):
         T.grid(3)
     assert repr(T.Buffer((4, 4), "int8")) == 'T.Buffer((4, 4), "int8")'
     assert T.grid.__doc__ and T.axis.spatial.__doc__ and T.float32.__doc__ and T.exp.__doc__
@@ -53,7 +53,7 @@ def test_a_member_without_its_module():
 
     with pytest.raises(ScriptError, match="without @I.ir_module"):
         Loose.main.show()
-    with pytest.raises(ScriptError, match="is no prim_func"):
+    with pytest.raises(ScriptError, match="is not a prim_func"):
 
         @I.ir_module
         class Odd:

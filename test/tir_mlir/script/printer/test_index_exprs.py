@@ -8,7 +8,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Constraint, Func, Index, entered
 from tir_mlir.script.printer.index_exprs import IndexPrinter
 from tir_mlir.script.printer.names import Names, identifier
-from tir_mlir.script.printer.precedence import Text
+from tir_mlir.script.printer.precedence import ExprText
 
 SOURCE = """
 func.func @f(%n: index) {
@@ -30,7 +30,7 @@ def ground():
         names = Names()
         for value, name in zip(values, "nijk", strict=True):
             names.bind(value, name)
-        printer = IndexPrinter(lambda v: Text(names.get(v) or "?"), names.rank)
+        printer = IndexPrinter(lambda v: ExprText(names.get(v) or "?"), names.rank)
         yield printer, {name: Index.of(v) for v, name in zip(values, "nijk", strict=True)}
         del module
 

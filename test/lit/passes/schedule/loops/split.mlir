@@ -69,7 +69,7 @@ func.func @bound(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : 
 
 // -----
 
-// expected-error @below {{i may be any of A:i (#1), B:i (#3): say which}}
+// expected-error @below {{i is ambiguous: A:i (#1), B:i (#3)}}
 func.func @twice(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
   %c = arith.constant 1.0 : f32
   affine.for %i = 0 to 128 {

@@ -118,7 +118,7 @@ from tir_mlir.script import tir as T
 
 @T.prim_func
 def statement(A: T.Buffer((8,), "float32")):
-    while True:  # expected-error {{while is not part of a program}}
+    while True:  # expected-error {{while is not supported}}
         pass
 
 # -----
@@ -129,7 +129,7 @@ from tir_mlir.script import tir as T
 @T.prim_func
 def stop(A: T.Buffer((8,), "float32")):
     for i in range(8):
-        breakpoint()  # expected-error {{breakpoint() belongs directly into a block}}
+        breakpoint()  # expected-error {{breakpoint() must be directly in a block}}
         with T.block("A"):
             vi = T.axis.spatial(8, i)
             A[vi] = T.float32(0)

@@ -1,4 +1,4 @@
-"""The expression words of the `T` namespace: arithmetic, mathematics, conversions, calls."""
+"""Scalar functions of the `T` namespace: arithmetic, comparisons, mathematics, casts, type limits."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def isfinite(x: Any) -> Any:
 
 @construct
 def popcount(x: Any) -> Any:
-    """The number of bits that are one."""
+    """The number of one bits."""
 
 
 @construct
@@ -174,7 +174,7 @@ def clz(x: Any) -> Any:
 
 @construct
 def bitwise_not(x: Any) -> Any:
-    """All bits inverted."""
+    """Bitwise complement."""
 
 
 @construct
@@ -184,12 +184,12 @@ def Not(x: Any) -> Any:
 
 @construct
 def max(x: Any, y: Any) -> Any:
-    """The greater of two values; NaN if either is NaN."""
+    """The larger of two values; NaN if either is NaN."""
 
 
 @construct
 def min(x: Any, y: Any) -> Any:
-    """The lesser of two values; NaN if either is NaN."""
+    """The smaller of two values; NaN if either is NaN."""
 
 
 @construct
@@ -204,7 +204,7 @@ def atan2(y: Any, x: Any) -> Any:
 
 @construct
 def copysign(x: Any, y: Any) -> Any:
-    """The size of x with the sign of y."""
+    """The magnitude of x with the sign of y."""
 
 
 @construct
@@ -234,7 +234,7 @@ def ceildiv(x: Any, y: Any) -> Any:
 
 @construct
 def divide(x: Any, y: Any) -> Any:
-    """Division, of floats."""
+    """x / y, of floats."""
 
 
 @construct
@@ -334,32 +334,32 @@ def cast(value: Any, dtype: str) -> Any:
 
 @construct
 def if_then_else(condition: Any, then_value: Any, else_value: Any) -> Any:
-    """One of two values; only the chosen one is computed."""
+    """`then_value` or `else_value`; only the chosen one is evaluated."""
 
 
 @construct
 def Select(condition: Any, then_value: Any, else_value: Any) -> Any:
-    """One of two values; both are computed."""
+    """`then_value` or `else_value`; both are evaluated."""
 
 
 @construct
 def all(*conditions: Any) -> Any:
-    """Every condition holds; the same as `a and b`."""
+    """Conjunction; the same as `a and b`."""
 
 
 @construct
 def any(*conditions: Any) -> Any:
-    """One of the conditions holds; the same as `a or b`."""
+    """Disjunction; the same as `a or b`."""
 
 
 @construct
 def min_value(dtype: str) -> Any:
-    """The least finite number of a type."""
+    """The smallest finite value of a type."""
 
 
 @construct
 def max_value(dtype: str) -> Any:
-    """The greatest finite number of a type."""
+    """The largest finite value of a type."""
 
 
 @construct
@@ -367,6 +367,6 @@ def infinity(dtype: str) -> Any:
     """Infinity of a float type."""
 
 
-# TVM's other names for the same words
+# TVM's aliases
 power, fabs, Add, Sub, Mul = pow, abs, add, subtract, multiply
 Max, Min, FloorDiv, FloorMod, Div = max, min, floordiv, floormod, divide

@@ -1,4 +1,4 @@
-"""The words of the `T` namespace that call C functions, point into buffers, name values and keep bits."""
+"""Builtins of the `T` namespace: let, bit casts, extern calls, access pointers, hints."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from tir_mlir.script.language.markers import construct
 
 @construct
 def Let(expr: Any, where: Any) -> Any:
-    """An expression with names for values in it: `T.Let(x * x, where={x: A[vi]})` after `x = T.float32()`."""
+    """A let expression: `T.Let(x * x, where={x: A[vi]})` after `x = T.float32()`."""
 
 
 @construct
 def meta_var(value: Any) -> Any:
-    """A Python value while the program is parsed; the same as the value."""
+    """A value of the Python program, evaluated at parse time; the identity."""
 
 
 @construct
 def reinterpret(dtype: str, value: Any) -> Any:
-    """The bits of a value as another type of the same width: `T.reinterpret("int32", x)`."""
+    """Bitcast to another type of the same width: `T.reinterpret("int32", x)`."""
 
 
 @construct
 def call_extern(dtype: str, name: str, *args: Any) -> Any:
     """Call a C function: `T.call_extern("int32", "tmm16", C.access_ptr("w"), ...)`.
 
-    The older order `T.call_extern("tmm16", ..., dtype="int32")` is the same. Pointers, integers and floats are passed.
+    The older order `T.call_extern("tmm16", ..., dtype="int32")` is accepted. Arguments: pointers, integers, floats.
     """
 
 
 @construct
 def call_pure_extern(dtype: str, name: str, *args: Any) -> Any:
-    """`T.call_extern` of a C function without effects: `T.call_pure_extern("float32", "sinf", x)`."""
+    """`T.call_extern` of a C function without side effects: `T.call_pure_extern("float32", "sinf", x)`."""
 
 
 @construct
 def tvm_access_ptr(kind: Any, data: Any, offset: Any, extent: Any, mask: int, dtype: str = "handle") -> Any:
-    """A pointer into a buffer, as `A.access_ptr` prints: mask 1 reads, 2 writes, 3 both."""
+    """The printed form of `A.access_ptr(mode)`; `mask`: 1 reads, 2 writes, 3 both."""
 
 
 @construct
@@ -52,4 +52,4 @@ def address_of(element: Any) -> Any:
 
 @construct
 def likely(condition: Any) -> Any:
-    """The condition itself; accepted for programs that carry the hint."""
+    """A branch hint; parsed as the condition itself."""

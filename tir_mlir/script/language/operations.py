@@ -1,0 +1,91 @@
+"""The table of TVMScript operations and the MLIR ops they stand for, shared by the parser and the printer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A function of the `T` namespace, its Python operator, and its MLIR ops on floats and on integers.
+
+    name: the function in the `T` namespace (`add`, `max`, `exp`).
+    float_op, int_op: the MLIR op; None where the operation has no form on that kind of operand.
+    symbol: the Python operator with the same meaning, "" if there is none.
+    infix: the printer writes `a symbol b`; otherwise it writes `T.name(a, b)`.
+    """
+
+    name: str
+    float_op: str | None
+    int_op: str | None
+    symbol: str = ""
+    infix: bool = False
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The MLIR ops of the row."""
+        return tuple(dict.fromkeys(op for op in (self.float_op, self.int_op) if op))
+
+
+BINARY = (
+    Operation("add", "arith.addf", "arith.addi", "+", infix=True),
+    Operation("subtract", "arith.subf", "arith.subi", "-", infix=True),
+    Operation("multiply", "arith.mulf", "arith.muli", "*", infix=True),
+    Operation("divide", "arith.divf", None, "/", infix=True),
+    Operation("floordiv", None, "arith.floordivsi", "//", infix=True),
+    Operation("max", "arith.maximumf", "arith.maxsi"),
+    Operation("min", "arith.minimumf", "arith.minsi"),
+    Operation("truncdiv", None, "arith.divsi"),
+    Operation("truncmod", "arith.remf", "arith.remsi"),
+    Operation("ceildiv", None, "arith.ceildivsi"),
+    Operation("shift_left", None, "arith.shli", "<<"),
+    Operation("shift_right", None, "arith.shrsi", ">>"),
+    Operation("bitwise_and", None, "arith.andi", "&"),
+    Operation("bitwise_or", None, "arith.ori", "|"),
+    Operation("bitwise_xor", None, "arith.xori", "^"),
+)
+"""Two operands of one type, a result of that type. `floormod` (`%`) is not one op: a - floordivsi(a, b) * b."""
+
+FLOAT_FUNCTIONS = (
+    *(
+        Operation(name, f"math.{name}", None)
+        for name in (
+            "exp exp2 log log2 log10 log1p sqrt rsqrt tanh tan sin cos atan asin acos sinh cosh asinh acosh atanh erf "
+            "floor ceil round trunc atan2 copysign fma"
+        ).split()
+    ),
+    Operation("nearbyint", "math.roundeven", None),
+    Operation("pow", "math.powf", None),
+)
+"""Operands and result of one float type."""
+
+FLOAT_PREDICATES = tuple(Operation(name, f"math.{name}", None) for name in ("isnan", "isinf", "isfinite"))
+"""One float operand, a bool result."""
+
+INT_FUNCTIONS = (Operation("popcount", None, "math.ctpop"), Operation("clz", None, "math.ctlz"))
+"""One integer operand, a result of its type."""
+
+OTHER = (Operation("abs", "math.absf", "math.absi"), Operation("Select", "arith.select", "arith.select"))
+
+OPERATIONS = (*BINARY, *FLOAT_FUNCTIONS, *FLOAT_PREDICATES, *INT_FUNCTIONS, *OTHER)
+
+LOGICAL = {"and": "arith.andi", "or": "arith.ori"}
+"""Python's operators on bools; on integers the same ops are `T.bitwise_and` and `T.bitwise_or`."""
+
+COMPARISONS = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
+"""Functions of the `T` namespace that compare, and their Python operators."""
+
+CMPI = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
+"""Predicates of `arith.cmpi` (signed)."""
+
+CMPF = {"==": 1, ">": 2, ">=": 3, "<": 4, "<=": 5, "!=": 13}
+"""Predicates of `arith.cmpf`: ordered, except `!=` (`une`), which is true of NaN as in Python."""
+
+LOOPS = {"serial": "serial", "parallel": "parallel", "vectorized": "vectorized", "unroll": "unrolled"}
+"""Functions of the `T` namespace that make a loop, and its `tir.kind`."""
+
+AXES = {"spatial": "S", "reduce": "R", "opaque": "O"}
+"""Functions of `T.axis`, and the kind of iter in `tir.iters`."""
+
+ACCESS_MASKS = {1: "r", 2: "w", 3: "rw"}
+"""The mask of `T.tvm_access_ptr`, and the mode of `A.access_ptr`."""
