@@ -19,7 +19,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.dialect.ir import clone_module, entered, held_module
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
@@ -224,18 +224,10 @@ class _Lowering:
 
 
 def _module(mod: Any) -> ir.Module:
-    """The ir.Module of any object that holds a program."""
-    seen = mod
-    for _ in range(3):
-        if isinstance(seen, ir.Module):
-            return seen
-        for attribute in ("mlir", "alone", "mod", "module"):  # alone: the module of a single PrimFunc
-            if hasattr(seen, attribute):
-                seen = getattr(seen, attribute)
-                break
-        else:
-            break
-    raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {type(mod).__name__}")
+    module = held_module(mod)
+    if module is None:
+        raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {type(mod).__name__}")
+    return module
 
 
 class _Callable(types.ModuleType):

@@ -32,9 +32,9 @@ from tir_mlir.dialect.diagnostics.errors import (
     VerifyError,
 )
 from tir_mlir.dialect.diagnostics.short_repr import short_repr
+from tir_mlir.dialect.diagnostics.user_frame import user_frame
 
 __all__ = [
-    "tokens",
     "ArgumentError",
     "ArithmeticStop",
     "AssumptionError",
@@ -69,4 +69,6 @@ __all__ = [
     "coloured",
     "html",
     "short_repr",
+    "tokens",
+    "user_frame",
 ]

@@ -7,6 +7,7 @@ from tir_mlir.dialect.ir.context import entered
 from tir_mlir.dialect.ir.create import IterSpec, apply, at_end, clone_module, convert, loop
 from tir_mlir.dialect.ir.dtypes import bits, to_name
 from tir_mlir.dialect.ir.edit import fold_conversion, fold_known, is_pure, rebind, rebuild_guard, substitute
+from tir_mlir.dialect.ir.held_module import held_module
 from tir_mlir.dialect.ir.index import (
     Constraint,
     Index,
@@ -115,6 +116,7 @@ __all__ = [
     "frozen",
     "func_of",
     "funcs",
+    "held_module",
     "is_apply",
     "is_block",
     "is_init",

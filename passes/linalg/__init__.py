@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tir_mlir.passes.linalg.from_linalg import from_linalg
-from tir_mlir.passes.linalg.registry import CONVERSIONS, Conversion
+from tir_mlir.passes.linalg.registry import CONVERSIONS
 from tir_mlir.passes.linalg.to_linalg import Stayed, to_linalg
 
-__all__ = ["CONVERSIONS", "Conversion", "Stayed", "from_linalg", "to_linalg"]
+__all__ = ["CONVERSIONS", "Stayed", "from_linalg", "to_linalg"]

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.passes.linalg.from_linalg import from_linalg
 from tir_mlir.passes.linalg.to_linalg import to_linalg
+from tir_mlir.passes.module_pass import ModulePass, register_in
+
+CONVERSIONS: dict[str, ModulePass] = {}
+conversion = register_in(CONVERSIONS)
 
 
-@dataclass(frozen=True)
-class Conversion:
-    """A rewrite of a whole module, in place. Options are strings."""
-
-    name: str
-    help: str
-    run: Callable[..., Any]
-
-
+@conversion("tir-from-linalg", "Lower linalg ops on tensors or memrefs to loops and blocks")
 def _from(module: ir.Module) -> None:
     from_linalg(module)
 
 
+@conversion("tir-to-linalg", "Raise block nests that are pure tensor computations to linalg ops on memrefs")
 def _to(module: ir.Module, named: str = "false", strict: str = "false") -> None:
     for one in to_linalg(module, _flag("named", named), _flag("strict", strict)):
         warnings.warn(f"{one.place}: {one}" if one.place else str(one), stacklevel=2)
@@ -36,14 +30,3 @@ def _flag(option: str, text: str) -> bool:
     if text not in ("true", "false", "1", "0"):
         raise TirError(f"option {option}={text}: expected true or false")
     return text in ("true", "1")
-
-
-CONVERSIONS = {
-    c.name: c
-    for c in (
-        Conversion("tir-from-linalg", "Lower linalg ops on tensors or memrefs to loops and blocks", _from),
-        Conversion(
-            "tir-to-linalg", "Raise block nests that are pure tensor computations to linalg ops on memrefs", _to
-        ),
-    )
-}

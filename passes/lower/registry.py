@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
+from tir_mlir.passes.module_pass import ModulePass, register_in
 
-
-@dataclass(frozen=True)
-class LoweringPass:
-    """A rewrite of a whole module in place. `run` raises LoweringError for an unsupported program."""
-
-    name: str
-    help: str
-    run: Callable[..., Any]
-
-    def __call__(self, module: ir.Module, **options: Any) -> Any:
-        return self.run(module, **options)
-
-
-LOWERINGS: dict[str, LoweringPass] = {}
-
-
-def lowering(name: str, help_: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function `run(module, **options)` as the pass `name`."""
-
-    def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        LOWERINGS[name] = LoweringPass(name, help_, run)
-        return run
-
-    return register
+LOWERINGS: dict[str, ModulePass] = {}
+lowering = register_in(LOWERINGS)
 
 
 def programs(module: ir.Module) -> list[Func]:
@@ -66,9 +42,8 @@ def _function_name(op: ir.Operation) -> str:
     return "the module"
 
 
-RECORDED_WARNINGS: ContextVar[list[str] | None] = ContextVar(
-    "HEARD", default=None
-)  # a build records the warnings, to repeat them on a cache hit
+# a build records its warnings, to repeat them on a cache hit
+RECORDED_WARNINGS: ContextVar[list[str] | None] = ContextVar("RECORDED_WARNINGS", default=None)
 
 
 class LoweringWarning(UserWarning):
@@ -76,6 +51,6 @@ class LoweringWarning(UserWarning):
 
     def __init__(self, *args: object):
         super().__init__(*args)
-        heard = RECORDED_WARNINGS.get()
-        if heard is not None:
-            heard.append(str(self))
+        recorded = RECORDED_WARNINGS.get()
+        if recorded is not None:
+            recorded.append(str(self))

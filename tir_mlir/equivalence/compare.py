@@ -14,7 +14,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, NotChecked
 from tir_mlir.dialect.index_maps import IndexMap
-from tir_mlir.dialect.ir import Func, entered, funcs
+from tir_mlir.dialect.ir import Func, entered, funcs, held_module
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.field_functions import P
 from tir_mlir.equivalence.races import races
@@ -304,12 +304,11 @@ def compare(
     return result
 
 
-def _module(held: Any) -> ir.Module:
-    for name in ("alone", "mod", "mlir"):  # alone: a PrimFunc without its neighbours
-        held = getattr(held, name, held)
-    if not isinstance(held, ir.Module):
-        raise TypeError(f"equivalent takes modules, functions or schedules, not {type(held).__name__}")
-    return held
+def _module(program: Any) -> ir.Module:
+    module = held_module(program)
+    if module is None:
+        raise TypeError(f"equivalent takes modules, functions or schedules, not {type(program).__name__}")
+    return module
 
 
 def _pairs(original: ir.Module, scheduled: ir.Module, result: Result) -> Iterator[Pair]:

@@ -15,7 +15,7 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError, short_repr
-from tir_mlir.dialect.ir import Block, Func, clone_module, entered, frozen, funcs, is_block, walk
+from tir_mlir.dialect.ir import Block, Func, clone_module, entered, frozen, funcs, held_module, is_block, walk
 from tir_mlir.interpreter.arguments import Arguments
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
@@ -181,16 +181,11 @@ def module_of(program: Any) -> ir.Module:
             return module_of(parse(program))
         text, name = read_text(program)
         return _loops(parse_mlir(text, Source(name, text.splitlines(keepends=True))))
-    seen = program
-    for _ in range(3):
-        if isinstance(seen, ir.Module):
-            return _loops(clone_module(seen))
-        for attribute in ("mlir", "alone", "mod", "module"):  # alone: a PrimFunc without its neighbours
-            if hasattr(seen, attribute):
-                seen = getattr(seen, attribute)
-                break
-    kind = type(program).__name__
-    raise NotInterpreted(f"interpret takes a module, a function, a Schedule, an ir.Module or text, not {kind}")
+    module = held_module(program)
+    if module is None:
+        kind = type(program).__name__
+        raise NotInterpreted(f"interpret takes a module, a function, a Schedule, an ir.Module or text, not {kind}")
+    return _loops(clone_module(module))
 
 
 def _loops(module: ir.Module) -> ir.Module:

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.passes.linalg import CONVERSIONS, Conversion
-from tir_mlir.passes.lower import LOWERINGS, LoweringPass, pipeline
+from tir_mlir.passes.linalg import CONVERSIONS
+from tir_mlir.passes.lower import LOWERINGS, pipeline
+from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.passes.schedule import PRIMITIVES
 
 WHOLE_WAY = "tir-lower-to-llvm"
@@ -87,7 +88,7 @@ def pass_name(primitive: str) -> str:
     return "tir-" + primitive.replace("_", "-")
 
 
-def module_passes() -> dict[str, LoweringPass | Conversion]:
+def module_passes() -> dict[str, ModulePass]:
     """The passes of this package other than schedule primitives, by name: linalg conversions and lowering."""
     return {**CONVERSIONS, **LOWERINGS}
 

@@ -27,7 +27,7 @@ from tir_mlir.schedule.dead_handles import Graves, view_of
 from tir_mlir.schedule.handle_text import view_text
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
-from tir_mlir.schedule.refusal import culprit_id, user_frame
+from tir_mlir.schedule.refusal import culprit_id, user_line
 from tir_mlir.schedule.refusal import refusal as refusal_text
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction, handles_in
@@ -144,7 +144,7 @@ class Executor:
 
     def _note(self, error: ScheduleError) -> None:
         """Remember a refusal; one that comes out of the look-up of a name, or again at the same line, once."""
-        refusal = Refusal.of(error, len(self.history), user_frame(), self.module)
+        refusal = Refusal.of(error, len(self.history), user_line(), self.module)
         if refusal.call and refusal not in self.refused[-1:]:
             self.refused = [*self.refused[1 - MOST_REFUSALS :], refusal]
 
@@ -170,7 +170,7 @@ class Executor:
     def _applied(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arguments = bound(primitive, args, kwargs)
         module, steps, state, first = self.module, len(self.trace), self.random.state, len(self.history)
-        place = user_frame()
+        place = user_line()
         try:
             with entered(), entered(_location(place)):
                 named = {k: self._named(primitive, k, v) for k, v in arguments.items()}

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import linecache
-import os
-import sys
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import TirError, colour_uncaught
+from tir_mlir.dialect.diagnostics import TirError, colour_uncaught, user_frame
 from tir_mlir.dialect.ir import attrs, parents
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_OWN = tuple(
-    {os.path.realpath(os.path.join(_PACKAGE, d)) + os.sep for d in (".", "dialect", "passes")} | {_PACKAGE + os.sep}
-)
 
-
-def user_frame() -> tuple[str, int] | None:
+def user_line() -> tuple[str, int] | None:
     """File and line of the innermost caller outside this package."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        filename = frame.f_code.co_filename
-        if not filename.startswith(_OWN) and not os.path.realpath(filename).startswith(_OWN) and filename != "<string>":
-            if not filename.startswith("<frozen"):
-                return filename, frame.f_lineno
-        frame = frame.f_back
-    return None
+    frame = user_frame()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def refusal(
@@ -40,7 +27,7 @@ def refusal(
     if detail != "detail":
         return (f"{head}; {fix}" if fix else head) if detail == "fast" else f"{call}: {word}"
     lines = [head]
-    place = user_frame()
+    place = user_line()
     if place is not None:
         source = linecache.getline(*place).strip()
         lines.append(f"  at {place[0]}:{place[1]}" + (f"\n     {source}" if source else ""))

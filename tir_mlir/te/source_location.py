@@ -6,37 +6,26 @@ import ast
 import linecache
 import sys
 from itertools import islice
-from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError, user_frame
 from tir_mlir.script.parser.source import Source
 
 N = TypeVar("N", bound=ast.AST)
-_HERE = str(Path(__file__).parent)
-_SYNTAX = sys.modules["tir_mlir.script.parser.source"].__file__ or ""
-_SCRIPT = str(Path(_SYNTAX).parents[1])
+_PACKAGE = __name__.partition(".")[0]
 
 
 def placed(node: N) -> N:
     """Set the location of a node to the user's line that is running."""
-    frame = user_frame()
+    frame = user_frame(f"{_PACKAGE}.te", f"{_PACKAGE}.script") or sys._getframe(1)
     line, end_line, column, end = _position(frame)
     made: Any = node
     made.lineno, made.end_lineno, made.col_offset, made.end_col_offset = line, end_line, column, end
     made.file = frame.f_code.co_filename
     return node
-
-
-def user_frame() -> FrameType:
-    """The innermost frame outside te and script."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((_HERE, _SCRIPT)):
-        frame = frame.f_back
-    return frame
 
 
 def _position(frame: FrameType) -> tuple[int, int, int, int]:

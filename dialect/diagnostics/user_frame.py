@@ -1,0 +1,22 @@
+"""The frame of the user's code that called into this package."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def user_frame(*packages: str) -> FrameType | None:
+    """The innermost running frame outside the modules `packages` and below, by default this whole package."""
+    inside = tuple(f"{package}." for package in packages or (_PACKAGE,))
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_inside(frame, inside):
+        frame = frame.f_back
+    return frame
+
+
+def _is_inside(frame: FrameType, packages: tuple[str, ...]) -> bool:
+    module = str(frame.f_globals.get("__name__", ""))
+    return f"{module}.".startswith(packages) or frame.f_code.co_filename.startswith("<frozen")
