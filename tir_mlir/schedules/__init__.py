@@ -1,4 +1,4 @@
-"""Schedules of common operators: functions over a Schedule that choose tile sizes from the target."""
+"""Schedules for common operators: functions that schedule a block, with tile sizes chosen from the target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries of blocks and loops shared by the schedules."""
+"""Queries on blocks and loops, shared by the schedules."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tir_mlir.schedules.tile_sizes import LARGE
 
 
 def block_info(sch: Schedule, block: Any) -> BlockInfo:
-    """What a block is now."""
+    """The properties of a block."""
     info = sch.get(block)
     if not isinstance(info, BlockInfo):
-        raise ScheduleError(f"{block} is no block")
+        raise ScheduleError(f"{block} is not a block")
     return info
 
 
@@ -27,7 +27,7 @@ def extent_of(sch: Schedule, loop: Any) -> int | None:
 
 
 def nest(sch: Schedule, block: Any) -> dict[str, Any]:
-    """The loop of each iter, by the iter's name. Raises ScheduleError unless they correspond one to one."""
+    """Map the name of each iter to its loop. Raises ScheduleError unless iters and loops correspond one to one."""
     info, loops = block_info(sch, block), sch.get_loops(block)
     if len(loops) != len(info.iter_vars):
         raise ScheduleError(
@@ -38,29 +38,28 @@ def nest(sch: Schedule, block: Any) -> dict[str, Any]:
 
 
 def iters(info: BlockInfo, kind: str) -> list[str]:
-    """The iters of a kind (S or R), in order."""
+    """The names of the iters of a kind (S or R), in order."""
     return [i.name for i in info.iter_vars if i.kind == kind]
 
 
 def size(info: BlockInfo) -> int:
-    """The number of runs of a block; symbolic extents count as large."""
+    """The number of instances of a block; symbolic extents count as `LARGE`."""
     return prod(LARGE if i.dom.extent is None else i.dom.extent for i in info.iter_vars)
 
 
 def extents(info: BlockInfo) -> dict[str, int | None]:
-    """The extent of each iter, None if symbolic."""
+    """The extent of each iter; None if symbolic."""
     return {i.name: i.dom.extent for i in info.iter_vars}
 
 
 def last_axis(info: BlockInfo) -> str | None:
-    """The iter that goes along the last dimension of what a block writes, alone; None where none does."""
+    """The iter that indexes the last dimension of the output; None if the index is not a single iter."""
     (region, *_) = info.writes
     return region.axes[-1][0] if region.axes and len(region.axes[-1]) == 1 else None
 
 
 def along_memory(info: BlockInfo, names: list[str]) -> list[str]:
-    """The iters in an order in which the last one goes along the last dimension of the largest buffer read, if one of
-    them does."""
+    """Move the iter that indexes the contiguous dimension of the input of highest rank to the end."""
     written = {str(w) for w in info.writes}
     reads = sorted((r for r in info.reads if str(r) not in written), key=lambda r: -len(r.axes))
     for read in reads:
@@ -71,5 +70,5 @@ def along_memory(info: BlockInfo, names: list[str]) -> list[str]:
 
 
 def widest(info: BlockInfo) -> int:
-    """Bits of the widest elements that a block reads or writes."""
+    """The width in bits of the widest element type that a block accesses."""
     return max(bits(r.buffer.dtype) for r in (*info.reads, *info.writes))

@@ -1,4 +1,4 @@
-"""Recognition of matrix products: which iters are rows, columns and reductions, and the layout of the operands."""
+"""Match matrix products: find the row, column and reduction iters and the layout of the operands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tir_mlir.schedules.block_queries import block_info
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand: its region, the iter that indexes each dimension, its dtype, its position in the reads."""
+    """An operand: buffer name, iter that indexes each dimension, dtype, index in the reads of the block."""
 
     name: str
     axes: tuple[str, ...]
@@ -28,7 +28,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Contraction:
-    """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: names of iters, their extents (None: symbolic)."""
+    """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: iter names and their extents (None if symbolic)."""
 
     batch: tuple[str, ...]
     m: str
@@ -50,7 +50,7 @@ class Contraction:
 
 @dataclass(frozen=True)
 class MatVec:
-    """`C[.. n ..] += matrix[.. n, k ..] * vector[.. k ..]`: `around` are batches and axes of one element."""
+    """`C[.. n ..] += matrix[.. n, k ..] * vector[.. k ..]`. `around`: batch axes and axes of extent 1."""
 
     around: tuple[str, ...]
     n: str
@@ -70,11 +70,11 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     batch = [a for a in result if all(a in x.axes for x in operands)]
     single = [a for a in result if a not in batch]
     if len(single) != 2:
-        raise _no_product(info, "each operand needs the sum and one of two further axes of the result")
+        raise _no_product(info, "each operand must be indexed by the reduction iter and one of two iters of the result")
     m, n = single
     left, right = operands if m in operands[0].axes else operands[::-1]
     if m not in left.axes or n not in right.axes or n in left.axes:
-        raise _no_product(info, "one operand must have the rows, the other the columns of the result")
+        raise _no_product(info, "one operand must be indexed by the rows of the result, the other by the columns")
     out = info.writes[0].buffer
     return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, out.dtype)
 
@@ -87,22 +87,22 @@ def matrix_vector(sch: Schedule, block: Any) -> MatVec:
     along = [a for a in result if a not in around] or around[-1:]
     matrix = [x for x in operands if along and along[0] in x.axes]
     if len(along) != 1 or not matrix:
-        raise _no_product(info, "the result needs one axis beside those of one element", "matrix-vector")
+        raise _no_product(info, "the result must have one axis with an extent other than 1", "matrix-vector")
     around = tuple(a for a in result if a != along[0])
     return MatVec(around, along[0], k, extents, matrix[0], bits(info.writes[0].buffer.dtype))
 
 
 def _product(sch: Schedule, block: Any) -> tuple[BlockInfo, dict[str, int | None], str, list[Operand]]:
-    """Match a block that sums products: its info, its extents, its reduction iter, its two operands."""
+    """Match a sum of products: returns the block info, the extents, the reduction iter and the two operands."""
     info = block_info(sch, sch.get_block(block) if isinstance(block, str) else block)
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     sums = [i.name for i in info.iter_vars if i.kind == "R"]
     inputs = [(n, r) for n, r in enumerate(info.reads) if str(r) not in map(str, info.writes)]
     if len(info.writes) != 1 or len(inputs) != 2 or len(sums) != 1:
-        raise _no_product(info, "one result, two operands and one sum are needed")
+        raise _no_product(info, "it must have one output, two inputs and one reduction iter")
     operands = [Operand(str(r), _axes(r, info), r.buffer.dtype, n) for n, r in inputs]
     if not all(sums[0] in x.axes for x in operands):
-        raise _no_product(info, "each operand needs the sum")
+        raise _no_product(info, "each operand must be indexed by the reduction iter")
     return info, extents, sums[0], operands
 
 

@@ -1,4 +1,4 @@
-"""Schedules of convolutions, as implicit matrix products."""
+"""Schedule for convolutions, as implicit matrix products."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from tir_mlir.schedules.tile_sizes import LARGE
 from tir_mlir.target import Target, host
 
 UNROLLED = 8
-"""Steps of the sum that are laid out at most: those over a row of the window of a usual kernel."""
+"""The maximum number of unrolled reduction steps: enough for one row of a typical kernel window."""
 
 
 def conv2d(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
-    """Schedule a convolution for a CPU: NCHW, NHWC, any stride, dilation, padding, window and order of axes.
+    """Schedule a convolution for a CPU: NCHW or NHWC, any stride, dilation, window and order of axes.
 
         for n, o, h, w, c, y, x in T.grid(...):              for n, p_0, c_0: pack the patches of pixels p
             with T.block("Y"):                        ->         for o_0, p_1:
                 Y[n, o, h, w] += X[n, c, h * s + y,                  for c_1, y, x: a tile of Y in registers
                                    w * s + x] * W[o, c, y, x]        Y tile += registers
 
-    The pixels of an image, its rows one after the other, are the columns of a matrix product (its rows, where channels
-    are last); what they read of the image is packed in the order of use, for as many pixels as stay in L2. A block
-    before it that pads the image becomes a fill and a copy; padding inside the convolution is not supported.
+    The pixels of an image, in row-major order, are the columns of a matrix product (its rows in NHWC). The patches that
+    they read are packed in access order, for as many pixels as fit in L2. A producer that pads the image is decomposed
+    into a fill and a copy; padding inside the convolution block is not supported.
     block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic. Depthwise and
-    grouped convolutions get a vectorized loop. target: default this machine; threads: default its number of cores.
+    grouped convolutions are only vectorized. target: default this machine; threads: default its number of cores.
     Raises ScheduleError if the block is not a convolution.
     """
     target = target or host()
@@ -51,7 +51,7 @@ def conv2d(sch: Schedule, block: Any, target: Target | None = None, threads: int
 
 
 class Conv2d:
-    """One convolution on its way."""
+    """The state of scheduling one convolution."""
 
     def __init__(self, sch: Schedule, block: Any, what: Convolution, plan: ConvTiles, threads: int):
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
@@ -59,9 +59,9 @@ class Conv2d:
         self.sums = (what.sums,) if what.as_one and whole else tuple((a,) for a in what.sums)
 
     def run(self, padding: Sequence[Pad]) -> None:
-        """Iters and loops are in the order outer, row, column, sums from the first step on."""
+        """Schedule the block. The first step reorders its iters to outer, row, column, reductions."""
         sch, plan, what = self.sch, self.plan, self.what
-        sch.transform_block_layout(self.block, lambda *iters: self._in_order(*iters))
+        sch.transform_block_layout(self.block, lambda *iters: self._product_iters(*iters))
         kept, packed = self._packed()
         for pad in padding:
             join_rows(sch, pad)
@@ -83,16 +83,16 @@ class Conv2d:
         sch.unroll(rows)
         sch.vectorize(columns)
         if self.threads > 1:
-            self._share([*first, j_0], [i_0, copy])
+            self._parallelize([*first, j_0], [i_0, copy])
 
-    def _share(self, outer: Sequence[Any], inner: Sequence[Any]) -> None:
-        """Give each thread iterations of an outer loop where there are enough, else of each inner one."""
+    def _parallelize(self, outer: Sequence[Any], inner: Sequence[Any]) -> None:
+        """Parallelize an outer loop with at least one iteration per thread, else all inner loops."""
         enough = [x for x in outer if (extent_of(self.sch, x) or 1) >= self.threads]
         for loop in enough[:1] or inner:
             self.sch.parallel(loop)
 
     def _unroll(self, sums: Sequence[Any]) -> None:
-        """Lay out the steps over a row of the window."""
+        """Unroll the innermost reduction loops, up to UNROLLED steps."""
         steps = 1
         for loop in reversed(sums):
             steps *= extent_of(self.sch, loop) or LARGE
@@ -102,9 +102,8 @@ class Conv2d:
 
     # --- the product --------------------------------------------------------------------------------------------------
 
-    def _in_order(self, *iters: Any) -> tuple:
-        """The iters as one row, one column and sums; pixels are counted through the rows of the image, steps of the sum
-        through the window."""
+    def _product_iters(self, *iters: Any) -> tuple:
+        """The index map of the iters: outer, one fused row, one fused column, fused reductions (in row-major order)."""
         what = self.what
         at = dict(zip(what.extents, iters, strict=True))
         row, column = (self._fused(axes, at) for axes in (what.rows, what.columns))
@@ -118,7 +117,7 @@ class Conv2d:
         return value
 
     def _passes(self) -> tuple[Any, Any, list]:
-        """The block that computes a part, the one that adds it to the result, the loop over parts if there is one."""
+        """Split a long reduction into passes. Returns the compute block, the write-back block, the loop over passes."""
         sch, what = self.sch, self.what
         loops = sch.get_loops(self.block)
         sums = loops[-len(self.sums) :]
@@ -137,7 +136,7 @@ class Conv2d:
         return self.block, write_back, []
 
     def _join_axes(self, parts: Any) -> None:
-        """Let the parts have the pixels in one dimension, as the registers have them."""
+        """Fuse the pixel dimensions of the partial results, as in the register tile."""
         what = self.what
         dims = ("passes", *what.result)
         joined = {g[0]: g for g in (what.rows, what.columns) if len(g) > 1}
@@ -150,11 +149,11 @@ class Conv2d:
         if joined:
             self.sch.transform_layout(parts, ("write", 0), layout)
 
-    # --- the right operand --------------------------------------------------------------------------------------------
+    # --- packing of the right operand ---------------------------------------------------------------------------------
 
     def _packed(self) -> tuple[list[int], Any]:
-        """A copy of what the columns read, panel by panel of nr, in each the steps of the sum one after the other; and
-        which iters of the block it depends on."""
+        """Cache the right operand in panels of nr columns. Returns the indices of the iters that it depends on, and the
+        copy block."""
         sch, what, nr = self.sch, self.what, self.plan.nr
         info = block_info(sch, self.block)
         region = next(r for r in info.reads if str(r) == what.right)
@@ -171,13 +170,16 @@ class Conv2d:
         except ScheduleError as error:
             why = str(error).splitlines()[0]
             raise ScheduleError(
-                f'block "{info.name}" reads {what.right} in a way that cannot be packed; if it pads in its own body,'
-                f" let a block before it pad: {why}"
+                f'block "{info.name}" reads {what.right} in a form that cannot be packed; move padding inside the block'
+                f" to a separate producer: {why}"
             ) from error
 
     def _pack(self, packed: Any, at: Any, kept: Sequence[int]) -> Any:
-        """Fill the panels that a pass needs at its start; the outermost loop of that. `kept`: the iters of the block
-        that the copy has. Channels are read step by step, as they lie; pixels panel by panel, for the sake of masks."""
+        """Compute the panels of a pass at its start, and return the outermost loop of the copy.
+
+        `kept`: indices of the iters that the copy depends on. The outermost loops are the reduction for channels, as in
+        memory, and the panels for pixels, for simpler boundary masks.
+        """
         sch, column = self.sch, sum(n < len(self.what.outer) for n in kept)
         sch.compute_at(packed, at, preserve_unit_loops=True)
         loops = sch.get_loops(packed)[-len(block_info(sch, packed).iters) :]

@@ -1,4 +1,4 @@
-"""Recognition of convolutions: which iters are rows, columns and reductions of the implicit matrix product."""
+"""Match convolutions: find the row, column and reduction iters of the implicit matrix product."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tir_mlir.schedules.tile_sizes import LARGE
 
 @dataclass(frozen=True)
 class Convolution:
-    """`Y[.. rows .. columns] += left[rows, sums] * right[columns, sums]`, where an index of an operand may be any
-    expression of several iters.
+    """`Y[.. rows .. columns] += left[rows, sums] * right[columns, sums]`; operand indices may be expressions of several
+    iters.
 
-    The columns are the last axes of the result, in memory one after the other: pixels in NCHW, channels in NHWC; the
-    right operand is the one that has them. `outer`: what is neither; `sums`: in the order in which the left operand has
-    them; both without those of extent 1. `as_one`: whether it has the sums one after the other, the longest first.
-    `extents`: of all iters, None where symbolic.
+    `columns`: the contiguous axes of the result (pixels in NCHW, channels in NHWC), which index the right operand.
+    `outer`: the other spatial iters; `sums`: the reduction iters, in the order of the left operand; both without iters
+    of extent 1. `as_one`: whether the sums can be fused, as the left operand has them adjacent, the longest first.
+    `extents`: of all iters, None if symbolic.
     """
 
     outer: tuple[str, ...]
@@ -42,24 +42,24 @@ class Convolution:
         return _longest(self.sums, self.extents)
 
     def size(self, axes: Sequence[str]) -> int | None:
-        """The product of extents; None where it is symbolic."""
+        """The product of the extents of axes; None if symbolic."""
         extents = [self.extents[a] for a in axes]
         return None if None in extents else prod(e for e in extents if e)
 
     @property
     def is_product(self) -> bool:
-        """Whether there are rows and columns; a depthwise convolution has none that only one operand has."""
+        """Whether there are rows and columns. False for depthwise convolutions: both operands have the channels."""
         return bool(self.rows and self.columns)
 
 
 def convolution(sch: Schedule, block: Any) -> Convolution:
-    """Match a block with a convolution, in any order of axes. Raises ScheduleError if it is not one."""
+    """Match a block with a convolution, with any order of axes. Raises ScheduleError if it is not one."""
     info = block_info(sch, block)
     (out, *more), inputs = info.writes, [r for r in info.reads if str(r) not in map(str, info.writes)]
     kinds = {i.name: i.kind for i in info.iter_vars}
     sums = [n for n, kind in kinds.items() if kind == "R"]
     if more or len(inputs) != 2 or not sums:
-        raise _none(info, "one result, two operands and a sum are needed")
+        raise _none(info, "it must have one output, two inputs and a reduction iter")
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     result = [a[0] for a in out.axes if len(a) == 1]
     if any(len(a) > 1 for a in out.axes) or len(set(result)) < len(result):
@@ -68,8 +68,8 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     single = [a for a in result if sum(a in u for u in used) == 1]
     right = 0 if single and single[-1] in used[0] else 1
     left_axes = _axes(inputs[1 - right])
-    columns = _run(result, [a for a in single if a in used[right]], extents, last=True)
-    rows = _run(result, [a for a in single if a in used[1 - right]], extents)
+    columns = _adjacent(result, [a for a in single if a in used[right]], extents, last=True)
+    rows = _adjacent(result, [a for a in single if a in used[1 - right]], extents)
     sums = [a for a in sums if extents[a] != 1] or sums[:1]
     sums.sort(key=lambda a: left_axes.index(a) if a in left_axes else -1)
     outer = [a for a in result if a not in (*rows, *columns) and extents[a] != 1]
@@ -79,11 +79,13 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     )  # fmt: skip
 
 
-def _run(
+def _adjacent(
     result: Sequence[str], chosen: Sequence[str], extents: dict[str, int | None], last: bool = False
 ) -> tuple[str, ...]:
-    """The last of the chosen axes and those before it that are its neighbours in the result, two at most; symbolic
-    extents only in front. `last`: it must be the last of the result."""
+    """The last of the chosen axes, with the one before it if adjacent in the result; only the first may be symbolic.
+
+    `last`: return nothing unless it is the last axis of the result.
+    """
     if not chosen or (last and _wide(result, extents)[-1:] != [chosen[-1]]):
         return ()
     end = result.index(chosen[-1])
@@ -94,7 +96,7 @@ def _run(
 
 
 def _as_one(left: RegionInfo, sums: list[str], extents: dict[str, int | None]) -> bool:
-    """Whether all sums can be counted as one: the left operand has them one after the other, the longest first."""
+    """Whether the reductions can be fused: the left operand has them adjacent, the longest first."""
     places = [n for n, axis in enumerate(left.axes) if any(a in axis for a in sums)]
     alone = [left.axes[n] for n in places] == [(a,) for a in sums]
     beside = alone and places[-1] - places[0] + 1 == len(places)

@@ -1,4 +1,4 @@
-"""A reduction that is no product: sums in registers, vectors of the result."""
+"""Schedule for depthwise and grouped convolutions: vectorize the result, accumulate in registers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tir_mlir.target import Target
 
 
 def plain(sch: Schedule, block: Any, what: Convolution, target: Target, threads: int) -> None:
-    """Vectors over the last axis of the result that is longer than one, all sums inside."""
+    """Vectorize the innermost axis of the result with extent > 1; all reductions run inside it."""
     by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
     wide = [a for a in what.result if what.extents[a] != 1] or list(what.result)
     lane = by_name[wide[-1]]

@@ -1,4 +1,4 @@
-"""Schedules of chains of elementwise operators, fused into one pass."""
+"""Schedule for chains of elementwise operators, fused into one loop nest."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from tir_mlir.schedules.tile_sizes import LARGE
 from tir_mlir.target import Target, host
 
 VECTORS = 8
-"""Vector registers that the innermost loop should use."""
+"""The number of vectors that the innermost loop should have."""
 THREAD_WORK = 1 << 15
 """The minimum number of elements per thread."""
 
 
 def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
-    """Schedule elementwise operators (broadcasts too) that end in `block`: one pass, by vectors, over threads.
+    """Schedule a chain of elementwise operators (and broadcasts) that ends in `block`: fused, vectorized, parallel.
 
         for i, j: t[i, j] = X[i, j] * Y[j]            for i (parallel):
-        for i, j: out[i, j] = max(t[i, j], 0)   ->        for j: out[i, j] = max(X[i, j] * Y[j], 0), by vectors
+        for i, j: out[i, j] = max(t[i, j], 0)   ->        for j: out[i, j] = max(X[i, j] * Y[j], 0), vectorized
 
-    Each iter must be bound to its own loop; extents may be symbolic. Producers that reduce, or cannot be inlined, are
-    left as they are. target: default this machine; threads: default its number of cores. Raises ScheduleError if
-    `block` itself is a reduction.
+    Each iter must be bound to its own loop; extents may be symbolic. Reductions and producers that cannot be
+    inlined are left unchanged. target: default this machine; threads: default its number of cores. Raises ScheduleError
+    if `block` itself is a reduction.
     """
     target = target or host()
     if isinstance(block, str):
         block = sch.get_block(block)
     info = block_info(sch, block)
     if iters(info, "R"):
-        raise ScheduleError(f'block "{info.name}" reduces; use tir_mlir.schedules.reduction for it')
-    _inline_before(sch, block)
+        raise ScheduleError(f'block "{info.name}" is a reduction; use tir_mlir.schedules.reduction')
+    _inline_producers(sch, block)
     info, loops = block_info(sch, block), nest(sch, block)
     order = [a[0] for a in info.writes[0].axes if len(a) == 1]
     order = [*(n for n in loops if n not in order), *order]
@@ -44,7 +44,7 @@ def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads
     if order != list(loops):
         sch.reorder(*(loops[n] for n in order))
     threads = min(threads or target.cores, max(1, size(info) // THREAD_WORK))
-    few = _short(info, order, target.lanes(widest(info)))
+    few = _loops_to_fuse(info, order, target.lanes(widest(info)))
     *outer, inner = (loops[n] for n in order[: len(order) - few + 1])
     if few > 1:
         inner = sch.fuse(*(loops[n] for n in order[-few:]))
@@ -56,10 +56,12 @@ def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads
     share(sch, outer, threads)
 
 
-def _short(info: BlockInfo, order: list[str], lanes: int) -> int:
-    """How many of the last loops become one, so that it has enough iterations for vectors: only where whatever has all
-    of their axes has them in this order, as neighbours in memory. What has some of them is then loaded element by
-    element: fewer iterations are enough."""
+def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
+    """The number of innermost loops to fuse for enough iterations to vectorize.
+
+    Each buffer indexed by all of their axes must have them contiguous and in this order. If another buffer is indexed
+    by some of them, its loads become gathers, and one vector of iterations is enough.
+    """
     known, count, times = extents(info), 1, extents(info)[order[-1]]
     while count < len(order) and times is not None:
         axes = order[-count - 1 :]
@@ -76,8 +78,8 @@ def _short(info: BlockInfo, order: list[str], lanes: int) -> int:
     return count
 
 
-def _inline_before(sch: Schedule, block: Any) -> None:
-    """Merge what is computed before the block into it, the nearest first."""
+def _inline_producers(sch: Schedule, block: Any) -> None:
+    """Inline the producers of a block, nearest first."""
     kept: set[str] = set()
     while True:
         for producer in sch.get_producers(block):

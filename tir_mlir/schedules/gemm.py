@@ -1,4 +1,4 @@
-"""Schedules of matrix products."""
+"""Schedule for matrix products."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ THREAD_WORK = 1 << 20
 
 
 def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
-    """Schedule a matrix product (a batch of them, operands transposed or not) for a CPU.
+    """Schedule a (batched) matrix product for a CPU; operands may be transposed.
 
         for i, j, k in T.grid(m, n, k):                  for j_0, k_0: pack B[k_0, j_0]
             with T.block("C"): C += A * B      ->            for i_0 (parallel), j_1, i_1:
                                                                  for k_1: a tile of C in registers += A * B
                                                                  C tile += registers
 
-    Threads take whole products where a batch has enough of them, else rows of tiles.
+    Parallel over the products of a batch if there are enough, else over row blocks.
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
     threads: default its number of cores. Raises ScheduleError if the block is not a matrix product.
     """
@@ -50,12 +50,12 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
 
 
 def _even_shares(products: int, threads: int) -> bool:
-    """Whether threads can take whole products of a batch, about as many each."""
+    """Whether the products of a batch can be distributed evenly over threads."""
     return products < LARGE and (products % threads == 0 or products >= SHARES * threads)
 
 
 class Gemm:
-    """One product on its way."""
+    """The state of scheduling one matrix product."""
 
     def __init__(self, sch: Schedule, block: Any, what: Contraction, plan: Tiles, target: Target, threads: int):
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads

@@ -1,4 +1,4 @@
-"""Products of small integers summed in int32, by the CPU's dot products of neighbouring elements."""
+"""Schedule for int8 and int16 matrix products with int32 accumulators, by dot-product instructions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tir_mlir.schedules.packing import SQUARE, far_result
 from tir_mlir.target import Target
 
 TYPICAL = 1 << 10
-"""Stands for an extent that is known when the program runs."""
+"""The assumed value of a symbolic extent."""
 FEW_ROWS = 4
-"""Rows from which on copies in the order of use pay."""
+"""The minimum number of rows for packing to pay off."""
 REUSE = 16
-"""Tiles at least that a panel of the right operand serves when it has come to a core."""
+"""The minimum number of tiles that use a panel of the right operand while it is in cache."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """rows x vectors of sums in registers; `block`: rows whose left operand stays in L2."""
+    """rows x vectors: register tile of accumulators; block: number of rows whose left operand fits in L2."""
 
     rows: int
     vectors: int
@@ -32,15 +32,14 @@ class Tile:
 
 
 def dot_for(what: Contraction, target: Target) -> Dot | None:
-    """The instruction for a product; None where the general schedule serves it: other types, or few rows."""
+    """The dot-product instruction for a product; None if the general schedule applies (other types, or few rows)."""
     if what.dtype != "int32" or what.left.dtype != what.right.dtype or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
         return None
     return dot_product(target, what.left.dtype)
 
 
 def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int) -> bool:
-    """Schedule a product of int8 or int16 in int32; whether it could be padded (a sum of symbolic extent may be empty,
-    and then writes nothing).
+    """Schedule an int8 or int16 product with int32 accumulators. Returns False, unchanged, if it cannot be padded.
 
         for i, j, k in T.grid(m, n, k):                 pack B[j_0, k_0, j_1, k_1]
             with T.block("C"):                          for i_0 (parallel): pack A[i, k]
@@ -48,8 +47,9 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
                                                                 dot product of lanes x group
                                                             C = the tile
 
-    The instruction takes `group` neighbours of the sum, so both operands are packed with these beside each other, in
-    its type, with zeros where the sum or the columns end in its middle. Exact for all values, as int32 is.
+    The instruction reduces `group` adjacent elements, so both operands are packed in such groups, converted to its
+    operand type, and padded with zeros to full groups and vectors. Exact, as int32 arithmetic is. A reduction of
+    symbolic extent cannot be padded, as it may be empty.
     """
     block = sch.get_block(block) if isinstance(block, str) else block
     plan = tile(what, dot, target, threads)
@@ -59,11 +59,11 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
     except ScheduleError:
         return False
     left, right = (_copy(sch, block, operand) for operand in (what.left, what.right))
-    write_back = _sums(sch, block, what)
+    write_back = _write_back(sch, block, what)
     batch, i_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
     for packed in (left, right):
-        sch.unsafe_set_dtype(packed, 0, dot.dtype)  # which holds every value of the operands
+        sch.unsafe_set_dtype(packed, 0, dot.dtype)  # it represents every value of the operands
     sch.compute_at(left, i_0, preserve_unit_loops=True)
     if batch:
         sch.compute_at(right, batch[-1], preserve_unit_loops=True)
@@ -73,9 +73,9 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
     sch.unroll(j_1)
     start = sch.decompose_reduction(block, k_0)
     sch.tensorize(j_2, dot.name)
-    _by_vectors(sch, sch.get_loops(start)[-3:])
+    _vectorize_tile(sch, sch.get_loops(start)[-3:])
     *_, rows, row = sch.get_loops(write_back)
-    _by_vectors(sch, [rows, *sch.split(row, [None, dot.lanes])])
+    _vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
     if far_result(what, target):
         sch.annotate(i_1, "prefetch", what.out)
     if threads > 1:
@@ -84,7 +84,7 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
 
 
 def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
-    """The tile with the fewest cycles, as two units multiply and two loads come in a cycle."""
+    """Choose the tile with the fewest cycles, assuming two multiplies and two loads per cycle."""
     m, n, k = (what.extent(a) or TYPICAL for a in (what.m, what.n, what.k))
 
     def cycles(rows: int, vectors: int) -> tuple[float, int]:
@@ -99,20 +99,20 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
     ]
     rows, vectors = min(fits, key=lambda f: cycles(*f))
     most = max(rows * REUSE, target.l2 // 2 // (k * 2))
-    block = ceil(m / (ceil(m / (most * threads)) * threads))  # as many blocks for each thread
+    block = ceil(m / (ceil(m / (most * threads)) * threads))  # the same number of blocks per thread
     return Tile(rows, vectors, ceil(block / rows) * rows)
 
 
 def _copy(sch: Schedule, block: Any, operand: Operand) -> Any:
-    """The block that copies an operand: the one that pads it, else one of its own."""
+    """The block that copies an operand: its padding block, else a new cache stage."""
     read = block_info(sch, block).reads[operand.place].buffer.name
     if read == operand.name:
         return sch.cache_read(block, operand.name, "global")
     return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
 
 
-def _sums(sch: Schedule, block: Any, what: Contraction) -> Any:
-    """The block that copies the sums from the tile to the result."""
+def _write_back(sch: Schedule, block: Any, what: Contraction) -> Any:
+    """The block that writes the accumulators back to the result."""
     if what.out in map(str, block_info(sch, block).writes):
         return sch.cache_write(block, 0, "local")
     sch.set_scope(block, 0, "local")
@@ -120,7 +120,7 @@ def _sums(sch: Schedule, block: Any, what: Contraction) -> Any:
 
 
 def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -> tuple[Any, ...]:
-    """The loops in the order of the tiles: those of a batch, rows in three, vectors and lanes, the sum by groups."""
+    """Tile the block. Returns the loops: batch, i_0, i_1, i_2, j_1, j_2, k_0."""
     by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
     batch = [by_name[a] for a in what.batch]
     i_0, i_1, i_2 = sch.split(by_name[what.m], [None, plan.block // plan.rows, plan.rows])
@@ -131,7 +131,7 @@ def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -
 
 
 def _pack_left(sch: Schedule, packed: Any, what: Contraction) -> None:
-    """Rows with the sum last; where they lie as columns, by squares that are turned in registers."""
+    """Lay out the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
     _lay_out(sch, packed, what.left, what, lambda at: (at(what.m), at(what.k)))
     if what.left.axes[-1] != what.k:
         loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
@@ -142,7 +142,7 @@ def _pack_left(sch: Schedule, packed: Any, what: Contraction) -> None:
 
 
 def _pack_right(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
-    """Panels of `width` columns, in each one group of the sum after the other."""
+    """Lay out the right operand in panels of `width` columns; within a panel, by groups of the reduction."""
     n, k = what.n, what.k
     _lay_out(
         sch, packed, what.right, what, lambda at: (at(n) // width, at(k) // group, at(n) % width, at(k) % group)
@@ -151,14 +151,14 @@ def _pack_right(sch: Schedule, packed: Any, what: Contraction, width: int, group
     j_0, j_1 = sch.split(loops[n], [None, width])
     k_0, k_1 = sch.split(loops[k], [None, group])
     sch.reorder(j_0, k_0, k_1, j_1)
-    sch.unroll(k_1)  # a group of rows that are interleaved in registers
+    sch.unroll(k_1)  # the rows of a group, interleaved in registers
     sch.vectorize(j_1)
     if threads > 1:
         sch.parallel(j_0)
 
 
 def _lay_out(sch: Schedule, packed: Any, operand: Operand, what: Contraction, order: Any) -> None:
-    """Turn a copy: the axes of a batch first, then what `order` makes of the others."""
+    """Transform the layout of a copy: batch axes first, then the indices that `order` returns."""
     at = operand.axes.index
 
     def layout(*index: Any) -> tuple:
@@ -167,8 +167,8 @@ def _lay_out(sch: Schedule, packed: Any, operand: Operand, what: Contraction, or
     sch.transform_layout(packed, ("write", 0), layout, assume_injective_transform=True)
 
 
-def _by_vectors(sch: Schedule, loops: Any) -> None:
-    """A tile that is filled or copied row by row, vector by vector."""
+def _vectorize_tile(sch: Schedule, loops: Any) -> None:
+    """Vectorize and unroll the loops (rows, vectors, lanes) that fill or copy a tile."""
     rows, vectors, lanes = loops
     sch.unroll(rows)
     sch.unroll(vectors)

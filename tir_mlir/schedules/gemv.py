@@ -1,4 +1,4 @@
-"""Matrix times vector at the speed of the memory."""
+"""Schedule for matrix-vector products, which are bound by memory bandwidth."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.contraction import MatVec, matrix_vector
-from tir_mlir.schedules.tile_sizes import LARGE, even
+from tir_mlir.schedules.tile_sizes import LARGE, even_tile
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 17
-"""Elements of the matrix that pay for waking a thread."""
+"""The minimum number of matrix elements per thread."""
 STREAMS = 8
-"""Rows of the matrix read side by side: enough to be fetched ahead, few enough for registers."""
+"""The number of matrix rows read concurrently: enough for prefetching, few enough for registers."""
 
 
 def gemv(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
-    """Schedule a product of a matrix and a vector (a batch of them, the matrix transposed or not) for a CPU.
+    """Schedule a (batched) matrix-vector product for a CPU; the matrix may be transposed.
 
-        for i, k in T.grid(n, k):              rows of the matrix along i:  C[i..] += 8 rows, k by k, by vectors
-            with T.block("C"): C += A * x  ->  rows along k: 8 sums beside each other, each a vector, added up at last
+        for i, k in T.grid(n, k):              i contiguous: C[i..] += 8 rows of the matrix, vectorized over i
+            with T.block("C"): C += A * x  ->  k contiguous: 8 vector accumulators at once, reduced to C at the end
 
-    `block` is the product, each iter bound to a loop of its own; axes of one element may be among them, as in 1 x n.
-    Any extents, symbolic ones too. `target`: this machine when left out; `threads`: its cores. Raises ScheduleError
-    where the block is no such product.
+    block: the product, each iter bound to its own loop; axes of extent 1 are allowed, as in 1 x n. Extents may be
+    symbolic. target: default this machine; threads: default its number of cores. Raises ScheduleError if the block is
+    not a matrix-vector product.
     """
     target = target or host()
     if isinstance(block, str):
@@ -34,13 +34,13 @@ def gemv(sch: Schedule, block: Any, target: Target | None = None, threads: int |
     threads = min(threads or target.cores, ceil(elements / THREAD_WORK))
     loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
     sch.reorder(*(loops[a] for a in (*what.around, what.n, what.k)))
-    (_along if what.matrix.axes[-1] == what.n else _across)(sch, block, what, loops, target, threads)
+    (_over_result if what.matrix.axes[-1] == what.n else _over_sum)(sch, block, what, loops, target, threads)
 
 
-def _along(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int) -> None:
-    """Rows of the matrix lie along the result: a piece of it stays in L1 while they are added to it."""
+def _over_result(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int) -> None:
+    """The matrix is contiguous along the result: accumulate rows into a slice of the result that stays in L1."""
     lanes = target.lanes(what.bits)
-    piece = even(what.extent(what.n) or LARGE, max(lanes, target.l1 * 8 // (2 * what.bits)), lanes, threads)
+    piece = even_tile(what.extent(what.n) or LARGE, max(lanes, target.l1 * 8 // (2 * what.bits)), lanes, threads)
     n_0, n_1, n_2 = sch.split(loops[what.n], [None, ceil(piece / lanes), lanes])
     k_0, k_1 = sch.split(loops[what.k], [None, STREAMS])
     sch.reorder(n_0, k_0, n_1, k_1, n_2)
@@ -52,9 +52,9 @@ def _along(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], targe
         sch.parallel(n_0)
 
 
-def _across(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int) -> None:
-    """Rows of the matrix lie along the sum: for each row a vector of partial sums."""
-    if what.extent(what.k) is None:  # may be 0: no part of the sum would be there
+def _over_sum(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int) -> None:
+    """The matrix is contiguous along the reduction: one vector of partial sums per row."""
+    if what.extent(what.k) is None:  # it may be 0, and the partial sums would be unwritten
         sch.vectorize(loops[what.k])
         if threads > 1:
             sch.parallel(loops[what.n])
@@ -62,7 +62,7 @@ def _across(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], targ
     k_0, k_1 = sch.split(loops[what.k], [None, target.lanes(what.bits)])
     parts = sch.rfactor(k_1, len(what.around) + 1)
     *_, n, k_0, lanes = sch.get_loops(parts)
-    piece = even(what.extent(what.n) or LARGE, LARGE, STREAMS, threads)
+    piece = even_tile(what.extent(what.n) or LARGE, LARGE, STREAMS, threads)
     n_0, n_1, n_2 = sch.split(n, [None, ceil(piece / STREAMS), STREAMS])
     sch.reorder(n_0, n_1, k_0, n_2, lanes)
     sch.reverse_compute_at(block, n_1)

@@ -1,4 +1,4 @@
-"""Operands of a matrix product copied into the order in which the tile reads them."""
+"""Packing: copy the operands of a matrix product into the order in which the micro-kernel reads them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tir_mlir.schedules.tile_sizes import LARGE, Tiles
 from tir_mlir.target import Target
 
 SQUARE = 8
-"""Side of the squares in which an operand is turned while it is packed."""
+"""Side of the squares for transposing an operand while packing."""
 REUSE = 4
-"""Tiles that must read an element, for a copy of it to pay."""
+"""The minimum number of tiles that read an element, for packing to pay off."""
 LINE = 64
-"""Bytes that come to the cache at once."""
+"""Bytes in a cache line."""
 WAYS = 8
-"""Of L1: lines whose addresses differ by a multiple of L1 / WAYS share as many places."""
+"""Associativity of L1: lines whose addresses differ by a multiple of L1 / WAYS map to the same set."""
 
 
 def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
-    """Whether a panel of the right operand is read often enough, and lies badly enough for L1, to be copied.
+    """Whether to pack the right operand: it is reused often, and its panels do not fit in L1 unpacked.
 
-    Where its columns are not neighbours, vectors need a copy; a narrower type is widened once, in the copy.
+    Also if its columns are not contiguous, as vector loads need, or if its type is narrower and must be widened.
     """
     if what.right.axes[-1] != what.n or what.right.dtype != what.dtype:
         return True
@@ -32,7 +32,7 @@ def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
 
 
 def packs_left(what: Contraction, plan: Tiles, target: Target) -> bool:
-    """Whether rows of the left operand are read from far enough, and often enough, or are of a narrower type."""
+    """Whether to pack the left operand: it exceeds L2 and is reused often, or its type is narrower."""
     if what.left.dtype != what.dtype:
         return True
     far = _size(what, what.m) * _size(what, what.k) * what.left.bits // 8 > target.l2
@@ -40,17 +40,17 @@ def packs_left(what: Contraction, plan: Tiles, target: Target) -> bool:
 
 
 def far_result(what: Contraction, target: Target) -> bool:
-    """Whether the result does not stay in L2 while it is computed: its tiles are worth asking for ahead."""
+    """Whether the result exceeds L2, so that prefetching its tiles pays off."""
     return _size(what, what.m) * _size(what, what.n) * what.bits // 8 > target.l2
 
 
 def pack_right(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any, threads: int) -> None:
-    """The right operand, panel by panel of nr columns, each a row of the sum after the other."""
+    """Pack the right operand into panels of nr columns."""
     pack(sch, what, what.right, what.n, plan.nr, block, at, threads)
 
 
 def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any, lanes: int) -> None:
-    """The left operand: rows as they lie, closer together; where they lie as columns, panels of mr rows."""
+    """Pack the left operand: contiguous rows, or panels of mr rows if it is transposed."""
     if what.left.axes[-1] != what.k:
         pack(sch, what, what.left, what.m, plan.mr, block, at, 1)
     else:
@@ -62,7 +62,7 @@ def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any
 def pack(
     sch: Schedule, what: Contraction, operand: Operand, along: str, width: int, block: Any, at: Any, threads: int
 ) -> None:
-    """An operand copied at the loop `at`: panels of `width` of one axis, in each one row of the sum after the other."""
+    """Pack an operand at the loop `at`, into panels of `width` along one axis; within a panel, reduction-major."""
     packed = _copy(sch, what, operand, block, at)
     axes = operand.axes
     k, n = axes.index(what.k), axes.index(along)
@@ -78,26 +78,26 @@ def pack(
     if threads > 1:
         sch.reorder(n_0, *(x for x in loops if x is not loops[n]), lanes)
         sch.parallel(n_0)
-    if axes[-1] != along:  # rows and columns change places: squares that are turned in registers
+    if axes[-1] != along:  # transposed: by squares in registers
         k_0, k_1 = sch.split(loops[k], [None, SQUARE])
         sch.reorder(n_0, k_0, k_1, lanes)
         sch.unroll(k_1)
 
 
 def _copy(sch: Schedule, what: Contraction, operand: Operand, block: Any, at: Any) -> Any:
-    """The block that copies what a loop reads of an operand, in the type of the sums."""
+    """Cache the part of an operand read at a loop, in the accumulator type. Returns the copy block."""
     packed = sch.cache_read(block, operand.name, "global")
     if operand.dtype != what.dtype:
-        sch.unsafe_set_dtype(packed, 0, what.dtype)  # wider: it holds every value
+        sch.unsafe_set_dtype(packed, 0, what.dtype)  # a wider type: represents every value
     sch.compute_at(packed, at, preserve_unit_loops=True)
     return packed
 
 
 def _fits(rows: int, columns: int, row: int, size: int, target: Target) -> bool:
-    """Whether rows x columns elements of an operand with so many in a row find room in two thirds of L1."""
-    lines = -(-columns * size // LINE) + 1  # rows begin anywhere in a line
+    """Whether a rows x columns slice of an operand with row length `row` fits in two thirds of L1."""
+    lines = -(-columns * size // LINE) + 1  # rows need not start at a line boundary
     room = target.l1 // LINE
-    if row * size % LINE == 0:  # rows meet in the same sets
+    if row * size % LINE == 0:  # rows conflict in the same sets
         room = min(room, lines * room // gcd(row * size // LINE, target.l1 // (LINE * WAYS)))
     return 3 * rows * lines <= 2 * room
 

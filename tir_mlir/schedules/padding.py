@@ -1,4 +1,4 @@
-"""Blocks that put zeros around an image: a fill and a copy, by vectors."""
+"""Padding blocks before a convolution: decompose them into a vectorized fill and copy."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tir_mlir.schedules.convolution import Convolution
 
 @dataclass(frozen=True)
 class Pad:
-    """A block that pads; the dimension of its rows, whose `width` elements lie in the next one, where pixels are
-    counted through the rows."""
+    """A padding block. If the pixel iters are fused: `rows` is the row dimension of its output, `width` the extent of
+    the dimension after it."""
 
     block: Any
     rows: int = 0
@@ -21,7 +21,7 @@ class Pad:
 
 
 def pads(sch: Schedule, block: Any, what: Convolution) -> list[Pad]:
-    """The producers of a convolution that pad."""
+    """The padding blocks among the producers of a convolution."""
     found = [p for p in sch.get_producers(block) if sch.can_decompose_padding(p, sch.get_loops(p)[0])]
     return [_pad(sch, p, block, what) for p in found]
 
@@ -38,8 +38,8 @@ def _pad(sch: Schedule, producer: Any, block: Any, what: Convolution) -> Pad:
 
 
 def join_rows(sch: Schedule, pad: Pad) -> None:
-    """Let the rows of the padded image be one dimension: what a pixel reads is at a multiple of its number then, but
-    for the gaps between rows."""
+    """Fuse the row and column dimensions of the padded image: addresses are then affine in the fused pixel iter,
+    except between rows."""
     rows, width = pad.rows, pad.width
     if width is not None:
         joined = lambda *i: (*i[:rows], i[rows] * width + i[rows + 1], *i[rows + 2 :])  # noqa: E731
@@ -47,7 +47,7 @@ def join_rows(sch: Schedule, pad: Pad) -> None:
 
 
 def unpad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
-    """Fill, then copy without conditions."""
+    """Decompose a padding block into a fill and an unconditional copy, both vectorized."""
     fill = sch.decompose_padding(pad.block, sch.get_loops(pad.block)[0])
     for one in (fill, pad.block):
         loops = sch.get_loops(one)

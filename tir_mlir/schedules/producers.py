@@ -1,4 +1,4 @@
-"""The blocks that one block needs, and which of their iters go along its rows."""
+"""The transitive producers of a block, and how their iters correspond to its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tir_mlir.schedules.block_queries import block_info, iters
 
 @dataclass
 class Member:
-    """A block; for each of its iters the iter of the last block that goes the same way; how many blocks read it."""
+    """A block; `along`: the iter of the last block that each of its iters corresponds to; `readers`: its consumers."""
 
     block: Any
     info: BlockInfo
@@ -26,13 +26,13 @@ class Member:
         return bool(iters(self.info, "R"))
 
     def own(self, axes: list[str]) -> list[str] | None:
-        """Its iters along these axes of the last block; None when one is missing."""
+        """Its iters that correspond to these axes of the last block; None if one is missing."""
         found = {axis: name for name, axis in self.along.items()}
         return [found[a] for a in axes] if all(a in found for a in axes) else None
 
 
 def family(sch: Schedule, block: Any) -> list[Member]:
-    """The block and all that it needs, each after what it needs itself."""
+    """A block and its transitive producers, in topological order."""
     info = block_info(sch, block)
     last = Member(block, info, {n: n for n in (i.name for i in info.iter_vars)})
     order: dict[str, Member] = {}
@@ -60,7 +60,7 @@ def _reads(reader: Member, member: Member) -> bool:
 
 
 def _follow(reader: Member, member: Member) -> None:
-    """Which way the iters of a block go, from what one of its readers reads; an iter that goes two ways goes none."""
+    """Propagate the correspondence of iters from a consumer to a producer; "" for a conflict."""
     for name, axis in _ways(reader, member):
         if member.along.setdefault(name, axis) != axis:
             member.along[name] = ""
@@ -75,12 +75,12 @@ def _ways(reader: Member, member: Member) -> Iterator[tuple[str, str]]:
 
 
 def row_axes(members: list[Member]) -> list[str]:
-    """The iters of the last block that all reductions beneath it share. ScheduleError where nothing is reduced."""
+    """The iters of the last block that all its reductions share. Raises ScheduleError if there are no reductions."""
     last = members[-1]
     shared = [{m.along.get(n, "") for n in iters(m.info, "S")} - {""} for m in members if m.reduces]
     if not shared:
         raise ScheduleError(
-            f'block "{last.info.name}" needs no reduction along its rows; use tir_mlir.schedules.elementwise for it'
+            f'block "{last.info.name}" depends on no reduction along its rows; use tir_mlir.schedules.elementwise'
         )
     some = [s for s in shared if s]
     return [i.name for i in last.info.iter_vars if some and all(i.name in s for s in some)]

@@ -1,4 +1,4 @@
-"""Sums, maxima and the like over any axes, at the speed of the memory."""
+"""Schedule for reductions (sum, maximum, ...) over any axes, which are bound by memory bandwidth."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import along_memory, block_info, extents, iters, nest, size, widest
 from tir_mlir.schedules.threads import SHARES, inline, share
-from tir_mlir.schedules.tile_sizes import LARGE, even
+from tir_mlir.schedules.tile_sizes import LARGE, even_tile
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 16
-"""Elements that pay for waking a thread."""
+"""The minimum number of elements per thread."""
 STREAMS = 8
-"""Rows read side by side where lanes are results."""
+"""The number of rows read concurrently if lanes are results."""
 
 
 def reduction(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
     """Schedule a reduction (sum, product, maximum, minimum, ...) over any axes.
 
-        for i, k: C[i] += A[i, k]   ->   for i (parallel): C[i] += A[i, k], a sum in each lane of vectors along k
-        for j, k: C[j] += A[k, j]   ->   for j_0 (parallel), k_0: C[j] += 8 rows of A, by vectors along j
+        for i, k: C[i] += A[i, k]   ->   for i (parallel): C[i] += A[i, k], vectorized over k: a partial sum per lane
+        for j, k: C[j] += A[k, j]   ->   for j_0 (parallel), k_0: C[j] += 8 rows of A, vectorized over j
         for i, k: C += A[i, k]      ->   for i_0 (parallel): part[i_0] += ...   ;   C += part[i_0]
 
-    Each iter bound to a loop of its own; elementwise blocks before it are inlined. Any extents, symbolic ones too. A
-    reduction of several results at once (argmax) is shared out to threads, and stays scalar. `target`: this machine
-    when left out; `threads`: its cores. Raises ScheduleError where `block` reduces nothing.
+    Each iter must be bound to its own loop; extents may be symbolic. Elementwise producers are inlined. A reduction
+    with several outputs (argmax) is parallelized but stays scalar. target: default this machine; threads: default its
+    number of cores. Raises ScheduleError if `block` is not a reduction.
     """
     target = target or host()
     if isinstance(block, str):
         block = sch.get_block(block)
     info = block_info(sch, block)
     if not iters(info, "R"):
-        raise ScheduleError(f'block "{info.name}" reduces nothing; use tir_mlir.schedules.elementwise for it')
+        raise ScheduleError(f'block "{info.name}" is not a reduction; use tir_mlir.schedules.elementwise')
     for producer in sch.get_producers(block):
         if not iters(block_info(sch, producer), "R") and len(sch.get_consumers(producer)) == 1:
             inline(sch, producer)
@@ -46,15 +46,15 @@ def reduction(sch: Schedule, block: Any, target: Target | None = None, threads: 
         sch.reorder(*(loops[n] for n in (*rows, *sums)))
         share(sch, [loops[n] for n in rows], threads)
     elif rows and order[-1] == rows[-1]:
-        _across(sch, block, info, loops, rows, sums, target, threads)
+        _over_results(sch, block, info, loops, rows, sums, target, threads)
     else:
-        _along(sch, block, info, loops, rows, sums, threads)
+        _over_sum(sch, block, info, loops, rows, sums, threads)
 
 
-def _along(
+def _over_sum(
     sch: Schedule, block: Any, info: BlockInfo, loops: dict[str, Any], rows: list[str], sums: list[str], threads: int
 ) -> None:
-    """Lanes along the sum."""
+    """Vectorize over the reduction."""
     if len(loops) > 1:
         sch.reorder(*(loops[n] for n in (*rows, *sums)))
     known = extents(info)
@@ -76,7 +76,7 @@ def _along(
     share(sch, [loops[n] for n in rows], threads)
 
 
-def _across(
+def _over_results(
     sch: Schedule,
     block: Any,
     info: BlockInfo,
@@ -86,10 +86,10 @@ def _across(
     target: Target,
     threads: int,
 ) -> None:
-    """Lanes along the results: a piece of them stays in L1 while rows are added to it."""
+    """Vectorize over the results: accumulate rows into a slice of the results that stays in L1."""
     lanes = target.lanes(widest(info))
     lane = loops[rows[-1]]
-    piece = even(extents(info)[rows[-1]] or LARGE, max(lanes, target.l1 * 8 // (2 * widest(info))), lanes, threads)
+    piece = even_tile(extents(info)[rows[-1]] or LARGE, max(lanes, target.l1 * 8 // (2 * widest(info))), lanes, threads)
     lane_0, lane_1 = sch.split(lane, [None, piece])
     last_0, last_1 = sch.split(loops[sums[-1]], [None, STREAMS])
     outer = [*(loops[n] for n in rows[:-1]), lane_0]

@@ -1,4 +1,4 @@
-"""Blocks that work row by row: all of them for one row, then the next."""
+"""Schedule for row-wise operators, such as softmax and layer norm: fuse all blocks over the rows."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from tir_mlir.schedules.threads import inline, share
 from tir_mlir.target import Target, host
 
 VECTORS = 8
-"""Registers side by side where lanes are rows."""
+"""The number of vectors per tile if lanes are rows."""
 ROW_WORK = 1 << 14
-"""Elements that pay for waking a thread."""
+"""The minimum number of elements per thread."""
 
 
 def rowwise(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
-    """Schedule a block and all that it needs, where reductions run along its rows (softmax, norms).
+    """Schedule a block and its transitive producers, with reductions along rows (softmax, norms), row by row.
 
         for i, k: top[i] = max(top[i], X[i, k])          for i (parallel):
-        for i, j: e[i, j] = exp(X[i, j] - top[i])   ->       for k: top = max(...), by vectors
-        for i, k: sum[i] += e[i, k]                          for j: e[j] = exp(...), by vectors
+        for i, j: e[i, j] = exp(X[i, j] - top[i])   ->       for k: top = max(...), vectorized
+        for i, k: sum[i] += e[i, k]                          for j: e[j] = exp(...), vectorized
         for i, j: Y[i, j] = e[i, j] / sum[i]                 for k: sum += e[k] ; for j: Y[i, j] = ...
 
-    `block` is the last one; each iter of every block bound to a loop of its own. A row may have several axes. Where the
-    last axis of the result is one of rows, a vector is of several rows. Any extents, symbolic ones too. `target`: this
-    machine when left out; `threads`: its cores. Raises ScheduleError where nothing is reduced along rows.
+    block: the last block; each iter of every block must be bound to its own loop; extents may be symbolic. A row may
+    have several axes. If rows are contiguous in the result, vectors span several rows. target: default this machine;
+    threads: default its number of cores. Raises ScheduleError if there is no reduction along rows.
     """
     target = target or host()
     if isinstance(block, str):
@@ -41,7 +41,7 @@ def rowwise(sch: Schedule, block: Any, target: Target | None = None, threads: in
 
 
 def _inline(sch: Schedule, block: Any, rows: list[str]) -> None:
-    """What is computed for each element of a row and read by one block is computed there."""
+    """Inline elementwise blocks that have a single consumer."""
     for member in reversed(family(sch, block)[:-1]):
         whole = member.own(rows)
         if not member.reduces and member.readers == 1 and whole and len(whole) < len(member.info.iter_vars):
@@ -49,7 +49,7 @@ def _inline(sch: Schedule, block: Any, rows: list[str]) -> None:
 
 
 class Rows:
-    """One family on its way."""
+    """The state of scheduling a block and its producers."""
 
     def __init__(self, sch: Schedule, members: list[Member], rows: list[str], target: Target):
         self.sch, self.members, self.rows = sch, members, rows
@@ -61,7 +61,7 @@ class Rows:
         self.width = VECTORS * target.lanes(max(widest(m.info) for m in members))
 
     def run(self) -> list[Any]:
-        """The loops over rows, outer to inner."""
+        """Schedule all blocks. Returns the loops over rows, outer to inner."""
         sch = self.sch
         loops = nest(sch, self.last.block)
         outer = [loops[a] for a in self.rows if a != self.lane]
@@ -77,7 +77,7 @@ class Rows:
         return outer
 
     def _place(self, member: Member, outer: list[Any]) -> None:
-        """Beneath the loops over rows where it goes along them; its lanes."""
+        """Compute a producer at the loops over rows, if it has them, and vectorize it."""
         sch = self.sch
         loops = nest(sch, member.block)
         if outer and member.own(self.rows) is not None:
@@ -95,7 +95,7 @@ class Rows:
         self._lanes(member, [loops[a] for a in order])
 
     def _lanes(self, member: Member, inner: list[Any]) -> None:
-        """The innermost loop by vectors: several elements of a sum, or several sums."""
+        """Vectorize the innermost loop: over the reduction, or over several rows."""
         if not inner or len(member.info.writes) != 1:
             return
         sch = self.sch
@@ -107,16 +107,16 @@ class Rows:
 
 
 def softmax(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
-    """Schedule a softmax, or anything that divides, subtracts or scales what it reads by reductions along its rows.
+    """Schedule a softmax, or another operator that normalizes its input by reductions along rows.
 
-    `block` is the last one; maximum, exponentials and sum are found from it. As `rowwise` in everything.
+    block: the last block; its producers (maximum, exponential, sum) are found from it. Same as `rowwise`.
     """
     rowwise(sch, block, target, threads)
 
 
 def layer_norm(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
-    """Schedule a layer norm, RMS norm, group norm, ...: rows that are scaled by their own mean and spread.
+    """Schedule a layer norm, RMS norm or group norm: rows normalized by their mean and variance.
 
-    `block` is the last one; the sums are found from it. As `rowwise` in everything.
+    block: the last block; its producers (the sums) are found from it. Same as `rowwise`.
     """
     rowwise(sch, block, target, threads)

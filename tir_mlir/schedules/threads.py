@@ -1,4 +1,4 @@
-"""What several schedules do: blocks into their readers, loops to the threads."""
+"""Inlining and parallelization, shared by the schedules."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import extent_of
 
 SHARES = 4
-"""Pieces of work for a thread that make up for a piece more or less."""
+"""The number of iterations per thread at which load imbalance is negligible."""
 
 
 def inline(sch: Schedule, block: Any) -> bool:
-    """Merge a block into those that read it; whether that goes (not for gathers, and what is read in other ways)."""
+    """Inline a block into its consumers if possible. Returns whether it was inlined."""
     try:
         sch.compute_inline(block)
     except ScheduleError:
@@ -22,7 +22,7 @@ def inline(sch: Schedule, block: Any) -> bool:
 
 
 def share(sch: Schedule, loops: list[Any], threads: int) -> None:
-    """Give the iterations of nested loops to threads: of the outermost, or of several in one where it runs seldom."""
+    """Parallelize the outermost of nested loops, fused with inner ones if it has too few iterations."""
     if threads < 2 or not loops:
         return
     taken, times = [loops[0]], extent_of(sch, loops[0])

@@ -1,7 +1,7 @@
-"""Tile sizes of a matrix product, from its extents and the target alone.
+"""Tile sizes of matrix products, from the extents and the target.
 
-The scheme is that of Goto and van de Geijn (Anatomy of High-Performance Matrix Multiplication, 2008): a tile of the
-result in registers, a panel of the right operand in L1, a block of the left one in L2.
+Follows Goto and van de Geijn (Anatomy of High-Performance Matrix Multiplication, 2008): a tile of the result in
+registers, a panel of the right operand in L1, a block of the left operand in L2.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from math import ceil
 from tir_mlir.target import Target
 
 LARGE = 1 << 20
-"""Stands for an extent that is known when the program runs."""
+"""The assumed value of a symbolic extent."""
 LATENCY = 8
-"""Independent multiply-adds that keep two units of a usual latency busy."""
+"""The number of independent multiply-adds that saturates two FMA units of typical latency."""
 STEP = 0.5
-"""Cycles of a loop around it all."""
+"""Loop overhead, in cycles."""
 STREAMS = 8
-"""Rows of the left operand that are read side by side, as it lies in memory: they may meet in one set of the cache."""
+"""The maximum number of rows of an unpacked left operand, as more may conflict in one cache set."""
 ALIKE = 1.02
-"""Costs that differ by less say nothing."""
+"""Costs within this ratio count as equal."""
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """mr x nr: the tile in registers; kc: the sum of one pass; mc x kc, kc x nc: what the caches hold."""
+    """mr x nr: register tile; kc: reduction steps per pass; mc x kc and kc x nc: cache blocks of the operands."""
 
     mr: int
     nr: int
@@ -35,27 +35,27 @@ class Tiles:
 
 
 def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target, threads: int = 1) -> Tiles:
-    """The tiles for an m x n x k product (None: not known yet) of elements of so many bits; each thread gets rows."""
+    """Choose the tiles of an m x n x k product (None: symbolic) of `bits`-wide elements; parallel over rows."""
     m, n, k = m or LARGE, n or LARGE, k or LARGE
     lanes, size = target.lanes(bits), max(1, bits // 8)
     mr, vectors = register_tile(m, n, lanes, target)
     nr = vectors * lanes
-    kc = even(k, max(16, target.l1 * 2 // 3 // (nr * size)))  # a panel in L1, with room for the rows of the left
-    mc = even(m, max(mr, target.l2 // 2 // (kc * size)), mr, threads)
-    nc = even(n, max(nr, target.l3 // 2 // (kc * size)), nr)
+    kc = even_tile(k, max(16, target.l1 * 2 // 3 // (nr * size)))  # a panel in L1, with room for left rows
+    mc = even_tile(m, max(mr, target.l2 // 2 // (kc * size)), mr, threads)
+    nc = even_tile(n, max(nr, target.l3 // 2 // (kc * size)), nr)
     return Tiles(mr, nr, kc, mc, nc)
 
 
 def register_tile(m: int | None, n: int | None, lanes: int, target: Target) -> tuple[int, int]:
-    """Rows and vectors of the tile in registers; of tiles about as good, the one with the fewest vectors: a panel of so
-    many columns is the longer in L1."""
+    """Rows and vectors of the register tile. Among tiles of about equal cost, the one with the fewest vectors, whose
+    panels in L1 are longest."""
     costs = {c: _cost(*c, m or LARGE, n or LARGE, lanes) for c in _candidates(target)}
     good = [c for c, cost in costs.items() if cost <= ALIKE * min(costs.values())]
     return min(good, key=lambda c: (c[1], costs[c]))
 
 
 def _candidates(target: Target) -> list[tuple[int, int]]:
-    """Rows and vectors of a tile whose sums, one row of the right operand and one element of the left fit."""
+    """Tiles (rows, vectors) whose accumulators, one row of the right operand and one left element fit in registers."""
     return [
         (rows, vectors)
         for vectors in range(1, 5)
@@ -65,19 +65,19 @@ def _candidates(target: Target) -> list[tuple[int, int]]:
 
 
 def _cost(rows: int, vectors: int, m: int, n: int, lanes: int) -> float:
-    """Cycles for one step of the sum over the whole result, tails by what they are."""
+    """Cycles for one reduction step over the whole result, partial tiles included."""
     heights = ((rows, m // rows), (m % rows, 1))
     widths = ((vectors, n // (vectors * lanes)), (ceil(n % (vectors * lanes) / lanes), 1))
     return sum(_step(r, v) * a * b for r, a in heights for v, b in widths)
 
 
 def _step(rows: int, vectors: int) -> float:
-    """Multiply-adds, loads and latency, whichever is most, and the loop around them."""
+    """Cycles of one tile step: the maximum of multiply-adds, loads and latency, plus loop overhead."""
     return STEP + max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2) if rows and vectors else 0
 
 
-def even(extent: int, most: int, unit: int = 1, workers: int = 1) -> int:
-    """A step that cuts an extent into equal parts of at most `most`, a multiple of `unit`; as many for each worker."""
+def even_tile(extent: int, most: int, unit: int = 1, workers: int = 1) -> int:
+    """A tile size (at most `most`, a multiple of `unit`) that cuts an extent into equal tiles, evenly over workers."""
     parts = ceil(extent / (most * workers)) * workers if extent < LARGE else 1
     step = ceil(extent / parts) if extent < LARGE else most
     return ceil(min(step, most) / unit) * unit

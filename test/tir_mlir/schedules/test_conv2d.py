@@ -199,7 +199,7 @@ def test_groups():
 
 
 def test_no_convolution():
-    with pytest.raises(ScheduleError, match='block "C" is not a convolution: one result, two operands and a sum'):
+    with pytest.raises(ScheduleError, match='block "C" is not a convolution: it must have one output, two inputs'):
         schedules.conv2d(Schedule(row_sums(8, 8)), "C")
 
 
@@ -214,5 +214,5 @@ def test_padding_in_the_block_itself():
         return te.sum(te.if_then_else(inside, x[n, c, row, column], 0.0) * w[o, c, kh, kw], axis=[c, kh, kw])
 
     sch = Schedule(te.create_prim_func([x, w, te.compute((1, 4, 8, 8), point, name="Y")]))
-    with pytest.raises(ScheduleError, match='block "Y" reads X .* let a block before it pad'):
+    with pytest.raises(ScheduleError, match='block "Y" reads X .* move padding inside the block'):
         schedules.conv2d(sch, "Y")

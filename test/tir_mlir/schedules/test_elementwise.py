@@ -98,5 +98,5 @@ def main(a: T.handle, b: T.handle):
 
 
 def test_a_reduction_is_refused():
-    with pytest.raises(ScheduleError, match='block "C" reduces; use tir_mlir.schedules.reduction for it'):
+    with pytest.raises(ScheduleError, match='block "C" is a reduction; use tir_mlir.schedules.reduction'):
         schedules.elementwise(Schedule(reduced((4, 4), (1,))), "C")

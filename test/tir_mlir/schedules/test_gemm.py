@@ -82,7 +82,7 @@ def test_the_trace_is_the_schedule():
 
 
 def test_no_product():
-    with pytest.raises(ScheduleError, match='block "C" is not a matrix product: one result, two operands'):
+    with pytest.raises(ScheduleError, match='block "C" is not a matrix product: it must have one output, two inputs'):
         schedules.gemm(Schedule(row_sums(8, 8)), "C")
 
 

@@ -73,5 +73,5 @@ def test_sizes_known_when_it_runs(turned):
 
 
 def test_a_product_of_matrices_is_refused():
-    with pytest.raises(ScheduleError, match='block "C" is not a matrix-vector product: the result needs one axis'):
+    with pytest.raises(ScheduleError, match='block "C" is not a matrix-vector product: the result must have one axis'):
         schedules.gemv(Schedule(product(8, 8, 8)), "C")
