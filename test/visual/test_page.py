@@ -134,7 +134,7 @@ def test_sizes(programs, data):
     assert step["tiles"]["blocks"][0]["levels"][1]["note"] == "Drawn for n = 64."
     page = data(sch, sizes={"n": 100}, title="a < b")
     assert page["steps"][-1]["counts"][0]["loads"] == "6,400" and page["title"] == "a < b"
-    with pytest.raises(ValueError, match="there is no shape variable 'm'; the program has n"):
+    with pytest.raises(ValueError, match="unknown shape variable 'm'; the program has n"):
         data(sch, sizes={"m": 4})
 
 

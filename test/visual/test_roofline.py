@@ -37,7 +37,7 @@ def test_a_point_lies_where_its_numbers_say(parsed, shapes):
     dot = shapes(root, "tir-point")[0]
     assert float(dot.get("cx")) == pytest.approx(at["x"](math.log10(20)), abs=0.1)
     assert float(dot.get("cy")) == pytest.approx(at["y"](math.log10(20e9)), abs=0.1)
-    assert root.find(SVG + "desc").text == "matmul: 20 Gflop/s at 20 flop a byte"
+    assert root.find(SVG + "desc").text == "matmul: 20 Gflop/s at 20 flop/byte"
 
 
 def test_roofs_meet_at_the_ridge(parsed, shapes):
@@ -63,8 +63,8 @@ def test_names_do_not_lie_on_one_another(parsed):
 def test_refused():
     with pytest.raises(ValueError, match="at least one peak"):
         roofline([RUN], {}, {"DRAM": 1e10})
-    with pytest.raises(ValueError, match="matmul: seconds is a positive number, not 0"):
+    with pytest.raises(ValueError, match="matmul: seconds must be a positive number, not 0"):
         roofline([("matmul", 2e9, 1e8, 0)], {"fma": 1e11}, {"DRAM": 1e10})
-    with pytest.raises(ValueError, match="the bandwidth DRAM is a positive number"):
+    with pytest.raises(ValueError, match="the bandwidth DRAM must be a positive number"):
         roofline([RUN], {"fma": 1e11}, {"DRAM": -1.0})
     assert Point("p", 10, 5, 2).rate == 5 and Point("p", 10, 5, 2).intensity == 2

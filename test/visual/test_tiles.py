@@ -112,15 +112,15 @@ def test_an_access_that_is_not_affine(parsed):
 
 
 def test_wrong_arguments(tiled, programs):
-    with pytest.raises(ValueError, match="does not touch a buffer 'D'; it touches"):
+    with pytest.raises(ValueError, match="does not access a buffer 'D'; it accesses"):
         tiled.plot_access("C", "D")
-    with pytest.raises(ValueError, match="there is no shape variable 'n'; the program has none"):
+    with pytest.raises(ValueError, match="unknown shape variable 'n'; the program has none"):
         tiled.plot_access("C", "A", sizes={"n": 4})
     sch = Schedule(programs["scaled"])
     copied = sch.cache_read("B", 0, "local")
     with pytest.raises(ValueError, match="loop i is not around block A_local"):
         sch.plot_access(copied, "A", sch.get_loops("B")[0])
-    with pytest.raises(ValueError, match="the size n is an integer from 0 on, not '4'"):
+    with pytest.raises(ValueError, match="the size n must be a nonnegative integer, not '4'"):
         sch.plot_access("B", "A", sizes={"n": "4"})
     steps = len(sch.history)
     sch.plot_access("B", "A_local")

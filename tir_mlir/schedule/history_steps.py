@@ -33,7 +33,7 @@ def _done(entry: Entry) -> PageStep:
     facts = {"before": entry.before, "after": entry.after, "source": entry.source, "line": entry.line, "focus": focus}
     summary, rewrite, requires = described(name)
     if not entry.changed:
-        return PageStep("choice", call, summary=summary, proof="Sampling: the program is unchanged.", **facts)
+        return PageStep("choice", call, summary=summary, proof="The program is unchanged.", **facts)
     return PageStep("step", call, entry.number, entry.ms, summary, rewrite, _proof(requires), **facts)
 
 

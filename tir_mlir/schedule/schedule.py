@@ -59,9 +59,11 @@ class Schedule(Questions):
         verify: str | None = None,
     ):
         if verify not in (None, "", "each step"):
-            raise ValueError(f'verify is "each step" or None, not {short_repr(verify)}')
+            raise ValueError(f'verify must be "each step" or None, not {short_repr(verify)}')
         if error_render_level not in ("detail", "fast", "none"):
-            raise ValueError(f'error_render_level is "detail", "fast" or "none", not {short_repr(error_render_level)}')
+            raise ValueError(
+                f'error_render_level must be "detail", "fast" or "none", not {short_repr(error_render_level)}'
+            )
         random = _random(seed)
         alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # named main, as in TVM
         source = alone.mlir if isinstance(alone, IRModule) else alone

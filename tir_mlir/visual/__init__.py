@@ -1,7 +1,7 @@
-"""Pictures of programs and schedules: loop nests, tiles in their buffers, rooflines, and a page to learn from.
+"""Pictures of programs and schedules: loop nests, tiles in their buffers, rooflines, and an HTML page of all steps.
 
-Most are reached from a schedule: `sch.plot()`, `sch.plot_access("C", "A", loop)`, `sch.history.html("steps.html")`.
-Each picture is SVG text that notebooks show and `.save(path)` writes; nothing else needs to be installed.
+Most are methods of a schedule: `sch.plot()`, `sch.plot_access("C", "A", loop)`, `sch.history.html("steps.html")`. Each
+picture is SVG text that notebooks display and `.save(path)` writes. No further packages are needed.
 """
 
 from tir_mlir.visual.rooflines import Point, roofline

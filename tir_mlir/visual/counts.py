@@ -1,4 +1,4 @@
-"""How many elements a program loads and stores of each buffer: counted by isl, without a run."""
+"""Static counts of the elements of each buffer that a program loads and stores, by isl."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ UNKNOWN = "not counted"
 
 @dataclass(frozen=True)
 class Count:
-    """A number of elements: `value` where it is known, and its text, which is a formula while sizes are symbolic.
+    """A number of elements. `value`: None if unknown; `text`: a formula if sizes are symbolic.
 
-    `at_most`: a condition on data decides how often. `by_calls`: some of it is what calls of kernels are handed, each
-    element of a region once a call.
+    `at_most`: an upper bound, as an access depends on a data-dependent condition. `by_calls`: includes the operands of
+    kernel calls, which count each element of the region once per call.
     """
 
     value: int | None = 0
@@ -54,7 +54,7 @@ def _sum(one: Count, other: Count) -> str:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a function loads and stores of one buffer."""
+    """The loads and stores of one buffer in a function."""
 
     buffer: str
     scope: str
@@ -64,11 +64,11 @@ class Traffic:
 
 @only_reads
 def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]:
-    """What one run of a function loads and stores of each buffer, parameters first.
+    """The number of elements that one run of a function loads and stores of each buffer, parameters first.
 
-    Exact: the points of the iteration domains are counted, guards and triangular loops included. Shape variables that
-    are not given a value stay symbolic. Each load or store counts as often as the program runs it (a vector as its
-    elements); caches and registers of the machine are not looked at.
+    Exact: counts the points of the iteration domains, with guards and triangular loops. Shape variables without a given
+    value stay symbolic. Every executed load or store counts (a vector as its elements); caches and registers of the
+    machine are not modelled.
     """
     names = buffer_names(func)
     found = {value: [Count(), Count()] for value in names}
@@ -80,7 +80,7 @@ def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]
 
 
 def _count(access: Access, given: Mapping[str, int]) -> Count:
-    """How many elements one access amounts to in a run."""
+    """The number of elements that one access transfers in a run."""
     dom, points = _iterations(access)
     by_calls = access.op.name not in ("affine.load", "affine.store", "memref.load", "memref.store")
     each = access.extents if by_calls else ()
@@ -90,7 +90,7 @@ def _count(access: Access, given: Mapping[str, int]) -> Count:
     points = _given(points, given)
     try:
         with question("how often an access runs"):
-            parts = _factors(points)
+            parts = _count_factors(points)
     except NotProvable:
         return Count(None, UNKNOWN, *facts)
     for extent in each:
@@ -114,9 +114,9 @@ def _product(parts: list[int | str], facts: tuple[bool, bool]) -> Count:
 
 
 def _iterations(access: Access) -> tuple[Domain, isl.Set]:
-    """The iterations of an access: over the iters of its block and the loops in it where these tell them apart.
+    """The iterations of an access: in terms of the iters of its block and its inner loops if that is injective.
 
-    A guard of a split couples two loops; their block's iter, bound to both, has a plain range again.
+    The guard of a split couples two loops; the block iter bound to both has a simple range.
     """
     dom = access_domain(access)
     block = next((Block(p) for p in parents(access.op) if is_block(p)), None)
@@ -136,8 +136,8 @@ def _given(points: isl.Set, given: Mapping[str, int]) -> isl.Set:
     return points
 
 
-def _factors(points: isl.Set) -> list[int | str]:
-    """Numbers and formulas whose product is the number of points."""
+def _count_factors(points: isl.Set) -> list[int | str]:
+    """Factors of the number of points: numbers and formulas."""
     points = points.coalesce()
     if points.is_empty():
         return [0]
@@ -155,11 +155,11 @@ def _factors(points: isl.Set) -> list[int | str]:
 
 
 def _groups(basic: isl.BasicSet) -> list[list[int]]:
-    """Dimensions that conditions tie together; the set is the product of its shadows on the groups."""
+    """Group the dimensions coupled by constraints: the set is the product of its projections onto the groups."""
     count = basic.dim(dim_type.set)
     group = list(range(count))
     divs = basic.dim(dim_type.div)
-    tied = [list(range(count))] if divs else []  # a floor is defined over dimensions that constraints do not show
+    tied = [list(range(count))] if divs else []  # a div may depend on dimensions that are not in its constraints
     for constraint in basic.get_constraints():
         tied.append([d for d in range(count) if constraint.involves_dims(dim_type.set, d, 1)])
     for dims in tied:
@@ -170,16 +170,16 @@ def _groups(basic: isl.BasicSet) -> list[list[int]]:
 
 
 def _is_fixed(points: isl.Set) -> bool:
-    """Whether no parameter decides what is in a set of one dimension."""
+    """Whether a one-dimensional set is bounded and independent of parameters."""
     low, high = points.dim_min_val(0), points.dim_max_val(0)
     return low.is_int() and high.is_int() and not points.involves_dims(dim_type.param, 0, points.dim(dim_type.param))
 
 
 def _number(points: isl.Set) -> int | str:
-    """How many points there are; no number where parameters decide."""
+    """The number of points; UNKNOWN if it depends on parameters."""
     count = points.dim(dim_type.param)
     if count and points.involves_dims(dim_type.param, 0, count):
-        known = _settled(points)
+        known = _with_fixed_params(points)
         if known is None:
             return UNKNOWN
         points = known
@@ -189,8 +189,8 @@ def _number(points: isl.Set) -> int | str:
     return counted.to_python() if counted.is_int() else UNKNOWN
 
 
-def _settled(points: isl.Set) -> isl.Set | None:
-    """A set whose parameters all have a value; None where one has not."""
+def _with_fixed_params(points: isl.Set) -> isl.Set | None:
+    """The set if all its parameters have fixed values, else None."""
     params = points.params()
     for place in range(params.dim(dim_type.param)):
         if params.involves_dims(dim_type.param, place, 1):
@@ -200,8 +200,8 @@ def _settled(points: isl.Set) -> isl.Set | None:
 
 
 def _length(points: isl.Set) -> int | str:
-    """The number of points of an interval whose ends are expressions of the sizes."""
-    if _settled(points) is not None:
+    """The number of points of an interval whose bounds are expressions of shape variables."""
+    if _with_fixed_params(points) is not None:
         return _number(points)
     extent = points.dim_max(0).sub(points.dim_min(0)).coalesce()
     extent = extent.add(isl.PwAff.val_on_domain(extent.domain(), isl.Val(1))).gist(points.params()).coalesce()
@@ -213,5 +213,5 @@ def _length(points: isl.Set) -> int | str:
 
 
 def _is_dense(points: isl.Set) -> bool:
-    """Whether a set of one dimension has no gaps."""
+    """Whether a one-dimensional set has no gaps."""
     return points.get_basic_sets()[0].dim(dim_type.div) == 0

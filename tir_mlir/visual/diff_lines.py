@@ -1,4 +1,4 @@
-"""Two programs as lines of HTML: what stayed, what went and what came, changed words marked."""
+"""Diff of two programs as HTML lines, with changed words highlighted."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tir_mlir.dialect.diagnostics import tokens
 
 SAME, GONE, NEW, HERE = " ", "-", "+", "!"
 _WORD = re.compile(r"\w+|\s+|.")
-_ALIKE = 0.55  # how alike two lines are whose words are compared
+_ALIKE = 0.55  # minimum similarity of two lines for a diff by words
 
 Ranges = Sequence[tuple[int, int]]
 
 
 def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
-    """The lines of both programs in order, each as (sign, HTML)."""
+    """The lines of the diff in order, each as (sign, HTML)."""
     found: list[tuple[str, str]] = []
     for tag, i0, i1, j0, j1 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -31,7 +31,7 @@ def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, s
 
 
 def _marks(old: Sequence[str], new: Sequence[str]) -> tuple[dict[int, Ranges], dict[int, Ranges]]:
-    """The changed words of lines that became one another, by the number of the line."""
+    """Pair similar lines; the ranges of their changed words, by line number."""
     gone: dict[int, Ranges] = {}
     made: dict[int, Ranges] = {}
     start = 0
@@ -45,7 +45,7 @@ def _marks(old: Sequence[str], new: Sequence[str]) -> tuple[dict[int, Ranges], d
 
 
 def _changed_words(old: str, new: str) -> tuple[Ranges, Ranges]:
-    """Where the words of two lines differ; how far the lines are indented does not count."""
+    """The ranges where the words of two lines differ, ignoring indentation."""
     one, other = _WORD.findall(old.lstrip()), _WORD.findall(new.lstrip())
     shifts = len(old) - len(old.lstrip()), len(new) - len(new.lstrip())
     gone, made = [], []
@@ -57,7 +57,7 @@ def _changed_words(old: str, new: str) -> tuple[Ranges, Ranges]:
 
 
 def line_html(text: str, marked: Ranges = ()) -> str:
-    """A line of a program, each token in a span of its kind, marked ranges in `<mark>`."""
+    """A program line as HTML: a span per token, `<mark>` around marked ranges."""
     parts, at = [], 0
     for kind, part in tokens(text):
         for piece, is_marked in _pieces(part, at, marked):
@@ -69,7 +69,7 @@ def line_html(text: str, marked: Ranges = ()) -> str:
 
 
 def _pieces(part: str, at: int, marked: Ranges) -> Iterator[tuple[str, bool]]:
-    """A part of a line that starts at `at`, cut where marked ranges begin and end."""
+    """Cut a part of a line, which starts at column `at`, at the ends of marked ranges."""
     cuts = sorted({at, at + len(part), *(c for span in marked for c in span if at < c < at + len(part))})
     for low, high in zip(cuts, cuts[1:], strict=False):
         yield part[low - at : high - at], any(start <= low and high <= end for start, end in marked)

@@ -1,4 +1,4 @@
-"""One HTML page on which a reader goes through the steps of a schedule. It needs no network and no server."""
+"""A self-contained HTML page for stepping through a schedule."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tir_mlir.visual.svg import Picture
 from tir_mlir.visual.touched import loops_around, touched
 
 _FOLDER = Path(__file__).parent
-NEST_WIDTH = 348.0  # what a phone has room for
-MOST_BLOCKS = 8  # of a step whose tiles are drawn
+NEST_WIDTH = 348.0  # fits on a phone
+MOST_BLOCKS = 8  # the maximum number of blocks per step whose tiles are drawn
 T = TypeVar("T")
 
 
@@ -34,14 +34,14 @@ def write(
     title: str | None = None,
     given: Mapping[str, int] | None = None,
 ) -> Path:
-    """Write the page of some steps, and give its path. Errors: ValueError for a wrong name of a size."""
+    """Write the page of some steps. Returns its path. Errors: ValueError for a name that is not a shape variable."""
     target = Path(path)
     target.write_text(page(steps, title, given), encoding="utf-8")
     return target
 
 
 def page(steps: Sequence[PageStep], title: str | None = None, given: Mapping[str, int] | None = None) -> str:
-    """The text of the page."""
+    """The page as HTML text."""
     with entered():
         start = steps[0].after
         assert start is not None
@@ -68,10 +68,10 @@ def _variables() -> str:
 
 
 def _marked(step: PageStep) -> list[tuple[str, str]]:
-    """The program of a refused step, the line of what is to blame marked."""
+    """The program of a refused step, with the line of the culprit marked."""
     found: list[tuple[str, str]] = []
     for text in _program(step.after, dict.fromkeys(step.focus, "here")):
-        if text.strip() and not text.strip().removesuffix("# here").strip("^ "):  # underlines the line before
+        if text.strip() and not text.strip().removesuffix("# here").strip("^ "):  # underlines the previous line
             found[-1] = (HERE, found[-1][1])
         else:
             found.append((SAME, text))
@@ -79,7 +79,7 @@ def _marked(step: PageStep) -> list[tuple[str, str]]:
 
 
 def _program(module: ir.Module | None, mark: Mapping[int, str] | None = None) -> list[str]:
-    """The lines of the functions of a program, without the class around them."""
+    """The printed functions of a program, without the class around them."""
     assert module is not None
     lines = truncate_lines(script(module, mark=mark)).splitlines()
     first = next((n for n, line in enumerate(lines) if line.startswith("class ")), -1)
@@ -87,7 +87,7 @@ def _program(module: ir.Module | None, mark: Mapping[int, str] | None = None) ->
 
 
 class _Data:
-    """What the page's script reads. Lines and pictures that steps share are there once."""
+    """The data for the script of the page. Lines and pictures shared by steps are stored once."""
 
     def __init__(self, given: Mapping[str, int]):
         self.given = given
@@ -116,7 +116,7 @@ class _Data:
         return facts | {"ms": round(step.ms, 1), "source": _short_place(step.source), "place": step.source}
 
     def once(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:
-        """An answer about a module; most are the program after one step and before the next."""
+        """Cache a result for a module, as most modules belong to two adjacent steps."""
         if (what, id(module)) not in self.known:
             self.known[what, id(module)] = ask(module)
         return self.known[what, id(module)]
@@ -125,7 +125,7 @@ class _Data:
         return self.once("nests", module, nests)
 
     def program(self, step: PageStep) -> list[list[Any]]:
-        """[sign, number of the line's text] each."""
+        """The lines of the diff, each as [sign, index of its text]."""
         assert step.before is not None and step.after is not None
         if step.is_refused:
             pairs = [(sign, line_html(text)) for sign, text in _marked(step)]
@@ -148,7 +148,7 @@ class _Data:
     # --- tiles ----------------------------------------------------------------------------------------------------
 
     def tiles(self, step: PageStep) -> dict[str, Any]:
-        """By block, then by loop around it: the pictures of the buffers that the block touches."""
+        """By block, then by enclosing loop: the pictures of the buffers that the block accesses."""
         assert step.after is not None
         found = [b for func in funcs(step.after) for b in _leaves(func)]
         focus = next((n for number in step.focus for n, b in enumerate(found) if number in _ids(b)), 0)
@@ -161,7 +161,7 @@ class _Data:
         around = loops_around(block)
         nest = parents(block.op)[-2] if len(parents(block.op)) > 1 else block.op
         names = tuple(buffer_names(func_of(block.op)).values())
-        key = block.id, names, str(nest)  # most steps leave most nests as they are
+        key = block.id, names, str(nest)  # most nests are unchanged by most steps
         if key not in self.drawn:
             self.drawn[key] = [self.level(block, loop) for loop in (None, *around)]
         levels = self.drawn[key]
@@ -181,18 +181,18 @@ class _Data:
 
 
 def _leaves(func: Func) -> list[Block]:
-    """The blocks that hold no other block, without those of inits."""
+    """The leaf blocks, without inits."""
     blocks = [b for b in all_blocks(func.op) if not any(is_init(p) for p in parents(b.op))]
     return [b for b in blocks if not any(b.op in parents(other.op) for other in blocks)]
 
 
 def _ids(block: Block) -> list[int]:
-    """The ids of a block and of all blocks and loops around it."""
+    """The ids of a block and of the blocks and loops around it."""
     return [block.id, *(Block(p).id for p in parents(block.op) if p.name in ("affine.parallel", "affine.for"))]
 
 
 def _level(around: Sequence[Loop], focus: Sequence[int]) -> int:
-    """Which loop around a block to start with, 0 for none: one that the step is about, else one half-way down."""
+    """The initially selected loop around a block (0: none): one in the focus of the step, else the middle one."""
     known = [n for n, loop in enumerate(around, 1) if loop.id in focus]
     if 0 < len(known) <= 2:
         return known[0]
@@ -202,7 +202,7 @@ def _level(around: Sequence[Loop], focus: Sequence[int]) -> int:
 
 
 def _short_place(source: str) -> str:
-    """`matmul.py:96` of a long path, `notebook cell:3` of the file that a notebook's kernel makes of a cell."""
+    """`matmul.py:96` for a long path; `notebook cell:3` for the temporary file of a notebook cell."""
     *folders, name = source.replace("\\", "/").split("/")
     of_notebook = bool(folders) and folders[-1].startswith("ipykernel_")
     return f"notebook cell:{name.rpartition(':')[2]}" if of_notebook else name

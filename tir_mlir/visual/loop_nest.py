@@ -1,4 +1,4 @@
-"""The loop nest of a program as nested frames."""
+"""Draw the loop nest of a program as nested frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD = 24.0
 LINE = 16.0
 BAR = 3.0
 NEW, GONE, CHANGED, REFUSED = "new", "gone", "changed", "refused"
-_LEAST = 20  # characters a line has at least, however deep the nest
+_LEAST = 20  # the minimum line width in characters, at any depth
 _KINDS = ("serial", "parallel", "vectorized", "unrolled")
 
 Runs = tuple[tuple[str, str], ...]  # pieces of a line: (text, style)
@@ -25,7 +25,7 @@ Runs = tuple[tuple[str, str], ...]  # pieces of a line: (text, style)
 
 @dataclass
 class _Frame:
-    """A frame to be drawn: a head, lines, frames inside; `end` is the text at the right of the head."""
+    """A frame: a head, lines, inner frames; `end` is the right-aligned text of the head."""
 
     head: Runs
     style: str
@@ -44,7 +44,7 @@ class _Frame:
 
     @property
     def width(self) -> float:
-        """The least that its texts need."""
+        """The minimum width for its texts."""
         head = sum(_width(run) for run in self.head) + sum(_width(run) for run in self.end) + 2 * PAD + 16
         lines = [sum(_width(run) for run in one) + 2 * PAD for one in self.lines]
         return max([head, *lines, *(f.width + 2 * PAD for f in self.inner)])
@@ -67,10 +67,10 @@ class _Frame:
 
 
 def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mapping[int, str] | None = None) -> Picture:
-    """The nests of a module, one under the other.
+    """Draw the loop nests of a module, one below the other.
 
-    Lines are broken where they are longer than about `width` px. `marks` gives, by the id of a loop or block, what
-    became of it: `new`, `gone`, `changed` or `refused`; the frame has that colour and the word.
+    Lines wrap at about `width` px. `marks`: by id of a loop or block, `new`, `gone`, `changed` or `refused`, which sets
+    the colour and the label of its frame.
     """
     known = marks or {}
     frames = [_frame(nest, known, int((width - 2 * PAD) / svg.CHARACTER)) for nest in nests]
@@ -79,12 +79,12 @@ def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mappi
     for frame in frames:
         parts.append(frame.drawn(PAD, y, widest))
         y += frame.height + PAD
-    return Picture("".join(parts), widest + 2 * PAD, y, title, "\n".join(_told(n) for n in nests))
+    return Picture("".join(parts), widest + 2 * PAD, y, title, "\n".join(_description(n) for n in nests))
 
 
 def changes(before: Sequence[FuncNode], after: Sequence[FuncNode]) -> tuple[dict[int, str], dict[int, str]]:
-    """What a step did to loops and blocks, by id: marks for the nest before it (`gone`) and for that after it (`new`,
-    `changed`: another place, bound, kind, binding or region)."""
+    """The marks of the nests before a step (`gone`) and after it (`new`; `changed`: different parent, bound, kind,
+    binding or region), by id."""
     old, new = _facts(before), _facts(after)
     gone = {number: GONE for number in old if number not in new}
     made = {number: NEW if number not in old else CHANGED for number in new if old.get(number) != new[number]}
@@ -92,7 +92,7 @@ def changes(before: Sequence[FuncNode], after: Sequence[FuncNode]) -> tuple[dict
 
 
 def _facts(nests: Sequence[FuncNode]) -> dict[int, object]:
-    """By id, what a frame says, and the frame around it."""
+    """By id, the contents of a frame and the id of its parent."""
     found: dict[int, object] = {}
 
     def look(node: Node, above: int) -> None:
@@ -135,9 +135,9 @@ def _loop(node: LoopNode, room: int) -> _Frame:
     kind = node.kind if node.kind in _KINDS else "thread"
     head = ((node.name, "tir-ink tir-strong"), (f"  {node.span}", "tir-ink"))
     end = () if kind == "serial" else ((node.kind, f"tir-{kind}"),)
-    told = {"data-loop": str(node.id), "class": "tir-frame"}
+    attributes = {"data-loop": str(node.id), "class": "tir-frame"}
     notes = _listed("", node.annotations, room)
-    return _Frame(head, "tir-loop", end, f"tir-{kind}", lines=notes, attributes=told)
+    return _Frame(head, "tir-loop", end, f"tir-{kind}", lines=notes, attributes=attributes)
 
 
 def _block(node: BlockNode, room: int) -> _Frame:
@@ -151,12 +151,12 @@ def _block(node: BlockNode, room: int) -> _Frame:
     lines += _listed("alloc  ", map(str, node.allocs), room)
     lines += _listed("calls  ", node.calls, room, "tir-thread") + _listed("", node.annotations, room)
     end: Runs = (("init", "tir-muted"),) if node.has_init else ()
-    told = {"data-block": str(node.id), "class": "tir-frame"}
-    return _Frame(((node.name or "block", "tir-ink tir-strong"),), "tir-block", end, lines=lines, attributes=told)
+    attributes = {"data-block": str(node.id), "class": "tir-frame"}
+    return _Frame(((node.name or "block", "tir-ink tir-strong"),), "tir-block", end, lines=lines, attributes=attributes)
 
 
 def _listed(word: str, items, room: int, style: str = "tir-muted") -> list[Runs]:
-    """A line an item, the word before the first one."""
+    """One line per item, with the word before the first one."""
     lines: list[Runs] = []
     for place, item in enumerate(items):
         lines += _wrapped(word if not place else " " * len(word), item, style, room)
@@ -164,7 +164,7 @@ def _listed(word: str, items, room: int, style: str = "tir-muted") -> list[Runs]
 
 
 def _wrapped(word: str, content: str, style: str, room: int, end: str = "") -> list[Runs]:
-    """`word content end`, broken where it is too long; later lines stand under the first."""
+    """`word content end`, wrapped with a hanging indent."""
     cut = _cut(content, max(_LEAST - 4, room - len(word)))
     lines: list[Runs] = [((word if not n else " " * len(word), "tir-muted"), (c, style)) for n, c in enumerate(cut)]
     if end and len(word) + len(cut[-1]) + len(end) <= room:
@@ -175,7 +175,7 @@ def _wrapped(word: str, content: str, style: str, room: int, end: str = "") -> l
 
 
 def _cut(content: str, room: int) -> list[str]:
-    """Break a text after commas where that is enough, else at any space."""
+    """Wrap a text after commas if that is enough, else at any space."""
     joined = re.sub(r"(?<!,) ", "\N{NO-BREAK SPACE}", content)
     lines = textwrap.wrap(joined, room, break_long_words=False, break_on_hyphens=False)
     if any(len(one) > room for one in lines):
@@ -197,9 +197,9 @@ def _runs(x: float, y: float, runs: Runs) -> str:
     return "".join(parts)
 
 
-def _told(node: Node, depth: int = 0) -> str:
-    """The nest in words, for those who do not see it."""
+def _description(node: Node, depth: int = 0) -> str:
+    """The nest as text, for screen readers."""
     word = {FuncNode: "function", LoopNode: "loop", BlockNode: "block"}.get(type(node), "")
     more = f" {node.span} {node.kind}" if isinstance(node, LoopNode) else ""
-    lines = [f"{'  ' * depth}{word} {node.name}{more}".rstrip(), *(_told(c, depth + 1) for c in node.children)]
+    lines = [f"{'  ' * depth}{word} {node.name}{more}".rstrip(), *(_description(c, depth + 1) for c in node.children)]
     return "\n".join(lines)

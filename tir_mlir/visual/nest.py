@@ -1,6 +1,6 @@
-"""What a drawing shows of a program: functions, loops, branches and blocks as plain text, in a tree.
+"""The tree behind a drawing: functions, loops, branches and blocks of a program, as plain text.
 
-Names are those of the printed program, so that a drawing and the text beside it say the same.
+Names are those of the printed program, so that they match in a drawing and the text beside it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BRANCHES = ("affine.if", "scf.if")
 
 @dataclass(frozen=True)
 class BufferNode:
-    """A parameter or an allocation: its name, extents, element type and storage scope."""
+    """A parameter or an allocation: name, extents, element type and storage scope."""
 
     name: str
     shape: tuple[str, ...]
@@ -50,7 +50,7 @@ class BufferNode:
 
 @dataclass(frozen=True)
 class IterNode:
-    """An axis of a block, `vi = i_0 * 16 + i_1`, of kind S, R or O over a domain such as `0..128`."""
+    """An iter of a block: `vi = i_0 * 16 + i_1`, of kind S, R or O, with a domain such as `0..128`."""
 
     name: str
     kind: str
@@ -67,7 +67,7 @@ class Node:
     children: tuple[Node, ...] = field(default=(), kw_only=True)
 
     def walk(self) -> Iterator[Node]:
-        """This node and all beneath it, pre-order."""
+        """This node and its descendants, pre-order."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -84,12 +84,12 @@ class LoopNode(Node):
 
 @dataclass(frozen=True)
 class BranchNode(Node):
-    """What runs under a condition; `name` is `if i < 5` or `else`."""
+    """A branch of an if; `name` is `if i < 5` or `else`."""
 
 
 @dataclass(frozen=True)
 class BlockNode(Node):
-    """A block; `calls` names the external functions that its own body calls."""
+    """A block; `calls`: the external functions called in its own body."""
 
     iters: tuple[IterNode, ...] = ()
     reads: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class BlockNode(Node):
 
 @dataclass(frozen=True)
 class FuncNode(Node):
-    """A function: its buffer parameters and what its root block allocates."""
+    """A function, with its buffer parameters and the allocations of its root block."""
 
     params: tuple[BufferNode, ...] = ()
     allocs: tuple[BufferNode, ...] = ()
@@ -111,7 +111,7 @@ class FuncNode(Node):
 
 @only_reads
 def nests(module: ir.Module) -> list[FuncNode]:
-    """One tree a function that has a body, in the order of the module."""
+    """One tree per function with a body, in the order of the module."""
     with entered():
         return [_Reader(func).tree() for func in funcs(module)]
 
@@ -119,14 +119,14 @@ def nests(module: ir.Module) -> list[FuncNode]:
 @only_reads
 @remembered
 def buffer_names(func: Func) -> dict[ir.Value, str]:
-    """What the printed program calls each buffer of a function, parameters first."""
+    """The name of each buffer of a function in the printed program, parameters first."""
     reader = _Reader(func)
     reader.tree()
     return reader.buffers
 
 
 class _Reader:
-    """Walks a function in the order of the printer, so that names come out the same."""
+    """Walks a function in the order of the printer, for the same names."""
 
     def __init__(self, func: Func):
         self.func = func
@@ -155,7 +155,7 @@ class _Reader:
         return FuncNode(func.id, func.name, params, allocs, children=children)
 
     def _scope(self, body: Sequence[ir.Operation]) -> tuple[tuple[BufferNode, ...], tuple[Node, ...]]:
-        """What a block or function allocates, and what runs in it."""
+        """The allocations and the body of a block or function."""
         owned = []
         for op in body:
             if op.name in ("memref.alloc", "memref.alloca", "memref.subview"):
@@ -202,7 +202,7 @@ class _Reader:
 
     def _block(self, block: Block, guard: ir.Operation | None) -> Node:
         with self.names.scope():
-            # bindings are read before the iters get names, as the printer does
+            # as in the printer, bindings are read before the iters get names
             bound = [(it, self.values.index(it.binding).text) for it in block.iters]
             where = self.values.condition(guard).text if guard is not None else ""
             iters = [self._iter(it, binding) for it, binding in bound]
@@ -222,7 +222,7 @@ class _Reader:
 
 
 def _annotations(view: Loop | Block) -> tuple[str, ...]:
-    """Annotations as `key = value`, long values cut."""
+    """Annotations as `key = value`, with long values truncated."""
     return tuple(f"{key} = {_short(value)}" for key, value in view.annotations.items())
 
 

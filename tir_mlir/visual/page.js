@@ -7,7 +7,7 @@
   let current = 0;
   let block = 0;
   let level = 0;
-  let wanted = null; // the names of the block and loop that the reader chose, kept from step to step
+  let wanted = null; // the names of the selected block and loop, kept across steps
 
   function make(tag, text, className) {
     const element = document.createElement(tag);
@@ -16,7 +16,7 @@
     return element;
   }
 
-  // text in which `words` between backticks are code
+  // text with `code` between backticks
   function addText(element, text) {
     text.split("`").forEach((part, n) => {
       if (part) element.append(n % 2 ? make("code", part) : part);
@@ -29,13 +29,13 @@
     return `${number}. ${step.kind === "start" ? step.call : `${step.name} ${subject(step)}`.trim()}${mark}`;
   }
 
-  // the first loop, block or name that a call is about
+  // the first loop, block or name in a call
   function subject(step) {
     const found = /^\w+\((?:\w+=)?[['"]*([^,'"\])]+)/.exec(step.call);
     return found ? found[1] : "";
   }
 
-  // --- where one is -----------------------------------------------------------------------------------------------
+  // --- navigation -------------------------------------------------------------------------------------------------
 
   function buildSteps() {
     steps.forEach((step, number) => {
@@ -72,7 +72,7 @@
     at("status").textContent = `Step ${current} of ${steps.length - 1}: ${step.call}`;
     try {
       history.replaceState(null, "", `#${current}`);
-    } catch { /* a page without an address of its own */ }
+    } catch { /* the page has no URL */ }
   }
 
   function keepInView(button) {
@@ -86,7 +86,7 @@
 
   function show(step) {
     const last = steps.length - 1;
-    const took = step.kind === "step" ? ` · no. ${step.number} of the history · ${step.ms} ms` : "";
+    const took = step.kind === "step" ? ` · history entry ${step.number} · ${step.ms} ms` : "";
     at("position").textContent = current ? `Step ${current} of ${last}${took}` : `${last} step${last === 1 ? "" : "s"}`;
     const title = at("call");
     title.replaceChildren();
@@ -112,20 +112,20 @@
     box.replaceChildren();
     box.className = `proof ${refused(step) ? "refused" : step.kind}`;
     if (step.kind === "start") return;
-    const word = { step: "Legal", choice: "Choice", refused: "Refused", "not provable": "Not provable" }[step.kind];
+    const word = { step: "Legal", choice: "Sampled", refused: "Refused", "not provable": "Not provable" }[step.kind];
     const first = make("p");
     first.append(make("strong", `${word}. `));
     addText(first, step.proof);
     box.append(first);
     if (step.example && !step.proof.includes(step.example)) {
-      const shown = make("p", "Shown by ");
+      const shown = make("p", "Counterexample: ");
       shown.append(make("code", step.example));
       box.append(shown);
     }
-    if (step.fix) box.append(addText(make("p"), `What to do instead: ${step.fix}`));
+    if (step.fix) box.append(addText(make("p"), `Suggested fix: ${step.fix}`));
     if (step.rewrite) {
       const more = make("details");
-      more.append(make("summary", "The rewrite"), make("pre", step.rewrite));
+      more.append(make("summary", "Rewrite"), make("pre", step.rewrite));
       box.append(more);
     }
   }
@@ -222,9 +222,9 @@
     at("counts").replaceChildren(...rows);
     const parts = [];
     if (step.counts.some((r) => r.calls))
-      parts.push("What a call of a kernel is handed counts once for each call, element by element.");
+      parts.push("Operands of kernel calls count each element once per call.");
     if (step.counts.some((r) => /[a-z]/.test(r.loads + r.stores)))
-      parts.push("Sizes without a value stay symbolic: give them one by sizes= of history.html.");
+      parts.push("Sizes without a value are symbolic; pass values as sizes= to history.html.");
     at("count-note").textContent = parts.join(" ");
   }
 
@@ -241,13 +241,13 @@
     at("theme").setAttribute("aria-pressed", String(theme === "dark"));
     at("theme").textContent = theme === "dark" ? "Light" : "Dark";
     at("theme").setAttribute("aria-label", "Dark colours");
-    if (keep) try { localStorage.setItem("tir-theme", theme); } catch { /* no storage here */ }
+    if (keep) try { localStorage.setItem("tir-theme", theme); } catch { /* no local storage */ }
   }
 
   function startTheme() {
     const system = matchMedia("(prefers-color-scheme: dark)");
     let kept = null;
-    try { kept = localStorage.getItem("tir-theme"); } catch { /* no storage here */ }
+    try { kept = localStorage.getItem("tir-theme"); } catch { /* no local storage */ }
     setTheme(kept || (system.matches ? "dark" : "light"), false);
     system.addEventListener("change", (event) => { if (!kept) setTheme(event.matches ? "dark" : "light", false); });
     at("theme").addEventListener("click", () => {

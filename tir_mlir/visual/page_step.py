@@ -1,4 +1,4 @@
-"""A step as a page shows it: plain data, so that the page knows nothing of schedules."""
+"""A step on a history page: plain data, independent of schedules."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from mlir import ir
 
 @dataclass(frozen=True)
 class PageStep:
-    """One step: what was asked, where, what became of it, and the program before and after.
+    """A step: its call, source location and outcome, and the program before and after it.
 
-    `kind`: `start` (the program as written), `step`, `choice` (a sampled number), `refused` or `not provable`.
-    `proof`: why it is legal, or why it was refused, with `example`, a counterexample in words, and `fix`, a way out.
-    `focus`: the ids of the loops and blocks that it is about, those that it made first.
+    `kind`: `start` (the initial program), `step`, `choice` (a sampling step), `refused` or `not provable`. `proof`: the
+    preconditions checked, or the reason of a refusal; `example`: its counterexample as text; `fix`: a suggested change.
+    `focus`: the ids of the loops and blocks involved, results first.
     """
 
     kind: str
@@ -33,10 +33,10 @@ class PageStep:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the program stayed as it was because nothing showed that the step is right."""
+        """Whether the step was refused, so that the program is unchanged."""
         return self.kind in ("refused", "not provable")
 
     @property
     def name(self) -> str:
-        """The primitive."""
+        """The name of the primitive."""
         return self.call.partition("(")[0]

@@ -1,4 +1,4 @@
-"""The colours of the drawings, light and dark, as CSS: for a picture by itself and for one inside a page."""
+"""CSS of the drawings, light and dark: for stand-alone pictures and for pictures in a page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DARK: dict[str, str] = {
 _LOOPS = ("parallel", "vectorized", "unrolled", "thread")
 _MARKS = ("new", "gone", "changed")
 
-# class of a shape: (property, name of a colour), ...
+# class of a shape: (property, colour name), ...
 RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "tir-surface": (("fill", "surface"),),
     "tir-loop": (("fill", "surface"), ("stroke", "line")),
@@ -56,7 +56,7 @@ RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "tir-refused-text": (("fill", "gone"),),
     **{f"tir-{kind}-line": (("stroke", kind),) for kind in ("read", "write")},
 }
-# what has one value in both: the shape of text and lines
+# properties that do not depend on the theme
 SHAPES = """
 .tir-picture text { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", \
 monospace; font-size: 12px; white-space: pre }
@@ -72,15 +72,15 @@ monospace; font-size: 12px; white-space: pre }
 
 
 def alone() -> str:
-    """The style sheet of a picture by itself: dark where the reader's system is.
+    """The style sheet of a stand-alone picture, which follows the system's colour scheme.
 
-    Colours are written out: many programs that read SVG know no CSS variables.
+    Without CSS variables, which many SVG viewers do not support.
     """
     return f"{SHAPES}{_rules(LIGHT)}@media (prefers-color-scheme: dark) {{\n{_rules(DARK)}}}\n"
 
 
 def in_page() -> str:
-    """The style sheet of the pictures of a page, over the variables that `variables` sets."""
+    """The style sheet of pictures in a page, in terms of the CSS variables of `variables`."""
     return SHAPES + _rules({name: f"var(--{name})" for name in LIGHT})
 
 

@@ -1,4 +1,4 @@
-"""The pictures that a schedule gives: its loop nest, a step before and after, and what a block touches."""
+"""The pictures of a schedule: its loop nest, a step before and after, and the accesses of a block."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tir_mlir.visual.touched import touched
 
 
 def plot_module(module: ir.Module, width: float = 560) -> Picture:
-    """The loop nests of a module's functions. Lines are broken at about `width` px."""
+    """Draw the loop nests of a module. Lines wrap at about `width` px."""
     found = nests(module)
     return loop_nest.draw(found, f"loop nest of {', '.join(n.name for n in found) or 'an empty module'}", width)
 
 
 def plot_step(before: ir.Module, after: ir.Module, call: str, width: float = 420) -> Picture:
-    """The loop nests before and after a step, side by side; what is gone, new or changed is marked."""
+    """Draw the loop nests before and after a step side by side, with removed, new and changed parts marked."""
     old, new = nests(before), nests(after)
     gone, made = loop_nest.changes(old, new)
     pictures = [
@@ -34,20 +34,21 @@ def plot_step(before: ir.Module, after: ir.Module, call: str, width: float = 420
 def plot_access(
     block: Block, buffer: str | None = None, loop: Loop | None = None, given: Mapping[str, int] | None = None
 ) -> Picture:
-    """What a block touches of a buffer (None: of each) in the first iteration of a loop around it (None: in a run).
+    """Draw the elements of a buffer (None: of each) that a block accesses in the first iteration of a loop around it
+    (None: in the whole run).
 
-    Errors: ValueError for a loop that is not around the block, a buffer that it does not touch, and for wrong sizes.
+    Errors: ValueError for a loop that is not around the block, a buffer that it does not access, or invalid sizes.
     """
     with entered():
         sizes.check_names(given, [func_of(block.op)])
         if loop is not None and loop.op not in parents(block.op):
-            raise ValueError(f"loop {loop.name} is not around block {block.name}; take one of sch.get_loops(block)")
+            raise ValueError(f"loop {loop.name} is not around block {block.name}; use one of sch.get_loops(block)")
         found = touched(block, loop, given)
     known = list(dict.fromkeys(t.buffer for t in found))
     if buffer is not None and identifier(buffer) not in known:
-        there = f"it touches {', '.join(known)}" if known else "it touches no buffer"
-        raise ValueError(f"block {block.name} does not touch a buffer {buffer!r}; {there}")
+        there = f"it accesses {', '.join(known)}" if known else "it accesses no buffer"
+        raise ValueError(f"block {block.name} does not access a buffer {buffer!r}; {there}")
     shown = [t for t in found if buffer is None or t.buffer == identifier(buffer)]
     when = f"one iteration of {loop.name}" if loop is not None else "a whole run"
     pictures = tiles.draw(shown)
-    return beside(pictures, f"what {block.name} touches of {buffer or 'each buffer'} in {when}", columns=4)
+    return beside(pictures, f"elements of {buffer or 'each buffer'} that {block.name} accesses in {when}", columns=4)

@@ -1,4 +1,4 @@
-"""A roofline: what programs reach, under what the machine's arithmetic and memory allow."""
+"""Roofline plots: measured performance under the compute and bandwidth limits of a machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 @dataclass(frozen=True)
 class Point:
-    """A measured run: `flops` operations and `bytes` moved between memory and the core, in `seconds`."""
+    """A measured run: `flops` operations and `bytes` of memory traffic, in `seconds`."""
 
     name: str
     flops: float
@@ -27,16 +27,16 @@ class Point:
         for key in ("flops", "bytes", "seconds"):
             value = getattr(self, key)
             if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
-                raise ValueError(f"{self.name}: {key} is a positive number, not {value!r}")
+                raise ValueError(f"{self.name}: {key} must be a positive number, not {value!r}")
 
     @property
     def intensity(self) -> float:
-        """Operations a byte."""
+        """Arithmetic intensity: operations per byte."""
         return self.flops / self.bytes
 
     @property
     def rate(self) -> float:
-        """Operations a second."""
+        """Operations per second."""
         return self.flops / self.seconds
 
 
@@ -46,32 +46,32 @@ def roofline(
     bandwidths: Mapping[str, float],
     title: str = "Roofline",
 ) -> Picture:
-    """Measured runs, drawn under the roofs of a machine; both axes are logarithmic.
+    """Draw measured runs under the roofline of a machine; both axes are logarithmic.
 
-    `points`: (name, flops, bytes, seconds) each. `peaks`: operations a second by name; `bandwidths`: bytes a second by
-    name. At least one of each is needed.
+    `points`: (name, flops, bytes, seconds) of each run. `peaks`: operations per second, by name; `bandwidths`: bytes
+    per second, by name. At least one of each is needed.
 
         roofline([("matmul", 2 * 1024**3, 12 * 1024**2, 0.02)], peaks={"fma": 177e9}, bandwidths={"DRAM": 20e9})
 
-    Errors: ValueError for numbers that are not positive, and where there is no roof.
+    Errors: ValueError for numbers that are not positive, and without a peak or a bandwidth.
     """
     runs = [p if isinstance(p, Point) else Point(*p) for p in points]
     if not peaks or not bandwidths:
-        raise ValueError("a roofline has at least one peak (operations a second) and one bandwidth (bytes a second)")
+        raise ValueError("a roofline needs at least one peak (operations/s) and one bandwidth (bytes/s)")
     for kind, roofs in (("peak", peaks), ("bandwidth", bandwidths)):
         for name, value in roofs.items():
             if not (math.isfinite(value) and value > 0):
-                raise ValueError(f"the {kind} {name} is a positive number, not {value!r}")
+                raise ValueError(f"the {kind} {name} must be a positive number, not {value!r}")
     axes = _Axes.around(runs, peaks, bandwidths)
     parts = [svg.text(LEFT, 20, title, "tir-ink tir-strong"), axes.drawn(), _roofs(axes, peaks, bandwidths)]
     parts += _points(axes, runs, peaks)
-    told = "; ".join(f"{p.name}: {_short(p.rate)}flop/s at {p.intensity:.3g} flop a byte" for p in runs)
-    return Picture("".join(parts), WIDTH, HEIGHT, title, told)
+    description = "; ".join(f"{p.name}: {_short(p.rate)}flop/s at {p.intensity:.3g} flop/byte" for p in runs)
+    return Picture("".join(parts), WIDTH, HEIGHT, title, description)
 
 
 @dataclass(frozen=True)
 class _Axes:
-    """Both axes in powers of ten: the place of (operations a byte, operations a second)."""
+    """The logarithmic axes: maps (operations per byte, operations per second) to px."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -109,7 +109,7 @@ class _Axes:
 
 
 def _roofs(axes: _Axes, peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> str:
-    """Slopes up to the highest peak, and a level line a peak from the steepest slope on."""
+    """A slope per bandwidth, up to the highest peak, and a horizontal line per peak, from the steepest slope on."""
     parts = []
     high, fast = max(peaks.values()), max(bandwidths.values())
     right = 10.0 ** axes.x[1]
@@ -129,25 +129,25 @@ def _roofs(axes: _Axes, peaks: Mapping[str, float], bandwidths: Mapping[str, flo
     for name, peak in peaks.items():
         ends = [axes.at(peak / fast, peak), axes.at(right, peak)]
         parts.append(svg.polyline(ends, "tir-write-line tir-roof"))
-        base, left = _of_peak(axes, name, peak)
-        parts.append(svg.text(left, base, _peak_words(name, peak), "tir-write tir-small tir-halo"))
+        base, left = _peak_label(axes, name, peak)
+        parts.append(svg.text(left, base, _peak_text(name, peak), "tir-write tir-small tir-halo"))
     return "".join(parts)
 
 
-def _peak_words(name: str, peak: float) -> str:
+def _peak_text(name: str, peak: float) -> str:
     return f"{name} {_short(peak)}flop/s"
 
 
-def _of_peak(axes: _Axes, name: str, peak: float) -> tuple[float, float]:
-    """Where the name of a peak stands, at the right end of its line: its baseline and left end."""
+def _peak_label(axes: _Axes, name: str, peak: float) -> tuple[float, float]:
+    """The baseline and left end of the label of a peak, at the right end of its line."""
     right, y = axes.at(10.0 ** axes.x[1], peak)
-    return y - 6, right - 4 - svg.width_of(_peak_words(name, peak), True)
+    return y - 6, right - 4 - svg.width_of(_peak_text(name, peak), True)
 
 
 def _points(axes: _Axes, runs: Sequence[Point], peaks: Mapping[str, float]) -> list[str]:
-    """Dots with their names, a name lower where it would lie on another."""
+    """The points with their labels, moved down where they would overlap."""
     parts: list[str] = []
-    taken = [(*_of_peak(axes, name, peak), WIDTH) for name, peak in peaks.items()]
+    taken = [(*_peak_label(axes, name, peak), WIDTH) for name, peak in peaks.items()]
     for run in sorted(runs, key=lambda r: -r.rate):
         x, y = axes.at(run.intensity, run.rate)
         words = f"{run.name} {_short(run.rate)}flop/s"
@@ -163,7 +163,7 @@ def _points(axes: _Axes, runs: Sequence[Point], peaks: Mapping[str, float]) -> l
 
 
 def _short(value: float) -> str:
-    """`177 G`, to be followed by a unit."""
+    """`177 G`: a value with an SI prefix, without unit."""
     for scale, letter in _UNITS:
         if value >= scale:
             return f"{value / scale:.3g} {letter}"

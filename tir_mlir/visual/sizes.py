@@ -1,4 +1,4 @@
-"""Numbers for shape variables: a picture needs them, and a count is one only with them."""
+"""Values for shape variables, which pictures and numeric counts need."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Func, Index
 from tir_mlir.dialect.presburger import question, sizes
 
-_LEAST = 64  # of a size that nobody gave: large enough for tiles to show
+_LEAST = 64  # the minimum of a chosen size: large enough to show tiles
 
 
 def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]:
-    """A number for each shape variable of a function: as given, or the least from 64 on that the function allows.
+    """A value for each shape variable of a function: as given, else the least from 64 on that the function allows.
 
     Errors: ValueError for a name that is not a shape variable of the function, and for sizes that it excludes.
     """
@@ -25,8 +25,8 @@ def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]
         if name in wanted:
             points = points.fix_val(isl.dim_type.param, place, isl.Val(wanted[name]))
     if points.is_empty():
-        told = ", ".join(f"{n}={v}" for n, v in wanted.items())
-        raise ValueError(f"{func.name} assumes that its sizes are not {told}")
+        listed = ", ".join(f"{n}={v}" for n, v in wanted.items())
+        raise ValueError(f"the assumptions of {func.name} exclude the sizes {listed}")
     with question(f"sizes of {func.name}"):
         for place, name in enumerate(known):
             large = points.lower_bound_val(isl.dim_type.param, place, isl.Val(_LEAST))
@@ -38,13 +38,13 @@ def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]
 
 
 def check_names(given: Mapping[str, int] | None, funcs: list[Func]) -> None:
-    """Errors: ValueError for a name that is a shape variable of no function."""
+    """Check names and values of sizes. Errors: ValueError for an unknown shape variable or an invalid value."""
     known = sorted({name for func in funcs for name in func.symbols})
     for name, value in (given or {}).items():
         if name not in known:
-            raise ValueError(f"there is no shape variable {name!r}; the program has {', '.join(known) or 'none'}")
+            raise ValueError(f"unknown shape variable {name!r}; the program has {', '.join(known) or 'none'}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"the size {name} is an integer from 0 on, not {value!r}")
+            raise ValueError(f"the size {name} must be a nonnegative integer, not {value!r}")
 
 
 def _least(points: isl.Set, place: int) -> int:
@@ -52,7 +52,7 @@ def _least(points: isl.Set, place: int) -> int:
     one = points.params().move_dims(isl.dim_type.set, 0, isl.dim_type.param, place, 1)
     value = one.dim_min_val(0) if not one.dim(isl.dim_type.param) else _free(one).dim_min_val(0)
     if not value.is_int():
-        raise NotProvable("the least size is not known")
+        raise NotProvable("the minimum of a size is unknown")
     return value.to_python()
 
 
@@ -66,7 +66,7 @@ def names(points: isl.Set | isl.Map) -> list[str]:
 
 
 def fixed(relation: isl.Map, values: Mapping[str, int]) -> isl.Map:
-    """A map with its parameters given values, and no parameters left."""
+    """Substitute values for all parameters of a map."""
     for place, name in enumerate(names(relation)):
         relation = relation.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
     return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
@@ -77,5 +77,5 @@ def extents(dims: list[Index], func: Func, values: Mapping[str, int]) -> tuple[i
     known = {value: Index.constant(values[name]) for name, value in func.symbols.items() if name in values}
     found = [dim.substitute(known).simplified().as_constant() for dim in dims]
     if any(n is None for n in found):
-        raise NotProvable("an extent that is not an expression of the function's sizes")
+        raise NotProvable("an extent is not an expression of the shape variables")
     return tuple(n for n in found if n is not None)

@@ -1,4 +1,4 @@
-"""SVG as text: shapes, and a picture that notebooks show and that can be saved."""
+"""SVG text: shapes, and the Picture that notebooks display."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 
 from tir_mlir.visual import palette
 
-CHARACTER = 7.25  # the width of a character at 12 px, in the widest of the usual monospaced fonts
-SMALL = 10.5 / 12  # of the small text
+CHARACTER = 7.25  # width of a character at 12 px in the widest common monospaced font
+SMALL = 10.5 / 12  # scale of the small text
 
 
 class Picture:
-    """A drawing. A notebook shows it; `.svg` is its text, `.save("nest.svg")` writes it to a file.
+    """A drawing. Notebooks display it; `.svg` is its text, `.save("nest.svg")` writes it to a file.
 
         picture = sch.plot()
         picture.save("nest.svg")
 
-    `width` and `height` are in CSS pixels. The text stands by itself: no script, no font or image from elsewhere, and
-    it is dark where the reader's system is.
+    `width` and `height` are in CSS pixels. The SVG is self-contained, without scripts, external
+    fonts or images, and follows the system's colour scheme.
     """
 
     def __init__(self, body: str, width: float, height: float, title: str, description: str = ""):
@@ -30,28 +30,28 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """The whole drawing as SVG text."""
+        """The drawing as SVG text."""
         surface = rectangle(0, 0, self.width, self.height, "tir-surface", radius=6)
         return self._around(f"<style>{palette.alone()}</style>{surface}{self.body}")
 
     @property
     def inline(self) -> str:
-        """The drawing for a page that has the style sheet `palette.in_page()`."""
+        """The drawing as SVG text without styles, for a page with the style sheet `palette.in_page()`."""
         return self._around(self.body)
 
     def _around(self, body: str) -> str:
-        told = f"<title>{escaped(self.title)}</title>"
-        told += f"<desc>{escaped(self.description)}</desc>" if self.description else ""
+        texts = f"<title>{escaped(self.title)}</title>"
+        texts += f"<desc>{escaped(self.description)}</desc>" if self.description else ""
         size = f'width="{number(self.width)}" height="{number(self.height)}"'
         box = f'viewBox="0 0 {number(self.width)} {number(self.height)}"'
         label = f'role="img" aria-label="{escaped(self.title)}"'
-        return f'<svg xmlns="http://www.w3.org/2000/svg" class="tir-picture" {size} {box} {label}>{told}{body}</svg>'
+        return f'<svg xmlns="http://www.w3.org/2000/svg" class="tir-picture" {size} {box} {label}>{texts}{body}</svg>'
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the drawing to a file, and give its path. Errors: ValueError for a name that does not end in .svg."""
+        """Write the drawing to a file. Returns its path. Errors: ValueError for a name that does not end in .svg."""
         target = Path(path)
         if target.suffix.lower() != ".svg":
-            raise ValueError(f"a picture is saved as SVG: give a name that ends in .svg, not {target.name!r}")
+            raise ValueError(f"pictures are saved as SVG: use a file name that ends in .svg, not {target.name!r}")
         target.write_text(self.svg + "\n", encoding="utf-8")
         return target
 
@@ -63,7 +63,7 @@ class Picture:
 
 
 def beside(pictures: Sequence[Picture], title: str, gap: float = 24, columns: int | None = None) -> Picture:
-    """Pictures side by side, `columns` in a row, as one."""
+    """Combine pictures into one, with `columns` in a row."""
     count = columns or max(1, len(pictures))
     parts, width, y = [], 0.0, 0.0
     for start in range(0, len(pictures), count):
@@ -74,25 +74,25 @@ def beside(pictures: Sequence[Picture], title: str, gap: float = 24, columns: in
             x += picture.width + gap
         width = max(width, x - gap)
         y += max(p.height for p in row) + gap
-    told = "; ".join(p.description or p.title for p in pictures)
-    return Picture("".join(parts), width, max(0.0, y - gap), title, told)
+    description = "; ".join(p.description or p.title for p in pictures)
+    return Picture("".join(parts), width, max(0.0, y - gap), title, description)
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
 def escaped(text: str) -> str:
-    """Text for XML, in an attribute too."""
+    """Escape text for XML content and attributes."""
     return html.escape(text, quote=True)
 
 
 def number(value: float) -> str:
-    """A coordinate, with at most two decimals."""
+    """Format a coordinate, with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def width_of(text: str, small: bool = False) -> float:
-    """How wide a text will be, in px."""
+    """The width of a text, in px."""
     return len(text) * CHARACTER * (SMALL if small else 1)
 
 
@@ -124,7 +124,7 @@ def circle(x: float, y: float, radius: float, style: str) -> str:
 
 
 def text(x: float, y: float, content: str, style: str = "tir-ink", anchor: str = "start", turn: float = 0) -> str:
-    """A line of text whose baseline is at `y`; `turn` it by so many degrees around its anchor."""
+    """A line of text with its baseline at `y`, rotated by `turn` degrees around its anchor."""
     where = f'x="{number(x)}" y="{number(y)}"'
     where += f' text-anchor="{anchor}"' if anchor != "start" else ""
     where += f' transform="rotate({number(turn)} {number(x)} {number(y)})"' if turn else ""
@@ -132,7 +132,7 @@ def text(x: float, y: float, content: str, style: str = "tir-ink", anchor: str =
 
 
 def group(body: str, x: float = 0, y: float = 0, attributes: Mapping[str, str] | None = None) -> str:
-    """Shapes together, moved."""
+    """A group of shapes, translated."""
     moved = f' transform="translate({number(x)} {number(y)})"' if x or y else ""
     named = "".join(f' {key}="{escaped(value)}"' for key, value in (attributes or {}).items())
     return f"<g{moved}{named}>{body}</g>"

@@ -1,4 +1,4 @@
-"""A tile in its buffer: what an iteration of a loop touches, drawn to scale in the buffer's box."""
+"""Draw tiles: the elements that a loop iteration accesses, to scale in the box of their buffer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tir_mlir.visual.touched import Box, Touched
 
 PAD = 10.0
 LONGEST, SHORTEST = 168.0, 30.0  # sides of a buffer's box, in px
-LEAST = 4.0  # a tile is at least this large, to be seen
-DEPTH = 0.42  # how long the third dimension is drawn
-RANKS = 3  # dimensions that are drawn; of those before them the first index touched is named
+LEAST = 4.0  # the minimum size of a tile, in px
+DEPTH = 0.42  # foreshortening of the third dimension
+RANKS = 3  # the number of dimensions drawn: the last ones
 
 
 def draw(found: Sequence[Touched]) -> list[Picture]:
-    """A picture a buffer, with what is read and what is written of it."""
+    """One picture per buffer, with its read and its written elements."""
     ordered = sorted(found, key=lambda t: [u.buffer for u in found].index(t.buffer))
     return [_buffer(list(group)) for _, group in groupby(ordered, key=lambda t: t.buffer)]
 
@@ -46,7 +46,7 @@ def _buffer(group: Sequence[Touched]) -> Picture:
     widths = [svg.width_of(first.buffer), svg.width_of(sizes, True), canvas.width]
     widths += [svg.width_of(words, True) for words, _ in lines]
     height = bottom + 14 * (len(lines) - 1) + PAD
-    return Picture("".join(parts), max(widths) + 2 * PAD, height, title, told(group))
+    return Picture("".join(parts), max(widths) + 2 * PAD, height, title, description(group))
 
 
 def _cut(box: Box) -> Box:
@@ -54,7 +54,7 @@ def _cut(box: Box) -> Box:
 
 
 def _captions(group: Sequence[Touched]) -> list[tuple[str, str]]:
-    """What the picture shows, in lines: the region and how many elements it has."""
+    """The caption lines: each region and its number of elements."""
     lines: list[tuple[str, str]] = []
     same = len(group) == 2 and group[0].tile == group[1].tile
     for one in group[:1] if same else group:
@@ -68,22 +68,22 @@ def _captions(group: Sequence[Touched]) -> list[tuple[str, str]]:
 
 
 def elements(one: Touched) -> str:
-    """`256 elements`, with what is left out where the tile is no box or not exact."""
+    """`256 elements`, qualified if the tile is not a full box or not exact."""
     count = f"{one.count:,} element{'s' if one.count != 1 else ''}"
     if not one.exact:
         return f"at most {count}"
     return count if one.is_box else f"{count} of the box"
 
 
-def told(group: Sequence[Touched]) -> str:
-    """The picture in words."""
+def description(group: Sequence[Touched]) -> str:
+    """The picture as text, for screen readers."""
     first = group[0]
     when = f"in one iteration of {first.loop}" if first.loop else "in the whole run"
     parts = [f"{one.kind}s {one.region}, {elements(one)}" for one in group]
     return f"block {first.block}, {when}: {'; '.join(parts)}"
 
 
-# --- the box of a buffer ----------------------------------------------------------------------------------------------
+# --- boxes of buffers -------------------------------------------------------------------------------------------------
 
 
 class _Flat:
@@ -144,13 +144,13 @@ def _canvas(shape: Sequence[int]) -> _Flat | _Deep:
 
 
 def _sides(across: int, down: int) -> tuple[float, float]:
-    """The sides of a rectangle in px: true to scale, unless one would be too short."""
+    """The sides of a rectangle in px: to scale, with a minimum length."""
     longest = max(across, down, 1)
     return tuple(max(SHORTEST, LONGEST * side / longest) for side in (across, down))  # type: ignore[return-value]
 
 
 def _part(span: tuple[int, int], extent: int, side: float) -> tuple[float, float]:
-    """Where a span of indices lies on a side: its start and length in px, moved inwards where it is made larger."""
+    """The start and length in px of a span of indices on a side, with a minimum length."""
     scale = side / max(extent, 1)
     length = max(LEAST, (span[1] - span[0] + 1) * scale)
     return min(span[0] * scale, side - length), length

@@ -1,4 +1,4 @@
-"""Which elements of a buffer a block touches in one iteration of a loop: exact sets of points, as boxes to draw."""
+"""The elements of a buffer that a block accesses in one iteration of a loop: exact sets, as boxes to draw."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from tir_mlir.dialect.presburger import Domain, dim_type, question, region_map
 from tir_mlir.visual import sizes
 from tir_mlir.visual.nest import buffer_names
 
-Box = tuple[tuple[int, int], ...]  # (first, last) a dimension
-MOST_POINTS = 4096  # of a set that is no box, drawn point by point up to here, else as its hull
+Box = tuple[tuple[int, int], ...]  # (first, last) of each dimension
+MOST_POINTS = 4096  # sets with more points that are not boxes are drawn as their hull
 
 
 @dataclass(frozen=True)
 class Touched:
-    """What one iteration of a loop reads or writes of a buffer, beneath one block.
+    """The elements of a buffer that a block reads or writes in one iteration of a loop.
 
-    `tile`: the boxes that make up the elements of that iteration, `hull` the smallest box around them, `count` how many
-    elements there are; `sweep`: the smallest box around what all iterations of the loop touch. `exact` is false where
-    an access is not affine: the tile is then larger than what is touched. `at`: the iteration shown, loop by loop.
-    `sizes`: the values of the shape variables, where there are any.
+    `tile`: boxes that cover exactly these elements; `hull`: their bounding box; `count`: their number; `sweep`: the
+    bounding box of the elements of all iterations of the loop. `exact`: false if an access is not affine, so that the
+    tile is an over-approximation. `at`: the iteration shown, by loop. `sizes`: the values of the shape variables.
     """
 
     buffer: str
@@ -50,21 +49,21 @@ class Touched:
 
     @property
     def is_box(self) -> bool:
-        """Whether the iteration touches every element of the hull."""
+        """Whether the iteration accesses every element of the hull."""
         return self.count == _volume(self.hull)
 
 
 def loops_around(block: Block) -> list[Loop]:
-    """All loops around a block, outer to inner, also those around the blocks that hold it."""
+    """All loops around a block, outer to inner, including those around its enclosing blocks."""
     return [Loop(p) for p in parents(block.op)[::-1] if is_loop(p)]
 
 
 @only_reads
 def touched(block: Block, loop: Loop | None = None, given: Mapping[str, int] | None = None) -> list[Touched]:
-    """What a block touches in the first iteration of a loop around it (None: in the whole run), reads first.
+    """The elements that a block accesses in the first iteration of a loop around it (None: in the whole run).
 
-    One answer a buffer and kind of access; buffers that the block allocates itself are left out. Shape variables have
-    the values given, or some that the function allows. Errors: NotProvable for what isl does not answer.
+    One result per buffer and kind of access, reads first, without buffers that the block allocates. Shape variables
+    without a given value get one that the function allows. Errors: NotProvable if isl gives up.
     """
     func = func_of(block.op)
     values = sizes.chosen(func, given)
@@ -75,15 +74,15 @@ def touched(block: Block, loop: Loop | None = None, given: Mapping[str, int] | N
         if access.buffer not in own and access.buffer in names:
             groups.setdefault((access.kind, access.buffer), []).append(access)
     order = sorted(groups, key=lambda key: (READ, WRITE).index(key[0]))
-    found = [_answer(block, loop, groups[key], values, names[key[1]], func) for key in order]
+    found = [_touched(block, loop, groups[key], values, names[key[1]], func) for key in order]
     return [each for each in found if each is not None]
 
 
-def _answer(
+def _touched(
     block: Block, loop: Loop | None, group: Sequence[Access], values: Mapping[str, int], name: str, func: Func
 ) -> Touched | None:
     buffer = Buffer(group[0].buffer)
-    with question(f"what {block.name} touches of {name}"):
+    with question(f"the elements of {name} that {block.name} accesses"):
         outer = [] if loop is None else _with_outer(loop)
         found = [_sets(access, outer, values) for access in group]
         at = min((point for _, _, point in found if point is not None), default=None)
@@ -102,14 +101,14 @@ def _answer(
 
 
 def _with_outer(loop: Loop) -> list[Loop]:
-    """A loop and those around it, outer to inner."""
+    """A loop and its enclosing loops, outer to inner."""
     return [Loop(p) for p in [loop.op, *parents(loop.op)][::-1] if is_loop(p)]
 
 
 def _sets(
     access: Access, outer: Sequence[Loop], values: Mapping[str, int]
 ) -> tuple[Domain, isl.Map, tuple[int, ...] | None]:
-    """The iterations of an access, its elements, and the first iteration of the outer loops in which it happens."""
+    """The domain of an access, its elements by outer iteration, and the first outer iteration that executes it."""
     dom = access_domain(access)
     relation = sizes.fixed(region_map(dom, access.mins, access.extents), values)
     places = [dom.index_of(loop.var) for loop in outer]
@@ -125,7 +124,7 @@ def _sets(
 
 
 def _outer(relation: isl.Map, places: Sequence[int], count: int) -> isl.Map:
-    """A relation over some of its input dimensions only."""
+    """Project a relation onto some of its input dimensions."""
     for place in reversed(range(count)):
         if place not in places:
             relation = relation.project_out(dim_type.in_, place, 1)
@@ -163,7 +162,7 @@ def _volume(box: Box) -> int:
 
 
 def _boxes(points: isl.Set, hull: Box, count: int) -> tuple[Box, ...]:
-    """Boxes that make up a set: its hull where that is full, else runs of points along the last dimension."""
+    """Cover a set exactly by boxes: by its hull if that is full, else by merged runs of points."""
     if count == _volume(hull) or count > MOST_POINTS:
         return (hull,)
     found: list[tuple[int, ...]] = []
@@ -176,7 +175,7 @@ def _boxes(points: isl.Set, hull: Box, count: int) -> tuple[Box, ...]:
 
 
 def _runs(points: Sequence[tuple[int, ...]]) -> list[Box]:
-    """Neighbours along the last dimension, together."""
+    """Merge adjacent points along the last dimension."""
     runs: list[list[tuple[int, int]]] = []
     for point in points:
         last = runs[-1] if runs else None
@@ -192,7 +191,7 @@ def _runs(points: Sequence[tuple[int, ...]]) -> list[Box]:
 
 
 def _stacked(runs: Sequence[Box]) -> tuple[Box, ...]:
-    """Equal runs of neighbouring rows, together."""
+    """Merge equal runs of adjacent rows."""
     if not runs or len(runs[0]) < 2:
         return tuple(runs)
     done: list[list[tuple[int, int]]] = []
