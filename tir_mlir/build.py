@@ -134,14 +134,14 @@ def _in_process(request: _Request, cached: bool) -> Library:
 
 def _after(mishap: crash_notes.CrashRecord, request: _Request) -> Library:
     """After a crash in an earlier build of this program, use the tools driver, which survives crashes."""
-    said = f"process {mishap.process} died while it built this program, its text is in {mishap.path}"
+    crash = f"process {mishap.process} crashed while building this program; the program is in {mishap.path}"
     if mishap.stage == crash_notes.LOWER:
         raise BuildError(
-            f"{said}: a pass of MLIR ended it, or somebody from outside. `tir-opt FILE` runs the passes one by one and"
-            " survives; remove the file to build the program again"
+            f"{crash}: either an MLIR pass crashed or the process was killed. `tir-opt FILE` runs the passes one by one"
+            " in a guarded process; remove the file to build the program again"
         )
     library = _by_tools(request)
-    text = f"{said}: LLVM ended it, or somebody from outside; the tools build it until the file is removed"
+    text = f"{crash}: either LLVM crashed or the process was killed; the tools driver is used until the file is removed"
     warnings.warn(text, LoweringWarning, stacklevel=4)
     return library
 
@@ -149,7 +149,7 @@ def _after(mishap: crash_notes.CrashRecord, request: _Request) -> Library:
 def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     """Build for a named CPU: callable if this machine supports it, else an object file."""
     if driver != "jit" or llvm_c.llvm() is None:
-        raise BuildError('a Target with a triple wants driver="jit", and MLIR\'s own LLVM in this process')
+        raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
     words = ",".join(f"+{name}" for name in sorted(wanted.features))
     llc_targets.check(wanted.triple, wanted.cpu, words)
     code = object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
@@ -231,8 +231,8 @@ def _module(mod: Any) -> ir.Module:
 
 
 class _Callable(types.ModuleType):
-    """`from tir_mlir import build` gives this module once something imported it (Python binds a submodule to its
-    package); it then stands for the function of its name."""
+    """Makes this module callable: once imported, it shadows the function in `from tir_mlir import build`, as Python
+    binds submodules to their package."""
 
     def __call__(self, *args: Any, **options: Any) -> Library:
         return build(*args, **options)

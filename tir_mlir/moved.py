@@ -1,4 +1,4 @@
-"""Public modules that moved: the old path can be imported for one more release, with a DeprecationWarning."""
+"""Moved public modules: their old paths can be imported for one more release, with a DeprecationWarning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-# old path -> where its names are now; the first is the one to use
+# old path -> new paths that have its names, the preferred one first
 MOVED: dict[str, tuple[str, ...]] = {
     "tir_mlir.check": ("tir_mlir.equivalence",),
     "tir_mlir.dialect.attrs": ("tir_mlir.dialect.ir.attrs",),
@@ -27,7 +27,7 @@ MOVED: dict[str, tuple[str, ...]] = {
 
 
 class MovedModule(types.ModuleType):
-    """Stands for a module at its old path: a name is looked up at the new one, with a warning."""
+    """The module at an old path: looks names up at the new path, with a warning."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by the import system
@@ -42,7 +42,9 @@ class MovedModule(types.ModuleType):
 
 
 class Finder:
-    """Finds the modules of `MOVED`, before a folder that an older checkout left behind is taken for a package."""
+    """Finds the modules of `MOVED`. First in `sys.meta_path`, as stale folders of an older checkout would be namespace
+    packages.
+    """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
@@ -54,7 +56,7 @@ class Finder:
 
     @staticmethod
     def exec_module(module: types.ModuleType) -> None:
-        """There is nothing to run."""
+        """No-op."""
 
 
 def install() -> None:

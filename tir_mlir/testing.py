@@ -1,4 +1,4 @@
-"""For tests of schedules: does a trace say all that was done?"""
+"""Helpers for tests of schedules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def verify_trace_roundtrip(
 ) -> Schedule:
     """Replay a schedule's trace on its module, from Python text and from JSON, and compare the programs.
 
-    Gives the last of the new schedules. Errors: AssertionError with the first line that differs.
+    Returns the last of the new schedules. Errors: AssertionError with the first line that differs.
     """
     new = None
     for form in [text_format] if isinstance(text_format, str) else text_format:
@@ -29,10 +29,10 @@ def verify_trace_roundtrip(
             exec(sch.trace.as_python(), scope)
             scope["apply_trace"](new)
         else:
-            raise ValueError(f'text_format is "python" or "json", not {short_repr(form)}')
+            raise ValueError(f'text_format must be "python" or "json", not {short_repr(form)}')
         where = difference(sch.mod.mlir, new.mod.mlir)
         if where is not None:
-            raise AssertionError(f"the {form} form of the trace makes another program: {where}")
+            raise AssertionError(f"replaying the {form} form of the trace produces a different program: {where}")
     if new is None:
-        raise ValueError('text_format is empty; it is "python", "json" or both')
+        raise ValueError('text_format is empty; use "python", "json" or both')
     return new

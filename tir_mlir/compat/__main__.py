@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 _USAGE = """usage: python -m tir_mlir.compat FILE.py [args]
 
-Runs FILE.py as the main program. `import tvm` in it gives the part of TVM that tir_mlir has:
-tensor programs, their schedules, build and run."""
+Runs FILE.py as the main program. `import tvm` in it provides the part of TVM that tir_mlir implements:
+tensor programs, their schedules, building and running them."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run a file; the exit status. Tracebacks start at the file's own first frame."""
+    """Run a file. Returns the exit status. Tracebacks start at the first frame of the file."""
     if not argv or argv[0] in ("-h", "--help"):
         print(_USAGE, file=sys.stdout if argv else sys.stderr)
         return 0 if argv else 2
@@ -40,7 +40,7 @@ def _run(path: str, text: str, args: Sequence[str]) -> int:
     program.__builtins__ = __builtins__  # type: ignore[attr-defined]
     sys.modules["__main__"] = program
     try:
-        # dont_inherit: the __future__ imports of this file are no part of the program
+        # dont_inherit: do not apply the __future__ imports of this file
         code = compile(text, path, "exec", dont_inherit=True)
         exec(code, program.__dict__)  # noqa: S102  running the user's file is the task
     except Exception as error:  # noqa: BLE001  whatever the program raises is shown as Python would

@@ -9,16 +9,16 @@ from typing import Any, NoReturn
 
 from tir_mlir.dialect.diagnostics import TirError
 
-# what a program that needs the name could do instead, by the beginning of the name; the longest one counts
+# alternatives by name prefix; the longest match applies
 _INSTEAD = {
     "tvm.relax": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
     "tvm.script.relax": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
     "tvm.relay": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
     "tvm.te.create_schedule": "programs are scheduled: tvm.tir.Schedule(te.create_prim_func([A, B, C]))",
-    "tvm.te.extern": "a te.compute gives one value a point; write what it cannot say as a @T.prim_func",
-    "tvm.te.scan": "a te.compute gives one value a point; write what it cannot say as a @T.prim_func",
-    "tvm.tir.tensor_intrin": "it has no intrinsics of single processors; tvm.tir.TensorIntrin.register makes one",
-    "tvm.s_tir.tensor_intrin": "it has no intrinsics of single processors; tvm.s_tir.TensorIntrin.register makes one",
+    "tvm.te.extern": "a te.compute defines one value per point; write other computations as a @T.prim_func",
+    "tvm.te.scan": "a te.compute defines one value per point; write other computations as a @T.prim_func",
+    "tvm.tir.tensor_intrin": "no target intrinsics are included; register one by tvm.tir.TensorIntrin.register",
+    "tvm.s_tir.tensor_intrin": "no target intrinsics are included; register one by tvm.s_tir.TensorIntrin.register",
     "tvm.tir.transform": "a schedule rewrites programs, tvm.build lowers them",
     "tvm.s_tir.transform": "a schedule rewrites programs, tvm.build lowers them",
     "tvm.tirx.transform": "a schedule rewrites programs, tvm.build lowers them",
@@ -42,7 +42,7 @@ class Absent:
         self.__dict__["_asked"] = (name, known)  # an unusual key: other names are TVM's
 
     def __getattr__(self, name: str) -> Absent:
-        if name.startswith("__"):  # Python's own questions: Absent has no special facts
+        if name.startswith("__"):  # looked up by Python itself
             raise AttributeError(name)
         return Absent(f"{self.__dict__['_asked'][0]}.{name}")
 
@@ -79,4 +79,4 @@ def refusal(name: str, known: Sequence[str] = ()) -> str:
         return f"{name} is not part of tir_mlir: did you mean {parent}.{close[0]}?"
     if known:
         return f"{name} is not part of tir_mlir: {parent} has {', '.join(known)}"
-    return f"{name} is not part of tir_mlir, which has TVM's tensor programs, their schedules and how to run them"
+    return f"{name} is not part of tir_mlir, which supports tensor programs, their schedules, build and run"

@@ -29,7 +29,7 @@ class DataType(str):
 
     @property
     def lanes(self) -> int:
-        """Programs have scalars only."""
+        """The number of vector lanes: always 1."""
         return 1
 
     @property
@@ -71,18 +71,18 @@ class FloatImm(float):
 
 
 def const(value: Any, dtype: str | None = None) -> IntImm | FloatImm:
-    """A number of a type; without one, a Python int is int32, a float is float32, a bool is bool."""
+    """A typed constant; by default int32 for an int, float32 for a float, bool for a bool."""
     if isinstance(value, np.generic):
         dtype, value = dtype or value.dtype.name, value.item()
     if not isinstance(value, (bool, int, float)):
-        raise ArgumentError(f"a constant is a number, not {short_repr(value)}")
+        raise ArgumentError(f"a constant must be a number, not {short_repr(value)}")
     if dtype is None:
         dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
     return FloatImm(dtype, value) if dtypes.is_float(DataType(dtype)) else IntImm(dtype, int(value))
 
 
 def Cast(dtype: str, value: Any) -> Any:  # noqa: N802
-    """A value, or a number, converted to another type."""
+    """Cast a value or a number to a type."""
     from tir_mlir.te import cast
 
     return cast(value, dtype)

@@ -16,22 +16,22 @@ class NotEqual(TirError, ValueError, AssertionError):
 def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
     """Whether two modules, or two functions, are the same program.
 
-    Names of variables, buffers, loops and blocks do not count, nor what two functions are called; loop kinds,
-    annotations, storage scopes, orders, domains, regions and types do. map_free_vars: accepted; programs have no free
+    Ignores the names of variables, buffers, loops, blocks and functions; compares loop kinds, annotations, storage
+    scopes, orders, domains, regions and types. map_free_vars: accepted; programs have no free
     variables. Numbers, strings, lists and dictionaries are compared as Python does.
     """
     return _difference(lhs, rhs) is None
 
 
 def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
-    """An error with the first line that differs, when two programs are not the same (see `structural_equal`)."""
+    """Raise NotEqual with the first line that differs unless two programs are equal (see `structural_equal`)."""
     found = _difference(lhs, rhs)
     if found is not None:
         raise NotEqual(f"the programs differ: {found}")
 
 
 def assert_structural_equal_ignore_global_symbol(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
-    """`assert_structural_equal`: what functions are called never counts here."""
+    """Same as `assert_structural_equal`, which always ignores the names of functions."""
     assert_structural_equal(lhs, rhs, map_free_vars)
 
 
@@ -47,16 +47,16 @@ def _difference(lhs: Any, rhs: Any) -> str | None:
     if not any(programs):
         if not all(isinstance(side, (bool, int, float, str, list, tuple, dict, type(None))) for side in (lhs, rhs)):
             raise ArgumentError(
-                f"modules, functions and Python values are compared, not {short_repr(lhs)} and {short_repr(rhs)}"
+                f"can compare modules, functions and Python values, not {short_repr(lhs)} and {short_repr(rhs)}"
             )
         return None if lhs == rhs else _values_apart(lhs, rhs)
     if type(lhs) is not type(rhs):
-        return f"{short_repr(lhs)} and {short_repr(rhs)} are not of one kind"
+        return f"{short_repr(lhs)} and {short_repr(rhs)} have different kinds"
     return difference(_module(lhs).mlir, _module(rhs).mlir, names=False, symbols=isinstance(lhs, IRModule))
 
 
 def _values_apart(lhs: Any, rhs: Any) -> str:
-    """Where two Python values differ first, and how."""
+    """The first difference between two Python values."""
     if isinstance(lhs, (list, tuple)) and type(lhs) is type(rhs) and len(lhs) == len(rhs):
         keys: Any = range(len(lhs))
     elif isinstance(lhs, dict) and isinstance(rhs, dict) and lhs.keys() == rhs.keys():
@@ -68,7 +68,7 @@ def _values_apart(lhs: Any, rhs: Any) -> str:
 
 
 def _module(node: IRModule | PrimFunc) -> IRModule:
-    """A function in a module under one name; a module as it is, but a single function is always called `main`."""
+    """A module to compare: a single function is renamed to `main`."""
     if isinstance(node, PrimFunc):
         return IRModule({"main": node})
     functions = list(node.functions.values())

@@ -17,7 +17,7 @@ from tir_mlir.dialect.diagnostics import TirError
 
 
 class CompatModule(types.ModuleType):
-    """A module of the table: a name is looked up when it is first asked for; one that is in no table is `Absent`."""
+    """A module of the table, with lazy attributes. Names that are not in the table are `Absent`."""
 
     def __getattr__(self, name: str) -> Any:
         table = MODULES[self.__name__]
@@ -60,7 +60,7 @@ class CompatFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         parent, _, name = module.__name__.rpartition(".")
         where = MODULES.get(parent, {}).get(name)
-        if where and ":" not in where:  # `import tvm.script.tir as T`: the module itself, not a likeness
+        if where and ":" not in where:  # `import tvm.script.tir as T` binds the module itself
             sys.modules[module.__name__] = importlib.import_module(where)
 
 
@@ -82,7 +82,7 @@ def install() -> None:
     if loaded is not None and not isinstance(loaded, CompatModule):
         place = getattr(loaded, "__file__", None) or "an unknown place"
         raise TirError(
-            f"tvm was imported already, from {place}: write `import tir_mlir.compat` before the first `import tvm`"
+            f"tvm is already imported, from {place}: put `import tir_mlir.compat` before the first `import tvm`"
         )
     sys.meta_path.insert(0, _FINDER)
 

@@ -1,6 +1,6 @@
-"""The TVM names that tir_mlir has: module -> name -> where it lives, as "module:name", or "module" for a whole module.
+"""The TVM names that tir_mlir supports: module -> name -> target, as "module:name", or "module" for a whole module.
 
-Nothing here is imported before a program asks for it.
+Targets are imported on first use.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _schedule_testing = {
     "assert_structural_equal_ignore_global_symbol": f"{_EQUALITY}:assert_structural_equal_ignore_global_symbol",
 }
 
-# expressions built in Python: the words of te and tir are the same
+# functions on expressions, shared by te and tir
 _words = (
     "Select abs acos acosh add all any asin asinh atan atan2 atanh bitwise_not cast ceil ceildiv clz copysign cos cosh "
     "div erf exp exp2 fabs floor floordiv floormod fma if_then_else indexdiv indexmod infinity isfinite isinf isnan "
@@ -103,7 +103,7 @@ MODULES: dict[str, dict[str, str]] = {
     "tvm.ir.module": {"IRModule": "tir_mlir.script.module:IRModule"},
     "tvm.error": {"TVMError": f"{_ERRORS}:TirError"},
     "tvm.te": {**_te, **_expressions},
-    # today's spelling of tvm.tir is tvm.s_tir (schedules) and tvm.tirx (programs)
+    # newer TVM splits tvm.tir into tvm.s_tir (schedules) and tvm.tirx (programs)
     "tvm.tir": {**_programs, **_schedule, "build": f"{_RUNTIME}:build"},
     "tvm.tirx": {**_programs, "build": f"{_RUNTIME}:build"},
     "tvm.s_tir": {**_programs, **_schedule},

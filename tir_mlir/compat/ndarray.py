@@ -10,12 +10,12 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 
-_ALIGNMENT = 64  # of the buffers that kernels get; the width of a cache line and of the widest vector
+_ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
 @dataclass(frozen=True)
 class Device:
-    """The CPU. `tvm.cpu()` makes it."""
+    """The CPU, as returned by `tvm.cpu()`."""
 
     index: int = 0
 
@@ -39,7 +39,7 @@ def cpu(index: int = 0) -> Device:
 
 
 def device(name: str = "cpu", index: int = 0) -> Device:
-    """A device by its name, "cpu" or "llvm". Others are an ArgumentError."""
+    """A device by its name, "cpu" or "llvm". Raises ArgumentError for others."""
     kind, _, number = str(name).partition(":")
     if kind not in ("cpu", "llvm", "c"):
         raise ArgumentError(f"tvm.device({short_repr(name)}): programs run on the CPU here; use tvm.cpu()")
@@ -82,7 +82,7 @@ class NDArray:
 
     def __setitem__(self, item: Any, value: Any) -> None:
         if item not in (slice(None), Ellipsis):
-            raise ArgumentError("an NDArray is written as a whole: a[:] = values; use .numpy() to look at elements")
+            raise ArgumentError("an NDArray is written as a whole, a[:] = values; use .numpy() to read elements")
         self.copyfrom(value)
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -115,10 +115,10 @@ def array(arr: Any, device: Device | None = None) -> NDArray:
 def empty(shape: Sequence[int] | int, dtype: str = "float32", device: Device | None = None) -> NDArray:
     """A new NDArray with undefined values."""
     if device is not None and not isinstance(device, Device):
-        raise ArgumentError(f"the device of an array is tvm.cpu(), not {short_repr(device)}")
+        raise ArgumentError(f"the device of an array must be tvm.cpu(), not {short_repr(device)}")
     sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
     name = str(dtype)
-    element = np.dtype("uint16" if name == "bfloat16" else name)  # NumPy has no bfloat16: its bits
+    element = np.dtype("uint16" if name == "bfloat16" else name)  # NumPy has no bfloat16: store its bits
     size = int(np.prod(sizes, dtype=np.int64)) * element.itemsize
     raw = np.empty(size + _ALIGNMENT, np.uint8)
     start = -raw.__array_interface__["data"][0] % _ALIGNMENT

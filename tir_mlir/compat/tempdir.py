@@ -1,4 +1,4 @@
-"""`tvm.contrib.utils`: a folder that goes away with its object."""
+"""`tvm.contrib.utils`: temporary directories."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 
 class TempDirectory:
-    """A folder for scratch files, removed when the object is, or at the end of a `with`."""
+    """A temporary directory, removed with the object or at the end of a `with`."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="tir_mlir-")
         self.path = self._folder.name
 
     def relpath(self, name: str) -> str:
-        """The path of a file in the folder."""
+        """The path of a file in the directory."""
         return os.path.join(self.path, name)
 
     def listdir(self) -> list[str]:
-        """The names in the folder."""
+        """The file names in the directory."""
         return os.listdir(self.path)
 
     def remove(self) -> None:
-        """Delete the folder now."""
+        """Delete the directory."""
         self._folder.cleanup()
 
     def __enter__(self) -> TempDirectory:
@@ -34,5 +34,5 @@ class TempDirectory:
 
 
 def tempdir() -> TempDirectory:
-    """A new folder for scratch files."""
+    """Create a temporary directory."""
     return TempDirectory()

@@ -1,4 +1,4 @@
-"""`tvm.testing`: what TVM's own way of writing tests needs of pytest."""
+"""`tvm.testing`: fixtures, requirements and test classes, on top of pytest."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _rows = itertools.count()
 
 
 def main() -> NoReturn:
-    """Run the tests of the file that calls this."""
+    """Run the tests of the calling file."""
     import pytest
 
     sys.exit(pytest.main([sys._getframe(1).f_code.co_filename, *sys.argv[1:]]))
 
 
-# --- values of tests --------------------------------------------------------------------------------------------------
+# --- parameters -------------------------------------------------------------------------------------------------------
 
 
 def parameter(*values: Any, ids: Any = None, by_dict: Mapping[str, Any] | None = None) -> Any:
-    """A fixture with these values, one after the other; `by_dict` has their names as keys."""
+    """A fixture parametrized over these values; `by_dict` maps their ids to them."""
     import pytest
 
     if by_dict is not None:
@@ -37,22 +37,22 @@ def parameter(*values: Any, ids: Any = None, by_dict: Mapping[str, Any] | None =
         raise ArgumentError("tvm.testing.parameter needs values: the tests that use it would not run")
 
     @pytest.fixture(params=values, ids=ids)
-    def value(*_: Any, request: Any) -> Any:  # `*_`: in a class there is a self
+    def value(*_: Any, request: Any) -> Any:  # `*_`: self, if in a class
         return request.param
 
     return value
 
 
 def parameters(*rows: Any, ids: Any = None) -> list[Any]:
-    """Fixtures that change together, one for each column of the rows.
+    """Fixtures parametrized together, one for each column of the rows.
 
     `size, kind = tvm.testing.parameters((16, "a"), (32, "b"))` runs a test of both of them twice.
     """
     import pytest
 
     if not rows or len({len(row) for row in rows}) != 1:
-        raise ArgumentError("tvm.testing.parameters takes rows of one length, one value a name in each")
-    shared = f"tvm_testing_row_{next(_rows)}"  # a fixture beside those that the caller names
+        raise ArgumentError("tvm.testing.parameters takes rows of equal length, with one value per name")
+    shared = f"tvm_testing_row_{next(_rows)}"  # an additional fixture
     labels = ids or ["-".join(str(v) for v in row) for row in rows]
     sys._getframe(1).f_locals[shared] = parameter(*rows, ids=labels)
 
@@ -68,23 +68,23 @@ def parameters(*rows: Any, ids: Any = None) -> list[Any]:
 
 
 def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool = False) -> Any:
-    """A fixture of pytest; a value that is to be kept is made once a session."""
+    """A pytest fixture; with `cache_return_value`, of session scope."""
     import pytest
 
     made = pytest.fixture(scope="session") if cache_return_value else pytest.fixture
     return made if func is None else made(func)
 
 
-# --- what a test needs ------------------------------------------------------------------------------------------------
+# --- requirements -----------------------------------------------------------------------------------------------------
 
 
 def requires_llvm(*test: Any, **_: Any) -> Any:
-    """The test as it is: programs become machine code by LLVM here."""
+    """Return the test unchanged, as LLVM is always available."""
     return test[0] if test else lambda one: one
 
 
 def requires_gpu(*test: Any, **_: Any) -> Any:
-    """Skips a test: programs run on the CPU."""
+    """Skip a test: programs run on the CPU."""
     import pytest
 
     mark = pytest.mark.skip(reason="programs run on the CPU here")
@@ -92,21 +92,21 @@ def requires_gpu(*test: Any, **_: Any) -> Any:
 
 
 def requires_package(*packages: str) -> Any:
-    """Skips a test when a Python package is missing."""
+    """Skip a test if a Python package is missing."""
     import pytest
 
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
 
 
-# --- a step on a program ----------------------------------------------------------------------------------------------
+# --- transformations --------------------------------------------------------------------------------------------------
 
 
 class CompareBeforeAfter:
-    """A test class: `transform` makes `expected` of `before`.
+    """A test class: applying `transform` to `before` must produce `expected`.
 
-    Both are programs (a function without decorator is read as one), fixtures, or methods that give one; `expected` may
-    be the error to be raised. `transform` gives a function of modules.
+    `before` and `expected` are programs (undecorated functions are parsed), fixtures, or methods that return one;
+    `expected` may also be an exception type. `transform` returns a function on modules.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -118,7 +118,7 @@ class CompareBeforeAfter:
             cls.transform = _fixture_of(vars(cls)["transform"])  # type: ignore[attr-defined]
 
     def test_compare(self, before: Any, expected: Any, transform: Any) -> None:
-        """Run it and compare."""
+        """Apply the transformation and compare."""
         import pytest
 
         module = IRModule({"main": before}) if isinstance(before, PrimFunc) else before
@@ -131,7 +131,7 @@ class CompareBeforeAfter:
 
 
 def _program_fixture(member: Any) -> Any:
-    """A member of a test class as a fixture that gives a program, or an error."""
+    """Convert a member of a test class to a fixture that returns a program or an exception type."""
     if isinstance(member, ClassMember):
         member = build([member.program])[member.program.name]
     if inspect.isfunction(member) and next(iter(inspect.signature(member).parameters), "") != "self":
@@ -140,7 +140,7 @@ def _program_fixture(member: Any) -> Any:
 
 
 def _fixture_of(member: Any) -> Any:
-    """A method as a fixture, a fixture as it is; anything else is the value of one."""
+    """Convert a method or a value to a fixture; fixtures are unchanged."""
     import pytest
 
     if inspect.isfunction(member):

@@ -1,4 +1,4 @@
-"""Traces written down by hand, as TVM's tests do: `BlockRV()`, `Instruction(kind, inputs, attrs, outputs)`."""
+"""Construction of traces by hand, as in TVM's tests: `BlockRV()`, `Instruction(kind, inputs, attrs, outputs)`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tir_mlir.schedule.trace.json_text import step_of
 
 
 class _Made(type):
-    """A name for a class of the project that is called in TVM's way."""
+    """An alias of a class of this package, with the constructor of TVM."""
 
     stands_for: type
 
@@ -27,19 +27,19 @@ class _NewHandle(_Made):
 
 
 class BlockRV(metaclass=_NewHandle):
-    """A block that a step of a trace will give."""
+    """The handle of a block that a step of a trace returns."""
 
     stands_for = BlockHandle
 
 
 class LoopRV(metaclass=_NewHandle):
-    """A loop that a step of a trace will give."""
+    """The handle of a loop that a step of a trace returns."""
 
     stands_for = LoopHandle
 
 
 class ExprRV(metaclass=_NewHandle):
-    """An integer that a step of a trace will give."""
+    """The handle of an integer that a step of a trace returns."""
 
     stands_for = ExprHandle
 

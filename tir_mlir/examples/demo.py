@@ -17,16 +17,16 @@ from tir_mlir import Schedule, build, create_llvm
 from tir_mlir.examples.matmul import C_KERNEL, ScheduleStep, import_kernel, matmul, steps
 from tir_mlir.script import IRModule
 
-SECONDS = 0.5  # how long each stage is run
+SECONDS = 0.5  # of run time per stage
 NOTES = """
-One thread each, NumPy all of its own. The kernel in C adds up a dot product in the order that C prescribes, one number
-at a time: it stands for the instruction and is not meant to be fast. The other stages declare their sum as a reduction,
-which may be added up in any order, so the compiler uses vectors; the kernel in MLIR is written for them."""
+One thread each, except NumPy, which uses all. The kernel in C is a scalar model of the instruction, not meant to be
+fast: C fixes the order of its additions. The other stages are reductions, whose order is free, so the compiler
+vectorizes them; the kernel in MLIR is written with vectors."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One line of the table. `error` is the largest difference to NumPy's result, relative to its largest value."""
+    """A row of the table. `error`: the largest difference from NumPy's result, relative to its largest value."""
 
     stage: str
     prepare: float | None
@@ -35,7 +35,7 @@ class Timing:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Show, run, compare, time. The exit status is 1 when a result is not NumPy's."""
+    """Show the schedule, run it, compare with NumPy, time it. Returns 1 if a result is wrong."""
     args = _arguments(argv)
     n = args.size
     say(f"C = A @ B.T, {n} x {n} x {n}, float32, for an instruction that multiplies 16 x 16 tiles", "=")
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show("the program as written", written, args.quiet)
     for number, step in enumerate(done, 1):
         show(f"{number:2}. {step.call}: {step.why}", step.mod, args.quiet)
-    print(f"\nparsed in {1e3 * parsed:.0f} ms; {len(done)} steps, each proved and checked, in {1e3 * took:.0f} ms")
+    print(f"\nparsed in {1e3 * parsed:.0f} ms; {len(done)} steps, proven legal and verified, in {1e3 * took:.0f} ms")
 
     timings = measure(n, written, done, sch)
     report(n, timings)
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measure(n: int, written: IRModule, done: Sequence[ScheduleStep], sch: Schedule) -> list[Timing]:
-    """Build and run the stages on the same arrays, and NumPy for reference."""
+    """Build and run the stages on the same arrays, with NumPy as reference."""
     rng = np.random.default_rng(0)
     a, b = (rng.random((n, n), dtype=np.float32) for _ in range(2))
     expected = a @ b.T
@@ -88,7 +88,7 @@ def measure(n: int, written: IRModule, done: Sequence[ScheduleStep], sch: Schedu
 
 
 def best_time(call: Callable[[], object]) -> float:
-    """Seconds for one call: the best of as many as fit `SECONDS`, at least one."""
+    """Seconds per call: the minimum over the calls that fit in `SECONDS`, at least one."""
     best, spent = float("inf"), 0.0
     while spent <= SECONDS:
         start = time.perf_counter()
@@ -109,7 +109,7 @@ def report(n: int, timings: Sequence[Timing]) -> None:
 
 
 def show(title: str, mod: IRModule, quiet: bool) -> None:
-    """A heading, and the program under it."""
+    """Print a heading and the program."""
     if quiet:
         print(title)
         return
@@ -129,7 +129,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quiet", action="store_true", help="do not print the program after each step")
     args = parser.parse_args(argv)
     if args.size < 16 or args.size % 16:
-        parser.error(f"--size {args.size}: a positive multiple of 16 is needed, the extent of the instruction")
+        parser.error(f"--size {args.size}: must be a positive multiple of 16, the extent of the instruction")
     return args
 
 

@@ -39,7 +39,7 @@ def matmul(m: int = 1024, n: int = 1024, k: int = 1024) -> IRModule:
     return Matmul  # type: ignore[return-value]  # the decorator made it a module
 
 
-# ---- the instruction: what it computes (matched against the program), and the call that stands for it
+# ---- the instruction: its semantics (matched against the program), and the call that implements it
 
 
 @T.prim_func
@@ -72,7 +72,7 @@ def tmm16_impl(a: T.handle, b: T.handle, c: T.handle):  # type: ignore[valid-typ
         )
 
 
-# One way to provide the instruction: C. Without it, the kernel of this name that comes with tir_mlir is used.
+# An implementation in C. Without it, the kernel of this name in tir_mlir is used.
 C_KERNEL = """
 int tmm16(float *c, const float *a, const float *b, int stride_a, int stride_b, int stride_c) {
   for (int row = 0; row < 16; ++row)
@@ -92,7 +92,7 @@ int tmm16(float *c, const float *a, const float *b, int stride_a, int stride_b, 
 
 @dataclass(frozen=True)
 class ScheduleStep:
-    """One step, done: the call, why, and the program after it."""
+    """A step: its call, its purpose, and the program after it."""
 
     call: str
     why: str
@@ -117,29 +117,29 @@ def steps(sch: Schedule) -> Iterator[ScheduleStep]:
     yield done("reorder(y, x, r, yi, xi, ri)", "the loops of one tile go innermost")
 
     tile = sch.blockize(yi)
-    yield done("blockize(yi)", "a tile is now one block, that reads and writes regions")
+    yield done("blockize(yi)", "a tile becomes one block that reads and writes regions")
 
     a = sch.cache_read(tile, 0, "global.A_reg")
     yield done('cache_read(tile, 0, "global.A_reg")', "the tile reads a copy of A in the accelerator's memory")
     b = sch.cache_read(tile, 1, "global.B_reg")
     yield done('cache_read(tile, 1, "global.B_reg")', "and a copy of B")
     sch.compute_at(a, r)
-    yield done("compute_at(a, r)", "copy only the 16 x 16 values that the next tile needs, when it needs them")
+    yield done("compute_at(a, r)", "copy only the 16 x 16 elements that the next tile needs")
     sch.compute_at(b, r)
-    yield done("compute_at(b, r)", "of B too")
+    yield done("compute_at(b, r)", "same for B")
     c = sch.cache_write(tile, 0, "global.accumulator")
-    yield done('cache_write(tile, 0, "global.accumulator")', "sums are collected in the accumulator")
+    yield done('cache_write(tile, 0, "global.accumulator")', "accumulate in the accumulator memory")
     sch.reverse_compute_at(c, x)
-    yield done("reverse_compute_at(c, x)", "and written back once a tile of C is complete")
+    yield done("reverse_compute_at(c, x)", "write back once a tile of C is complete")
 
     sch.decompose_reduction(tile, r)
-    yield done("decompose_reduction(tile, r)", "setting the accumulator to zero becomes a block of its own")
+    yield done("decompose_reduction(tile, r)", "zeroing the accumulator becomes a separate block")
     sch.tensorize(tile, "tmm16")
-    yield done('tensorize(tile, "tmm16")', "the tile computes what tmm16 computes: call it")
+    yield done('tensorize(tile, "tmm16")', "replace the tile, which computes the same as tmm16, by a call of it")
 
 
 def scheduled(m: int = 1024, n: int = 1024, k: int = 1024, kernel: str | None = None) -> Schedule:
-    """The whole schedule; `kernel` is LLVM IR that defines tmm16 (see `tir_mlir.create_llvm`)."""
+    """Apply the whole schedule. `kernel`: LLVM IR that defines tmm16 (see `tir_mlir.create_llvm`)."""
     sch = Schedule(matmul(m, n, k))
     for _ in steps(sch):
         pass
@@ -149,6 +149,6 @@ def scheduled(m: int = 1024, n: int = 1024, k: int = 1024, kernel: str | None = 
 
 
 def import_kernel(sch: Schedule, kernel: str) -> None:
-    """Give the program its own code for tmm16, as LLVM IR: an annotation on its outermost loop."""
+    """Attach LLVM IR that defines tmm16 to the program, as an annotation of its outermost loop."""
     outermost = sch.get_loops("matmul_o_update")[0]
     sch.annotate(outermost, "pragma_import_llvm", kernel)

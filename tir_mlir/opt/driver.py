@@ -100,18 +100,18 @@ class Driver:
     def _piece(self, piece: InputChunk) -> tuple[str | None, bool]:
         """The result of one chunk, and whether it succeeded."""
         reader = Reader(piece.name, piece.text)
-        with collected(context()) as said:
-            result, errors = self._result(piece, said)
+        with collected(context()) as emitted:
+            result, errors = self._result(piece, emitted)
         if not self.args.verify_diagnostics:
-            _report([*said, *errors], reader)
+            _report([*emitted, *errors], reader)
             self._leave_reproducers()
             return result, not errors
-        wrong = verify_diagnostics.differences(piece.text, piece.name, [*said, *errors])
+        wrong = verify_diagnostics.differences(piece.text, piece.name, [*emitted, *errors])
         _report(wrong, reader)
         return (None if wrong else result), not wrong
 
-    def _result(self, piece: InputChunk, said: list[Diagnostic]) -> tuple[str | None, list[Diagnostic]]:
-        """Process one chunk: the output text or the errors; warnings are added to `said`."""
+    def _result(self, piece: InputChunk, emitted: list[Diagnostic]) -> tuple[str | None, list[Diagnostic]]:
+        """Process one chunk: the output text or the errors; warnings are added to `emitted`."""
         runner: Runner | None = None
         before = [""]
         crash_guard.note(f"{piece.name}:1:1: while reading it")
@@ -131,7 +131,7 @@ class Driver:
             return None, of_error(error)
         finally:
             if runner is not None:
-                said += runner.said
+                emitted += runner.emitted
                 self.seconds += runner.seconds
 
     def _remember(self, piece: InputChunk, runner: Runner, before: list[str], number: int) -> None:

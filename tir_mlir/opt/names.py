@@ -60,7 +60,7 @@ class HandleNames:
         place = where or f" in {', '.join(f.name for f in self.functions)}"
         names = list(dict.fromkeys(_name(v) for v in known))
         listed = ", ".join(names) or "none"
-        raise NotFound(f"there is no {word} {text}{place}{near(text, names)} ({word}s there: {listed})", home)
+        raise NotFound(f"no {word} {text}{place}{near(text, names)} ({word}s there: {listed})", home)
 
     def _by_id(self, text: str) -> list[View]:
         op = walk.find(self.module, int(text[1:])) if text[1:].isdigit() else None

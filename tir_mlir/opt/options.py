@@ -84,7 +84,7 @@ class Arguments:
                 continue
             name = self._parameter(key)
             if name in self.given:
-                raise TirError(f"option {key} is given twice")
+                raise TirError(f"duplicate option {key}")
             self.given[name] = (key, value)
         for name, parameter in self.parameters.items():
             if parameter.default is inspect.Parameter.empty and name not in self.given:

@@ -193,7 +193,7 @@ def _kind(name: str, text: str, offset: int) -> str:
     primitive = PRIMITIVES.get(primitive_name(name))
     if primitive is not None and not primitive.pure:
         return "primitive"
-    raise PipelineError(f"there is no pass {name}{near(name, our_passes())}; --list-passes shows all", text, offset)
+    raise PipelineError(f"unknown pass {name}{near(name, our_passes())}; --list-passes shows all", text, offset)
 
 
 def near(word: str, known: Sequence[str] | dict[str, str]) -> str:

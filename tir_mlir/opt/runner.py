@@ -43,7 +43,7 @@ class Runner:
     module: ir.Module
     settings: Settings
     seconds: list[tuple[str, float]] = field(default_factory=list)
-    said: list[Diagnostic] = field(default_factory=list)
+    emitted: list[Diagnostic] = field(default_factory=list)
     before_step: Callable[[int], None] = lambda _: None
     step: int = 0
     _schedule: Schedule | None = None
@@ -67,7 +67,7 @@ class Runner:
                 raise DriverError(Diagnostic("error", f"{step.name}: the program is nested too deeply")) from None
             except Exception as error:  # noqa: BLE001  whatever goes wrong is reported with its step
                 raise DriverError(*self._failure(step, error)) from error
-            self.said += [at_head(str(w.message), "warning") for w in caught]
+            self.emitted += [at_head(str(w.message), "warning") for w in caught]
             self.seconds.append((step.name, time.perf_counter() - start))
             self._dump("After", step, self.settings.print_after)
         self.leave_schedule()
@@ -91,7 +91,7 @@ class Runner:
         self.leave_schedule()
         if step.kind == "upstream":
             self.module, warned = upstream.run(self.module, step, self.settings.isolated)
-            self.said += warned
+            self.emitted += warned
         elif step.name == pipeline.VERIFY:
             input.as_program(self.module)
         elif step.name == pipeline.WHOLE_WAY:
@@ -111,7 +111,7 @@ class Runner:
         self.module = self._schedule.mod.mlir
 
     def _failure(self, step: PassInstance, error: Exception) -> list[Diagnostic]:
-        """The error of a pass, located at the op that it is about."""
+        """The error of a pass, located at the offending op."""
         culprit = None
         if isinstance(error, ScheduleError):
             culprit = _culprit(self.module, error)
@@ -130,7 +130,7 @@ class Runner:
 
 
 def _culprit(module: ir.Module, error: ScheduleError) -> ir.Operation | None:
-    """The op that an error is about, in the module before the pass."""
+    """The offending op of an error, in the module before the pass."""
     cause = error.__cause__ or error.__context__  # raised `from None`
     number = getattr(cause, "op_id", None)
     if number is None:

@@ -67,7 +67,7 @@ def _manager(step: PassInstance) -> PassManager:
 def _reason(step: PassInstance, text: str) -> str:
     if "does not refer to a registered pass" in text:
         known = sorted({*IN_PROCESS, *our_passes()})
-        return f"there is no pass {step.name}{near(step.name, known)}; --list-passes shows ours, `mlir-opt --help` all"
+        return f"unknown pass {step.name}{near(step.name, known)}; --list-passes shows ours, `mlir-opt --help` all"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{step.name}: " + "; ".join(line.removeprefix("<Pass-Options-Parser>: ") for line in lines[:2])
 
@@ -78,36 +78,36 @@ def run(module: ir.Module, step: PassInstance, isolated: bool) -> tuple[ir.Modul
     A pass that emits an error but succeeds counts as failed. Raises DriverError, ToolError.
     """
     work = _apart if isolated or step.name not in IN_PROCESS else _here
-    after, said = work(module, step)
-    if any(d.severity == "error" for d in said):
-        raise DriverError(*said)
-    return after, said
+    after, emitted = work(module, step)
+    if any(d.severity == "error" for d in emitted):
+        raise DriverError(*emitted)
+    return after, emitted
 
 
 def _here(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:
     context = module.context
-    with collected(context) as said:
+    with collected(context) as emitted:
         # otherwise the bindings abort if a pass emits an error and succeeds
         context.emit_error_diagnostics = True
         try:
             _manager(step).run(module.operation)
         except MLIR_ERROR as error:
-            if not any(d.severity == "error" for d in said):
-                said.append(Diagnostic("error", f"{step.name}: {str(error).splitlines()[0]}"))
+            if not any(d.severity == "error" for d in emitted):
+                emitted.append(Diagnostic("error", f"{step.name}: {str(error).splitlines()[0]}"))
         finally:
             context.emit_error_diagnostics = False
-    return module, said
+    return module, emitted
 
 
 def _apart(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:
     text = str(module.operation.get_asm(enable_debug_info=True))
     pipeline = f"--pass-pipeline=builtin.module({step.text})"
     done = toolchain.attempt("mlir-opt", [pipeline, "--mlir-print-debuginfo"], input=text)
-    said = of_tool(done.stderr)
-    if any(d.severity == "error" for d in said) and done.returncode >= 0:
-        return module, said
+    emitted = of_tool(done.stderr)
+    if any(d.severity == "error" for d in emitted) and done.returncode >= 0:
+        return module, emitted
     if done.returncode == 0:
-        return ir.Module.parse(done.stdout), said
+        return ir.Module.parse(done.stdout), emitted
     reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "error" in line.lower()), "")
     ended = f"mlir-opt ended with {toolchain.status(done.returncode)} in {step.name}"
     raise ToolError(f"{ended}: {reason.strip()}" if reason else ended)

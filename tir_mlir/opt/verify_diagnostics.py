@@ -69,18 +69,18 @@ def _target(place: str | None, number: int, lines: Sequence[str]) -> int:
     return target
 
 
-def differences(text: str, name: str, said: Sequence[Diagnostic]) -> list[Diagnostic]:
+def differences(text: str, name: str, emitted: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Errors for expectations without a diagnostic, and for unexpected diagnostics."""
     open_ = expected(text)
     wrong: list[Diagnostic] = []
     here = ("-", name)
-    for one in said:
+    for one in emitted:
         for diagnostic in (one, *one.notes):
             match = next((e for e in open_ if e.fits(diagnostic, here)), None)
             if match is not None:
                 open_.remove(match)
             elif diagnostic.severity != "note":  # as in mlir-opt, a note needs no expectation
-                wrong.append(Diagnostic("error", f"unexpected {_said(diagnostic)}", *_place(diagnostic)))
+                wrong.append(Diagnostic("error", f"unexpected {_text(diagnostic)}", *_place(diagnostic)))
     for e in open_:
         wrong.append(
             Diagnostic("error", f'expected {e.severity} "{e.text}" was not produced', "-", e.line_of_comment, 1)
@@ -88,7 +88,7 @@ def differences(text: str, name: str, said: Sequence[Diagnostic]) -> list[Diagno
     return wrong
 
 
-def _said(diagnostic: Diagnostic) -> str:
+def _text(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.severity}: {diagnostic.message}"
 
 

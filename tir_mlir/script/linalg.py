@@ -30,7 +30,7 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
     their results become parameters. Dynamic extents become shape variables; extents that linalg requires to be equal
     share one. Loops are named `i0, i1, ...`, iters `v0, v1, ...`, blocks after their op.
     func: convert only this function. `source` is not modified.
-    Raises ScriptError with the source location for malformed text and for ops that have no such form.
+    Raises ScriptError with the source location for malformed text and for unsupported ops.
     """
     text, name = read_text(source) if isinstance(source, str) else ("", "")
     lines = Source(name, text.splitlines(keepends=True))
@@ -63,7 +63,7 @@ def to_linalg(mod: IRModule, named: bool = False, strict: bool = False) -> Linal
     """Raise loops and blocks to linalg ops on memrefs, for `mlir-opt` and other upstream tools.
 
     A block nest that is a pure tensor computation becomes a `linalg.generic`, its init a `linalg.fill`; the loop
-    schedule is dropped. Other blocks stay as they are and are listed in `.stayed` of the result, with the reason.
+    schedule is dropped. Other blocks are left unchanged and listed in `.stayed` of the result, with the reason.
     named: specialize generics to named ops where one exists (`linalg.matmul`, `linalg.add`).
     strict: raise ScriptError if any block cannot be raised. `mod` is not modified.
     """

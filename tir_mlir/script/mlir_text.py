@@ -55,9 +55,9 @@ def try_in_subprocess(text: str, source: Source, passes: Sequence[str] = ()) -> 
         return  # mlir-opt is not installed
     if done.returncode >= 0:
         return
-    said = _DIAGNOSTIC.search(done.stderr)  # printed before it crashed
-    if said is not None:
-        raise source.error_at(int(said[1]), int(said[2]), said[3])
+    found = _DIAGNOSTIC.search(done.stderr)  # printed before it crashed
+    if found is not None:
+        raise source.error_at(int(found[1]), int(found[2]), found[3])
     reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "LLVM ERROR" in line), "")
     reason = reason.partition("Assertion ")[2] or reason
     raise ScriptError(f"MLIR crashes on this text ({toolchain.status(done.returncode)}): {reason}", source.filename)
@@ -81,7 +81,7 @@ def read_text(text_or_path: str) -> tuple[str, str]:
     if "\n" in text_or_path or "{" in text_or_path:
         return text_or_path, "<mlir>"
     if not os.path.exists(text_or_path):
-        raise ScriptError(f"there is no file {text_or_path}")
+        raise ScriptError(f"no such file: {text_or_path}")
     try:
         with open(text_or_path, encoding="utf-8") as file:
             return file.read(), text_or_path

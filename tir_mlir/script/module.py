@@ -222,7 +222,7 @@ def _copy_into(module: ir.Module, func: PrimFunc, name: str) -> None:
     source = func.module.mlir
     present = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations}
     if name in present:
-        raise TirError(f"the module has a function {name} already")
+        raise TirError(f"the module already has a function {name}")
     called = _callees(func.func.op)
     with ir.InsertionPoint(module.body):
         for op in source.body.operations:

@@ -119,8 +119,8 @@ class Expr:
 
     def __bool__(self) -> bool:
         raise refuse(
-            "a tensor expression has no truth value in Python: choose with te.if_then_else(condition, x, y), join "
-            "conditions with te.all and te.any, take the greater with te.max(x, y)"
+            "a tensor expression has no truth value in Python: select with te.if_then_else(condition, x, y), combine "
+            "conditions with te.all and te.any, take a maximum with te.max(x, y)"
         )
 
     def __iter__(self) -> Iterator[Any]:
@@ -200,7 +200,7 @@ def lift(value: Any) -> Expr:
 
 
 def t_call(name: str, *args: Any, **keywords: Any) -> Expr:
-    """Build `T.name(args)`. Strings (dtypes) are passed as they are."""
+    """Build `T.name(args)`. Strings (dtypes) are passed through."""
     parts = [a if isinstance(a, str) else lift(a) for a in args]
     named_parts = {k: a if isinstance(a, str) else lift(a) for k, a in keywords.items()}
     nodes = [_node(p) for p in parts]

@@ -137,7 +137,7 @@ class PlaceholderOp:
         self.input_tensors: list[Tensor] = []
 
     def output(self, index: int) -> Tensor:
-        """One of the tensors that the operation gives."""
+        """The output tensor at an index."""
         return self.tensors[index]
 
 
@@ -164,7 +164,7 @@ class ComputeOp:
         self.tensors = [Tensor(shape, t, n, self, at) for at, (n, t) in enumerate(zip(names, types, strict=True))]
 
     def output(self, index: int) -> Tensor:
-        """One of the tensors that the operation gives."""
+        """The output tensor at an index."""
         return self.tensors[index]
 
     def _leaves(self) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def test_an_installed_tvm_is_hidden_only_on_request(tmp_path):
 def test_a_tvm_that_is_loaded_already_is_an_error(tmp_path):
     done = run("import tvm, tir_mlir.compat", real_tvm(tmp_path))
     assert done.returncode == 1
-    assert "tvm was imported already" in done.stderr
+    assert "tvm is already imported" in done.stderr
     assert "before the first `import tvm`" in done.stderr
 
 

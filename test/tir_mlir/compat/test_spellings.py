@@ -263,7 +263,7 @@ def test_constants_have_types(tvm):
     assert tvm.DataType("float16").bits == 16 and tvm.DataType("int32") == "int32"
     with pytest.raises(tvm.TVMError, match='dtype "floaty" is not supported'):
         tvm.DataType("floaty")
-    with pytest.raises(tvm.TVMError, match="a constant is a number"):
+    with pytest.raises(tvm.TVMError, match="a constant must be a number"):
         tir.const("x")
 
 
@@ -272,7 +272,5 @@ def test_intrinsics_of_single_processors_say_so(tvm):
 
     import tir_mlir.compat
 
-    with pytest.raises(
-        tir_mlir.compat.NotInCompat, match=r"no intrinsics of single processors.*TensorIntrin\.register"
-    ):
+    with pytest.raises(tir_mlir.compat.NotInCompat, match=r"no target intrinsics.*TensorIntrin\.register"):
         str.lower(VNNI_DOT_16x4_INTRIN())

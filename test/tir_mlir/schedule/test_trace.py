@@ -75,7 +75,7 @@ def test_an_empty_trace_runs():
 def test_round_trips():
     sch = tiled(Schedule(matmul_add(32), seed=3))
     assert verify_trace_roundtrip(sch, matmul_add(32)).mod.equal(sch.mod)
-    with pytest.raises(AssertionError, match="the python form of the trace makes another program: line"):
+    with pytest.raises(AssertionError, match="the python form of the trace produces a different program: line"):
         verify_trace_roundtrip(sch, matmul_add(16, 64))
     with pytest.raises(ValueError, match='"python" or "json", not \'yaml\''):
         verify_trace_roundtrip(sch, matmul_add(32), text_format="yaml")

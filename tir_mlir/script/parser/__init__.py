@@ -53,7 +53,7 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
         states = []
         for program in programs:
             if program.name in seen:
-                raise program.source.error(program.node, f"the module has a function {program.name} already")
+                raise program.source.error(program.node, f"the module already has a function {program.name}")
             seen[program.name] = program
             states.append(_parse_one(module, program))
         if all(p.check for p in programs):

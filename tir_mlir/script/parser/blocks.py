@@ -314,7 +314,7 @@ def with_init(evaluate: Evaluator, node: ast.With, run: ParseBody) -> None:
     if block is None or ir.InsertionPoint.current.block != block.body:
         raise state.error(node, "T.init must be directly in the body of a block")
     if block.init is not None:
-        raise state.error(node, "this block has a T.init already")
+        raise state.error(node, "this block already has a T.init")
     with state.source.location(node):
         with state.allocation_scopes[-1].point():
             op = create.init(block)

@@ -268,7 +268,7 @@ def _method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) 
 
 
 def _tvm_access_ptr(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
-    """The extent is ignored: the declared regions of the block say what is accessed."""
+    """The extent is ignored: the declared regions of the block describe the access."""
     data, offset, mask = (evaluate(args[n]) for n in ("data", "offset", "mask"))
     with evaluate.state.source.location(node):
         return pointers.tvm_access_ptr(data, offset, pointers.python_value(mask, "the mask"))

@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir import Index, attrs, create, dtypes
 from tir_mlir.script.parser.items import BufferRef, UnboundVar, Value
 from tir_mlir.script.parser.scope import MISSING, AllocationScope, ParserState
 
-Dim = int | str | ast.expr  # a number, the name of a variable, or an expression of such
+Dim = int | str | ast.expr  # a number, the name of a variable, or an expression
 
 
 @dataclass

@@ -23,19 +23,19 @@ from tir_mlir.script.parser.source import ParseError
 
 _REFUSED = {
     ast.While: "while is not supported: its trip count is unknown; use a for loop",
-    ast.Return: "a prim_func returns nothing: write the result into a buffer parameter",
-    ast.Try: "try is not part of a program",
+    ast.Return: "a prim_func cannot return a value: store the result to a buffer parameter",
+    ast.Try: "try is not supported",
     ast.FunctionDef: "a function cannot be defined inside a prim_func",
     ast.ClassDef: "a class cannot be defined inside a prim_func",
     ast.Import: "import outside the prim_func",
     ast.ImportFrom: "import outside the prim_func",
-    ast.Break: "break is not part of a program: every loop runs to its end",
-    ast.Continue: "continue is not part of a program: use if around what is to be skipped",
-    ast.Assert: "assert is not supported in a program",
-    ast.Raise: "raise is not part of a program",
-    ast.Delete: "del is not part of a program",
-    ast.Global: "global is not part of a program",
-    ast.Nonlocal: "nonlocal is not part of a program",
+    ast.Break: "break is not supported: loops run to their end",
+    ast.Continue: "continue is not supported: guard the skipped statements with if",
+    ast.Assert: "assert is not supported",
+    ast.Raise: "raise is not supported",
+    ast.Delete: "del is not supported",
+    ast.Global: "global is not supported",
+    ast.Nonlocal: "nonlocal is not supported",
 }
 
 
@@ -55,7 +55,7 @@ class FunctionParser:
                 continue
             method = getattr(self, "_" + type(stmt).__name__, None)
             if method is None:
-                otherwise = f"{type(stmt).__name__} is not part of a program"
+                otherwise = f"{type(stmt).__name__} is not supported"
                 raise self.state.error(stmt, _REFUSED.get(type(stmt), otherwise))
             try:
                 with self.state.source.location(stmt):
@@ -212,7 +212,7 @@ class FunctionParser:
             for one, part in zip(target.elts, value.elts, strict=True):
                 self._assign(one, part, stmt)
         elif isinstance(target, ast.Tuple) and _is_axis(value):
-            raise ParseError("the axes of a block belong directly into it, before its other statements")
+            raise ParseError("axes must be declared directly in a block, before its other statements")
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value)
         else:
@@ -237,7 +237,7 @@ class FunctionParser:
         elif word == "var":
             self.state.scope.define(target.id, UnboundVar(target.id), target, "size")
         elif _is_axis(value):
-            raise ParseError("the axes of a block belong directly into it, before its other statements")
+            raise ParseError("axes must be declared directly in a block, before its other statements")
         else:
             self._define(target, self.evaluate(value))
 
@@ -250,7 +250,7 @@ class FunctionParser:
             raise ParseError(f"cannot assign to {ast.unparse(target)}")
         old = self.state.scope.frames[-1].get(target.id)
         if old is not None and old.kind == "value" and isinstance(old.item, Value):
-            raise ParseError(f"{target.id} has a value already (line {old.line}); what changes belongs into a buffer")
+            raise ParseError(f"{target.id} is already bound (line {old.line}); use a buffer for a value that changes")
         if isinstance(item, UnboundVar):
             item = UnboundVar(target.id)
         if isinstance(item, Value) and not isinstance(item.ssa.owner, ir.Block):

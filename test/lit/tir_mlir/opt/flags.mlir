@@ -10,8 +10,8 @@
 // CHECK: for i_0 in T.parallel(4):
 // CHECK-NEXT: for i_1 in T.unroll(4):
 
-// ORDER: flags.mlir:{{[0-9]+}}:1: error: tir-parallel: there is no loop i_0 in main (loops there: i)
-// FLAG: --no-such-flag:1:1: error: there is no pass no-such-flag
+// ORDER: flags.mlir:{{[0-9]+}}:1: error: tir-parallel: no loop i_0 in main (loops there: i)
+// FLAG: --no-such-flag:1:1: error: unknown pass no-such-flag
 // EMIT: tir-opt: error: argument --emit: invalid choice: 'html'
 
 func.func @main(%A: memref<16xf32> {tir.name = "A"}) {

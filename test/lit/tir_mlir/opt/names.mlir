@@ -20,10 +20,10 @@
 // FUNC: T.parallel
 // TEXT: T.block_attr({"k": "a b"})
 // TWO: error: tir-parallel: i is ambiguous: C:i (#1), D:i (#3)
-// ABOVE: error: tir-parallel: there is no loop j above block "C" (loops there: i)
-// BLOCK: error: tir-parallel: there is no block X in main (blocks there: C, D)
-// KIND: error: tir-parallel: there is no loop C in main (loops there: i)
-// ID: error: tir-parallel: there is no loop #99 in main
+// ABOVE: error: tir-parallel: no loop j above block "C" (loops there: i)
+// BLOCK: error: tir-parallel: no block X in main (blocks there: C, D)
+// KIND: error: tir-parallel: no loop C in main (loops there: i)
+// ID: error: tir-parallel: no loop #99 in main
 // NOFUNC: error: tir-parallel: the module has no function nowhere; did you mean other? (it has main, other)
 
 func.func @main(%C: memref<8xf32> {tir.name = "C"}, %D: memref<8xf32> {tir.name = "D"}) attributes {tir.id = 0 : i64} {

@@ -12,7 +12,7 @@
 // UNKNOWN-NEXT:builtin.module(tir-split{loop=i factor=4})
 // UNKNOWN-NEXT:               ^
 // MISSING: --tir-split:1:1: error: tir-split: option factors is missing; tir-split takes
-// TWICE: error: tir-split: option loop is given twice
+// TWICE: error: tir-split: duplicate option loop
 // FORM: error: tir-split: option "loop" is not of the form name=value
 // LOWERING: error: tir-lower-unrolled: unknown option "limt"; it takes limit
 // UPSTREAM: --canonicalize:1:1: error: canonicalize: no such option x

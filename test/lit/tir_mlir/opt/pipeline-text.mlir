@@ -20,9 +20,9 @@
 // BRACE: --pass-pipeline:1:10: error: the brace is not closed
 // JUNK: --pass-pipeline:1:5: error: unexpected 'c'
 // NAME: --pass-pipeline:1:1: error: expected the name of a pass, not '{'
-// UNKNOWN: --pass-pipeline:1:16: error: there is no pass csee; did you mean cse?
-// OURS: --pass-pipeline:1:1: error: there is no pass tir-splat; did you mean tir-split?
-// LOOKS: --pass-pipeline:1:1: error: there is no pass tir-get-block
+// UNKNOWN: --pass-pipeline:1:16: error: unknown pass csee; did you mean cse?
+// OURS: --pass-pipeline:1:1: error: unknown pass tir-splat; did you mean tir-split?
+// LOOKS: --pass-pipeline:1:1: error: unknown pass tir-get-block
 // NESTED: --pass-pipeline:1:15: error: tir-lower works on a whole module: write it outside func.func(...)
 
 // CHECK: func.func @f()

@@ -8,7 +8,7 @@
 // CHECK: linalg.generic
 // LOOPS: affine.load
 // LOOPS-NOT: linalg.generic
-// UNKNOWN: there is no pass test-nothing
+// UNKNOWN: unknown pass test-nothing
 
 func.func @add(%A: memref<4xf32>, %B: memref<4xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}

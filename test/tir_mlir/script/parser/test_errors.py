@@ -66,8 +66,8 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("I[vi] = vi // 0  # <<", "a division by zero"),
         ("B[vi, vj] = T.grid(4)  # <<", "T.grid is a statement and has no value"),
         ("while True:  # <<\n    pass", "while is not supported"),
-        ("return A  # <<", "a prim_func returns nothing"),
-        ("try:  # <<\n    pass\nfinally:\n    pass", "try is not part of a program"),
+        ("return A  # <<", "a prim_func cannot return a value"),
+        ("try:  # <<\n    pass\nfinally:\n    pass", "try is not supported"),
         ("A[vi, vj]  # <<", "an expression statement has no effect"),
         ("vi + 1  # <<", "an expression statement has no effect"),
         ("B[vi, vj + 1] = A[vi, vj]  # <<", "B is written at index 8 in dimension 1"),
@@ -84,14 +84,14 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("for k in range(I[vi]):  # <<\n    pass", "a loop bound must be an affine expression"),
         ("for k, l in T.grid(4):  # <<\n    pass", "T.grid has 1 extents for 2 loop variables"),
         ("for k in T.thread_binding(4, thread='warp'):  # <<\n    pass", "'warp' is not a thread axis"),
-        ("x = A[vi, vj]\nx = A[vi, 0]  # <<", "x has a value already"),
+        ("x = A[vi, vj]\nx = A[vi, 0]  # <<", "x is already bound"),
         ("x += 1  # <<", "x \\+= y needs an element of a buffer"),
         ("B[vi, vj] = A[vi, vj]\nvk = T.axis.spatial(4, 0)  # <<", "the axes of a block come first"),
         ("T.reads(A[vi, vj], 3)  # <<\nB[vi, vj] = A[vi, vj]", "a region is a part of a buffer"),
         ("T.reads()  # <<\nB[vi, vj] = A[vi, vj]", "T.reads leaves out A"),
         ("T.writes(B[vi, 0:3])  # <<\nB[vi, vj] = A[vi, vj]", "T.writes of B is smaller than what the block touches"),
         ("T.where(A[vi, vj] > 0)  # <<\nB[vi, vj] = A[vi, vj]", "T.where takes a conjunction of affine"),
-        ("with T.init():\n    B[vi, vj] = 0.0\nwith T.init():  # <<\n    pass", "this block has a T.init already"),
+        ("with T.init():\n    B[vi, vj] = 0.0\nwith T.init():  # <<\n    pass", "this block already has a T.init"),
         ("T.alloc_buffer((4,))  # <<", "T.alloc_buffer returns a buffer: name it"),
         ("T.block_attr(3)  # <<", "T.block_attr takes a dictionary, not 3"),
         ("T.reads(x=A)  # <<", "T.reads takes regions only"),
@@ -217,7 +217,7 @@ def test_in_a_block(body: str, message: str):
             """,
             "vi is out of scope: the iter of line 5 ended",
         ),
-        ("vi = T.axis.spatial(16, 0)  # <<", "the axes of a block belong directly into it"),
+        ("vi = T.axis.spatial(16, 0)  # <<", "axes must be declared directly in a block"),
         ("T.reads(A[0, 0])  # <<", "T.reads must be directly in a block"),
         ("with T.init():  # <<\n    I[0] = 1", "T.init must be directly in the body of a block"),
         ("with open('f') as f:  # <<\n    pass", "with is for T.block"),
@@ -280,7 +280,7 @@ def test_two_functions_of_one_name():
     text = "@I.ir_module\nclass M:\n"
     text += "    @T.prim_func\n    def f(A: T.Buffer((4,))):\n        pass\n"
     text += "    @T.prim_func\n    def f(A: T.Buffer((4,))):  # <<\n        pass\n"
-    assert "a function f already" in refused(text).message
+    assert "already has a function f" in refused(text).message
 
 
 def test_an_extern_function_keeps_its_signature():

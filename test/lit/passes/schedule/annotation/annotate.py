@@ -9,7 +9,7 @@
 # CHECK: T.block_attr({"note": "a b"})
 # TYPES: tir.annotations = {f = 5.000000e-01 : {{.*}}, list = [1{{.*}}, 2{{.*}}], on = true}
 # MISSING: --pass-pipeline:1:1: error: tir-annotate: option key is missing; tir-annotate takes block_or_loop, key, value
-# NOLOOP: annotate.py:[[#@LINE+2]]:{{.*}} error: tir-annotate: there is no block or loop j in main (block or loops there: A, i)
+# NOLOOP: annotate.py:[[#@LINE+2]]:{{.*}} error: tir-annotate: no block or loop j in main (block or loops there: A, i)
 @T.prim_func
 def main(A: T.Buffer((8,), "float32")):
     for i in range(8):

@@ -30,7 +30,7 @@ def drops_binding(A: T.Buffer((8,), "float32")):
 
 
 @T.prim_func
-# expected-error @below {{there is no loop i in missing (loops there: j)}}
+# expected-error @below {{no loop i in missing (loops there: j)}}
 def missing(A: T.Buffer((8,), "float32")):
     for j in range(8):
         with T.block("A"):
