@@ -287,5 +287,5 @@ def test_other_arguments_that_make_no_sense():
     sch = Schedule(matmul_add(8))
     with pytest.raises(ValueError, match="tensor_intrin is a name"):
         sch.explain_tensorize("C", 3)
-    with pytest.raises(ValueError, match="sizes is"):
+    with pytest.raises(ValueError, match="sizes must be"):
         sch.verify(np.arange(3))
