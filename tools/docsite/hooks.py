@@ -1,4 +1,4 @@
-"""Hooks of `mkdocs.yml`: folders in the navigation, notebooks and step viewers of tutorials, highlighting of MLIR."""
+"""Hooks of `mkdocs.yml`: folders in the navigation, notebooks and step viewers of tutorials, MLIR highlighting."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LEXERS["MlirLexer"] = ("docsite.mlir_lexer", "MLIR", ("mlir",), ("*.mlir",), ())
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """A folder in the navigation (`name/`) stands for its pages, `index.md` first."""
+    """Expand each folder in the navigation (`name/`) to its pages, `index.md` first."""
     config.nav = _expanded(config.nav, Path(config.docs_dir))
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add a notebook for each tutorial, `notebooks/NAME.ipynb`, and the step viewers `steps/NAME.html`."""
+    """Add the notebook `notebooks/NAME.ipynb` of each tutorial, and the step viewers `steps/NAME.html`."""
     for page in notebooks.tutorials():
         files.append(File.generated(config, f"notebooks/{page.stem}.ipynb", content=notebooks.text(page)))
     for page in step_pages.linking():

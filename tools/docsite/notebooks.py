@@ -1,7 +1,7 @@
-"""A tutorial page as a Jupyter notebook: the Markdown is the only source.
+"""Convert a tutorial page to a Jupyter notebook; the Markdown is the only source.
 
-Prose becomes Markdown cells, Python blocks become code cells, files shown on the page are written by a cell. Output
-blocks are left out: running the notebook makes the outputs.
+Prose becomes Markdown cells, Python blocks become code cells, and each titled file is written by a cell. Output blocks
+are dropped: running the notebook produces them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _LINK = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")
 
 
 def tutorials() -> list[Path]:
-    """The pages that exist as notebooks, too."""
+    """Return the pages that are also available as notebooks."""
     return sorted(path for path in TUTORIALS.glob("*.md") if path.stem != "index")
 
 
 def notebook(page: Path) -> NotebookNode:
-    """The notebook of a tutorial page. Cell ids are their numbers, so that the same page gives the same file."""
+    """Return the notebook of a tutorial page. Cells are numbered, so that the output is deterministic."""
     cells = [cell for part in parts(page.read_text(encoding="utf-8")) if (cell := _cell(part)) is not None]
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
@@ -38,7 +38,7 @@ def notebook(page: Path) -> NotebookNode:
 
 
 def text(page: Path) -> str:
-    """The notebook as the text of a `.ipynb` file."""
+    """Return the text of the `.ipynb` file."""
     return nbformat.writes(notebook(page))
 
 
