@@ -1,4 +1,4 @@
-"""What `pip install tir-mlir` without extras must be able to do; tools/check_base.py runs it."""
+"""Programs that must work after `pip install tir-mlir` without extras; run by tools/check_base.py."""
 
 from __future__ import annotations
 

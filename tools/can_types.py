@@ -1,4 +1,4 @@
-"""Write tir_mlir/schedule/can_types.py: the static types of the `can_*` methods, which exist at run time only."""
+"""Write tir_mlir/schedule/can_types.py: static types of the `can_*` methods, which are created at run time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CanMethods(Primitives):
 
 
 def text() -> str:
-    """The text of the file."""
+    """Return the text of the file."""
     from tir_mlir.passes.schedule import PRIMITIVES
 
     names = [n for n in sorted(PRIMITIVES) if not n.startswith("can_") and f"can_{n}" not in PRIMITIVES]

@@ -1,6 +1,8 @@
-"""Install the wheel without extras into an environment of its own, and run tools/base_programs.py there.
+"""Install the wheel without extras into a fresh environment, and run tools/base_programs.py there.
 
-python tools/check_base.py [--python PYTHON ...] [--keep FOLDER]: each interpreter in turn, this one if none is named.
+    python tools/check_base.py [--python PYTHON ...] [--keep FOLDER]
+
+Runs once per interpreter; default: the current one.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def check(python: str, wheel: Path, folder: Path) -> bool:
-    """Whether a base installation for an interpreter does what it must; its size is printed."""
+    """Return whether a base installation for an interpreter passes; print its size."""
     subprocess.run([python, "-m", "venv", str(folder)], check=True)
     own = str(folder / "bin" / "python")
     pip = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
@@ -36,8 +38,8 @@ def _size(folder: Path) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--python", action="append", help="an interpreter; may be given several times")
-    parser.add_argument("--keep", type=Path, help="where the environments stay")
+    parser.add_argument("--python", action="append", help="an interpreter; may be repeated")
+    parser.add_argument("--keep", type=Path, help="keep the environments in this folder")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "-w", folder]

@@ -1,6 +1,6 @@
-"""Check that the sdist, its wheel and an editable install hold every file of the package, the linked folders included.
+"""Check that the sdist, its wheel and an editable install contain every file of the package, linked folders included.
 
-A file that is in no Python package's data (`[tool.setuptools.package-data]`) is missing here, whatever its kind.
+Catches files of any kind that `[tool.setuptools.package-data]` does not list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BESIDE = {"LICENSE", "CHANGELOG.md", "README.md", "pyproject.toml"}  # in the sdist, next to the package
+BESIDE = {"LICENSE", "CHANGELOG.md", "README.md", "pyproject.toml"}  # in the sdist, beside the package
 LEFT_BEHIND = ("__pycache__", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints")
 
 # run by the Python of an editable install, away from the checkout
@@ -29,7 +29,7 @@ importlib.metadata.metadata("tir-mlir")["License-Expression"] or sys.exit("no li
 
 
 def sources() -> set[str]:
-    """Paths, from the checkout's root, of the files that must be there."""
+    """Return the paths of the required files, relative to the checkout's root."""
     found = set()
     for folder, folders, names in os.walk(ROOT / "tir_mlir", followlinks=True):
         folders[:] = [name for name in folders if name not in LEFT_BEHIND]
@@ -38,19 +38,19 @@ def sources() -> set[str]:
 
 
 def check(what: str, held: set[str], wanted: set[str], roots: tuple[str, ...]) -> bool:
-    """Whether a distribution holds what it must, and nothing outside of `roots`."""
+    """Return whether a distribution contains all required files, and none outside of `roots`."""
     missing = sorted(wanted - held)
     stray = sorted(name for name in held if not name.startswith(roots))
     for name in missing:
         print(f"{what}: {name} is missing", file=sys.stderr)
     for name in stray:
-        print(f"{what}: {name} does not belong there", file=sys.stderr)
-    print(f"{what}: {len(held)} files, {len(missing)} missing, {len(stray)} stray")
+        print(f"{what}: {name} is unexpected", file=sys.stderr)
+    print(f"{what}: {len(held)} files, {len(missing)} missing, {len(stray)} unexpected")
     return not missing and not stray
 
 
 def built(out: Path) -> bool:
-    """Whether the sdist and the wheel made of it hold every file."""
+    """Return whether the sdist and the wheel built from it contain every file."""
     command = [sys.executable, "-m", "build", "--outdir", str(out), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -67,7 +67,7 @@ def built(out: Path) -> bool:
 
 
 def editable(out: Path) -> bool:
-    """Whether an editable install in an environment of its own finds every file."""
+    """Return whether an editable install in a fresh environment finds every file."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(out)], check=True)
     python = out / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--disable-pip-version-check"]
@@ -82,7 +82,7 @@ def editable(out: Path) -> bool:
 
 
 def main() -> int:
-    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools would pack files deleted since
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools would also pack deleted files
     with tempfile.TemporaryDirectory() as folder:
         results = [built(Path(folder, "dist")), editable(Path(folder, "venv"))]
     return 0 if all(results) else 1

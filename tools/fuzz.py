@@ -1,9 +1,9 @@
-"""Fuzzing: random schedules of random programs, judged, and random text for everything that reads text.
+"""Fuzz with random schedules of random programs, and with random input for all parsers.
 
     python tools/fuzz.py --pairs 1000 --inputs 1000 --seed 0
     python tools/fuzz.py --seed 0 --only pair:17
 
-Ends with a line of counts; exit code 1 unless nothing was wrong, aborted or hung.
+The last line holds the counts; exit code 0 only if no item was wrong, aborted or hung.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pairs", type=int, default=0, metavar="N", help="how many random schedules")
-    parser.add_argument("--inputs", type=int, default=0, metavar="M", help="how many random inputs")
+    parser.add_argument("--pairs", type=int, default=0, metavar="N", help="number of random schedules")
+    parser.add_argument("--inputs", type=int, default=0, metavar="M", help="number of random inputs")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
-    parser.add_argument("--only", metavar="ITEM", help="one item alone, as failures name it: pair:17")
-    parser.add_argument("--kind", metavar="WORD", help="inputs of the kinds with this word in their names only")
-    parser.add_argument("--thorough", action="store_true", help="judge every pair after every step and in every way")
-    parser.add_argument("--jobs", type=int, default=CORES, help="processes; default: the cores")
-    parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="what an item may take")
-    parser.add_argument("--shrink", type=float, default=60, metavar="SECONDS", help="for making a failure smaller")
-    parser.add_argument("--json", metavar="FILE", help="write all figures there")
+    parser.add_argument("--only", metavar="ITEM", help="run one item, named as in a failure report: pair:17")
+    parser.add_argument("--kind", metavar="WORD", help="only input kinds whose name contains WORD")
+    parser.add_argument("--thorough", action="store_true", help="run all checks on every pair, after every step")
+    parser.add_argument("--jobs", type=int, default=CORES, help="worker processes (default: number of cores)")
+    parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="time limit per item")
+    parser.add_argument("--shrink", type=float, default=60, metavar="SECONDS", help="time limit for shrinking")
+    parser.add_argument("--json", metavar="FILE", help="write all statistics to FILE")
     return parser
 
 
@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
 
     found = kinds(options.thorough, options.kind or "")
     if options.kind and not any(name.startswith(INPUT) for name in found):
-        parser.error(f"no kind of input has {options.kind!r} in its name: {', '.join(inputs.KINDS)}")
+        parser.error(f"no input kind contains {options.kind!r}: {', '.join(inputs.KINDS)}")
     run = Run(found, options.jobs, options.limit, options.shrink, options.seed)
     if options.only:
         what, _, number = options.only.partition(":")

@@ -1,11 +1,11 @@
-"""Which refusals tests reach: every place of the package that raises an error of ours, and what was raised there.
+"""Report which raise sites of the package the tests reach, and with which messages.
 
-    python tools/refusals.py record DIR COMMAND...    run a command (pytest, lit); note what its processes raise
-    python tools/refusals.py report DIR               how many places were reached, and those that were not
-    python tools/refusals.py compare DIR OTHER        the messages of DIR that OTHER has not: what is no longer reached
+    python tools/refusals.py record DIR COMMAND...    run a command (pytest, lit); record the errors of its processes
+    python tools/refusals.py report DIR               count the reached raise sites and list the others
+    python tools/refusals.py compare DIR OTHER        list the messages of DIR that are not in OTHER
 
-A place is a `raise ...Error(...)` or a call of `refuse`, `check` or `fail` in `dialect/`, `passes/` or `tir_mlir/`.
-Messages are compared without their numbers and paths.
+A raise site is a `raise ...Error(...)` or a call of `refuse`, `check` or `fail` in `dialect/`, `passes/` or
+`tir_mlir/`. Messages are compared without numbers and paths.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"dialect": "tir_mlir.dialect", "passes": "tir_mlir.passes", "tir_mlir": "tir_mlir"}
-SPEAKERS = ("refuse", "check", "fail")
-"""Functions that raise for their caller."""
+RAISING = ("refuse", "check", "fail")
+"""Functions that raise on behalf of their caller."""
 FRAMES = 3
-"""How many frames of the package are noted with an error: it may be raised by a helper of a helper."""
+"""Number of package frames recorded with an error, which a helper of a helper may raise."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Lines of one raising statement."""
+class RaiseSite:
+    """Lines of one raise statement."""
 
     module: str
     first: int
     last: int
 
 
-def places() -> Iterator[Place]:
-    """Every raising statement of the package."""
+def raise_sites() -> Iterator[RaiseSite]:
+    """Yield every raise site of the package."""
     for folder, name in FOLDERS.items():
         for path in sorted((ROOT / folder).rglob("*.py")):
             parts = path.relative_to(ROOT / folder).with_suffix("").parts
             if folder == "tir_mlir" and parts[0] in ("dialect", "passes"):
-                continue  # the links
+                continue  # symbolic links
             module = ".".join([name, *(parts[:-1] if parts[-1] == "__init__" else parts)])
             yield from (
-                Place(module, n.lineno, n.end_lineno or n.lineno) for n in _raising(ast.parse(path.read_text()))
+                RaiseSite(module, n.lineno, n.end_lineno or n.lineno) for n in _raising(ast.parse(path.read_text()))
             )
 
 
@@ -57,7 +57,7 @@ def _raising(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             if re.search(r"(Error|^Not\w+|Stop)$", _name(node.exc)):
                 yield node
-        elif isinstance(node, ast.Call) and _name(node) in SPEAKERS:
+        elif isinstance(node, ast.Call) and _name(node) in RAISING:
             yield node
 
 
@@ -67,7 +67,7 @@ def _name(call: ast.Call) -> str:
 
 
 def install(folder: str) -> None:
-    """Note every error of ours that this process makes; called at its start."""
+    """Record every package error that this process creates; called at startup."""
     from importlib.machinery import PathFinder
 
     class Finder:
@@ -79,7 +79,7 @@ def install(folder: str) -> None:
 
             def exec_module(module: Any) -> None:
                 execute(module)
-                module.TirError.__new__ = _noting(folder)
+                module.TirError.__new__ = _recording_new(folder)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
             return spec
@@ -87,8 +87,8 @@ def install(folder: str) -> None:
     sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
 
 
-def _noting(folder: str) -> Any:
-    """A `__new__` for errors that writes each distinct one down once."""
+def _recording_new(folder: str) -> Any:
+    """Return a `__new__` for error classes that records each distinct error once."""
     seen: set[str] = set()
 
     def new(cls: type, *args: Any, **options: Any) -> Any:
@@ -110,12 +110,12 @@ def _noting(folder: str) -> Any:
 
 
 def _bare(text: str) -> str:
-    """A message without what changes from run to run."""
+    """Strip a message of what varies between runs."""
     return re.sub(r"\d+", "N", re.sub(r"/[\w./\-]+", "/PATH", text))[:500]
 
 
 def record(folder: str, command: list[str]) -> int:
-    """Run a command; its exit code."""
+    """Run a command and return its exit code."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as hook:
         tools, where = str(ROOT / "tools"), os.path.abspath(folder)
@@ -125,26 +125,26 @@ def record(folder: str, command: list[str]) -> int:
         return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False).returncode
 
 
-def noted(folder: str) -> list[Any]:
-    """What was recorded: (class, frames, message, fix)."""
+def recorded(folder: str) -> list[Any]:
+    """Return the recorded errors as (class, frames, message, fix)."""
     return [json.loads(line) for path in sorted(Path(folder).glob("*.jsonl")) for line in path.read_text().splitlines()]
 
 
 def report(folder: str) -> int:
-    """Print the places that were reached, and those that were not."""
-    lines = {(module, line) for _, frames, _, _ in noted(folder) for module, line in frames}
-    every = list(places())
+    """Print the reached raise sites, and the unreached ones."""
+    lines = {(module, line) for _, frames, _, _ in recorded(folder) for module, line in frames}
+    every = list(raise_sites())
     missed = [p for p in every if not any((p.module, n) in lines for n in range(p.first, p.last + 1))]
-    for place in missed:
-        print(f"not reached: {place.module}:{place.first}")
-    messages, fixes = ({entry[k] for entry in noted(folder)} for k in (2, 3))
-    print(f"{len(every) - len(missed)} of {len(every)} places, {len(messages)} messages, {len(fixes)} fixes")
+    for site in missed:
+        print(f"not reached: {site.module}:{site.first}")
+    messages, fixes = ({entry[k] for entry in recorded(folder)} for k in (2, 3))
+    print(f"{len(every) - len(missed)} of {len(every)} raise sites, {len(messages)} messages, {len(fixes)} fixes")
     return 0
 
 
 def compare(folder: str, other: str) -> int:
-    """Print the messages of one recording that another has not; exit code 1 where there are any."""
-    lost = sorted({(e[0], e[2], e[3]) for e in noted(folder)} - {(e[0], e[2], e[3]) for e in noted(other)})
+    """Print the messages of one recording that are missing in another; exit code 1 if there are any."""
+    lost = sorted({(e[0], e[2], e[3]) for e in recorded(folder)} - {(e[0], e[2], e[3]) for e in recorded(other)})
     for name, message, fix in lost:
         print(f"{name}: {message}" + (f"\n    fix: {fix}" if fix else ""))
     print(f"{len(lost)} messages are not in {other}")

@@ -1,9 +1,9 @@
-"""Write the CHECK lines of lit tests that look at printed programs: `python tools/update_checks.py FILE...`
+"""Update the CHECK lines of lit tests on printed programs: `python tools/update_checks.py FILE...`
 
-A file that carries the line NOTE has, for each function, a block of a CHECK-LABEL and CHECK-NEXT lines. The block is
-replaced by what the file's first RUN line (`tir-opt %s ... --emit=script ... | FileCheck %s`) prints of that function
-today; look at the difference before you commit it. Without FILE: every file of test/lit with the line. `--check` writes
-nothing, and ends with exit code 1 where a block is out of date.
+A file with the NOTE line has a block of one CHECK-LABEL and CHECK-NEXT lines per function. Each block is replaced by
+the current output of the file's first RUN line (`tir-opt %s ... --emit=script ... | FileCheck %s`) for that function;
+review the diff before committing. Without FILE: every file of test/lit with the NOTE line. `--check` writes nothing,
+and exits with 1 if a block is out of date.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _BLOCK = re.compile(r"^# CHECK-LABEL: def (\w+)\(.*\n(?:# CHECK(?:-NEXT|-EMPTY):
 
 
 def printed(path: Path, text: str) -> dict[str, list[str]]:
-    """The lines of each function that the file's run prints, by name."""
+    """Return the lines of each function in the output of the RUN line, by function name."""
     from tir_mlir.opt import driver
 
     run = _RUN.search(text)
     if run is None:
-        raise SystemExit(f"{path}: no line `RUN: tir-opt %s ... --emit=script ... | FileCheck %s`")
+        raise SystemExit(f"{path}: no `RUN: tir-opt %s ... --emit=script ... | FileCheck %s`")
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         code = driver.run(shlex.split(run[1].replace("%s", str(path))))
     if code != 0:
-        raise SystemExit(f"{path}: tir-opt ends with {code}")
+        raise SystemExit(f"{path}: tir-opt exited with {code}")
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in out.getvalue().splitlines():
@@ -49,7 +49,7 @@ def printed(path: Path, text: str) -> dict[str, list[str]]:
 
 
 def checks(lines: list[str]) -> str:
-    """CHECK lines that match just these lines, one after the other."""
+    """Return CHECK lines that match exactly these lines in sequence."""
     while lines and not lines[-1]:
         lines = lines[:-1]
     escaped = [line.replace("{{", "{{[{][{]}}").replace("[[", "{{[[][[]}}") for line in lines]
@@ -58,13 +58,13 @@ def checks(lines: list[str]) -> str:
 
 
 def updated(path: Path) -> str:
-    """The text of a file with its blocks written anew."""
+    """Return the text of a file with updated blocks."""
     text = path.read_text(encoding="utf-8")
     found = printed(path, text)
 
     def block(match: re.Match[str]) -> str:
         if match[1] not in found:
-            raise SystemExit(f"{path}: the run prints no function {match[1]}")
+            raise SystemExit(f"{path}: the output has no function {match[1]}")
         return checks(found[match[1]])
 
     return _BLOCK.sub(block, text)
@@ -73,7 +73,7 @@ def updated(path: Path) -> str:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 where a block is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a block is out of date")
     options = parser.parse_args(argv)
     every = [p for p in sorted((ROOT / "test" / "lit").rglob("*.py")) if p.parent.name not in ("Inputs", "warm")]
     files = options.files or [p for p in every if NOTE in p.read_text(encoding="utf-8")]

@@ -48,10 +48,10 @@ def test_what_is_missing_is_null_for_ours_and_left_out_of_the_peers(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ours": 0.0}, "ours is 0"),
-        ({"peers": {"mkl": float("inf")}}, "mkl is inf"),
+        ({"ours": 0.0}, "ours must be a positive number, got 0"),
+        ({"peers": {"mkl": float("inf")}}, "mkl must be a positive number, got inf"),
         ({"peers": {"mkl": None}}, "left out"),
-        ({"extra": 1}, "has the keys"),
+        ({"extra": 1}, "must have the keys"),
     ],
 )
 def test_rows_of_another_form_are_not_written(change, message):
@@ -85,7 +85,7 @@ def test_a_wrong_result_is_found_and_a_right_one_passes():
     check("near", Contestant(lambda: None, lambda: result), expected)
     with pytest.raises(WrongResult, match="far differs from NumPy by 0.01"):
         check("far", Contestant(lambda: None, lambda: expected + np.float32(0.01)), expected)
-    with pytest.raises(WrongResult, match=r"gives shape \(3,\)"):
+    with pytest.raises(WrongResult, match=r"returns shape \(3,\)"):
         check("flat", Contestant(lambda: None, lambda: expected[0]), expected)
     with pytest.raises(WrongResult, match="differs"):
         check("nan", Contestant(lambda: None, lambda: expected * np.nan), expected)

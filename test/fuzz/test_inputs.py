@@ -60,21 +60,21 @@ def test_a_schedule_that_a_refusal_changes_is_a_fault(monkeypatch):
 
     monkeypatch.setattr(Schedule, "split", broken)
     monkeypatch.setattr(steps, "NAMES", ["split"])
-    with pytest.raises(Fault, match="refused, and"):
+    with pytest.raises(Fault, match="a refused step changed"):
         for number in range(10):
             steps.case(Random(number))
 
 
 def test_a_cache_that_checks_nothing_is_a_fault(monkeypatch):
     monkeypatch.setattr(store, "_sum", lambda *_: b"")
-    with pytest.raises(Fault, match="is loaded for"):
+    with pytest.raises(Fault, match="loaded .* saved"):
         for number in range(200):
             cached._loaded(Random(number))
 
 
 def test_a_simplification_that_changes_a_value_is_a_fault(monkeypatch):
     monkeypatch.setattr(simplify, "fold_expr", lambda expr, ranges: expr + 1 if ranges[0][0] is None else expr)
-    with pytest.raises(Fault, match="another value"):
+    with pytest.raises(Fault, match="different value"):
         for number in range(3):
             simplify.case(Random(number))
 
@@ -82,6 +82,6 @@ def test_a_simplification_that_changes_a_value_is_a_fault(monkeypatch):
 def test_a_trace_that_loses_a_step_is_a_fault(monkeypatch):
     whole = Trace.as_json
     monkeypatch.setattr(Trace, "as_json", lambda self: [whole(self)[0][:-1], whole(self)[1]])
-    with pytest.raises(Fault, match="makes another program|reads back from JSON as another"):
+    with pytest.raises(Fault, match="makes a different program|parses back from JSON as a different one"):
         for number in range(5):
             replays.case(Random(number))

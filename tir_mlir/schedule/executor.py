@@ -25,7 +25,7 @@ from tir_mlir.schedule.arguments import rank as rank_of
 from tir_mlir.schedule.call_text import CallPrinter
 from tir_mlir.schedule.dead_handles import DeadHandles, view_of
 from tir_mlir.schedule.handle_text import view_text
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial, register
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
 from tir_mlir.schedule.refusal import culprit_id, user_line
 from tir_mlir.schedule.refusal import refusal as refusal_text
@@ -34,7 +34,6 @@ from tir_mlir.schedule.trace.instruction import DECISION, Instruction, handles_i
 
 if TYPE_CHECKING:
     from tir_mlir.equivalence.result import Result
-from tir_mlir.schedule.handles import new_owner
 
 T = TypeVar("T")
 

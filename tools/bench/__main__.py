@@ -1,8 +1,9 @@
-"""`make bench`: ours beside NumPy's BLAS, MKL, PyTorch and TVM, as far as they are installed, and the machine's roofs.
+"""`make bench`: measure tir_mlir against NumPy's BLAS and the installed ones of MKL, PyTorch and TVM, and against a
+roofline.
 
-Prints a table, writes build/bench.json, build/bench-details.json and build/bench.svg.
+Print a table; write build/bench.json, build/bench-details.json and build/bench.svg.
 
-python tools/bench [--only PATTERN] [--threads 1 2] [--seconds 4] [--minutes 18] [--costs] [--out build/bench.json]
+    python tools/bench [--only PATTERN] [--threads 1 2] [--seconds 4] [--minutes 18] [--costs] [--out build/bench.json]
 """
 
 from __future__ import annotations

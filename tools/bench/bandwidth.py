@@ -1,6 +1,6 @@
-"""How many bytes a second move between cores and memory, for working sets of several sizes.
+"""Measure memory bandwidth for working sets of several sizes.
 
-Two ways: the triad a = b + s * c, and reading alone, which is faster: a line is read before it is written.
+Two kernels: the triad a = b + s * c, and read-only sums, which are faster because a store first reads its cache line.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from measure import interleaved
 from roofline import Point
 from tir_mlir.target.host import host
 
-SIZES = tuple(1 << bits for bits in (14, 16, 18, 20, 22, 24, 26, 28))  # bytes of all arrays together
-MOVED = 1 << 22  # bytes a call moves, at least: the call itself must not count
-WIDE = 8  # vectors a turn of the loop
+SIZES = tuple(1 << bits for bits in (14, 16, 18, 20, 22, 24, 26, 28))  # total bytes of all arrays
+MOVED = 1 << 22  # minimum bytes moved per call, to amortize call overhead
+WIDE = 8  # vectors per loop iteration
 
 
 def curve(threads: int) -> list[Point]:
-    """The best rates at each size: other work on the machine only takes away from them."""
+    """Return the best rates at each size; other load on the machine can only lower a rate."""
     found = []
     for size in SIZES:
         calls = {"triad": triad(size, threads), "reads": reads(size, threads)}
@@ -31,17 +31,18 @@ def curve(threads: int) -> list[Point]:
 
 
 def triad(size: int, threads: int) -> tuple[Callable[[], object], float]:
-    """A call of the triad on that many bytes, and the bytes it moves: three arrays count, as in STREAM."""
+    """Return a call that runs the triad on `size` bytes, and the bytes it moves; three arrays are counted, as in
+    STREAM."""
     return _on(_TRIAD, 3, size, threads)
 
 
 def reads(size: int, threads: int) -> tuple[Callable[[], object], float]:
-    """A call that adds up that many bytes, and how many it reads."""
+    """Return a call that sums `size` bytes, and the bytes it reads."""
     return _on(_READS, 1, size, threads)
 
 
 def _on(body: str, arrays: int, size: int, threads: int) -> tuple[Callable[[], object], float]:
-    """Small sets are gone over several times in one call."""
+    """Return the call and the bytes it moves; small working sets are traversed several times per call."""
     step = WIDE * host().vector_bits // 32
     each = max(size // (4 * arrays * threads) // step, 1) * step
     bytes_once = 4 * arrays * threads * each
@@ -63,7 +64,10 @@ _READS = """
 
 
 def code(body: str, arrays: int) -> str:
-    """LLVM IR of `moves(arrays..., result, int n, int turns)`; n is a multiple of WIDE vectors, the factor the turn."""
+    """Return LLVM IR of `moves(arrays..., result, int n, int turns)`.
+
+    `n` is a multiple of WIDE vectors; the triad's factor is the number of the turn.
+    """
     lanes = host().vector_bits // 32
     v = f"<{lanes} x float>"
     pointers = "".join(f"ptr noalias %q{a}, " for a in range(arrays))

@@ -1,4 +1,4 @@
-"""What a build of the chapter's program costs in a new process, with an empty cache and with a full one."""
+"""Build time of the chapter's program in a new process, with a cold and with a warm cache."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ start = time.perf_counter()
 lib = build(sch)
 print(time.perf_counter() - start)
 """
-COLD, CACHED = 0.150, 0.010  # seconds, at most
+COLD, CACHED = 0.150, 0.010  # upper bounds in seconds
 
 
 def rows(root: Path, rounds: int = 5) -> list[Row]:
-    """Two rows, in builds a second."""
+    """Return two rows, in builds per second."""
     cold, cached = [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
@@ -35,7 +35,7 @@ def rows(root: Path, rounds: int = 5) -> list[Row]:
 
 
 def _build(root: Path, cache: str) -> float:
-    """Seconds of the build in a new process; making the schedule, and with it loading everything, does not count."""
+    """Return the build time in seconds, in a new process; excludes imports and scheduling."""
     environment = {**os.environ, "TIR_CACHE_DIR": cache, "PYTHONPATH": str(root)}
     command = [sys.executable, "-c", _CODE]
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)

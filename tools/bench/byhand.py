@@ -1,4 +1,4 @@
-"""Short schedules for every program: what stands in where `tir_mlir.schedules` has none for it, or refuses."""
+"""Short hand-written schedules, the fallback for programs that `tir_mlir.schedules` does not cover or refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from tir_mlir.target.host import host
 
 
 def gemm(sch: Schedule, block: str, threads: int) -> None:
-    """Tiles of four rows by two vectors; where a row of B is not one of the sum, B is copied the other way first."""
+    """Tile by four rows and two vectors; first pack B in transposed layout when its rows are not contiguous in the
+    sum."""
     info: Any = sch.get(sch.get_block(block))
     where = next(i for i, region in enumerate(info.reads) if region.buffer.name == "B")
     if info.iters[-1][0] in info.reads[where].axes[-1]:
@@ -29,7 +30,7 @@ def gemm(sch: Schedule, block: str, threads: int) -> None:
 
 
 def conv2d(sch: Schedule, block: str, threads: int) -> None:
-    """The columns of the image as vectors, sums kept beside each other."""
+    """Vectorize the image columns; keep the accumulators in registers."""
     _, o, h, v, c, kh, kw = sch.get_loops(block)
     v_0, v_1 = sch.split(v, [None, _lanes()])
     sch.reorder(o, h, v_0, c, kh, kw, v_1)
@@ -40,7 +41,7 @@ def conv2d(sch: Schedule, block: str, threads: int) -> None:
 
 
 def by_row(sch: Schedule, block: str, threads: int) -> None:
-    """All blocks before this one for a row, then the next row."""
+    """Compute all producers of the block row by row."""
     row = sch.get_loops(block)[0]
     for producer in reversed(_before(sch, block)):
         sch.compute_at(producer, row)
@@ -48,7 +49,7 @@ def by_row(sch: Schedule, block: str, threads: int) -> None:
 
 
 def _before(sch: Schedule, block: Any) -> list[Any]:
-    """The blocks that it needs, each after those that it needs itself."""
+    """Return the transitive producers of a block in topological order."""
     found: dict[str, Any] = {}
     for producer in sch.get_producers(block):
         for one in (*_before(sch, producer), producer):
@@ -57,7 +58,7 @@ def _before(sch: Schedule, block: Any) -> list[Any]:
 
 
 def elementwise(sch: Schedule, block: Any, threads: int) -> None:
-    """The innermost loop by vectors."""
+    """Vectorize the innermost loop."""
     row, column = sch.get_loops(block)
     _, lane = sch.split(column, [None, _lanes()])
     sch.vectorize(lane)
@@ -65,7 +66,7 @@ def elementwise(sch: Schedule, block: Any, threads: int) -> None:
 
 
 def chain(sch: Schedule, block: str, threads: int) -> None:
-    """All operators in one pass."""
+    """Inline all producers into one elementwise block."""
     while producers := sch.get_producers(block):
         sch.compute_inline(producers[0])
     elementwise(sch, block, threads)

@@ -1,4 +1,4 @@
-"""What the project itself costs: import, parse, the steps of a schedule, lowering, machine code, a call."""
+"""Costs of tir_mlir itself: import, parsing, schedule steps, lowering, code generation, call overhead."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ALL = "; from tir_mlir import Schedule, TensorIntrin, build; from tir_mlir.scri
 
 @dataclass(frozen=True)
 class Cost:
-    """One number. `goal` is a bound such as "<= 80": None where there is none."""
+    """One measurement. `goal` is an upper bound such as "<= 80", or None."""
 
     group: str
     name: str
@@ -46,12 +46,12 @@ class Cost:
 
     @property
     def met(self) -> bool | None:
-        """Whether the median keeps to the goal."""
+        """Whether the median meets the goal."""
         return None if self.goal is None else self.stats.median <= float(self.goal.removeprefix("<= "))
 
 
 def costs(n: int, rounds: int, root: Path) -> list[Cost]:
-    """All of it, in the order a program goes through it."""
+    """Return all measurements, in pipeline order."""
     return [*_imports(rounds, root), *_schedule(n, rounds), *_build(n, rounds), _call()]
 
 
@@ -68,7 +68,7 @@ def _imports(rounds: int, root: Path) -> list[Cost]:
 
 
 def _schedule(n: int, rounds: int) -> list[Cost]:
-    """Parsing, and every step with its proofs; the first time apart, when caches are cold."""
+    """Time parsing and every schedule step with its proofs; the first run, with cold caches, is reported separately."""
     parse, names, times, processor = [], [], [], []
     for _ in range(rounds + 1):
         start = time.perf_counter()
@@ -97,7 +97,7 @@ def _schedule(n: int, rounds: int) -> list[Cost]:
 
 
 def _build(n: int, rounds: int) -> list[Cost]:
-    """By stage, nothing found in the cache."""
+    """Time each build stage with an empty cache."""
     sch = _scheduled(n)
     stages: dict[str, list[float]] = {}
     for number in range(rounds + 1):

@@ -1,4 +1,4 @@
-"""What is measured: a work, and for each contestant a call and the result it leaves, compared before any timing."""
+"""The unit of measurement: a workload and, for each contestant, a call and its result, checked before any timing."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 OURS = "ours"
-TOLERANCE = {"float64": 1e-11, "float32": 1e-4, "int32": 0.0}  # largest difference, relative to the largest value
+TOLERANCE = {"float64": 1e-11, "float32": 1e-4, "int32": 0.0}  # maximum difference, relative to the largest value
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """One way to do the work. `result` gives what the last call computed, as an array; None: nothing to compare."""
+    """One implementation of a workload. `result` returns the output of the last call; None: nothing to compare."""
 
     call: Callable[[], Any]
     result: Callable[[], np.ndarray] | None = None
@@ -22,9 +22,9 @@ class Contestant:
 
 @dataclass
 class Contest:
-    """All ways to do one work on the same inputs. `missing` says of a contestant why it is not there.
+    """All implementations of one workload on the same inputs.
 
-    `origin`: where the schedule of ours comes from.
+    `missing`: the reason why a contestant does not take part. `origin`: the source of our schedule.
     """
 
     expected: np.ndarray
@@ -35,13 +35,13 @@ class Contest:
 
 @dataclass(frozen=True)
 class Goal:
-    """Ours is to be at least `factor` times the fastest of these peers; without peers, at least `factor`."""
+    """Our rate must be at least `factor` times that of the fastest of `peers`; without peers, at least `factor`."""
 
     factor: float
     peers: tuple[str, ...]
 
     def met(self, ours: float | None, peers: Mapping[str, float]) -> bool | None:
-        """None where one of the two is missing."""
+        """Return whether the goal is met; None if our rate or all peers are missing."""
         rates = [peers[name] for name in self.peers if name in peers] if self.peers else [1.0]
         return None if ours is None or not rates else ours >= self.factor * max(rates)
 
@@ -51,9 +51,8 @@ class Goal:
 
 @dataclass(frozen=True)
 class Work:
-    """One line of the table. `operations`, `read` and `written` are of one call: arithmetic, and bytes, every array
-    once. The figures are billions of `amount` a second.
-    """
+    """One row of the table. `operations` (arithmetic), `read` and `written` (bytes, every array once) are per call;
+    rates are in billions of `amount` per second."""
 
     work: str
     shape: str
@@ -65,7 +64,7 @@ class Work:
     written: float
     make: Callable[[], Contest]
     goals: tuple[Goal, ...] = ()
-    group: str = ""  # works of one group also give a line with their geometric mean
+    group: str = ""  # works of one group also get a row with their geometric mean
 
     @property
     def amount(self) -> float:
@@ -77,17 +76,17 @@ class Work:
 
 
 class WrongResult(ValueError):
-    """A contestant did not compute what the others do."""
+    """A contestant computes a wrong result."""
 
 
 def check(name: str, contestant: Contestant, expected: np.ndarray) -> None:
-    """Call it once and compare. Raises WrongResult."""
+    """Call a contestant once and compare its result. Errors: WrongResult."""
     contestant.call()
     if contestant.result is None:
         return
     got = np.asarray(contestant.result())
     if got.shape != expected.shape:
-        raise WrongResult(f"{name} gives shape {got.shape}, not {expected.shape}")
+        raise WrongResult(f"{name} returns shape {got.shape}, expected {expected.shape}")
     difference = np.abs(got.astype(np.float64) - expected).max(initial=0.0)
     allowed = TOLERANCE[expected.dtype.name] * np.abs(expected.astype(np.float64)).max(initial=0.0)
     if not difference <= allowed:

@@ -1,4 +1,4 @@
-"""A program that does nothing but call one external function on every thread: how the machine itself is measured."""
+"""Call one external function on every thread; used to measure the machine itself."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def main({parameters}):
 
 
 def on_all_threads(name: str, code: str, arrays: Sequence[np.ndarray], numbers: Sequence[int]) -> Callable[[], object]:
-    """A call of the LLVM function `name(pointers..., numbers...)`, once for each row of the arrays, in parallel.
+    """Return a call that runs the LLVM function `name(pointers..., numbers...)` in parallel, once per row of the
+    arrays.
 
-    The arrays have as many rows as there are threads; each call gets one row of each.
+    Each array has one row per thread; each call gets one row of each array.
     """
     each = [(f"x{i}", array.shape[1], array.dtype.name) for i, array in enumerate(arrays)]
     threads = arrays[0].shape[0]

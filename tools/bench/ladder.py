@@ -1,6 +1,6 @@
-"""From the program as written to its schedule in the library, one primitive at a time, with the speed of each rung.
+"""Time a program after each primitive of its library schedule, from the unscheduled program on.
 
-The rungs are the steps of the library's own trace: nothing here is written twice.
+The rungs are taken from the trace of `tir_mlir.schedules`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from tir_mlir.schedule.trace.python_text import python_lines
 from works.entering import compiled
 
 CALLS = 7
-BUDGET = 2.0  # seconds a rung may take once it has run
+BUDGET = 2.0  # seconds per rung after its first run
 
 
 @dataclass(frozen=True)
 class Rung:
-    """A step as a line of Python, and billions of operations a second of the program after it."""
+    """A step as a line of Python, and the GFLOP/s of the program after it."""
 
     step: str
     rate: float | None
@@ -39,7 +39,7 @@ class Rung:
 
 
 def climb(n: int, threads: int, shared: bool = False) -> Iterator[Rung]:
-    """The rungs of A @ B.T, n x n x n in float32; each result is compared with NumPy's before it is timed."""
+    """Time each rung of A @ B.T, n x n x n in float32; each result is first compared with NumPy's."""
     set_threads(threads)
     rng = np.random.default_rng(0)
     a, b = (rng.uniform(-1, 1, (n, n)).astype(np.float32) for _ in range(2))
@@ -59,7 +59,7 @@ def climb(n: int, threads: int, shared: bool = False) -> Iterator[Rung]:
 
 
 def stages(n: int, threads: int) -> Iterator[tuple[str, Schedule]]:
-    """The program as written, then after each step of the library's schedule that changes it."""
+    """Yield the unscheduled program, then the schedule after each step that changes it."""
     program = tensor_programs.product(n, n, n, trans_b=True)
     whole = Schedule(program)
     schedules.gemm(whole, "C", threads=threads)
@@ -75,7 +75,7 @@ def stages(n: int, threads: int) -> Iterator[tuple[str, Schedule]]:
 
 
 def _readable(line: str, sch: Schedule, names: dict[str, Any]) -> str:
-    """A line of a trace with the names that loops and blocks have, without results and what is so by default."""
+    """Format a trace line with the names of loops and blocks, without results and default arguments."""
     call = line[line.index("sch.") + len("sch.") :]
     method = getattr(Schedule, call[: call.index("(")])
     for parameter in inspect.signature(method).parameters.values():

@@ -1,4 +1,4 @@
-"""The machine: its name, what else runs on it, and its roofs."""
+"""The machine: its description, its load and its roofline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TYPES = ("float32", "float64", "int8")
 
 
 def facts() -> dict[str, str]:
-    """What a reader must know of the machine to read the numbers."""
+    """Return the facts about the machine that a reader needs to interpret the results."""
     return {
         "cpu": _cpu(),
         "cores": str(os.cpu_count()),
@@ -33,7 +33,7 @@ def facts() -> dict[str, str]:
 
 
 def roofs(threads: Sequence[int]) -> Roofs:
-    """Measured: the best of many short rounds, because other work on the machine only takes away from it."""
+    """Measure the roofs as the best of many short rounds; other load can only lower a rate."""
     peaks: dict[tuple[str, int], float] = {}
     curves: dict[int, list[Point]] = {}
     fewer = 0
@@ -50,9 +50,9 @@ def roofs(threads: Sequence[int]) -> Roofs:
 
 
 def _load() -> str:
-    """How busy the machine was before: the numbers of a busy one are worth little."""
+    """Return the system load before the run; results from a busy machine are unreliable."""
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return f"{busy:.1f} processes wanted to run in the last minute"
+    return f"{busy:.1f} runnable processes on average over the last minute"
 
 
 def _cpu() -> str:

@@ -1,4 +1,4 @@
-"""Repeated timing: medians with the least and the greatest, contestants in turn."""
+"""Repeated, interleaved timing: median, minimum and maximum."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
-TURN = 1e-3  # a turn takes at least this long: the clock and the loop around short calls do not count then
-LEAST = 5  # rounds, whatever they take
-FEWEST = 3  # rounds once the budget is spent twice
+TURN = 1e-3  # minimum seconds per turn, to amortize the clock and the loop around short calls
+LEAST = 5  # minimum rounds
+FEWEST = 3  # minimum rounds when twice the budget is spent
 
 
 @dataclass(frozen=True)
 class Stats:
-    """Median, least and greatest of some measurements."""
+    """Median, minimum and maximum of some measurements."""
 
     median: float
     least: float
@@ -29,7 +29,7 @@ class Stats:
         return Stats(statistics.median(values), min(values), max(values), len(values))
 
     def rate(self, work: float) -> Stats:
-        """The same as work a second."""
+        """Convert seconds to rates: `work` per second."""
         return Stats(work / self.median, work / self.greatest, work / self.least, self.runs)
 
     def times(self, factor: float) -> Stats:
@@ -37,12 +37,12 @@ class Stats:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """The mean for ratios and rates: half as fast here and twice as fast there is even."""
+    """Return the geometric mean, which is the right one for ratios and rates."""
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
 def seconds(call: Callable[[], object], calls: int = 1, clock: Callable[[], float] | None = None) -> float:
-    """The time of one call, over that many in a row."""
+    """Return the seconds per call, averaged over `calls` calls."""
     clock = clock or time.perf_counter
     start = clock()
     for _ in repeat(None, calls):
@@ -58,11 +58,12 @@ def interleaved(
     before: Callable[[], object] | None = None,
     clock: Callable[[], float] | None = None,
 ) -> dict[str, Stats]:
-    """Time every contestant once a round, after a call that does not count: a slow moment of the machine hits all.
+    """Time every contestant once per round after one untimed call, so that a slow phase of the machine affects all of
+    them.
 
-    Ends after so many rounds, or when the budget of seconds is spent, but not before LEAST rounds, or FEWEST when they
-    are very slow. `before` is called ahead of each turn; a call that is not timed then wakes what it put to sleep.
-    `clock`: of wall time when left out.
+    Stop after `rounds` rounds or when the budget in seconds is spent, but not before LEAST rounds, or FEWEST for very
+    slow calls. `before` runs ahead of each turn, followed by an untimed call that restores what it idled. `clock`
+    defaults to wall time.
     """
     start = time.perf_counter()
     calls = {name: _calls(call) for name, call in contestants.items()}
@@ -85,8 +86,7 @@ def interleaved(
 
 
 def _calls(call: Callable[[], object]) -> int:
-    """How many calls make a turn; it doubles until a turn is long enough, so that first calls, which are slow, do not
-    decide."""
+    """Return the calls per turn; doubles until a turn is long enough, so that slow first calls do not decide."""
     if seconds(call) > 10 * TURN:
         return 1
     calls = 1

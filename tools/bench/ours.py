@@ -1,4 +1,4 @@
-"""Our side: a program under the schedule of the library `tir_mlir.schedules`, or under a short one by hand."""
+"""Our contestant: a program under its schedule from `tir_mlir.schedules`, or else a hand-written one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Apply = Callable[[Schedule, str, int], None]
 
 @dataclass(frozen=True)
 class Scheduled:
-    """The schedule, where it comes from, and why it does not come from the library, in words."""
+    """A schedule, its origin, and the reason if it does not come from the library."""
 
     schedule: Schedule
     origin: str
@@ -22,9 +22,9 @@ class Scheduled:
 
 
 def scheduled(program: PrimFunc, block: str, name: str, threads: int, by_hand: Apply) -> Scheduled:
-    """`tir_mlir.schedules.<name>(sch, block, threads=threads)`; where that does not go, `by_hand`."""
+    """Apply `tir_mlir.schedules.<name>(sch, block, threads=threads)`; fall back to `by_hand` on failure."""
     function = getattr(_library(), name, None)
-    why = f"tir_mlir.schedules.{name} is not there yet"
+    why = f"tir_mlir.schedules.{name} does not exist"
     if function is not None:
         sch = Schedule(program)
         try:
@@ -40,7 +40,7 @@ def scheduled(program: PrimFunc, block: str, name: str, threads: int, by_hand: A
 
 
 def in_words(error: Exception) -> str:
-    """The kind of an error and its first line."""
+    """Return the class of an error and its first line."""
     return ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
 
 

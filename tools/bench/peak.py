@@ -1,4 +1,4 @@
-"""The rate of multiply-adds that the cores really reach: independent chains of the instruction, in registers only."""
+"""Measured peak rate of multiply-adds: independent chains of the instruction, in registers only."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ TURNS = 400_000
 
 @dataclass(frozen=True)
 class Chain:
-    """One link of a chain: LLVM IR of `%b = link(%a, %x)`, all of one vector type. `{a}`, `{b}` are replaced."""
+    """One link of a chain: LLVM IR of `%b = link(%a, %x)`, all of one vector type; `{a}`, `{b}` are placeholders."""
 
     name: str
     vector: str
     steps: str
-    operations: int  # multiplications and additions of one link
+    operations: int  # multiplications and additions per link
     declarations: str
-    needs: tuple[str, ...] = ()  # words of the processor's feature line
+    needs: tuple[str, ...] = ()  # required CPU feature flags
 
 
 def chains(dtype: str) -> list[Chain]:
-    """The instructions of this machine for a type; int8 means products of int8 summed in int32."""
+    """Return the chains for a type on this machine; int8 means int8 products summed in int32."""
     words = set(cpu_features().split())
     found = _integer() if dtype == "int8" else [_float(dtype)]
     return [chain for chain in found if words.issuperset(chain.needs)]
 
 
 def peak(dtype: str, threads: int) -> tuple[Callable[[], object], float] | None:
-    """A call that does only multiply-adds on that many threads, and how many operations it does.
+    """Return a call that runs only multiply-adds on `threads` threads, and its operation count.
 
-    Of several instructions the fastest counts. None where the type has none.
+    Uses the fastest of the type's instructions; None if the type has none.
     """
     from measure import interleaved
 
@@ -64,7 +64,7 @@ def _integer() -> list[Chain]:
 
 
 def _maddwd() -> Chain:
-    """Exact for all int8: products of 16-bit numbers, added in pairs, and one addition in 32 bits."""
+    """Exact for all int8: products of 16-bit integers, added in pairs, plus one 32-bit addition."""
     return Chain(
         "vpmaddwd", "<8 x i32>",
         "{b}w = bitcast <8 x i32> {a} to <16 x i16>\n"
@@ -76,7 +76,7 @@ def _maddwd() -> Chain:
 
 
 def _maddubs() -> Chain:
-    """What libraries do without VNNI: pairs of products saturate at 16 bits, so one factor must be small."""
+    """The sequence that libraries use without VNNI: pairwise sums saturate at 16 bits, so one factor must be small."""
     return Chain(
         "vpmaddubsw", "<8 x i32>",
         "{b}w = bitcast <8 x i32> {a} to <32 x i8>\n"
@@ -109,12 +109,12 @@ def _sdot() -> Chain:
 
 
 def _count() -> int:
-    """How many chains run side by side: all registers but the factor, what a link needs, and some for the compiler."""
+    """Return the number of parallel chains: all registers but the factor, a link's operands, and some spare ones."""
     return host().registers - 4
 
 
 def _call(chain: Chain, threads: int) -> Callable[[], object]:
-    # one: a start that no chain leaves, neither overflow nor a denormal number; 64 bytes hold any vector
+    # 1.0 is a fixed point of every chain: no overflow, no denormals; 64 bytes hold any vector
     start = np.zeros((threads, 16), np.float32)
     if "float" in chain.name:
         start.view(np.dtype(chain.name.split()[0]))[:] = 2.0**-20
@@ -122,7 +122,8 @@ def _call(chain: Chain, threads: int) -> Callable[[], object]:
 
 
 def code(chain: Chain, count: int) -> str:
-    """LLVM IR of `chains(ptr, int turns)`: the factor is read from the pointer, the last links are written there."""
+    """Return LLVM IR of `chains(ptr, int turns)`; the factor is loaded from the pointer, the last links are stored to
+    it."""
     vector = chain.vector
     a, b = [f"%a{c}" for c in range(count)], [f"%b{c}" for c in range(count)]
     lines = [chain.declarations, "define i32 @chains(ptr %out, i32 %turns) {", "entry:"]

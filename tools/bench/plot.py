@@ -1,4 +1,4 @@
-"""The plot: the roofs with every work under them, and who reaches which share of its roof."""
+"""The plot: the roofline with all works, and each contestant's share of the roof."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def missing() -> str | None:
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
-    """A bar for each contestant of each row, as a share of the roof of the row; of a group its mean only."""
+    """Draw a bar per contestant and row, as a share of the row's roof; a group is drawn as its mean only."""
     importlib.import_module("matplotlib").use("svg")
     pyplot = importlib.import_module("matplotlib.pyplot")
 
@@ -45,5 +45,5 @@ def _bars(axes: Any, rows: Sequence[Row]) -> None:
     axes.invert_yaxis()
     axes.set_ylim(len(rows), -0.3)
     axes.axvline(1.0, color="black", linewidth=0.8)
-    axes.set_xlabel("share of the roof: the lesser of peak and intensity times bandwidth; [threads]")
+    axes.set_xlabel("share of the roof: min(peak, intensity x bandwidth); [threads]")
     axes.legend(loc="lower right")

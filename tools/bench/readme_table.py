@@ -1,4 +1,4 @@
-"""The result as docs/performance.md shows it: one table, conv2d by its mean only."""
+"""The results table of docs/performance.md; conv2d as its mean only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def write(path: Path, rows: Sequence[Row]) -> None:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Figures of all contestants that took part in any row; ours also as a share of the roof."""
+    """Return the rates of all contestants with at least one result; ours also as a share of the roof."""
     names = [name for name in PEERS if any(name in row.peers for row in rows)]
     heads = ["What", "Size", "Threads", OURS, *names, "roof", "ours / roof", "unit"]
     lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "---:|" * (len(heads) - 3) + "---|"]

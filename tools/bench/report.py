@@ -1,4 +1,4 @@
-"""The result as tables for people."""
+"""The results as terminal tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLOURS = {None: "", True: "[green]", False: "[red]"}
 
 
 def show(rows: Sequence[Row]) -> None:
-    """Figures with their share of the roof; the goal is red where it is missed."""
+    """Print rates with their share of the roof; a missed goal is red."""
     table = Table(title="medians, contestants in turn; in brackets the share of the roof", title_justify="left")
     table.add_column("", no_wrap=True)
     for heading in ("threads", OURS, *PEERS, "roof"):
@@ -41,14 +41,14 @@ def show(rows: Sequence[Row]) -> None:
 
 
 def cell(figure: float | None, roof: float | None) -> str:
-    """A figure and its share of the roof."""
+    """Format a rate and its share of the roof."""
     if figure is None:
         return "-"
     return short(figure) + (f" ({figure / roof:3.0%})" if roof else "")
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
-    """Why a contestant is missing: one line a reason, with the first of its works and how many more."""
+    """Return one line per reason for a missing contestant, with the first work and the number of others."""
     found: dict[str, list[str]] = {}
     for row in rows:
         for name, why in row.missing.items():
@@ -57,18 +57,18 @@ def reasons(rows: Sequence[Row]) -> list[str]:
 
 
 def show_roofs(roofs: Roofs) -> None:
-    """What the machine can do, by thread count."""
+    """Print the measured roofs by thread count."""
     for (dtype, threads), rate in roofs.peaks.items():
         words = f"{threads} thread{'s' * (threads != 1)}"
-        print(f"peak {dtype:8} {words:10} {short(rate / 1e9):>6} billion operations a second")
+        print(f"peak {dtype:8} {words:10} {short(rate / 1e9):>6} billion operations/s")
     for threads, points in roofs.curves.items():
         line = ", ".join(f"{size_name(p.size)} {short(p.triad / 1e9)} {short(p.reads / 1e9)}" for p in points)
-        print(f"memory on {threads} thread{'s' * (threads != 1)}, GB/s of the triad and of reading alone: {line}")
+        print(f"memory on {threads} thread{'s' * (threads != 1)}, GB/s of the triad and of reads only: {line}")
 
 
 def show_costs(costs: Sequence[Cost]) -> None:
-    """What the project itself costs; a goal that is missed is red."""
-    table = Table(title="what the project itself costs", title_justify="left")
+    """Print the costs of tir_mlir itself; a missed goal is red."""
+    table = Table(title="costs of tir_mlir itself", title_justify="left")
     table.add_column("")
     for heading in ("median", "least", "greatest"):
         table.add_column(heading, justify="right")

@@ -1,4 +1,4 @@
-"""The roofs of the machine: what no program can exceed, by thread count, type, and size of what it touches."""
+"""The roofline of the machine: upper bounds by thread count, type and working-set size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Point(NamedTuple):
-    """Bytes a second of the triad and of reading alone, for arrays of that many bytes together."""
+    """Bytes per second of the triad and of reads only, for a total working set of `size` bytes."""
 
     size: int
     triad: float
@@ -16,8 +16,8 @@ class Point(NamedTuple):
 
 
 def settled(points: Sequence[Point], fewer: Sequence[Point] = ()) -> list[Point]:
-    """The same without what only a busy machine explains: a small set moves as fast as a large one at least, and many
-    threads move as much as fewer at least."""
+    """Remove noise of a busy machine: a smaller set is at least as fast as a larger one, and more threads move at least
+    as much as fewer."""
     found: list[Point] = []
     rest = {point.size: point for point in fewer}
     for point in sorted(points, reverse=True):
@@ -27,17 +27,17 @@ def settled(points: Sequence[Point], fewer: Sequence[Point] = ()) -> list[Point]
 
 
 class Roofs(NamedTuple):
-    """Operations a second by (type, threads); rates of memory by threads."""
+    """Operations per second by (type, threads); memory rates by threads."""
 
     peaks: Mapping[tuple[str, int], float]
     curves: Mapping[int, Sequence[Point]]
 
     def peak(self, dtype: str, threads: int) -> float:
-        """Operations a second; infinite where nothing was measured: then memory alone bounds."""
+        """Return operations per second; infinite where not measured, so that only memory bounds."""
         return self.peaks.get((dtype, threads), math.inf)
 
     def bandwidth(self, size: float, threads: int) -> Point:
-        """The rates for a working set of that size: between two measured ones, along the line of logarithms."""
+        """Return the rates for a working set of that size, interpolated on a logarithmic scale."""
         points = sorted(self.curves[threads])
         size = min(max(size, points[0].size), points[-1].size)
         for low, high in zip(points, points[1:]):
@@ -48,14 +48,14 @@ class Roofs(NamedTuple):
         return points[-1]
 
     def memory_seconds(self, read: float, written: float, threads: int) -> float:
-        """The least time to read and write so many bytes.
+        """Return the minimum time to read and write that many bytes.
 
-        Writing costs what the triad, which reads two bytes for each that it writes, takes longer than reading alone.
+        The cost of a write is the excess of the triad, which reads two bytes per byte written, over reads only.
         """
         at = self.bandwidth(read + written, threads)
         write = max(3 / at.triad - 2 / at.reads, 0.0)
         return read / at.reads + written * write
 
     def least_seconds(self, operations: float, read: float, written: float, dtype: str, threads: int) -> float:
-        """The least time for the arithmetic and for the memory: the longer of the two."""
+        """Return the maximum of the minimum times for arithmetic and for memory."""
         return max(operations / self.peak(dtype, threads), self.memory_seconds(read, written, threads))

@@ -1,4 +1,4 @@
-"""The rows of the result, and the form in which programs read them."""
+"""The result rows, and their machine-readable form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYS = ("work", "shape", "dtype", "threads", "unit", "ours", "peers", "peak", "f
 
 @dataclass(frozen=True)
 class Row:
-    """One line: figures in `unit`, higher is better. `peak` is the roof: the most that this machine could do."""
+    """One row: rates in `unit`, higher is better. `peak` is the roof, the maximum on this machine."""
 
     work: str
     shape: str
@@ -36,22 +36,22 @@ class Row:
 
     @property
     def fraction(self) -> float | None:
-        """Of the roof."""
+        """Our share of the roof."""
         return None if self.ours is None or not self.peak else self.ours / self.peak
 
     @property
     def met(self) -> bool | None:
-        """Whether all goals are; None where one cannot be told."""
+        """Whether all goals are met; None if any is unknown."""
         answers = [goal.met(self.ours, self.peers) for goal in self.goals]
         return None if not answers or None in answers else all(answers)
 
     def plain(self) -> dict[str, Any]:
-        """The keys that bench.json has."""
+        """Return the keys that bench.json has."""
         return {key: getattr(self, key) for key in KEYS}
 
 
 def row(work: Work, took: Mapping[str, Stats], missing: Mapping[str, str], roofs: Roofs, origin: str = "") -> Row:
-    """The row of a work from the seconds of its contestants."""
+    """Make the row of a work from the times of its contestants in seconds."""
     amount = work.amount / 1e9
     rates = {name: stats.rate(amount) for name, stats in took.items()}
     least = roofs.least_seconds(work.operations, work.read, work.written, work.dtype, work.threads)
@@ -64,7 +64,7 @@ def row(work: Work, took: Mapping[str, Stats], missing: Mapping[str, str], roofs
 
 
 def with_means(rows: Sequence[Row]) -> list[Row]:
-    """The rows, and after each group its geometric mean; only who ran in all rows of the group has one."""
+    """Append to each group a row with the geometric mean of the contestants that ran in all of its rows."""
     found: list[Row] = []
     for number, one in enumerate(rows):
         found.append(one)
@@ -87,22 +87,22 @@ def _mean(rows: list[Row]) -> Row:
 
 
 def check(plain: Any) -> None:
-    """ValueError unless it has the form of bench.json."""
+    """Check the form of bench.json. Errors: ValueError."""
     if not isinstance(plain, list):
-        raise ValueError("bench.json is a list of rows")
+        raise ValueError("bench.json must be a list of rows")
     for one in plain:
         if tuple(one) != KEYS:
-            raise ValueError(f"a row has the keys {', '.join(KEYS)}; this one has {', '.join(one)}")
+            raise ValueError(f"a row must have the keys {', '.join(KEYS)}, got {', '.join(one)}")
         figures = {"ours": one["ours"], "peak": one["peak"], "fraction": one["fraction"], **one["peers"]}
         for name, value in figures.items():
             if name in one["peers"] and value is None:
-                raise ValueError(f"{one['work']}: a peer that is missing is left out, {name} is null")
+                raise ValueError(f"{one['work']}: {name} is null; a missing peer must be left out")
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{one['work']} {one['shape']}: {name} is {value}, a positive number is needed")
+                raise ValueError(f"{one['work']} {one['shape']}: {name} must be a positive number, got {value}")
 
 
 def write(path: Path, rows: Sequence[Row], machine: Mapping[str, Any]) -> Path:
-    """bench.json, and beside it bench-details.json with the machine, spreads, and reasons; its path comes back."""
+    """Write bench.json and bench-details.json (machine, spreads, reasons); return the path of the details."""
     plain = [one.plain() for one in rows]
     check(plain)
     path.parent.mkdir(parents=True, exist_ok=True)

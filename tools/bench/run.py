@@ -1,4 +1,4 @@
-"""Measure everything, show it, write it."""
+"""Run all measurements; print and write the results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from roofline import Roofs
 from threads import counts, quiet, set_threads
 from works import all_works
 
-MINUTES = 18.0  # the whole run, at most: works get less time each when it runs out
+MINUTES = 18.0  # for the whole run; each work gets less time when it runs short
 
 
 def main(root: Path) -> int:
@@ -33,7 +33,7 @@ def main(root: Path) -> int:
     if args.ladder:
         return _ladder(args.out.with_name("ladder.json"), max(args.threads), args.shared)
     end = time.perf_counter() + 60 * args.minutes
-    facts = {**machine.facts(), "clock": "processor time on one thread" if args.shared else "wall time"}
+    facts = {**machine.facts(), "clock": "CPU time on one thread" if args.shared else "wall time"}
     for key, value in facts.items():
         print(f"{key:8} {value}")
     roofs = machine.roofs(args.threads)
@@ -76,9 +76,9 @@ def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]
 
 
 def one(work: Work, roofs: Roofs, budget: float, shared: bool = False) -> rows.Row:
-    """Check every contestant of a work, then time those that are right.
+    """Check every contestant of a work, then time those with right results.
 
-    On one thread all is done by the thread that calls: on a shared machine its processor time is what counts.
+    Single-threaded works run on the calling thread: on a shared machine its CPU time is measured.
     """
     set_threads(work.threads, [peers.set_threads])
     contest = work.make()
@@ -107,7 +107,7 @@ def _draw(path: Path, found: Sequence[rows.Row]) -> None:
 
 
 def _plain(roofs: Roofs) -> dict[str, object]:
-    """The roofs for JSON."""
+    """Return the roofs as JSON values."""
     peaks = {f"{dtype}, {threads}": rate for (dtype, threads), rate in roofs.peaks.items()}
     return {
         "peaks": peaks,
@@ -116,18 +116,26 @@ def _plain(roofs: Roofs) -> dict[str, object]:
 
 
 def _arguments(root: Path) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench", description="Ours beside other libraries and the machine's roofs.")
-    parser.add_argument("--only", type=re.compile, default=re.compile(""), help="works whose name has this pattern")
-    parser.add_argument("--threads", type=int, nargs="+", default=counts(), help=f"thread counts ({counts()})")
-    parser.add_argument("--seconds", type=float, default=4.0, help="to measure each work (4)")
-    parser.add_argument("--minutes", type=float, default=MINUTES, help=f"the whole run, about ({MINUTES:.0f})")
-    parser.add_argument("--shared", action="store_true", help="other work runs too: processor time where threads = 1")
-    parser.add_argument("--ladder", action="store_true", help="only the rungs of a product, one primitive at a time")
-    parser.add_argument("--costs", action="store_true", help="also what the project itself costs")
-    parser.add_argument("--out", type=Path, default=root / "build" / "bench.json", help="the JSON file")
+    parser = argparse.ArgumentParser(
+        prog="bench", description="Compare tir_mlir with other libraries and the machine's roofline."
+    )
+    parser.add_argument(
+        "--only", type=re.compile, default=re.compile(""), help="run only works whose name matches this pattern"
+    )
+    parser.add_argument("--threads", type=int, nargs="+", default=counts(), help=f"thread counts (default: {counts()})")
+    parser.add_argument("--seconds", type=float, default=4.0, help="seconds per work (default: 4)")
+    parser.add_argument(
+        "--minutes", type=float, default=MINUTES, help=f"approximate minutes of the whole run (default: {MINUTES:.0f})"
+    )
+    parser.add_argument("--shared", action="store_true", help="the machine is shared: measure CPU time for threads = 1")
+    parser.add_argument(
+        "--ladder", action="store_true", help="only time a matrix product after each primitive of its schedule"
+    )
+    parser.add_argument("--costs", action="store_true", help="also measure the costs of tir_mlir itself")
+    parser.add_argument("--out", type=Path, default=root / "build" / "bench.json", help="output file (JSON)")
     args = parser.parse_args()
     names = [work.name for work in all_works(args.threads)]
     if not any(args.only.search(name) for name in [*names, "build"]):
         short = dict.fromkeys(name.split(",")[0] for name in [*names, "build"])
-        parser.error(f"no work's name has {args.only.pattern!r}; they begin with: {'; '.join(short)}")
+        parser.error(f"no work matches {args.only.pattern!r}; names begin with: {'; '.join(short)}")
     return args

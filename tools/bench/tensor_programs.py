@@ -1,4 +1,4 @@
-"""The programs as a user writes them: plain loops, no schedule. Shapes are numbers here."""
+"""The workloads as unscheduled loop nests with static shapes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tir_mlir import te
 from tir_mlir.script import PrimFunc
 
 SUMS = {"int8": "int32", "float16": "float32", "bfloat16": "float32"}
-"""Types whose products are summed in another."""
+"""Accumulator types of the narrow types."""
 
 
 def product(m: int, n: int, k: int, dtype: str = "float32", trans_b: bool = False, relu: bool = False) -> PrimFunc:
-    """C[m, n] = A[m, k] @ B[k, n], or @ B[n, k].T; narrow types are summed in wide ones. `relu`: gives max(C, 0)."""
+    """C[m, n] = A[m, k] @ B[k, n], or @ B[n, k].T; narrow types are summed in wide ones. `relu`: return max(C, 0)."""
     sums = SUMS.get(dtype, dtype)
     a = _input((m, k), dtype, name="A")
     b = _input((n, k) if trans_b else (k, n), dtype, name="B")
@@ -31,7 +31,7 @@ def product(m: int, n: int, k: int, dtype: str = "float32", trans_b: bool = Fals
 
 
 def convolution(ci: int, co: int, size: int, kernel: int, stride: int, pad: int) -> PrimFunc:
-    """One image in NCHW, weights in OIHW, zeros around the image."""
+    """One image in NCHW, weights in OIHW, zero padding."""
     out = (size + 2 * pad - kernel) // stride + 1
     x = _input((1, ci, size, size), name="X")
     w = _input((co, ci, kernel, kernel), name="W")
@@ -84,7 +84,7 @@ def layer_norm(rows: int, columns: int, epsilon: float) -> PrimFunc:
 
 
 def chain(rows: int, columns: int) -> PrimFunc:
-    """relu(x * y + z) * x - y, a block an operator."""
+    """relu(x * y + z) * x - y, one block per operator."""
     shape = (rows, columns)
     x, y, z = (_input(shape, name=name) for name in "XYZ")
     times = _compute(shape, lambda i, j: x[i, j] * y[i, j], name="times")
@@ -96,7 +96,7 @@ def chain(rows: int, columns: int) -> PrimFunc:
 
 
 def _input(shape: tuple[int, ...], dtype: str = "float32", *, name: str) -> Any:
-    """A parameter; with all of its indices it is an expression."""
+    """A parameter; indexed fully, it is an expression."""
     return te.placeholder(shape, dtype, name=name)
 
 

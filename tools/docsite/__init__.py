@@ -1,1 +1,1 @@
-"""The documentation site: code blocks of a page, notebooks made from tutorials, the picture of the README."""
+"""The documentation site: code blocks of pages, tutorial notebooks, the picture of the README."""

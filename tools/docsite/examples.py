@@ -1,7 +1,7 @@
-"""Run the code blocks of a page and compare what they print with the output blocks.
+"""Run the code blocks of a page and compare their output with the output blocks.
 
-`fences.py` has the meaning of the info strings. In an output block `...` on a line matches anything on that line, and a
-line that is just `...` matches any number of lines. At the end of a line, spaces before `...` do not count.
+`fences.py` defines the info strings. In an output block, `...` within a line matches anything on that line, and a line
+that is only `...` matches any number of lines. Spaces before a trailing `...` are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHOWN = {"", "text", "c", "toml", "json"}
 
 
 class PageError(AssertionError):
-    """A block that fails, or prints something else than the page shows; names the page and the line."""
+    """A block fails, or its output differs from the page; names the page and the line."""
 
 
 def run_page(path: Path, folder: Path) -> None:
@@ -36,7 +36,7 @@ def run_page(path: Path, folder: Path) -> None:
 
 
 class PageRun:
-    """The state between the blocks of a page: its namespace, and what was printed and not yet shown."""
+    """The state between the blocks of a page: its namespace, and output not yet matched with an output block."""
 
     def __init__(self, page: str, folder: Path):
         self.page = page
@@ -58,16 +58,16 @@ class PageRun:
         elif fence.language == "mlir":
             self.parse(fence)
         elif fence.language not in SHOWN:
-            raise PageError(f"{self.page}:{fence.line}: nobody checks blocks of the language {fence.language!r}")
+            raise PageError(f"{self.page}:{fence.line}: blocks of the language {fence.language!r} are not supported")
 
     def python(self, fence: Fence) -> str:
-        """Run one block; the TVMScript parser finds its text in linecache. Returns what it printed."""
+        """Run one block, whose text is put into linecache for the TVMScript parser. Return its output."""
         filename = f"<{self.page.rsplit('/')[-1]}:{fence.line}>"
         linecache.cache[filename] = (len(fence.text), None, fence.text.splitlines(keepends=True), filename)
         return self.captured(fence, lambda: exec(compile(fence.text, filename, "exec", dont_inherit=True), self.names))
 
     def command(self, fence: Fence, line: str) -> str:
-        """Run one command of a shell block where that has no effect outside the folder; else check that it exists."""
+        """Run one command of a shell block if it has no effect outside the folder; otherwise check that it exists."""
         words = shlex.split(line, comments=True)
         if words[:1] == ["tir-opt"]:
             from tir_mlir.opt.driver import main
@@ -102,15 +102,15 @@ class PageRun:
 
     def expect_nothing(self, where: str) -> None:
         if self.printed.strip():
-            raise PageError(f"{self.page}: printed before {where}, and not shown on the page:\n{self.printed}")
+            raise PageError(f"{self.page}: output before {where} that the page does not show:\n{self.printed}")
 
     def expect(self, fence: Fence, what: str, holds: bool) -> None:
         if not holds:
-            raise PageError(f"{self.page}:{fence.line}: does not work: {what}")
+            raise PageError(f"{self.page}:{fence.line}: fails: {what}")
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """An output block as a regular expression."""
+    """Return a regular expression for an output block."""
     lines = []
     for line in text.strip().splitlines():
         parts = [re.escape(part) for part in re.sub(r" *\.\.\.$", "...", line.rstrip()).split("...")]
@@ -124,7 +124,8 @@ def _commands(fence: Fence) -> list[str]:
 
 
 def _exists(words: list[str]) -> bool:
-    """Whether a command that is not run names a target of the Makefile, an extra of the package, a known program."""
+    """Return whether a command that is not run names an existing Makefile target, extra of the package, or known
+    program."""
     if words[0] == "make":
         return re.search(rf"^{re.escape(words[1])}:", (ROOT / "Makefile").read_text(), re.M) is not None
     if words[:2] == ["pip", "install"]:

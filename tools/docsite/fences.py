@@ -38,7 +38,7 @@ class Prose:
 
 
 def parts(page: str) -> list[Fence | Prose]:
-    """A page as prose and fenced blocks, in order. Errors: ValueError for an info string of another form."""
+    """Split a page into prose and fenced blocks, in order. Errors: ValueError for an unknown form of info string."""
     found: list[Fence | Prose] = []
     end = 0
     for match in _FENCE.finditer(page):
@@ -52,5 +52,5 @@ def parts(page: str) -> list[Fence | Prose]:
 
 
 def fences(page: str) -> list[Fence]:
-    """The fenced blocks of a page, in order."""
+    """Return the fenced blocks of a page, in order."""
     return [part for part in parts(page) if isinstance(part, Fence)]

@@ -1,4 +1,4 @@
-"""Hooks of `mkdocs.yml`: folders in the navigation, notebooks of the tutorials, highlighting of MLIR."""
+"""Hooks of `mkdocs.yml`: folders in the navigation, notebooks and step viewers of tutorials, MLIR highlighting."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from pygments.lexers import LEXERS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from docsite import notebooks  # noqa: E402
+from docsite import notebooks, step_pages  # noqa: E402
 
 LEXERS["MlirLexer"] = ("docsite.mlir_lexer", "MLIR", ("mlir",), ("*.mlir",), ())
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """A folder in the navigation (`name/`) stands for its pages, `index.md` first."""
+    """Expand each folder in the navigation (`name/`) to its pages, `index.md` first."""
     config.nav = _expanded(config.nav, Path(config.docs_dir))
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add a notebook for each tutorial: `notebooks/NAME.ipynb`."""
+    """Add the notebook `notebooks/NAME.ipynb` of each tutorial, and the step viewers `steps/NAME.html`."""
     for page in notebooks.tutorials():
         files.append(File.generated(config, f"notebooks/{page.stem}.ipynb", content=notebooks.text(page)))
+    for page in step_pages.linking():
+        files.append(File.generated(config, step_pages.name(page), content=step_pages.text(page)))
     return files
 
 

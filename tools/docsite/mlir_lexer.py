@@ -1,4 +1,4 @@
-"""Highlighting of MLIR for the site: Pygments has no lexer for it."""
+"""A Pygments lexer for MLIR."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEYWORDS = ("to", "step", "else", "ins", "outs", "attributes", "private", "iter
 
 
 class MlirLexer(RegexLexer):
-    """Operations, values, symbols, attributes, types, numbers and strings of MLIR's textual form."""
+    """Ops, values, symbols, attributes, types, numbers and strings of MLIR's textual form."""
 
     name = "MLIR"
     aliases = ["mlir"]

@@ -1,7 +1,7 @@
-"""A tutorial page as a Jupyter notebook: the Markdown is the only source.
+"""Convert a tutorial page to a Jupyter notebook; the Markdown is the only source.
 
-Prose becomes Markdown cells, Python blocks become code cells, files shown on the page are written by a cell. Output
-blocks are left out: running the notebook makes the outputs.
+Prose becomes Markdown cells, Python blocks become code cells, and each titled file is written by a cell. Output blocks
+are dropped: running the notebook produces them.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from docsite.fences import OUTPUT, Fence, parts
 
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"
-_DOWNLOAD = re.compile(r"^\[[^]]*notebook[^]]*\]\([^)]*\.ipynb\).*\n", re.M)
+_OTHER_FORMS = re.compile(r"^\[[^]]*\]\([^)]*\.(?:ipynb|html)\).*\n", re.M)  # links to the notebook, to the step viewer
 _LINK = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")
 
 
 def tutorials() -> list[Path]:
-    """The pages that exist as notebooks, too."""
+    """Return the pages that are also available as notebooks."""
     return sorted(path for path in TUTORIALS.glob("*.md") if path.stem != "index")
 
 
 def notebook(page: Path) -> NotebookNode:
-    """The notebook of a tutorial page. Cell ids are their numbers, so that the same page gives the same file."""
+    """Return the notebook of a tutorial page. Cells are numbered, so that the output is deterministic."""
     cells = [cell for part in parts(page.read_text(encoding="utf-8")) if (cell := _cell(part)) is not None]
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
@@ -38,13 +38,13 @@ def notebook(page: Path) -> NotebookNode:
 
 
 def text(page: Path) -> str:
-    """The notebook as the text of a `.ipynb` file."""
+    """Return the text of the `.ipynb` file."""
     return nbformat.writes(notebook(page))
 
 
 def _cell(part: object) -> NotebookNode | None:
     if not isinstance(part, Fence):
-        prose = _LINK.sub(r"\1", _DOWNLOAD.sub("", getattr(part, "text", ""))).strip()
+        prose = _LINK.sub(r"\1", _OTHER_FORMS.sub("", getattr(part, "text", ""))).strip()
         return new_markdown_cell(prose) if prose else None
     if part.title == OUTPUT:
         return None

@@ -1,7 +1,6 @@
-"""Draw `docs/images/journey.svg`: the stages of a program, and the speed after each step of a schedule.
+"""Draw `docs/images/journey.svg`: the stages of a program, and its speed after each step of a schedule.
 
-The figures are those of the ladder in `docs/performance.md`; nothing is measured here.
-`python tools/docsite/picture.py` writes the file again.
+Takes its numbers from the ladder in `docs/performance.md`. Regenerate with `python tools/docsite/picture.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ PICTURE = ROOT / "docs" / "images" / "journey.svg"
 
 WIDTH, HEIGHT = 960, 456
 CARD = 206  # width of one stage
-BASE, TOP = 420, 250  # the axis of the columns: 0 and the roof
+BASE, TOP = 420, 250  # y of the columns' axis at 0 and at the roof
 INK, SOFT, ACCENT, PALE, LINE = "#1f2430", "#6b7280", "#3f51b5", "#c5cae9", "#d1d5db"
 
 STAGES = (
@@ -57,22 +56,22 @@ NOTED = {"as written": "as written", "vectorize(loop=j_2)": "vectorize", "annota
 
 
 def rungs(page: str) -> list[tuple[str, float]]:
-    """Steps of the ladder with billions of operations a second. Errors: ValueError when the page has no ladder."""
+    """Return the steps of the ladder with their GFLOP/s. Errors: ValueError if the page has no ladder."""
     start = page.find("| Step | GFLOP/s |")
     if start < 0:
-        raise ValueError(f"{PAGE}: there is no table with the columns Step and GFLOP/s")
+        raise ValueError(f"{PAGE}: no table with the columns Step and GFLOP/s")
     return [(step, float(rate)) for step, rate in re.findall(r"^\| `(.+)` \| ([\d.]+) \|$", page[start:], re.M)]
 
 
 def peers(page: str) -> dict[str, float]:
-    """The row of the same product on one thread: NumPy and the roof."""
+    """Return the rates of NumPy and of the roof for the same product on one thread."""
     row = next(line for line in page.splitlines() if line.startswith("| A @ B.T | 1024 x 1024 x 1024 | 1 |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     return {"NumPy": float(cells[4]), "peak": float(cells[8])}
 
 
 def draw(page: str) -> str:
-    """The picture as SVG."""
+    """Return the picture as SVG."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="system-ui, sans-serif"'
         f' role="img" aria-label="From source to machine code">',

@@ -1,4 +1,4 @@
-"""A griffe extension for the API pages: methods of `Schedule` without a docstring get that of their primitive."""
+"""A griffe extension for the API pages: `Schedule` methods without a docstring get that of their primitive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "reference" / "primitives
 
 
 class PrimitiveDocs(griffe.Extension):
-    """The first sentence of a primitive's reference page, with a link to it."""
+    """Insert the first sentence of a primitive's reference page, with a link to it."""
 
     def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
         page = PAGES / f"{func.name}.md"

@@ -1,7 +1,7 @@
-"""Write the output blocks of pages again: `python tools/docsite/update_outputs.py PAGE.md ...`
+"""Update the output blocks of pages: `python tools/docsite/update_outputs.py PAGE.md ...`
 
-Blocks that still match what is printed stay as they are, with their `...`. Of others the whole text is replaced; the
-header of a printed module becomes `...`, and long lines are cut. Read the diff: a page may have shown less on purpose.
+Blocks that still match stay as written, with their `...`. Others are replaced as a whole; the header of a printed
+module becomes `...`, and long lines are truncated. Review the diff: a page may have shown less on purpose.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WIDTH = 108
 
 
 class _Update(PageRun):
-    """Runs a page and collects the outputs that have changed, by the line of their block."""
+    """Run a page and collect the changed outputs, by the line of their block."""
 
     def __init__(self, page: str, folder: Path):
         super().__init__(page, folder)
@@ -34,7 +34,7 @@ class _Update(PageRun):
 
 
 def update(path: Path) -> int:
-    """Run a page, write its outputs again; how many have changed. Errors: PageError for a block that fails."""
+    """Update the outputs of a page; return how many changed. Errors: PageError if a block fails."""
     text = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -51,7 +51,7 @@ def update(path: Path) -> int:
 
 
 def shortened(printed: str) -> list[str]:
-    """The lines of an output as a page shows them."""
+    """Return the lines of an output as shown on a page."""
     lines = printed.strip("\n").splitlines()
     if lines and lines[0].startswith("# from tvm.script"):
         start = next((n for n, line in enumerate(lines) if 'T.block("root")' in line), 5)
@@ -61,4 +61,4 @@ def shortened(printed: str) -> list[str]:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        print(f"{name}: {update(Path(name).resolve())} outputs written again")
+        print(f"{name}: {update(Path(name).resolve())} outputs updated")

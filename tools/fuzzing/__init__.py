@@ -1,1 +1,2 @@
-"""Random programs x random schedules, and random text: what comes out is right, a clear refusal, or a fault."""
+"""Fuzzing with random programs under random schedules, and with random input: an outcome is right, a clear refusal, or
+a fault."""

@@ -8,6 +8,6 @@ from fuzzing.pairs import pair
 
 
 def kinds(thorough: bool = False, word: str = "") -> dict[str, Kind]:
-    """`thorough`: pairs judged in every way; `word`: in the names of the inputs."""
+    """Return all kinds of items. `thorough`: run all checks on pairs; `word`: part of the name of an input kind."""
     own = {f"input: {name}": kind for name, kind in inputs.KINDS.items() if word in name}
     return (pair.ALL if thorough else pair.QUICK) | own

@@ -1,4 +1,4 @@
-"""Items: the pair or input number i of a seed."""
+"""Items: pair or input number i of a seed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PAIR, INPUT = "pair", "input"
 
 @dataclass(frozen=True)
 class Item:
-    """An item: its name as `--only` takes it ("pair:7"), its kind, its seed.
+    """An item: its name as given to `--only` ("pair:7"), its kind, its seed.
 
-    `play`: the numbers to make it of in place of those of the seed; `journal`: a file that gets the numbers as drawn;
-    `told`: with its story also when it is fine.
+    `play`: recorded random numbers to replay instead of the seed; `journal`: a file for the numbers as drawn; `told`:
+    keep the story even if the item is fine.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Item:
 
 @dataclass
 class Outcome:
-    """What came of an item. `verdict`: fine, wrong (an error or a Fault), aborted, hung."""
+    """The outcome of an item. `verdict`: fine, wrong (an error or a Fault), aborted, hung."""
 
     item: Item
     verdict: str
@@ -44,11 +44,11 @@ class Outcome:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     played: Sequence[Part] = ()
     rss: int = 0
-    """MiB that its worker holds."""
+    """Memory of its worker, in MiB."""
 
 
 def item(what: str, number: int, seed: int, kinds: Mapping[str, Kind]) -> Item:
-    """Item `number` of a seed; of the kinds of its sort ("pair", "input: ...") by their weights."""
+    """Return item `number` of a seed, of a kind of its sort ("pair", "input: ...") drawn by weight."""
     own = {name: k for name, k in kinds.items() if name.partition(":")[0] == what}
     text = f"{seed}/{what}/{number}"
     kind = Random(text + "/kind").choices(list(own), [k.weight for k in own.values()])[0]

@@ -1,4 +1,4 @@
-"""A kind of item: how one is made and tried."""
+"""The interface of an item kind."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from random import Random
 
 
 class Fault(AssertionError):
-    """The product did wrong; the text tells what it was given and what it did."""
+    """A bug of the package; the text holds its input and its behaviour."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """What came out of an item: a word, counts by (what, of what), and its story for who asks."""
+    """The result of an item: a word, counts by (what, of what), and its story on demand."""
 
     word: str
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -23,10 +23,9 @@ class Record:
 
 @dataclass(frozen=True)
 class Kind:
-    """Inputs of one kind. `case` makes one from the random numbers alone, feeds it to the product and returns a word
-    for what came out ("accepted", "refused"; "survived": MLIR crashed in the child of `tir-opt`); it raises Fault, and
-    may die or hang. `weight`: its share of the inputs.
-    """
+    """Inputs of one kind. `case` generates one from the random numbers alone, runs it and returns a word for the
+    outcome ("accepted", "refused"; "survived": MLIR crashed in the child process of `tir-opt`). It raises Fault, and
+    may crash or hang. `weight`: its share of the inputs."""
 
     case: Callable[[Random], str | Record]
     weight: int = 1

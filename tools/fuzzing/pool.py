@@ -1,4 +1,4 @@
-"""Items run by several workers; one that died or hangs is replaced."""
+"""Run items in several workers; a crashed or hung worker is replaced."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fuzzing.kinds import Kind
 from fuzzing.worker import Worker
 
 LIFE, MIB = 400, 2000
-"""A worker is replaced after so many items, or when it holds so much."""
+"""A worker is replaced after this many items, or above this memory use."""
 
 
 class Pool:
-    """Some workers; a context, at whose end they are gone."""
+    """A context manager for workers, which are stopped on exit."""
 
     def __init__(self, kinds: Mapping[str, Kind], jobs: int, limit: float):
         self.kinds, self.limit = kinds, limit
@@ -30,7 +30,7 @@ class Pool:
         self.workers = [None] * len(self.workers)
 
     def run(self, items: Iterable[Item]) -> Iterator[Outcome]:
-        """The outcomes, as they come."""
+        """Yield the outcomes as they arrive."""
         todo = iter(items)
         busy: dict[int, Worker] = {}
         free = list(range(len(self.workers)))

@@ -1,4 +1,4 @@
-"""What a run found: counts, failures, the table and the last line."""
+"""Report a run: counts, failures, the table and the last line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fuzzing.items import INPUT, PAIR, Outcome
 
 @dataclass
 class Tally:
-    """Sums over the outcomes of a run."""
+    """Totals over the outcomes of a run."""
 
     ran: Counter[str] = field(default_factory=Counter)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -33,7 +33,7 @@ class Tally:
             self.failures.append(outcome)
 
     def of(self, what: str) -> dict[str, int]:
-        """{of what: how often} of one sort of counts, the most frequent first."""
+        """Return {of what: count} for one sort of counts, most frequent first."""
         found = {of: n for (sort, of), n in self.counts.items() if sort == what}
         return dict(sorted(found.items(), key=lambda x: -x[1]))
 
@@ -42,7 +42,8 @@ class Tally:
 
     @property
     def line(self) -> str:
-        """The last line. A pair that fails in any way is wrong; an input that raises or kills its process, aborted."""
+        """The last line. A pair that fails in any way is wrong; an input that raises or kills its process is
+        aborted."""
         refused = sum(self.of("refused").values())
         pairs = f"pairs {self.ran[PAIR]}: wrong {self.failed(PAIR)}, refused {refused}"
         aborted, hung = self.failed(INPUT, "wrong", "aborted"), self.failed(INPUT, "hung")
@@ -53,7 +54,7 @@ class Tally:
         return int(bool(self.failures))
 
     def table(self) -> str:
-        """How often each primitive was applied and refused, who judged, what came of each kind of input."""
+        """Format how often each primitive was applied and refused, the checks run, and the outcomes by input kind."""
         applied, refused = self.of("applied"), self.of("refused")
         lines = []
         if self.ran[PAIR]:
@@ -72,7 +73,7 @@ class Tally:
         return "\n".join(lines)
 
     def figures(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Everything, for a file."""
+        """Return all statistics as JSON values."""
         spent = resource.getrusage(resource.RUSAGE_CHILDREN)
         return {
             "options": dict(options),

@@ -1,4 +1,4 @@
-"""A run: items through the pool, failures shown and made smaller."""
+"""Run items through the pool; print and shrink failures."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from fuzzing.report import Tally
 from fuzzing.shrink import shrunk
 
 MOST = 12
-"""Failures that are made smaller: one of each sort, and no more than these."""
+"""Maximum failures to shrink, one of each sort."""
 QUIET = 60
-"""Seconds between two lines of a run without a terminal."""
+"""Seconds between progress lines without a terminal."""
 
 
 class Run:
-    """How items are run. `limit`: seconds an item may take; `shrink`: seconds to make a failure smaller."""
+    """Settings of a run. `limit`: seconds per item; `shrink`: seconds to shrink a failure."""
 
     def __init__(self, kinds: Mapping[str, Kind], jobs: int, limit: float, shrink: float, seed: int):
         self.kinds, self.jobs, self.limit, self.shrink, self.seed = kinds, jobs, limit, shrink, seed
         self.console = Console(stderr=True)
 
     def all(self, items: Iterable[Item], count: int) -> Tally:
-        """Run items; an interrupt ends the run, and what ran so far counts."""
+        """Run items; after an interrupt, report the items finished so far."""
         tally, said = Tally(), time.monotonic()
         with Progress(console=self.console, disable=not self.console.is_terminal, transient=True) as progress:
             task = progress.add_task("", total=count)
@@ -52,7 +52,7 @@ class Run:
         return tally
 
     def smaller(self, tally: Tally) -> None:
-        """Put the smallest failure of each sort that is found in the place of its first one."""
+        """Replace the first failure of each sort by its smallest reproducer."""
         first: dict[tuple[str, str, str], int] = {}
         for number, failure in enumerate(tally.failures):
             first.setdefault((failure.item.kind, failure.verdict, failure.word), number)
@@ -68,7 +68,7 @@ class Run:
         print(failure.text.rstrip())
 
     def only(self, item: Item) -> int:
-        """One item in a process of its own, and its story."""
+        """Run one item in its own process and print its story."""
         with Pool(self.kinds, 1, self.limit) as pool:
             (outcome,) = pool.run([replace(item, told=True)])
         print(outcome.text.rstrip())
@@ -78,6 +78,6 @@ class Run:
         return int(outcome.verdict != "fine")
 
     def say(self, text: str) -> None:
-        """To the terminal; not a part of the report."""
+        """Print to the terminal only, not to the report."""
         sys.stdout.flush()
         self.console.print(text, markup=False, highlight=False)

@@ -1,4 +1,4 @@
-"""A failing item made smaller: the numbers it is made of are left out or lowered while it fails in the same way."""
+"""Shrink a failing item: drop or lower its random numbers while it fails in the same way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Parts = list[Part]
 
 
 def shrunk(failure: Outcome, kinds: Mapping[str, Kind], limit: float, seconds: float) -> Outcome:
-    """The smallest item found in some seconds that fails as `failure` does, each one tried in another process."""
+    """Return the smallest item found within `seconds` that fails like `failure`; each candidate runs in another
+    process."""
     with Pool(kinds, 1, limit) as pool:
         search = _Search(failure, pool, time.monotonic() + seconds)
         search.go()
@@ -31,7 +32,7 @@ class _Search:
         self.parts = _trimmed(failure.played or self.drawn(failure.item))
 
     def drawn(self, item: Item) -> Parts:
-        """The numbers of an item that does not live to tell them."""
+        """Return the random numbers of an item that crashed before reporting them."""
         with tempfile.NamedTemporaryFile() as file:
             self.run(replace(item, journal=file.name))
             return tape.read(file.name)
@@ -45,7 +46,7 @@ class _Search:
         return time.monotonic() > self.end
 
     def fails(self, parts: Sequence[Part]) -> bool:
-        """Whether an item made of these fails in the same way; then it is the best one."""
+        """Return whether an item made of these parts fails in the same way; if so, it becomes the best."""
         if self.late:
             return False
         outcome = self.run(replace(self.best.item, play=parts))
@@ -56,7 +57,7 @@ class _Search:
         return True
 
     def go(self) -> None:
-        """Leave out, then lower, until nothing gives."""
+        """Drop, then lower, until nothing more succeeds."""
         before = None
         while before != self.parts and not self.late:
             before = self.parts
@@ -68,7 +69,7 @@ class _Search:
 
     def fewer_parts(self) -> None:
         for cut in _spans(len(self.parts)):
-            if cut.start < len(self.parts) and cut.stop > 1:  # the first one is no stage or step
+            if cut.start < len(self.parts) and cut.stop > 1:  # the first part is not a stage or step
                 self.fails([p for n, p in enumerate(self.parts) if n not in cut or n == 0])
 
     def fewer_numbers(self, at: int) -> None:
@@ -95,7 +96,7 @@ def _trimmed(parts: Sequence[Part]) -> Parts:
 
 
 def _spans(count: int) -> Iterator[range]:
-    """All of a row, its halves, quarters, and so on, from the end."""
+    """Yield the whole range, its halves, quarters and so on, from the end."""
     size = count
     while size:
         for start in range(count - size, -size, -size):

@@ -1,7 +1,7 @@
-"""Random numbers that are noted as they are drawn, in parts that have names, and may be played again after an edit.
+"""A random generator that records its numbers in named parts, for editing and replay.
 
-The same numbers as `random.Random` gives for the same seed. Played again, a part that has run out gives the lowest: the
-first of a choice, and 0.999... for a number in [0, 1), which makes what is rare not happen.
+Draws the same numbers as `random.Random` for the same seed. On replay, an exhausted part yields the lowest value: the
+first of a choice, and 0.999... for a float in [0, 1), so that rare events do not happen.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ LAST = 1 - 2**-53
 
 @dataclass
 class Part:
-    """The numbers drawn in one part: integers below some number, or floats of [0, 1)."""
+    """The numbers drawn in one part: integers below a bound, or floats in [0, 1)."""
 
     name: str
     drawn: list[int | float] = field(default_factory=list)
 
     def trimmed(self) -> Part:
-        """Without the lowest numbers at its end, which come by themselves."""
+        """Return the part without its trailing lowest numbers, which replay yields anyway."""
         end = len(self.drawn)
         while end and self.drawn[end - 1] in (0, LAST):
             end -= 1
@@ -29,8 +29,8 @@ class Part:
 
 
 def parts(random: Random, name: str, count: int) -> Iterator[int]:
-    """Go `count` times through what draws numbers of its own: a stage, a step. A tape that is played goes as often as
-    it has parts of this name."""
+    """Iterate `count` times, each iteration drawing a part of its own (a stage, a step). On replay, iterate over the
+    recorded parts of this name."""
     if not isinstance(random, Tape):
         yield from range(count)
         return
@@ -43,8 +43,8 @@ def parts(random: Random, name: str, count: int) -> Iterator[int]:
 
 
 class Tape(Random):
-    """Plays some parts, or (without) notes those that a seed gives. `noted`: what was drawn in the end; `journal`: a
-    file that gets it at once, number by number, and outlives the process."""
+    """Replays parts, or records those drawn from a seed. `noted`: the recorded parts; `journal`: a file that gets each
+    number as it is drawn, and outlives the process."""
 
     def __new__(cls, *_: object, **__: object) -> Tape:
         return super().__new__(cls)  # Python 3.10 seeds from one argument here, and takes no others
@@ -55,7 +55,7 @@ class Tape(Random):
         self._source = Random(seed)
         self._play = None if play is None else [Part(p.name, list(p.drawn)) for p in play]
         self.noted: list[Part] = []
-        self._open: list[tuple[int, Iterator[int | float]]] = []  # the number of a part, what is left to play
+        self._open: list[tuple[int, Iterator[int | float]]] = []  # the number of a part, the values left to replay
         self.enter("start")
 
     def count(self, name: str, drawn: int) -> int:
@@ -67,7 +67,7 @@ class Tape(Random):
         self.noted.append(Part(name))
 
     def _next(self, name: str) -> list[int | float]:
-        """The first part of a name that has not been played."""
+        """Return the first part of a name that has not been replayed."""
         for number, part in enumerate(self._play or []):
             if part.name == name:
                 assert self._play is not None
@@ -77,7 +77,7 @@ class Tape(Random):
     def leave(self) -> None:
         self._open.pop()
 
-    # --- what everything else in Random is made of --------------------------------------------------------------------
+    # --- the primitives on which Random is built ----------------------------------------------------------------------
 
     def _randbelow(self, n: int) -> int:
         return self._integer(n, lambda: self._source.randrange(n))
@@ -105,7 +105,7 @@ class Tape(Random):
 
 
 def read(journal: str) -> list[Part]:
-    """What a tape wrote down."""
+    """Read the parts from a journal."""
     found: list[Part] = []
     for line in open(journal).read().splitlines():
         word, _, value = line.partition(" ")

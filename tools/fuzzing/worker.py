@@ -1,4 +1,4 @@
-"""A process that runs items one by one, so that an item that aborts or hangs ends it alone."""
+"""A process that runs items one by one, so that a crash or hang is confined to it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from fuzzing.kinds import Fault, Kind, Record
 from fuzzing.tape import Tape
 
 MEMORY = 24 << 30
-"""Address space of a worker, in bytes: an item that asks for more fails, and not the machine."""
+"""Address space limit of a worker in bytes: exhausting it fails the item, not the machine."""
 START = 120.0
-"""Seconds that a worker may take to import everything."""
+"""Startup limit of a worker in seconds, for its imports."""
 QUIET = {"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}
 _spawn = multiprocessing.get_context("spawn")
 
 
 class Worker:
-    """The parent's side. `limit`: seconds an item may take."""
+    """The parent's side. `limit`: seconds per item."""
 
     def __init__(self, kinds: Mapping[str, Kind], limit: float):
         self.limit = limit
@@ -45,19 +45,20 @@ class Worker:
         other.close()
 
     def start(self, item: Item) -> None:
-        self.item, self.started = item, time.monotonic()  # or when it is ready
+        self.item, self.started = item, time.monotonic()  # reset when the worker is ready
         try:
             self.conn.send(item)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it died at rest: `outcome` sees it
+            pass  # the worker died while idle: `outcome` detects it
 
     @property
     def left(self) -> float:
-        """Seconds until its item is overdue."""
+        """Seconds until its item times out."""
         return (self.limit if self.ready else START) - (time.monotonic() - self.started)
 
     def outcome(self) -> Outcome | None:
-        """What came of its item; None while it runs. Afterwards a worker that is not `alive` is to be replaced."""
+        """Return the outcome of its item; None while it runs. A worker that is not `alive` afterwards must be
+        replaced."""
         assert self.item is not None
         if self.conn.poll():
             try:
@@ -74,7 +75,7 @@ class Worker:
         if self.left > 0:
             return None
         if self.process.pid:
-            os.kill(self.process.pid, signal.SIGUSR1)  # it writes down where it hangs
+            os.kill(self.process.pid, signal.SIGUSR1)  # dumps the stack of the hang
             time.sleep(0.2)
         return self._ended("hung", f"no answer in {self.limit if self.ready else START:g} s")
 
@@ -91,12 +92,12 @@ class Worker:
         return not self.conn.closed and self.process.is_alive()
 
     def stop(self) -> None:
-        """End it, and what it started."""
+        """Stop the worker and its children."""
         pid = self.process.pid
         if pid and self.process.is_alive():
             try:
                 os.killpg(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):  # it has no group of its own yet
+            except (ProcessLookupError, PermissionError):  # not yet a process group leader
                 self.process.kill()
         self.process.join()
         self.conn.close()
@@ -117,7 +118,7 @@ def _first_word(cause: str) -> str:
 
 
 def serve(conn: Connection, kinds: Mapping[str, Kind], log: str) -> None:
-    """Run the items that come until None does."""
+    """Run incoming items until None arrives."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -127,7 +128,7 @@ def serve(conn: Connection, kinds: Mapping[str, Kind], log: str) -> None:
     os.dup2(out, 2)
     faulthandler.enable(sys.__stderr__ or 2)
     faulthandler.register(signal.SIGUSR1, sys.__stderr__ or 2)
-    conn.send(None)  # all that it needs is imported
+    conn.send(None)  # imports are done
     while True:
         try:
             item: Item | None = conn.recv()
@@ -146,7 +147,7 @@ def run(item: Item, kind: Kind) -> Outcome:
         found: Any = kind.case(tape)
     except Fault as fault:
         return Outcome(item, "wrong", label(str(fault)), str(fault), played=tape.noted, rss=_rss())
-    except Exception as error:  # any other error is a finding, too
+    except Exception as error:  # any other error is a finding too
         word = f"{type(error).__name__}: {error}"
         return Outcome(item, "wrong", label(word), f"{word}\n{traceback.format_exc()}", played=tape.noted, rss=_rss())
     record = found if isinstance(found, Record) else Record(str(found))
@@ -155,7 +156,7 @@ def run(item: Item, kind: Kind) -> Outcome:
 
 
 def label(text: str) -> str:
-    """What tells faults apart: the first words, without numbers and names."""
+    """Return the key by which faults are grouped: the first words, without numbers and names."""
     line = text.strip().partition("\n")[0]
     words = ["_" if any(c.isdigit() or c in "\"'`" for c in w) else w for w in line.split()]
     return " ".join(words[:8])

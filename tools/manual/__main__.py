@@ -1,4 +1,4 @@
-"""Write the generated pages of the reference: `python tools/manual [FOLDER]` (default: docs/reference)."""
+"""Write the generated reference pages: `python tools/manual [FOLDER]` (default: docs/reference)."""
 
 from __future__ import annotations
 

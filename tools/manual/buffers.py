@@ -1,4 +1,4 @@
-"""Examples: copies, storage and layouts of buffers."""
+"""Examples: caching, storage and layouts of buffers."""
 
 from pages import example
 from programs import elementwise, in_place, matmul, repeated, two_stages

@@ -1,4 +1,4 @@
-"""Examples: finding blocks and loops."""
+"""Examples: lookup of blocks and loops."""
 
 from pages import example, refused
 from programs import two_stages

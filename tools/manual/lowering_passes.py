@@ -1,4 +1,4 @@
-"""The reference page of the lowering passes, from their docstrings and the order in which they run."""
+"""Generate the reference page of the lowering passes from their docstrings and the pipeline order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ first table in their order, `tir-lower-to-llvm` goes on through the second table
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     ours = [name for name in pipeline.MODULE_PASSES if name in LOWERINGS]
     after = pipeline.pass_names(parallel=True)
     parts = [_HEAD, "## Order", "From blocks to upstream MLIR:", _table(ours)]
@@ -44,7 +44,7 @@ def _section(name: str) -> str:
 
 
 def _markdown(doc: str) -> str:
-    """A docstring whose rewrite (`before --> after`) is indented, so that it is shown as code."""
+    """Format a docstring as Markdown; its rewrite (`before --> after`) is indented to render as code."""
     paragraphs = doc.split("\n\n")
     for number, text in enumerate(paragraphs):
         if "-->" in text and not text.startswith("    "):

@@ -1,4 +1,4 @@
-"""Examples: where things are computed."""
+"""Examples: compute location and inlining."""
 
 from pages import example, refused
 from programs import blur, two_stages

@@ -1,6 +1,6 @@
-"""Pages of the reference manual: a primitive in its own words, and what it does to a small program, run as written.
+"""Generate the primitive pages of the reference: the docstring of the primitive, and examples that are run.
 
-An example is a function of a `Schedule`, named like its primitive; its body is shown, and runs.
+An example is a function of a `Schedule` with the name of its primitive; the page shows its body.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Example = Callable[[Schedule], Any]
 
 @dataclass
 class Page:
-    """What the manual shows of one primitive."""
+    """The examples on the page of one primitive."""
 
     examples: list[tuple[Any, Example]] = field(default_factory=list)
     refusals: list[tuple[Any, Example]] = field(default_factory=list)
@@ -30,7 +30,7 @@ PAGES: dict[str, Page] = {}
 
 
 def example(program: Any) -> Callable[[Example], Example]:
-    """An example on a program; several of one primitive follow each other on its page."""
+    """Register an example on a program; a primitive may have several."""
 
     def add(run: Example) -> Example:
         PAGES.setdefault(run.__name__, Page()).examples.append((program, run))
@@ -40,7 +40,7 @@ def example(program: Any) -> Callable[[Example], Example]:
 
 
 def refused(program: Any) -> Callable[[Example], Example]:
-    """An example that is refused: the page shows the message."""
+    """Register an example that is refused; the page shows the error message."""
 
     def add(run: Example) -> Example:
         PAGES.setdefault(run.__name__, Page()).refusals.append((program, run))
@@ -50,7 +50,7 @@ def refused(program: Any) -> Callable[[Example], Example]:
 
 
 def page(name: str) -> str:
-    """The text of one page. Errors: KeyError for a primitive without examples."""
+    """Return the text of one page. Errors: KeyError for a primitive without examples."""
     shown = PAGES[name]
     signature = inspect.signature(getattr(Schedule, name))
     parts = [f"# {name}", _code(f"sch.{name}{_without_self(signature)}", "python"), _prose(PRIMITIVES[name].doc)]
@@ -88,7 +88,7 @@ Every primitive is a method of `Schedule`, a step of its trace, and a [`tir-opt`
 
 
 def index() -> str:
-    """The list of all pages, by what the primitives are about."""
+    """Return the list of all pages, by category."""
     grouped = {title: names.split() for title, names in GROUPS.items()}
     if rest := sorted(set(PRIMITIVES) - {name for names in grouped.values() for name in names}):
         grouped["Others"] = rest
@@ -103,7 +103,7 @@ def _row(name: str) -> str:
 
 
 def _summary(doc: str) -> str:
-    """The first sentence of a docstring, whose first paragraph may take several lines."""
+    """Return the first sentence of a docstring, whose first paragraph may span several lines."""
     return " ".join(doc.split("\n\n")[0].split()).replace("|", "\\|")
 
 
@@ -129,14 +129,14 @@ def _refusal(program: Any, run: Example) -> str:
     except ScheduleError as error:
         said = str(error)
     else:
-        raise ValueError(f"the refused example of {run.__name__} was not refused")
+        raise ValueError(f"the example of {run.__name__} under @refused was not refused")
     return "\n\n".join(
         ["## Refused", _code(before, "python"), "with", _code(_source(run), "python"), "says", _code(said, "text")]
     )
 
 
 def _body(sch: Schedule) -> str:
-    """The functions of the module, without the header that all share."""
+    """Return the functions of the module, without the common header."""
     lines = sch.mod.script().splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("class ")) + 1
     return textwrap.dedent("\n".join(lines[start:]))
@@ -150,7 +150,7 @@ def _source(run: Example) -> str:
 
 
 def _told(sch: Schedule, result: Any) -> str:
-    """A result in words: what its handles stand for."""
+    """Format a result; handles are shown by name."""
     if isinstance(result, (list, tuple)):
         return "[" + ", ".join(_told(sch, r) for r in result) + "]"
     if result is None or isinstance(result, (bool, int, str)):

@@ -1,4 +1,4 @@
-"""The small programs of the manual's examples."""
+"""Small programs for the examples of the manual."""
 
 from tir_mlir.script import tir as T
 

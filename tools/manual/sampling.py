@@ -1,4 +1,4 @@
-"""Examples: choices that a search makes, written into the trace."""
+"""Examples: sampling, with decisions recorded in the trace."""
 
 from pages import example
 from programs import elementwise, two_stages

@@ -1,4 +1,4 @@
-"""The reference page of the `T` namespace, from the docstrings of its words."""
+"""Generate the reference page of the `T` namespace from the docstrings of its members."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ they have no meaning, except in tensor expressions (`te`), where those for value
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     words = {name: word for name, word in vars(tir).items() if not name.startswith("_") and name not in _SKIPPED}
     words |= {f"axis.{name}": getattr(tir.axis, name) for name in ("spatial", "reduce", "opaque", "scan", "remap")}
     types = {name: word for name, word in words.items() if isinstance(word, tir.DType)}
@@ -43,7 +43,7 @@ def page() -> str:
 
 
 def _section(name: str, word: Any) -> str:
-    """A heading, the call, and the docstring; its lines `parameter: meaning` become a list."""
+    """Format a heading, the call, and the docstring, whose `parameter: meaning` lines become a list."""
     call = f"```python\nT.{name}{_call(word)}\n```\n\n" if _call(word) else ""
     doc = re.sub(r"^(\w+): ", r"- `\1`: ", inspect.getdoc(word) or "", flags=re.M)
     doc = re.sub(r"^(- `.*\n)(?=[A-Z])", r"\1\n", doc, flags=re.M)
@@ -78,7 +78,7 @@ def _types(types: dict[str, Any]) -> str:
 
 
 def _aliases(rest: dict[str, Any], own: dict[str, Any], words: dict[str, Any]) -> str:
-    """Names for words that another name stands for: TVM's older and newer spellings."""
+    """Return a table of aliases: TVM's older and newer spellings."""
     names = {id(word): name for name, word in reversed(words.items())}
     names |= {id(word): name for name, word in own.items()}
     rows = ["| Word | The same as |", "|---|---|"]

@@ -347,4 +347,4 @@ def test_the_llvm_ir_is_made_of_its_source(name):
     assert spec is not None and spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    assert tool.FILES[name].with_suffix(".ll").read_text() == tool.made(name), "make entry"
+    assert tool.FILES[name].with_suffix(".ll").read_text() == tool.compiled(name), "make entry"

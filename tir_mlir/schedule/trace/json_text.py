@@ -14,7 +14,7 @@ from inspect import Parameter
 from typing import Any, NoReturn, get_args, get_origin
 
 from tir_mlir.dialect.diagnostics import TirError, TraceError, short_repr
-from tir_mlir.dialect.index_maps import Formula, IndexMap, parsed
+from tir_mlir.dialect.index_maps import Formula, parsed
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import arguments as types
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
@@ -195,8 +195,6 @@ class _Reader:
         if bool in parts and int not in parts and value in (0, 1) and isinstance(value, int):
             value = bool(value)
         maps = [p for p in parts if hasattr(p, "from_text")]
-        if key == "pad_value" and isinstance(value, str) and value.startswith("lambda"):
-            maps = [IndexMap]  # annotated as Any
         if maps and isinstance(value, str) and (str not in parts or value.startswith("lambda")):
             try:
                 value = maps[0].from_text(value)

@@ -1,4 +1,4 @@
-"""The libraries ours is measured against. Each is optional: `missing` says why it takes no part."""
+"""The libraries that tir_mlir is compared with. Each is optional: `missing` gives the reason why one is left out."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ ALL = {"numpy": numpy_blas, "mkl": mkl, "torch": pytorch, "tvm": tvm_same}
 
 
 def missing() -> dict[str, str]:
-    """The peers that are not there, and why."""
+    """Return the unavailable peers, with the reason."""
     return {name: why for name, peer in ALL.items() if (why := peer.missing()) is not None}
 
 
 def set_threads(number: int) -> None:
-    """Tell all peers that are there."""
+    """Set the thread count of all available peers."""
     for name, peer in ALL.items():
         if name not in missing():
             peer.set_threads(number)
 
 
 def describe() -> dict[str, str]:
-    """Name and version of each."""
+    """Return the name and version of each available peer."""
     gone = missing()
     return {name: gone.get(name) or peer.describe() for name, peer in ALL.items()}

@@ -1,4 +1,4 @@
-"""Intel MKL: libmkl_rt of the `mkl` wheel, through ctypes; every argument is converted once, ahead of the calls."""
+"""Intel MKL: libmkl_rt of the `mkl` wheel, called through ctypes with arguments converted in advance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _int, _pointer = ctypes.c_int, ctypes.c_void_p
 
 
 def missing() -> str | None:
-    return None if _library() is not None else "libmkl_rt is not there: pip install mkl"
+    return None if _library() is not None else "libmkl_rt is not installed: pip install mkl"
 
 
 def set_threads(number: int) -> None:
@@ -54,7 +54,7 @@ def product(a: np.ndarray, b: np.ndarray) -> Contestant:
 def integer_product(a: np.ndarray, b: np.ndarray) -> Contestant:
     """cblas_gemm_s8u8s32: int8 @ int8 in int32.
 
-    Row by row it takes a as uint8: a + 128 is made ahead of the calls, the routine takes the 128 away again.
+    In row-major order it takes a as uint8: a + 128 is computed before the calls, and the routine subtracts the 128.
     """
     library = _library()
     assert library is not None

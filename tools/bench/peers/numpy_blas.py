@@ -1,4 +1,4 @@
-"""NumPy with the BLAS it came with (OpenBLAS in the wheels)."""
+"""NumPy with the BLAS bundled in its wheel (OpenBLAS)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SETTERS = ("scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads
 
 
 def missing() -> str | None:
-    """NumPy is always there; but without a way to set its threads the comparison would not be fair."""
-    return None if _setter() is not None else "no OpenBLAS in this NumPy whose threads can be set"
+    """Return why NumPy cannot take part: without control of its threads the comparison would be unfair."""
+    return None if _setter() is not None else "this NumPy has no OpenBLAS with a thread setting"
 
 
 def set_threads(number: int) -> None:
@@ -32,14 +32,14 @@ def describe() -> str:
 
 
 def product(a: np.ndarray, b: np.ndarray, dtype: Any) -> Contestant:
-    """a @ b into an array that is there already; a and b may be transposed views."""
+    """a @ b into a preallocated array; a and b may be transposed views."""
     c = np.empty((a.shape[0], b.shape[1]), dtype)
     return Contestant(lambda: np.matmul(a, b, out=c), lambda: c)
 
 
 @functools.cache
 def _setter() -> Any:
-    """The function of the loaded OpenBLAS that sets its threads."""
+    """Return the function of the loaded OpenBLAS that sets its thread count."""
     np.ones((2, 2)) @ np.ones((2, 2))
     for path in _loaded("openblas"):
         library = ctypes.CDLL(path)
@@ -50,7 +50,7 @@ def _setter() -> Any:
 
 
 def _loaded(word: str) -> list[str]:
-    """Shared libraries of this process with that word in their name."""
+    """Return the shared libraries of this process whose name contains `word`."""
     try:
         lines = Path("/proc/self/maps").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""PyTorch, eager, with oneDNN and MKL inside its wheel; results go to tensors that are there already where it can."""
+"""Eager PyTorch, with the oneDNN and MKL of its wheel; results go to preallocated tensors where supported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contest import Contestant
 
 
 def missing() -> str | None:
-    return None if importlib.util.find_spec("torch") is not None else "torch is not there: pip install torch"
+    return None if importlib.util.find_spec("torch") is not None else "torch is not installed: pip install torch"
 
 
 def set_threads(number: int) -> None:
@@ -34,9 +34,9 @@ def product(a: np.ndarray, b: np.ndarray) -> Contestant:
 
 
 def integer_product(a: np.ndarray, b: np.ndarray) -> Contestant:
-    """oneDNN's product of 8-bit numbers, a as uint8 with zero point 128, b packed ahead of the calls.
+    """oneDNN's product of 8-bit integers: a as uint8 with zero point 128, b packed before the calls.
 
-    It sums in int32 and gives the sums as float32: exact below 2**24. `torch._int_mm`, which gives int32, is a plain
+    It sums in int32 and returns float32, which is exact below 2**24. `torch._int_mm`, which returns int32, is a scalar
     loop on processors without VNNI.
     """
     torch = _torch()
@@ -57,7 +57,7 @@ def integer_product(a: np.ndarray, b: np.ndarray) -> Contestant:
 
 
 def half_product(a: np.ndarray, b: np.ndarray) -> Contestant:
-    """torch.mm of float16, or of bfloat16 given by its bits; the result is rounded to the same type."""
+    """torch.mm of float16, or of bfloat16 given as bit patterns; the result is rounded to the same type."""
     torch = _torch()
     x, y = (torch.from_numpy(v.view(np.int16)).view(_half(v)) for v in (a, b))
     z = torch.empty(a.shape[0], b.shape[1], dtype=x.dtype)
@@ -95,7 +95,7 @@ def product_relu(a: np.ndarray, b: np.ndarray) -> Contestant:
 
 
 def chain(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Contestant:
-    """relu(x * y + z) * x - y, one operator after the other, in place after the first."""
+    """relu(x * y + z) * x - y, one operator at a time, in place after the first."""
     torch = _torch()
     a, b, c = (torch.from_numpy(v) for v in (x, y, z))
     out = torch.empty(x.shape)
@@ -103,7 +103,7 @@ def chain(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Contestant:
 
 
 def _last(call: Callable[[], Any]) -> Contestant:
-    """For operators that make a new tensor each time."""
+    """A contestant for operators that allocate a new tensor per call."""
     found: list[Any] = []
 
     def keep() -> None:

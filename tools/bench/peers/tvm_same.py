@@ -1,4 +1,4 @@
-"""TVM, when it is installed: the program that we compiled, schedule and all, as text, compiled by TVM instead."""
+"""TVM, if installed: the scheduled program printed as TVMScript and compiled by TVM."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from contest import Contestant
 def missing() -> str | None:
     found = importlib.util.find_spec("tvm")
     if found is not None and found.origin == "tir_mlir.compat":
-        return "the name tvm stands for tir_mlir in this process"
-    return None if found else "TVM is not there: pip install apache-tvm"
+        return "the module name tvm is an alias of tir_mlir in this process"
+    return None if found else "TVM is not installed: pip install apache-tvm"
 
 
 def set_threads(number: int) -> None:
     tvm = _tvm()
     configure = tvm.get_global_func("runtime.config_threadpool", allow_missing=True)
     if configure is not None:
-        configure(1, number)  # 1: any cores, that many of them
+        configure(1, number)  # 1: any cores, up to `number`
 
 
 def describe() -> str:
@@ -32,7 +32,7 @@ def describe() -> str:
 
 
 def program(text: str, inputs: Sequence[np.ndarray], output: np.ndarray) -> Contestant:
-    """The function `main` of a TVMScript text in the newer spelling; its last argument is the result."""
+    """Compile `main` of a TVMScript text in the newer spelling; its last parameter is the output."""
     tvm = _tvm()
     text = text.replace("from tvm.script import tir as T", "from tvm.script import tirx as T")
     main = tvm.compile(tvm.script.from_source(text), target=_target())["main"]

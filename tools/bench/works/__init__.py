@@ -1,4 +1,4 @@
-"""Everything that is measured, one line of the table each."""
+"""All works of the benchmark, one table row each."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ FAMILIES = (products, integers, halves, convolutions, rowwise, chapter)
 
 
 def all_works(threads: Sequence[int]) -> list[Work]:
-    """In the order of the table."""
+    """Return the works in table order."""
     return [work for family in FAMILIES for work in family.works(threads)]

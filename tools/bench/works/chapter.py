@@ -1,4 +1,4 @@
-"""The schedule of the hardware-specialization chapter as printed, with our kernel and with the chapter's in C."""
+"""The schedule of the hardware-specialization chapter as printed, with our kernel and with the chapter's C kernel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def works(threads: Sequence[int]) -> list[Work]:
 
 
 def tensorized(n: int, kernel: str, goals: tuple[Goal, ...]) -> Work:
-    """A @ B.T by 16 x 16 x 16 tiles; n is a multiple of 16."""
+    """A @ B.T in 16 x 16 x 16 tiles; n is a multiple of 16."""
     return Work(
         f"chapter, tensorized, kernel in {kernel}", f"{n}x{n}x{n}", "float32", 1, "GFLOP/s", 2.0 * n**3,
         8.0 * n * n, 4.0 * n * n, lambda: _contest(n, kernel), goals,

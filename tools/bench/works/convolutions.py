@@ -1,4 +1,4 @@
-"""The convolutions of ResNet-50, one image in NCHW, zeros around it included, on one thread."""
+"""The convolutions of ResNet-50, one image in NCHW, padding included, on one thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ours import scheduled
 from .entering import contest
 
 GROUP = "conv2d, resnet-50"
-# channels in, channels out, height and width, kernel, stride, zeros around
+# input channels, output channels, height and width, kernel, stride, padding
 LAYERS = (
     (3, 64, 224, 7, 2, 3),
     (64, 64, 56, 1, 1, 0), (64, 64, 56, 3, 1, 1), (64, 256, 56, 1, 1, 0), (256, 64, 56, 1, 1, 0),
@@ -55,7 +55,7 @@ def _contest(ci: int, co: int, size: int, kernel: int, stride: int, pad: int) ->
 
 
 def convolved(x: np.ndarray, w: np.ndarray, stride: int, pad: int) -> np.ndarray:
-    """The same by NumPy: windows of the padded image, one product."""
+    """Reference in NumPy: windows of the padded image, one product."""
     kernel = w.shape[-1]
     padded = np.pad(x[0], ((0, 0), (pad, pad), (pad, pad)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), axis=(1, 2))[:, ::stride, ::stride]

@@ -1,4 +1,4 @@
-"""Gathering the contestants of a work: whoever cannot take part is noted with the reason, nothing fails."""
+"""Collect the contestants of a work; the reason is recorded for each that cannot take part."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def contest(
     schedule: Callable[[], Scheduled],
     makes: Mapping[str, Make],
 ) -> Contest:
-    """Ours from its schedule, TVM from the same program where it means the same there, and the peers; the result is the
-    last argument."""
+    """Return our schedule, TVM on the same program where it has the same meaning, and the peers; the output is the last
+    argument."""
     found = Contest(expected, missing={name: why for name, why in peers.missing().items()})
     same: list[str] = []
 
@@ -46,7 +46,7 @@ def contest(
 
 
 def _sums_in_lanes(sch: Schedule) -> bool:
-    """Whether a vectorized loop sums: TVM takes its iterations for independent, and gives another result."""
+    """Whether a vectorized loop is a reduction: TVM assumes independent iterations and computes another result."""
     for block in all_blocks(sch.mod.mlir.operation):
         summed = {v for it in block.iters if it.kind == "R" for v in it.binding.values}
         if any(loop.kind == "vectorized" and loop.var in summed for loop in loops_above(block.op)):
@@ -55,8 +55,8 @@ def _sums_in_lanes(sch: Schedule) -> bool:
 
 
 def compiled(sch: Schedule, inputs: Sequence[np.ndarray], output: np.ndarray) -> Contestant:
-    main = build(sch, cache=False)["main"]  # what the compiler makes now
-    output.fill(85)  # what a result must not be left as
+    main = build(sch, cache=False)["main"]  # measure code of the current compiler, not cached code
+    output.fill(85)  # a stale value that the check detects
     return Contestant(lambda: main(*inputs, output), lambda: output)
 
 

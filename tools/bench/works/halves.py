@@ -1,4 +1,4 @@
-"""Products of 16-bit floats summed in float32. Elements are -1, 0 and 1: every sum is exact in all types."""
+"""Products of 16-bit floats summed in float32. Elements are -1, 0 and 1, so every sum is exact in all types."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def _contest(m: int, n: int, k: int, dtype: str, threads: int) -> Contest:
 
 
 def narrow(x: np.ndarray, dtype: str) -> np.ndarray:
-    """In 16 bits; NumPy has no bfloat16, so its bits."""
+    """Convert to 16 bits; bfloat16, which NumPy lacks, as bit patterns."""
     return (x.view(np.uint32) >> 16).astype(np.uint16) if dtype == "bfloat16" else x.astype(dtype)

@@ -1,4 +1,5 @@
-"""Products of int8 summed in int32. B stays in [-64, 63]: beyond it, libraries saturate on processors without VNNI."""
+"""Products of int8 summed in int32. B is within [-64, 63]; beyond that, libraries saturate on processors without
+VNNI."""
 
 from __future__ import annotations
 

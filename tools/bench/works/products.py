@@ -1,4 +1,4 @@
-"""Matrix products in floating point: square, odd, small, and long and thin. Shapes are m x n x k."""
+"""Floating-point matrix products: square, odd, small, and tall and skinny. Shapes are m x n x k."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def product(
     dtype: str = "float32",
     trans_b: bool = False,
 ) -> Work:
-    """C = A @ B, or A @ B.T of a B that lies row by row."""
+    """C = A @ B, or A @ B.T with `trans_b`."""
     m, n, k = shape
     size = float(np.dtype(dtype).itemsize)
     return Work(

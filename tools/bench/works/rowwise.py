@@ -1,4 +1,4 @@
-"""What is not a product alone: softmax, layer norm, a product with relu, a chain of elementwise operators."""
+"""Works beyond a plain product: softmax, layer norm, product with relu, a chain of elementwise operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ours import scheduled
 from .entering import contest
 
 ROWS, COLUMNS, EPSILON = 1024, 1024, 1e-5
-LONG = (4096, 1024)  # of the chain: beyond the caches
+LONG = (4096, 1024)  # shape of the chain: larger than the caches
 GOALS = (Goal(1.0, ("torch",)),)
 
 

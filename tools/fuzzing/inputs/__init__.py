@@ -1,4 +1,4 @@
-"""Random and mutated inputs for everything that reads text or values, by kind."""
+"""Random and mutated inputs for everything that parses text or takes values, by kind."""
 
 from __future__ import annotations
 

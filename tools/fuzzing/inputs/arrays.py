@@ -1,4 +1,5 @@
-"""Arguments of compiled functions: arrays of every shape, stride, type and place, and what is no array at all."""
+"""Arguments of compiled functions: arrays of every shape, stride, dtype and alignment, and objects that are not
+arrays."""
 
 from __future__ import annotations
 
@@ -62,8 +63,8 @@ class Child(np.ndarray):
     """A subclass of an array."""
 
 
-class Posing:
-    """An object that says it is an array."""
+class FakeArray:
+    """An object that claims to be an array."""
 
     def __init__(self, inner: Any, **facts: Any):
         self.inner = inner
@@ -86,7 +87,7 @@ class Numpy:
 
 @cache
 def _functions() -> list[tuple[Any, list[tuple[int, ...]], list[str], bool]]:
-    """Each function with shapes and types that fit it, and whether a size comes last."""
+    """Return functions with matching shapes and dtypes, and whether the last argument is a size."""
     made = []
     for text, shape, dtypes, sized in (
         (PLAIN, (4, 6), ["float32", "float32"], False), (SIZED, (3, 4), ["int8", "int32"], True),
@@ -97,7 +98,7 @@ def _functions() -> list[tuple[Any, list[tuple[int, ...]], list[str], bool]]:
 
 
 def case(random: Random) -> str:
-    """A few calls of one function with arguments that nearly fit."""
+    """Call one function a few times with arguments that nearly match."""
     function, shapes, dtypes, sized = random.choice(_functions())
     word = "refused"
     for _ in range(random.randint(1, 6)):
@@ -119,24 +120,24 @@ def _called(function: Any, args: list[Any]) -> str:
     word, error = tried(shown, lambda: function(*args))
     if word == "refused":
         if not isinstance(error, (ArgumentError, TypeError)):
-            raise Fault(f"a call is refused by {described(error)}\n{shown}")
+            raise Fault(f"a call is refused with {described(error)}\n{shown}")
         result = _array(args[1]) if len(args) > 1 else None
         if other is not None and result is not None and other.tobytes() != result.tobytes():
-            raise Fault(f"a call was refused and wrote: {error}\n{shown}")
+            raise Fault(f"a refused call wrote to its output: {error}\n{shown}")
         return word
     result = _array(args[1])
     if want is None or result is None:
-        raise Fault(f"a call was made with what is no array\n{shown}")
+        raise Fault(f"a call accepted an argument that is not an array\n{shown}")
     with np.errstate(all="ignore"):
         if not np.array_equal(
             result, (want.astype(result.dtype) * 2).astype(result.dtype), equal_nan=result.dtype.kind == "f"
         ):
-            raise Fault(f"a call gives {result.tolist()} for {want.tolist()}\n{shown}")
+            raise Fault(f"a call returned {result.tolist()}, expected {want.tolist()}\n{shown}")
     return word
 
 
 def _array(value: Any) -> np.ndarray | None:
-    while isinstance(value, (Posing, Numpy)):
+    while isinstance(value, (FakeArray, Numpy)):
         value = value.inner
     return np.asarray(value) if isinstance(value, np.ndarray) else None
 
@@ -147,7 +148,7 @@ def _right(random: Random, shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 def _wrong(random: Random, args: list[Any]) -> None:
-    """One argument changed, dropped or doubled."""
+    """Change, drop or duplicate one argument."""
     if not args or random.random() < 0.08:
         args.append(values.plain(random))
         return
@@ -161,7 +162,7 @@ def _wrong(random: Random, args: list[Any]) -> None:
 
 
 def _array_wrong(random: Random, a: np.ndarray) -> Any:
-    """An array that differs in one way."""
+    """Return an array that differs in one property."""
     if not a.ndim or a.dtype.hasobject:
         return a[None]
     match random.randrange(20):
@@ -206,7 +207,7 @@ def _array_wrong(random: Random, a: np.ndarray) -> Any:
         case 14:
             return a.view(Child) if random.random() < 0.5 else np.ma.masked_array(a, mask=True)
         case 15:
-            return Posing(a, shape=a.shape) if random.random() < 0.7 else Posing(values.plain(random))
+            return FakeArray(a, shape=a.shape) if random.random() < 0.7 else FakeArray(values.plain(random))
         case 16:
             return Numpy(random.choice((a, a if a.dtype.fields else a.astype("float64"), None, 3, "x")))
         case 17:
@@ -218,7 +219,7 @@ def _array_wrong(random: Random, a: np.ndarray) -> Any:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, (Posing, Numpy)):
+    if isinstance(value, (FakeArray, Numpy)):
         return f"{type(value).__name__}({_shown(value.inner)})"
     if isinstance(value, np.ndarray):
         return f"<{type(value).__name__} {value.dtype} {value.shape} strides {value.strides} {value.flags.writeable}>"

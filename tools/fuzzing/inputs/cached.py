@@ -1,4 +1,4 @@
-"""The cache of compiled code, damaged: what is loaded is what was saved, or nothing; builds give right results."""
+"""Corrupt the compile cache: a load returns what was saved, or nothing; builds compute right results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SIZES = ("512", "", "0", "-1", "x", "nan", "inf", "1e400", "0.001", "1 2", "١")
 
 @contextmanager
 def _folder(size: str = "512") -> Iterator[Path]:
-    """The cache of this process alone."""
+    """Use a cache private to this process."""
     kept = {k: os.environ.get(k) for k in ("TIR_CACHE_DIR", "TIR_CACHE_SIZE")}
     os.environ["TIR_CACHE_DIR"], os.environ["TIR_CACHE_SIZE"] = str(_home()), size
     try:
@@ -50,7 +50,7 @@ def _home() -> Path:
 
 @cache
 def _entries() -> dict[int, tuple[str, bytes]]:
-    """Two programs: the file of each in the folder for code, whole."""
+    """Return the intact code file of each of two programs."""
     made = {}
     with _folder() as home:
         for factor in (2, 3):
@@ -62,17 +62,17 @@ def _entries() -> dict[int, tuple[str, bytes]]:
 
 
 def _check(factor: int, shown: str) -> bool:
-    """Build and run a program; whether its code was in the cache."""
+    """Build and run a program; return whether its code was in the cache."""
     lib = build(parse(PROGRAM.format(factor)))
     a, b = np.arange(16, dtype="float32"), np.zeros(16, "float32")
     lib(a, b)
     if b.tolist() != (a * factor).tolist():
-        raise Fault(f"wrong numbers, {b.tolist()}, after: {shown}")
+        raise Fault(f"wrong result {b.tolist()} after: {shown}")
     return lib.timing.cached
 
 
 def case(random: Random) -> str:
-    """One damage, then a load, or (seldom: it takes long) a build."""
+    """Damage one entry, then load it, or (rarely, because it is slow) build."""
     return _built(random) if random.random() < 0.08 else _loaded(random)
 
 
@@ -91,7 +91,7 @@ def _loaded(random: Random) -> str:
         word, found = tried(shown, lambda: store.load(kind, name))
         _mended(path)
     if found not in (None, data):
-        raise Fault(f"{found!r} is loaded for {data!r} after: {shown}")
+        raise Fault(f"loaded {found!r}, saved {data!r}, after: {shown}")
     return "refused" if found is None else "accepted"
 
 
@@ -106,19 +106,19 @@ def _built(random: Random) -> str:
         word, cached = tried(shown, lambda: _check(factor, shown))
         _mended(path)
     if word != "accepted":
-        raise Fault(f"no build after: {shown}: {cached}")
+        raise Fault(f"build failed after: {shown}: {cached}")
     return "accepted" if cached else "refused"
 
 
 def _damaged(random: Random, path: Path, data: bytes, other: bytes) -> str:
-    """What was done to an entry."""
+    """Damage an entry; return a description."""
     at = random.randrange(len(data)) if random.random() < 0.6 else random.randrange(min(80, len(data)))
     changed: bytes | None = None
     match random.randrange(13):
         case 0 | 1 | 2:
             changed, said = (
                 data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :],
-                f"a bit of byte {at} is turned",
+                f"a bit of byte {at} is flipped",
             )
         case 3:
             changed, said = data[:at], f"cut at {at}"
@@ -129,7 +129,7 @@ def _damaged(random: Random, path: Path, data: bytes, other: bytes) -> str:
         case 6:
             changed, said = data + b"\0" * random.choice((1, 4096)), "zeros at the end"
         case 7:
-            changed, said = data[:at] + data[at + 1 :], f"byte {at} is gone"
+            changed, said = data[:at] + data[at + 1 :], f"byte {at} is deleted"
         case 8:
             changed, said = data, "nothing"
         case 9:
@@ -137,11 +137,11 @@ def _damaged(random: Random, path: Path, data: bytes, other: bytes) -> str:
         case 10:
             _mended(path)
             path.mkdir()
-            return "a folder in its place"
+            return "replaced by a folder"
         case 11:
             _mended(path)
             path.symlink_to(random.choice(("nowhere", path.name, "/dev/null", ".")))
-            return "a link in its place"
+            return "replaced by a link"
         case _:
             path.write_bytes(data)
             path.chmod(random.choice((0, 0o200, 0o777)))

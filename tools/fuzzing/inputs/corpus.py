@@ -1,4 +1,4 @@
-"""Programs to start from: random ones, those of the tests, in text and in MLIR."""
+"""Seed programs: random ones and those of the tests, as TVMScript and as MLIR."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Module:
 
 @cache
 def small() -> list[str]:
-    """The programs of `test/tir_mlir/script/corpus.txt`, each whole."""
+    """Return the programs of `test/tir_mlir/script/corpus.txt`."""
     made = []
     for part in _PARTS.split((ROOT / "test/tir_mlir/script/corpus.txt").read_text())[1:]:
         params, _, body = part.partition("\n")
@@ -89,7 +89,7 @@ def small() -> list[str]:
 
 
 def script(random: Random) -> str:
-    """The text of a program that is right, or nearly (some of the corpus is refused)."""
+    """Return the TVMScript of a valid, or nearly valid, program (some of the corpus is refused)."""
     match random.randrange(8):
         case 0:
             return MATMUL
@@ -105,7 +105,7 @@ def script(random: Random) -> str:
 
 @cache
 def mlir_files() -> list[str]:
-    """The pieces of the MLIR files of the tests, their expectations gone."""
+    """Return the modules in the MLIR files of the tests, without their FileCheck lines."""
     pieces: list[str] = []
     for path in sorted((ROOT / "test").rglob("*.mlir")):
         for piece in _CUT.split(path.read_text()):
@@ -121,14 +121,14 @@ def linalg_files() -> list[str]:
 
 
 def mlir(random: Random) -> str:
-    """MLIR text: of the tests, or what a random program is."""
+    """Return MLIR text from the tests, or printed from a random program."""
     if random.random() < 0.5:
         return random.choice(mlir_files())
     return parse(random.choice((MATMUL, SYMBOLIC, program(random).text))).text()
 
 
 def schedule(random: Random) -> Schedule:
-    """A schedule of a program that is right, with a few steps made."""
+    """Return a schedule of a valid program, after a few steps."""
     for _ in range(20):
         try:
             return Schedule(

@@ -1,4 +1,4 @@
-"""Tensor intrinsics and kernels under odd names with odd programs, targets, options of `build`."""
+"""Odd names, programs, targets and options for tensor intrinsics, kernels and `build`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NAMES: tuple[Any, ...] = ("x", "dot_4x4", "", "a b", "é", None, 3, "x" * 3000)
 
 
 def case(random: Random) -> str:
-    """One call of one of the doors."""
+    """Call one of the entry points."""
     return random.choice((_intrinsic, _intrinsic, _built_in, _build, _target, _module, _module))(random)
 
 
 def _program(random: Random) -> Any:
-    """A function, or something that is none."""
+    """Return a function, or something that is not one."""
     if random.random() < 0.15:
         return values.value(random)
     text = corpus.script(random) if random.random() < 0.6 else script.tree_changed(random, corpus.script(random))
@@ -107,7 +107,7 @@ def _target(random: Random) -> str:
 
 
 def _module(random: Random) -> str:
-    """Methods of modules and functions."""
+    """Call methods of modules and functions."""
     module = corpus.matmul()
     given = [values.value(random) for _ in range(random.choice((0, 1, 1, 2)))]
     name = random.choice((

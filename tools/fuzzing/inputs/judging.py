@@ -1,4 +1,4 @@
-"""What may come out of an input: a result, or one of the errors that the product gives on purpose."""
+"""Accepted outcomes of an input: a result, or an error that the package raises on purpose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from fuzzing.kinds import Fault
 from tir_mlir.dialect.diagnostics import TirError
 
-USER = "<fuzz"  # files of made-up users: what goes wrong in their own lines is their own error
+USER = "<fuzz"  # source files of made-up users: errors in their own lines are theirs
 _PRODUCT = str(Path(__file__).resolve().parents[3] / "tir_mlir")
 _LINKED = tuple(str(Path(_PRODUCT, name).resolve()) for name in (".", "dialect", "passes"))
 _HERE = str(Path(__file__).resolve().parent)
@@ -26,7 +26,7 @@ Result = tuple[str, Any]
 
 
 def tried(shown: str, work: Callable[[], Any]) -> Result:
-    """("accepted", what the work gave) or ("refused", the error); Fault for an error that nobody raised on purpose."""
+    """Return ("accepted", result) or ("refused", error). Errors: Fault for an error that was not raised on purpose."""
     try:
         return "accepted", work()
     except Fault:
@@ -37,12 +37,13 @@ def tried(shown: str, work: Callable[[], Any]) -> Result:
         if not on_purpose(error):
             raise Fault(f"{described(error)}\n{shown}") from error
         if not str(error).strip() or _INSIDE.search(str(error)):
-            raise Fault(f"an error that says nothing to a user: {described(error)}\n{shown}") from error
+            raise Fault(f"an error that is not meant for users: {described(error)}\n{shown}") from error
         return "refused", error
 
 
 def on_purpose(error: BaseException) -> bool:
-    """A refusal: an error class of the product, or a plain one from a `raise` in it, or from the user's own lines."""
+    """Return whether an error is a refusal: an error class of the package, or a built-in one from a `raise` in it or
+    from the user's own lines."""
     if isinstance(error, TirError):
         return True
     if type(error) is TypeError and "got an unexpected keyword argument" in str(error):
@@ -59,19 +60,19 @@ def on_purpose(error: BaseException) -> bool:
 
 
 def described(error: BaseException) -> str:
-    """The error with its last frames."""
+    """Format an error with its last frames."""
     frames = traceback.extract_tb(error.__traceback__)[-4:]
     places = [f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in frames]
     return f"{type(error).__name__}: {str(error)[:400]} ({' <- '.join(reversed(places))})"
 
 
 def short(text: str, most: int = 6000) -> str:
-    """A text for a message."""
+    """Truncate a text for a message."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
 def seen(value: object, most: int = 300) -> str:
-    """A value for a message, whatever it is."""
+    """Format any value for a message."""
     try:
         return repr(value)[:most]
     except (RecursionError, TypeError, ValueError, IndexError, UnicodeError):

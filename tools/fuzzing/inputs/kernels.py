@@ -1,4 +1,4 @@
-"""Code for instructions, made wrong: C for clang, LLVM IR for import, MLIR for a registered kernel. Never run."""
+"""Invalid kernel code: C for clang, LLVM IR for import, MLIR for a registered kernel. Never run."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _ll() -> str:
 
 
 def case(random: Random) -> str:
-    """One text in one of three languages, built into a program that calls it."""
+    """Build a text in one of three languages into a program that calls it."""
     match random.randrange(16):
         case 0:
             return _c(random)
@@ -95,7 +95,7 @@ def _c(random: Random) -> str:
 
 
 def _built(random: Random, text: str, pragma: bool) -> str:
-    """The program with this code, compiled and not run."""
+    """Compile the program with this code, without running it."""
     if not pragma:
         register_kernel("fuzz_kernel", lambda: emit(text), override=True)
     annotated = f"{{tir.annotations = {{pragma_import_llvm = {_quoted(text)}}}}}" if pragma else ""
@@ -107,6 +107,6 @@ def _built(random: Random, text: str, pragma: bool) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string as MLIR writes it."""
+    """Return a string as an MLIR string literal."""
     data = text.encode(errors="replace")
     return '"' + "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in data) + '"'

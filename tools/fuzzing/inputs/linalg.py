@@ -1,4 +1,4 @@
-"""Programs of linalg ops, made wrong: `from_linalg`, and back."""
+"""Invalid linalg programs through `from_linalg` and back."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ ODD = (
 
 
 def case(random: Random) -> str:
-    """A text to blocks, and the blocks to linalg."""
+    """Raise a text to blocks, and convert the blocks back to linalg."""
     text = random.choice((MATMUL, GENERIC, VIEWS, TENSORS, *corpus.linalg_files()))
     text = texts.changed(random, text, ODD) + "\n"
     word, got = tried(short(text), lambda: from_linalg(text))
     if word != "accepted":
         if not isinstance(got, ScriptError) and "nested" not in str(got):
-            raise Fault(f"a refusal that does not say where: {described(got)}\n{short(text)}")
+            raise Fault(f"a refusal without a location: {described(got)}\n{short(text)}")
         return word
     tried(short(text), got.script)
     word, back = tried(short(text), lambda: to_linalg(got, named=random.random() < 0.5))
     if word != "accepted":
-        raise Fault(f"what came from linalg does not go back: {described(back)}\n{short(text)}")
+        raise Fault(f"to_linalg fails on a program from from_linalg: {described(back)}\n{short(text)}")
     return word

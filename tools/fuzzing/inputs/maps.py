@@ -1,4 +1,4 @@
-"""Index maps: texts and lambdas that are odd, over shapes that are."""
+"""Odd index maps, as texts and as lambdas, over odd shapes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHAPES: tuple[Any, ...] = (
 
 
 def case(random: Random) -> str:
-    """A map made, and asked about shapes."""
+    """Make an index map and query it with shapes."""
     if random.random() < 0.6:
         text = random.choice(TEXTS)
         if random.random() < 0.8:
@@ -46,7 +46,7 @@ def case(random: Random) -> str:
     if len(text) < 5000 and text[0] != "<":
         word, again = tried(text, lambda: IndexMap.from_text(text))
         if word != "accepted" or again != IndexMap(found.names, found.terms):
-            raise Fault(f"the map {text} reads as {again}")
+            raise Fault(f"the map {text} parses back as {again}")
     return "accepted" if any([_asked(random, found) for _ in range(3)]) else "refused"
 
 

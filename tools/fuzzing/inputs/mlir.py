@@ -1,4 +1,4 @@
-"""MLIR text, nearly right or not at all, with pipelines of any passes: read as a program, and through `tir-opt`."""
+"""Valid, nearly valid and invalid MLIR: loaded as a program, and run through `tir-opt` with random pipelines."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FLAGS = (
 
 
 def case(random: Random) -> str:
-    """A text read as a program, or run through the tool."""
+    """Load a text as a program, or run it through `tir-opt`."""
     text = texts.changed(random, corpus.mlir(random), ODD)
     return _read(random, text) if random.random() < 0.35 else _run(random, text)
 
@@ -52,9 +52,9 @@ def _read(random: Random, text: str) -> str:
     word, got = tried(short(text), lambda: IRModule.from_mlir(text))
     if word != "accepted":
         if not isinstance(got, ScriptError):
-            raise Fault(f"a refusal that does not say where: {described(got)}\n{short(text)}")
+            raise Fault(f"a refusal without a location: {described(got)}\n{short(text)}")
         return word
-    tried(short(text), got.script)  # may be refused: not all that is right has a form in TVMScript
+    tried(short(text), got.script)  # may be refused: not every valid module can be printed as TVMScript
     tried(short(text), lambda: Schedule(got).get_block("root"))
     if random.random() < 0.2:
         tried(short(text), lambda: lowered(got))
@@ -80,22 +80,22 @@ def _run(random: Random, text: str) -> str:
 
 
 def through_tool(data: bytes, suffix: str, arguments: list[str], text: str) -> str:
-    """`tir-opt` on a file, in a process of its own, as the command has it: exit code 0, or 1 with an error."""
+    """Run `tir-opt` on a file in a child process; exit code 0, or 1 with an error message."""
     path = _folder() / f"input{os.getpid()}.{suffix}"
     path.write_bytes(data)
     shown = f"tir-opt {' '.join(map(repr, arguments))}\n{short(text)}"
     code, said, doing = _in_child([str(path), f"--reproducer={path}.again", *arguments], path)
     if code < 0 and ": in tir-" not in doing:
-        return "survived"  # MLIR crashed, in its parser or a pass of its own; the command lives on and says where
+        return "survived"  # MLIR crashed in its parser or an upstream pass; tir-opt survives and reports where
     if code not in (0, 1) or "internal error" in said or "Traceback" in said:
-        raise Fault(f"tir-opt ends with {code}:\n{said[-2000:]}\n{shown}")
+        raise Fault(f"tir-opt exited with {code}:\n{said[-2000:]}\n{shown}")
     if code == 1 and "error" not in said and "expected-" not in said:
-        raise Fault(f"tir-opt ends with 1 and says nothing of an error:\n{said[-2000:]}\n{shown}")
+        raise Fault(f"tir-opt exited with 1 without an error message:\n{said[-2000:]}\n{shown}")
     return "refused" if code else "accepted"
 
 
 def _in_child(arguments: list[str], path: Path) -> tuple[int, str, str]:
-    """How `tir-opt` ends (negative: the signal that killed it), what it says, and what it was doing last."""
+    """Return the exit code of `tir-opt` (negative: the signal that killed it), its output, and its last action."""
     said, journal = path.with_suffix(".err"), path.with_suffix(".journal")
     journal.write_text("")
     child = os.fork()

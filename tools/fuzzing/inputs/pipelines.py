@@ -1,4 +1,4 @@
-"""Pass flags and pipelines: passes with options of their own, with those of others, with none that exist."""
+"""Pass flags and pipelines: passes with their own options, with those of others, and with unknown ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _known() -> tuple[list[str], list[str]]:
 
 
 def one(random: Random) -> str:
-    """A flag; few are of upstream passes that want a process of their own."""
+    """Return a flag; only a few are upstream passes that need a process of their own."""
     ours, upstream = _known()
     name = random.choice(ours if random.random() < 0.6 else upstream)
     if random.random() < 0.03:
@@ -62,7 +62,7 @@ def one(random: Random) -> str:
 
 
 def _own(random: Random, name: str) -> str:
-    """Options that a pass takes, of values that it may take."""
+    """Return options of a pass with values it may accept."""
     primitive = PRIMITIVES.get(primitive_name(name))
     if primitive is None:
         return ""

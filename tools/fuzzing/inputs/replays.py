@@ -1,4 +1,4 @@
-"""Random schedules with sampled integers and places: their traces say all that was done, as Python and as JSON."""
+"""Random schedules with sampled factors and locations: their traces are complete, as Python and as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS = 7
 
 
 def sampled(sch: Schedule, random: Random) -> None:
-    """A step whose arguments were sampled: the choice is made by `random`, so that a failure can be run again."""
+    """Apply a step with sampled arguments; decisions come from `random`, so that a failure is reproducible."""
     c = Choice(sch, random)
     sch.seed(random.randrange(1, 1 << 30))
     match random.randrange(4):
@@ -39,7 +39,7 @@ def sampled(sch: Schedule, random: Random) -> None:
 
 
 def scheduled(random: Random) -> tuple[Schedule, str]:
-    """A schedule of random steps, and the text of its program."""
+    """Return a schedule after random steps, and the text of its program."""
     text = program(random).text
     sch = Schedule(parse(text), seed=random.randrange(1, 1 << 30), error_render_level="none")
     for _ in parts(random, "step", STEPS):
@@ -49,39 +49,39 @@ def scheduled(random: Random) -> tuple[Schedule, str]:
             else:
                 name, (args, kwargs) = step(sch, random)
                 getattr(sch, name)(*args, **kwargs)
-        except (*REFUSALS, ValueError, IndexError, NothingThere):  # pairs see to it that these are no faults
+        except (*REFUSALS, ValueError, IndexError, NothingThere):  # pairs check these errors
             pass
     return sch, text
 
 
 def round_trips(sch: Schedule, text: str) -> None:
-    """The trace, and the trace without what nobody uses, make the same program again. Errors: AssertionError."""
+    """Check that the trace and the simplified trace reproduce the program. Errors: AssertionError."""
     verify_trace_roundtrip(sch, parse(text))
     simple = Schedule(parse(text))
     sch.trace.simplified().apply_to_schedule(simple)
     if simple.mod.script() != sch.mod.script():
-        raise Fault("the simplified trace makes another program")
+        raise Fault("the simplified trace makes a different program")
     again = Trace.from_json(sch.trace.as_json())
     if str(again) != str(sch.trace) or again.as_json() != sch.trace.as_json():
-        raise Fault("the trace reads back from JSON as another one")
+        raise Fault("the trace parses back from JSON as a different one")
 
 
 def decides_anew(sch: Schedule, text: str, seed: int) -> bool:
-    """Other decisions are taken whole, or not at all; which. Errors: AssertionError."""
+    """Apply the trace with other decisions, entirely or not at all; return which. Errors: AssertionError."""
     other = Schedule(parse(text), seed=seed, error_render_level="none")
     before = other.mod.text()
     try:
         sch.trace.apply_to_schedule(other, False, lambda inst, inputs, attrs, decision: None)
     except (*REFUSALS, ValueError):
         if other.mod.text() != before or len(other.trace):
-            raise Fault("a trace is refused, and the schedule has changed") from None
+            raise Fault("a refused trace changed the schedule") from None
         return False
     verify_trace_roundtrip(other, parse(text))
     return True
 
 
 def case(random: Random) -> str:
-    """A schedule whose trace is applied again, as it is and with other decisions."""
+    """Replay the trace of a schedule, as recorded and with other decisions."""
     seed = random.randrange(1, 1 << 30)
     sch, text = scheduled(random)
     try:

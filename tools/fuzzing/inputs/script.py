@@ -1,4 +1,4 @@
-"""TVMScript that is nearly right, or none at all: parsed as text, as decorated functions, through `tir-opt`."""
+"""Nearly valid and invalid TVMScript: parsed as text, as decorated functions, and by `tir-opt`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ODD = (
 
 
 def case(random: Random) -> str:
-    """A text fed to the parser, and on when it is taken."""
+    """Parse a text; if it is accepted, use the program."""
     text = text_of(random)
     way = random.random()
     if way < 0.15:
@@ -49,12 +49,12 @@ def case(random: Random) -> str:
     if word == "accepted":
         follow(got, random, text)
     elif not isinstance(got, ScriptError) or not got.lineno:
-        raise Fault(f"a refusal that does not say where: {described(got)}\n{short(text)}")
+        raise Fault(f"a refusal without a location: {described(got)}\n{short(text)}")
     return word
 
 
 def text_of(random: Random) -> str:
-    """A program with mistakes of one sort."""
+    """Return a program with mistakes of one kind."""
     text = corpus.script(random)
     match random.randrange(9):
         case 0 | 1 | 2:
@@ -70,15 +70,15 @@ def text_of(random: Random) -> str:
 
 
 def follow(module: IRModule, random: Random, text: str) -> None:
-    """What was accepted prints, parses again as the same program, can be scheduled; some are lowered."""
+    """Check that an accepted program prints, parses back as the same program and can be scheduled; lower some."""
     word, printed = tried(short(text), module.script)
     if word != "accepted":
-        raise Fault(f"a program that was taken does not print: {printed}\n{short(text)}")
+        raise Fault(f"an accepted program does not print: {printed}\n{short(text)}")
     word, again = tried(short(f"{text}\n# printed as\n{printed}"), lambda: parse(printed))
     if word != "accepted":
         raise Fault(f"a printed program is refused: {again}\n{short(printed)}\n# it was\n{short(text)}")
     if not again.equal(module):
-        raise Fault(f"a printed program is another one:\n{short(printed)}\n# it was\n{short(text)}")
+        raise Fault(f"a printed program parses back as a different one:\n{short(printed)}\n# it was\n{short(text)}")
 
     def scheduled() -> None:
         for name in module:
@@ -89,13 +89,13 @@ def follow(module: IRModule, random: Random, text: str) -> None:
 
     word, error = tried(short(text), scheduled)
     if word != "accepted" and "are called" not in str(error):
-        raise Fault(f"a program that was taken cannot be scheduled: {error}\n{short(text)}")
+        raise Fault(f"an accepted program cannot be scheduled: {error}\n{short(text)}")
     if random.random() < 0.1:
         tried(short(text), lambda: mlir.lowered(module))
 
 
 def _decorated(text: str) -> str:
-    """The text as a source file that is run: decorators read the functions from it."""
+    """Run the text as a source file, from which the decorators read the functions."""
     text = text.replace("from tvm.script", "from tir_mlir.script")
     name = f"{USER} file>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
@@ -106,7 +106,7 @@ def _decorated(text: str) -> str:
 
     try:
         if _sets_attributes(compile(text, name, "exec", ast.PyCF_ONLY_AST)):
-            return "refused"  # by this file: what such a text does to T stays for the texts after it
+            return "refused"  # by the fuzzer: changes of T would affect later texts
         compile(text, name, "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "refused"  # by Python
@@ -114,18 +114,19 @@ def _decorated(text: str) -> str:
 
 
 def _sets_attributes(node: ast.AST) -> bool:
-    """Whether what runs when a file is read sets or deletes an attribute of anything."""
+    """Whether executing the source sets or deletes an attribute of an object."""
     if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
         return True
     inside = [n for n in ast.iter_child_nodes(node) if not (isinstance(node, ast.FunctionDef) and n in node.body)]
     return any(_sets_attributes(n) for n in inside)
 
 
-# --- trees ------------------------------------------------------------------------------------------------------------
+# --- syntax trees -----------------------------------------------------------------------------------------------------
 
 
 def tree_changed(random: Random, text: str) -> str:
-    """The text of a program whose syntax tree had one to three changes; as it is when it is no Python."""
+    """Return the text of a program with one to three changes of its syntax tree; unchanged if it is not valid
+    Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -141,7 +142,7 @@ def tree_changed(random: Random, text: str) -> str:
 
 
 def _slots(tree: ast.AST) -> list[tuple[ast.AST, str, int | None]]:
-    """The places of expressions."""
+    """Return the positions of expressions."""
     found: list[tuple[ast.AST, str, int | None]] = []
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):
@@ -153,7 +154,7 @@ def _slots(tree: ast.AST) -> list[tuple[ast.AST, str, int | None]]:
 
 
 def _expression(random: Random, tree: ast.AST) -> None:
-    """One expression replaced by an odd one or another of the program, dropped, or put into another."""
+    """Replace one expression by an odd one or by another of the program, drop it, or nest it in another."""
     slots = _slots(tree)
     if not slots:
         return
@@ -189,7 +190,7 @@ def _odd(random: Random) -> ast.expr:
 
 
 def _around(random: Random, old: ast.expr) -> ast.expr:
-    """An expression inside another."""
+    """Wrap an expression in another."""
     call = ast.Attribute(ast.Name("T", ast.Load()), random.choice(WORDS), ast.Load())
     match random.randrange(7):
         case 0:
@@ -215,7 +216,7 @@ _COMPARED = (ast.Lt, ast.GtE, ast.Eq, ast.NotEq, ast.In, ast.Is)
 
 
 def _statement(random: Random, tree: ast.AST) -> None:
-    """One statement dropped, doubled, or moved into another body."""
+    """Drop, duplicate or move one statement."""
     bodies = [b for n in ast.walk(tree) if isinstance(b := getattr(n, "body", None), list) and b]
     if not bodies:
         return
@@ -234,7 +235,7 @@ def _statement(random: Random, tree: ast.AST) -> None:
 
 
 def _word(random: Random, tree: ast.AST) -> None:
-    """One word of T, name or keyword replaced by another."""
+    """Replace one member of T, name or keyword by another."""
     found = [n for n in ast.walk(tree) if isinstance(n, (ast.Attribute, ast.Name, ast.keyword, ast.Constant, ast.arg))]
     if not found:
         return
@@ -264,11 +265,11 @@ def _operator(random: Random, tree: ast.AST) -> None:
         node.op = random.choice(_BINARY)()
 
 
-# --- programs made of words -------------------------------------------------------------------------------------------
+# --- generated programs -----------------------------------------------------------------------------------------------
 
 
 def made_up(random: Random) -> str:
-    """A function of random statements in the words of T."""
+    """Return a function of random statements that use members of T."""
     return "@T.prim_func\ndef main(A: T.Buffer((8, 8), 'float32'), n: T.int32):\n" + _body(random, 1)
 
 

@@ -1,4 +1,4 @@
-"""Index expressions simplified under ranges: the same values at every point, and no longer than before."""
+"""Simplification of index expressions under ranges: same value at every point, and never longer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SIZES = (2, 3, 4, 6, 8, 12, 16, 18)
 FACTORS = (-2, 2, 3, 4, 8, 16)
 UNKNOWN: tuple[Range, ...] = ((None, None), (0, None), (None, 5))
 FAR = tuple(itertools.product((-37, -1, 0, 50), (0, 3, 1000), (-9, 0, 5)))
-"""Points of UNKNOWN."""
+"""Sample points for UNKNOWN."""
 
 
 def expression(random: Random, leaves: int = 8) -> ir.AffineExpr:
-    """A sum of products, quotients and remainders of three dimensions and constants."""
+    """Return a sum of products, quotients and remainders of three dimensions and constants."""
     if leaves < 2 or random.random() < 0.15:
         if random.random() < 0.7:
             return ir.AffineExpr.get_dim(random.randrange(3))
@@ -37,7 +37,7 @@ def expression(random: Random, leaves: int = 8) -> ir.AffineExpr:
 
 
 def value(expr: ir.AffineExpr, point: Sequence[int]) -> int:
-    """Of an expression over dimensions, at a point."""
+    """Evaluate an expression over dimensions at a point."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineDimExpr):
         return point[expr.position]
@@ -55,19 +55,19 @@ def value(expr: ir.AffineExpr, point: Sequence[int]) -> int:
 
 
 def in_ranges(random: Random) -> None:
-    """Simplified where every dimension has a range. Errors: Fault."""
+    """Simplify with a range for every dimension. Errors: Fault."""
     extents = [random.randint(1, 20) for _ in range(3)]
     points = itertools.product(*[sorted({0, 1, e // 2, e - 1} & set(range(e))) for e in extents])
     with entered():
         expr = expression(random)
         folded = fold_expr(expr, tuple((0, e - 1) for e in extents))
         if cost(folded) > cost(expr):
-            raise Fault(f"longer than before: {expr} -> {folded} over {extents}")
+            raise Fault(f"simplified expression is longer: {expr} -> {folded} over {extents}")
         _same(expr, folded, list(points))
 
 
 def anywhere(random: Random) -> None:
-    """Simplified where little or nothing is known of the dimensions. Errors: Fault."""
+    """Simplify with unknown or partly known ranges. Errors: Fault."""
     with entered():
         expr = expression(random)
         _same(expr, fold_expr(expr, UNKNOWN), FAR)
@@ -76,11 +76,11 @@ def anywhere(random: Random) -> None:
 def _same(expr: ir.AffineExpr, folded: ir.AffineExpr, points: Sequence[Sequence[int]]) -> None:
     for point in points:
         if value(folded, point) != value(expr, point):
-            raise Fault(f"another value: {expr} -> {folded} at {point}")
+            raise Fault(f"simplified expression has a different value: {expr} -> {folded} at {point}")
 
 
 def case(random: Random) -> str:
-    """Thirty expressions."""
+    """Check thirty expressions."""
     for _ in range(15):
         in_ranges(random)
         anywhere(random)

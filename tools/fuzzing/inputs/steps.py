@@ -1,4 +1,4 @@
-"""Schedule primitives called with arguments that make no sense: refused, and the schedule is as it was."""
+"""Schedule primitives with invalid arguments: refused, with the schedule unchanged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = (
 
 
 class Things:
-    """What there is to call a schedule with: its handles, dead ones, those of another."""
+    """Candidates for arguments of a schedule: its handles, dead ones, those of another schedule."""
 
     def __init__(self, random: Random, sch: Schedule):
         self.random, self.sch = random, sch
@@ -47,7 +47,7 @@ class Things:
             pass
 
     def argument(self, parameter: inspect.Parameter) -> Any:
-        """A value for a parameter: of its type for the most part."""
+        """Return a value for a parameter, mostly of its type."""
         random = self.random
         if random.random() < 0.22:
             return values.value(random)
@@ -74,7 +74,7 @@ class Things:
         return values.value(random)
 
     def other(self) -> Any:
-        """A handle that is not good here."""
+        """Return a handle that is invalid here."""
         random = self.random
         foreign = _foreign()
         return random.choice(
@@ -97,7 +97,7 @@ def _foreign() -> list[Any]:
 
 
 def case(random: Random) -> str:
-    """A few calls on one schedule."""
+    """Call a few primitives on one schedule."""
     sch = corpus.schedule(random)
     things = Things(random, sch)
     word = "refused"
@@ -128,11 +128,11 @@ def _call(random: Random, sch: Schedule, things: Things) -> bool:
     after = sch.mod.text()
     if word == "refused":
         if sch.executor.module is not before or after != text or len(sch.trace) != steps:
-            raise Fault(f"refused, and the schedule has changed: {got}\n{shown}")
+            raise Fault(f"a refused step changed the schedule: {got}\n{shown}")
         if sch.executor._known != known or sch.executor.random.state != state:
-            raise Fault(f"refused, and handles or random numbers have changed: {got}\n{shown}")
+            raise Fault(f"a refused step changed handles or the random state: {got}\n{shown}")
     elif str(before) != text and name not in ("undo",):
-        raise Fault(f"the step changed the module before it: {shown}")
+        raise Fault(f"the step modified the previous module: {shown}")
     elif random.random() < 0.2:
         tried(shown, lambda: (str(sch.trace), sch.trace.as_json(), sch.mod.script(), str(sch.history)))
     return word == "accepted"

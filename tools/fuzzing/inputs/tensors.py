@@ -1,4 +1,4 @@
-"""Tensor expressions of operands that do not go together, and prim_funcs made of them."""
+"""Tensor expressions of mismatched operands, and prim_funcs made of them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NAMES = ("A", "B", "C", "i", "T", "", "a b", "é", "for", "main", "n", "x" * 300
 
 
 class Making:
-    """Expressions over what was made so far."""
+    """Builds expressions over earlier ones."""
 
     def __init__(self, random: Random):
         self.random = random
@@ -79,7 +79,7 @@ class Making:
         return f"t{len(self.said)}" if self.random.random() < 0.9 else self.random.choice(NAMES)
 
     def add(self) -> None:
-        """One more tensor, axis or size."""
+        """Add a tensor, axis or size."""
         random = self.random
         match random.randrange(5):
             case 0 | 1:
@@ -102,7 +102,7 @@ class Making:
                 self.tensors += made if isinstance(made, (list, tuple)) else [made]
 
     def body(self, seed: int) -> Any:
-        """A function of indices; every call of it gives the same."""
+        """Return a function of indices; every call builds the same expression."""
 
         def body(*indices: Any) -> Any:
             inner = Making(Random(seed))
@@ -142,7 +142,7 @@ class Making:
 
 
 def case(random: Random) -> str:
-    """Tensors, and the function of some of them."""
+    """Build tensors, and the function of some of them."""
     making = Making(random)
 
     def work() -> Any:

@@ -1,4 +1,4 @@
-"""Texts made wrong: tokens, lines and characters changed, dropped, doubled, moved; numbers and names that are odd."""
+"""Mutations of text: change, drop, duplicate or move tokens, lines and characters; odd numbers and names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def mutated(random: Random, text: str, odd: Sequence[str], most: int = 3) -> str:
-    """A text with one to `most` changes; one time in six it is a wild one, with many."""
+    """Return a text with one to `most` mutations; one in six times with many."""
     count = random.randint(8, 30) if random.random() < 0.16 else random.randint(1, most)
     for _ in range(count):
         text = random.choice(CHANGES)(random, text, odd)
@@ -26,7 +26,7 @@ def mutated(random: Random, text: str, odd: Sequence[str], most: int = 3) -> str
 
 
 def changed(random: Random, text: str, odd: Sequence[str]) -> str:
-    """A text as it is, with one small change that may well leave it right, or with any changes."""
+    """Return a text unchanged, with one small mutation that may keep it valid, or with any mutation."""
     way = random.random()
     if way < 0.25:
         return text
@@ -38,7 +38,7 @@ def changed(random: Random, text: str, odd: Sequence[str]) -> str:
 
 
 def tokens_changed(random: Random, text: str, odd: Sequence[str]) -> str:
-    """One token replaced, dropped, doubled, swapped or copied over another."""
+    """Replace, drop, duplicate, swap or copy one token."""
     tokens = TOKEN.findall(text)
     places = [n for n, t in enumerate(tokens) if not t.isspace()]
     if not places:
@@ -61,7 +61,7 @@ def tokens_changed(random: Random, text: str, odd: Sequence[str]) -> str:
 
 
 def number_changed(random: Random, text: str, odd: Sequence[str]) -> str:
-    """One number replaced."""
+    """Replace one number."""
     found = list(re.finditer(r"(?<![\w.])-?\d+(\.\d+)?(?![\w.])", text))
     if not found:
         return tokens_changed(random, text, odd)
@@ -70,7 +70,7 @@ def number_changed(random: Random, text: str, odd: Sequence[str]) -> str:
 
 
 def name_changed(random: Random, text: str, odd: Sequence[str]) -> str:
-    """One word replaced by another of the text, or slightly misspelled."""
+    """Replace one word by another of the text, or misspell it."""
     found = list(re.finditer(r"[A-Za-z_]\w*", text))
     if not found:
         return tokens_changed(random, text, odd)
@@ -80,7 +80,7 @@ def name_changed(random: Random, text: str, odd: Sequence[str]) -> str:
 
 
 def line_changed(random: Random, text: str, odd: Sequence[str]) -> str:
-    """One line dropped, doubled, swapped with another, moved in or out."""
+    """Drop, duplicate, swap, indent or dedent one line."""
     lines = text.split("\n")
     a, b = random.randrange(len(lines)), random.randrange(len(lines))
     match random.randrange(6):
@@ -100,14 +100,14 @@ def line_changed(random: Random, text: str, odd: Sequence[str]) -> str:
 
 
 def character_changed(random: Random, text: str, odd: Sequence[str]) -> str:
-    """One character dropped, put in or replaced."""
+    """Drop, insert or replace one character."""
     at = random.randint(0, len(text))
     gone = random.randrange(2)
     return text[:at] + (random.choice(CHARACTERS) if random.random() < 0.7 else "") + text[at + gone :]
 
 
 def cut(random: Random, text: str, odd: Sequence[str]) -> str:
-    """The end gone, or a piece from the middle (seldom: little is left to be wrong elsewhere)."""
+    """Truncate the text, or (rarely, because little is left to mutate) cut out the middle."""
     if random.random() < 0.7:
         return number_changed(random, text, odd)
     a, b = sorted(random.randint(0, len(text)) for _ in range(2))
@@ -115,7 +115,7 @@ def cut(random: Random, text: str, odd: Sequence[str]) -> str:
 
 
 def nested(random: Random, text: str, odd: Sequence[str]) -> str:
-    """One token deep in brackets, or very long (seldom)."""
+    """Nest one token deep in brackets, or make it very long (rarely)."""
     if random.random() < 0.75:
         return name_changed(random, text, odd)
     tokens = TOKEN.findall(text)

@@ -1,4 +1,4 @@
-"""Traces as JSON, made wrong in their structure or their text: read, and run on a program, perhaps another one."""
+"""Invalid JSON traces, in structure or in text: parsed, and applied to the same or another program."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VALUES: tuple[Any, ...] = (
 
 @cache
 def _traces() -> list[Any]:
-    """JSON of traces over the product program: loops, blocks, buffers, samples."""
+    """Return JSON traces over the matmul program with loops, blocks, buffers and samples."""
     made = []
     for number in range(6):
         sch = Schedule(corpus.matmul(), seed=number + 1)
@@ -66,7 +66,7 @@ def _traces() -> list[Any]:
 
 
 def case(random: Random) -> str:
-    """A trace with mistakes, applied."""
+    """Apply a trace with mistakes."""
     given: Any = deepcopy(random.choice(_traces()))
     if random.random() < 0.75:
         for _ in range(random.choice((1, 1, 1, 2, 3, 9))):
@@ -91,14 +91,14 @@ def case(random: Random) -> str:
     word, trace = tried(shown, lambda: Trace.from_json(text))
     if word == "refused":
         if not isinstance(trace, TraceError):
-            raise Fault(f"a trace is refused by {described(trace)}\n{shown}")
+            raise Fault(f"a trace is refused with {described(trace)}\n{shown}")
         return word
     sch = Schedule(corpus.matmul(), seed=5) if random.random() < 0.8 else corpus.schedule(random)
     return _applied(random, trace, sch, shown)
 
 
 def _applied(random: Random, trace: Trace, sch: Schedule, shown: str) -> str:
-    """A trace that could be read runs, or is refused and the schedule is as it was."""
+    """Check that a parsed trace runs, or is refused with the schedule unchanged."""
     before, text, known = sch.executor.module, sch.mod.text(), set(sch.executor._known)
     word, error = tried(shown, lambda: trace.apply_to_schedule(sch, remove_postproc=random.random() < 0.1))
     if word == "refused":
@@ -108,16 +108,16 @@ def _applied(random: Random, trace: Trace, sch: Schedule, shown: str) -> str:
             or len(sch.trace)
             or sch.executor._known != known
         ):
-            raise Fault(f"refused, and the schedule has changed: {error}\n{shown}")
+            raise Fault(f"a refused trace changed the schedule: {error}\n{shown}")
         if not isinstance(error, (TraceError, ScheduleError, TypeError, ValueError, IndexError)):
-            raise Fault(f"a trace does not fit by {described(error)}\n{shown}")
+            raise Fault(f"applying a trace fails with {described(error)}\n{shown}")
         return word
     word, again = tried(shown, lambda: sch.trace.as_json())
     if word != "accepted":
-        raise Fault(f"the trace that was applied cannot be written: {described(again)}\n{shown}")
+        raise Fault(f"the applied trace cannot be serialized: {described(again)}\n{shown}")
     word, back = tried(short(repr(again)), lambda: Trace.from_json(json.dumps(again)).as_json())
     if word != "accepted" or json.dumps(back) != json.dumps(again):
-        raise Fault(f"a trace that was written reads as another: {back}\n{again}")
+        raise Fault(f"a serialized trace parses back as a different one: {back}\n{again}")
     tried(shown, lambda: (str(trace), str(trace.simplified()), repr(trace.insts)))
     return "accepted"
 
@@ -130,7 +130,7 @@ def _deep(depth: int) -> Any:
 
 
 def _changed(random: Random, given: Any) -> Any:
-    """One place of the structure changed."""
+    """Change one position of the structure."""
     places: list[tuple[Any, Any]] = []
     todo = [given]
     while todo:

@@ -1,4 +1,4 @@
-"""Python values that no parameter wants, and some that it might."""
+"""Python values that are wrong for any parameter, and some that may be right."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tir_mlir.dialect.diagnostics import TirError
 
 
 class Strange:
-    """An object that is like nothing."""
+    """An object without any protocol."""
 
 
 class Vast:
-    """Says that it is long, and raises when it is looked into."""
+    """Claims a huge length, and raises on access."""
 
     def __len__(self) -> int:
         return 3
@@ -77,7 +77,7 @@ LAMBDAS: tuple[Any, ...] = (
 
 
 def plain(random: Random) -> Any:
-    """A value of a plain type."""
+    """Return a value of a built-in type."""
     match random.randrange(10):
         case 0:
             return random.choice((0, 1, 2, 3, 4, 7, 8, 16, -1, -2, 1000))
@@ -111,7 +111,7 @@ def plain(random: Random) -> Any:
 
 
 def value(random: Random) -> Any:
-    """Any value, lists of lists included."""
+    """Return any value, nested lists included."""
     match random.randrange(12):
         case 0:
             return [[plain(random)], plain(random)]

@@ -1,1 +1,1 @@
-"""Random programs under random schedules, and those who judge them."""
+"""Random programs under random schedules, and the checks on them."""

@@ -1,4 +1,4 @@
-"""The arrays that a program takes and leaves, also when a step lays its parameters out anew."""
+"""Inputs and expected outputs of a program, also after a layout change of its parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Arrays = list[np.ndarray]
 
 
 def same(got: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> None:
-    """Assert equality, element by element; poison equals nothing."""
+    """Assert element-wise equality; poison equals nothing."""
     for number, (one, other) in enumerate(zip(got, expected, strict=True)):
         assert one.shape == other.shape, f"parameter {number} has the shape {one.shape}, expected {other.shape}"
         for at in np.ndindex(other.shape):
@@ -25,7 +25,7 @@ def same(got: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> None:
 
 
 def transformed(sch: Schedule, name: str, arguments: Arguments) -> str:
-    """The buffer whose layout a step is asked to change; "" for none."""
+    """Return the name of the buffer whose layout a step transforms; "" for none."""
     if name != "transform_layout":
         return ""
     block, which = arguments[0][:2]
@@ -37,12 +37,12 @@ def transformed(sch: Schedule, name: str, arguments: Arguments) -> str:
 
 
 def laid_out(held: Arrays, number: int, arguments: Arguments, sch: Schedule, size: int) -> Arrays:
-    """The arrays after the step that laid parameter `number` out anew."""
+    """Return the arrays after a step that transformed the layout of parameter `number`."""
     return [*held[:number], moved(held[number], arguments, shape_now(sch, number, size)), *held[number + 1 :]]
 
 
 def shape_now(sch: Schedule, number: int, size: int) -> list[int]:
-    """The shape of a parameter, `size` being the value of `n`."""
+    """Return the shape of a parameter for `n` = `size`."""
     with entered():
         dims = Buffer(funcs(sch.mod.mlir)[0].args[number]).dims
         known = [d.substitute({v: Index.constant(size) for v in d.values}).simplified().as_constant() for d in dims]
@@ -50,7 +50,7 @@ def shape_now(sch: Schedule, number: int, size: int) -> list[int]:
 
 
 def moved(array: np.ndarray, arguments: Arguments, shape: list[int]) -> np.ndarray:
-    """An array in the layout that a step gave its buffer; the value of padding, else 0, where no element goes."""
+    """Return an array in the transformed layout; positions without an element get the pad value, else 0."""
     map_, pad = arguments[0][2], arguments[1].get("pad_value", 0)
     result = np.zeros(shape, array.dtype)
     for at in np.ndindex(result.shape):

@@ -1,4 +1,4 @@
-"""Those who judge a pair. Each raises where something is wrong."""
+"""The checks on a pair. Each raises on a wrong result."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 MOST_WORK = 1 << 18
-"""Iterations up to which a program is interpreted: some seconds."""
+"""Iterations up to which a program is interpreted; takes some seconds."""
 
 
 def is_large(state: State, size: int) -> bool:
-    """Whether a program takes too long to interpret, at a value of its size variable."""
+    """Return whether a program is too slow to interpret for a value of its size variable."""
     with entered():
         return max(work_of(f.op, {"n": size}) for f in funcs(state.module.mlir)) > MOST_WORK
 
 
 def interpreted(state: State) -> None:
-    """The program computes what NumPy does, in exact numbers."""
+    """Check that the interpreter, in exact arithmetic, agrees with NumPy."""
     same(exactly(state.module.mlir, state.arrays), state.expected)
 
 
 def printed(state: State) -> None:
-    """The printed program is the same program."""
+    """Check that the program round-trips through TVMScript."""
     where = difference(parse(state.module.script()).mlir, state.module.mlir)
-    assert where is None, f"the printed program is another one: {where}"
+    assert where is None, f"the printed program is different: {where}"
 
 
 def verified(story: Story, sch: Schedule) -> None:
-    """`Schedule.verify` finds the program equal to the first one, or says what it does not check."""
+    """Check that `Schedule.verify` finds the program equal to the original, or reports what it does not check."""
     story.last = "verify"
     try:
         answer = sch.verify()
@@ -49,12 +49,12 @@ def verified(story: Story, sch: Schedule) -> None:
         story.counts["not checked", " ".join(str(error).split()[:6])] += 1
         return
     story.counts["judged", "verify"] += 1
-    changed = story.applied("unsafe_set_dtype")  # other roundings are what it was asked for
+    changed = story.applied("unsafe_set_dtype")  # a dtype change is expected to change the rounding
     assert answer or changed, f"verify: {answer.difference}"
 
 
 def built(story: Story, sch: Schedule) -> None:
-    """The machine code computes what NumPy does, where machine numbers hold all that is computed."""
+    """Check that the compiled code agrees with NumPy, where machine types represent all intermediate values."""
     exact = story.sample.fits and not story.applied("unsafe_set_dtype")
     if not exact or "T.thread_binding" in sch.mod.script():
         return
@@ -68,7 +68,7 @@ def built(story: Story, sch: Schedule) -> None:
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
-    """float32 -> bfloat16, for numbers that it holds."""
+    """Convert float32 values that bfloat16 represents to their bfloat16 bits."""
     return np.ascontiguousarray(array.view(np.uint32) >> 16).astype(np.uint16)
 
 
@@ -91,11 +91,12 @@ WAYS = {
 
 
 def replayed(story: Story, sch: Schedule, module: IRModule, random: Random | None = None) -> None:
-    """The trace gives the same program: as it is, as text, as JSON, simplified; or in one of these ways."""
+    """Check that the trace reproduces the program: as recorded, as text, as JSON, simplified; or in one of these
+    ways."""
     wanted = sch.mod.script()
     for word in [random.choice(list(WAYS))] if random else WAYS:
         story.last = f"replay of {word}"
         story.counts["judged", word] += 1
         other = Schedule(module)
         WAYS[word](sch, other)
-        assert other.mod.script() == wanted, f"{word} makes another program"
+        assert other.mod.script() == wanted, f"{word} makes a different program"

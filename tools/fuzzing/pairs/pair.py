@@ -1,4 +1,4 @@
-"""One pair: a random schedule of a random program, and what its judges say."""
+"""One pair: a random schedule of a random program, and the results of its checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MORE = ("vectorize", "tensorize", "parallel")
 
 
 def tell(random: Random, length: int = LENGTH, thorough: bool = True) -> Story:
-    """Make a program, schedule it by `length` random steps, judge. Errors: Fault."""
+    """Generate a program, apply `length` random steps, run the checks. Errors: Fault."""
     everything = thorough or random.random() < THOROUGH
     judges = [everything or random.random() < share for share in (PRINTED, REPLAYED, VERIFIED, BUILT_MORE)]
     fewer = everything or random.random() < BUILT / BUILT_MORE
@@ -47,7 +47,7 @@ def _tell(story: Story, random: Random, length: int, everything: bool, judges: l
         if not take(story, sch, random, everything):
             continue
         if is_large(story.now, story.sample.size):
-            story.counts["judged", "interpreter, up to a step that made it large"] += 1
+            story.counts["judged", "interpreter, up to the first large program"] += 1
             large = [story.states.pop()]
             break
         if everything:
@@ -68,7 +68,7 @@ def _tell(story: Story, random: Random, length: int, everything: bool, judges: l
 
 
 def _judged(story: Story, print_: bool) -> None:
-    """The last program; when it is wrong, the first wrong one."""
+    """Check the last program; if it is wrong, raise for the first wrong one."""
     judges = [interpreted, printed][: 1 + print_]
     if _error(story.now, judges) is None:
         return
@@ -82,13 +82,13 @@ def _error(state: State, judges: Sequence[Callable[[State], None]]) -> Exception
     try:
         for judge in judges:
             judge(state)
-    except Exception as error:  # whatever it is, it is what this looks for
+    except Exception as error:  # any error is a finding
         return error
     return None
 
 
 def case(random: Random, thorough: bool = False) -> Record:
-    """A pair as an item."""
+    """Run a pair as an item."""
     story = tell(random, random.choice(LENGTHS), thorough)
     steps = sum(n for (what, _), n in story.counts.items() if what == "applied")
     story.counts.update(("program", name) for name in story.sample.stages)

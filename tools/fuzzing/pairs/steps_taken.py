@@ -1,4 +1,4 @@
-"""One random step on a schedule: taken, or refused and nothing changed."""
+"""Apply one random step to a schedule: it is applied, or refused with nothing changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import Handle
 
 REFUSALS = (ScheduleError, IndexMapError)
-# arguments that no program would make right
+# arguments that are wrong for any program
 ARGUMENTS: dict[str, tuple[type[Exception], ...]] = {
     "unannotate": (IndexError,),
     "merge": (ValueError,),
@@ -26,7 +26,8 @@ POOR = r"0x[0-9a-f]{6}|<tir_mlir|Traceback|<built"
 
 
 def take(story: Story, sch: Schedule, random: Random, thorough: bool) -> bool:
-    """Try a random step; whether it changed the program (a new state then). `thorough`: look at all handles, too."""
+    """Apply a random step; return whether it changed the program, and record the new state. `thorough`: also check all
+    handles."""
     try:
         name, arguments = step(sch, random)
     except NothingThere:
@@ -41,7 +42,7 @@ def take(story: Story, sch: Schedule, random: Random, thorough: bool) -> bool:
         story.counts["refused", name] += 1
         story.counts["reason", f"{name}: {_reason(error)}"] += 1
         assert sch.mod.text() == before and len(sch.trace) == count, "a refused step changed something"
-        assert not thorough or alive(sch) == handles, "a refused step changed what handles stand for"
+        assert not thorough or alive(sch) == handles, "a refused step changed what handles refer to"
         assert not re.search(POOR, str(error)), f"a poor message: {error}"
         return False
     story.counts["applied", name] += 1
@@ -57,19 +58,19 @@ def take(story: Story, sch: Schedule, random: Random, thorough: bool) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """A refusal without the names and numbers in it."""
+    """Return a refusal without its names and numbers."""
     reason = re.sub(r'"[^"]*"', '"_"', str(getattr(error, "reason", None) or error))
     return re.sub(r"\b[\w.]*\d[\w.]*\b", "#", reason)[:90]
 
 
 def alive(sch: Schedule) -> dict[Handle, Any]:
-    """What the handles given out so far stand for, those that are good."""
+    """Return what the live handles of a schedule refer to."""
     found: dict[Handle, Any] = {}
     for inst in sch.trace:
         for handle in inst.outputs:
             if handle is not None and handle not in found:
                 try:
                     found[handle] = sch.get(handle)
-                except ValueError:  # consumed by a step, or a mark
+                except ValueError:  # consumed by a step, or a compute location
                     found[handle] = None
     return found

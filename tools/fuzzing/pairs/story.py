@@ -1,4 +1,4 @@
-"""What happened to a pair: its program, its steps, the programs after them."""
+"""The record of a pair: its program, its steps, the programs after them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tir_mlir.script.module import IRModule
 
 @dataclass(frozen=True)
 class State:
-    """The program after a step, what it takes and what it leaves."""
+    """The program after a step, with its inputs and expected outputs."""
 
     step: str
     module: IRModule
@@ -22,7 +22,7 @@ class State:
 
 @dataclass
 class Story:
-    """A program, its states from the first one on, what was tried last; counts by (what, of what)."""
+    """A program, its states, the last step tried; counts by (what, of what)."""
 
     sample: Sample
     states: list[State] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Story:
         return self.counts["applied", name]
 
     def text(self, problem: str = "") -> str:
-        """The problem, the program, the steps that changed it, what was tried last, and the program it was tried on."""
+        """Format the problem, the program, the applied steps, the last step tried, and the program before it."""
         steps = [s.step for s in self.states[1:]]
         head = [problem] if problem else []
         tail = [f"last: {self.last}"] if self.last else []

@@ -1,4 +1,4 @@
-"""Random tensor programs, with what they mean in NumPy."""
+"""Random tensor programs with a NumPy reference."""
 
 from fuzzing.programs.sample import Sample, program
 

@@ -1,4 +1,4 @@
-"""The ground a random program is made on: its buffers, nests of loops around a block, and its NumPy meaning."""
+"""Base of the program generators: buffers, loop nests around a block, and the NumPy reference."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 LONG = (1, 15, 16, 17, 32, 127)
 MOST = 1 << 11
-"""Elements that one buffer may have, multiplications that one product may take."""
+"""Maximum elements of a buffer, and multiplications of a product."""
 
 LARGEST = 127
-"""The largest value of a size variable."""
+"""Maximum value of a size variable."""
 
 Held = dict[str, np.ndarray]
 Axis = tuple[str, str, int | str]
@@ -24,9 +24,9 @@ Axis = tuple[str, str, int | str]
 
 @dataclass
 class Made:
-    """A buffer: its shape (`n`: the size variable), whether it is a parameter, the numbers it may hold as one.
+    """A buffer: its shape (`n`: the size variable), whether it is a parameter, its values if it is an input.
 
-    `inner`: it is never a result, for it is not filled by one block alone.
+    `inner`: never a result, because more than one block fills it.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Made:
 
 @dataclass
 class Making:
-    """Builds one program; every choice comes from `random`, so that a tape can make them smaller."""
+    """Builds one program; every choice is drawn from `random`, so that a tape can shrink it."""
 
     random: Random
     dtype: str = "float32"
@@ -57,12 +57,12 @@ class Making:
     # --- buffers ------------------------------------------------------------------------------------------------------
 
     def size(self, others: int = 1) -> int:
-        """An extent beside dimensions that make `others` elements already."""
+        """Return an extent for a buffer whose other dimensions have `others` elements."""
         found = self.random.choice(LONG) if self.often(0.15) else self.random.choice(SIZES)
         return found if found * others <= MOST else self.random.choice(SIZES)
 
     def given(self, shape: tuple[int | str, ...], like: Made) -> Made:
-        """A buffer of a shape to read: one that is there, or a new parameter."""
+        """Return an input buffer of this shape: an existing one, or a new parameter."""
         there = [b for b in self.buffers if b.shape == shape and b.dtype == like.dtype]
         if there and self.often(0.8):
             return self.random.choice(there)
@@ -75,7 +75,7 @@ class Making:
         return made
 
     def source(self, rank: int) -> Made:
-        """A buffer of a rank to read, the newest first."""
+        """Return an existing buffer of this rank, preferring recent ones."""
         there = [b for b in self.buffers if len(b.shape) == rank]
         if there and self.often(0.85):
             return there[-1] if self.often(0.7) else self.random.choice(there)
@@ -95,7 +95,8 @@ class Making:
     def nest(
         self, name: str, axes: Sequence[Axis], body: Sequence[str], init: Sequence[str] = (), free: bool = True
     ) -> None:
-        """Loops around a block; axes are (iter, kind, extent). When `free` they come in any order, some tiled."""
+        """Emit loops around a block; axes are (iter, kind, extent). If `free`, loops are in random order, some
+        tiled."""
         order = list(axes)
         if free and self.often(0.3):
             self.random.shuffle(order)
@@ -114,7 +115,7 @@ class Making:
         self.block(depth, name, [(*a, bound[a[0]]) for a in axes], body, init, guards)
 
     def _range(self, kind: str, extent: int | str, free: bool) -> str:
-        """Now and then a loop is something special from the start."""
+        """Return the loop header; occasionally unrolled, annotated or otherwise special."""
         if not free or self.often(0.93):
             return f"range({extent})"
         words = [f"T.unroll({extent})", f'T.serial({extent}, annotations={{"k": 1}})']
@@ -132,7 +133,7 @@ class Making:
         init: Sequence[str] = (),
         guards: Sequence[str] = (),
     ) -> None:
-        """A block; its axes are (iter, kind, extent, binding)."""
+        """Emit a block; its axes are (iter, kind, extent, binding)."""
         depth = self._line(depth, f'with T.block("{name}"):')
         for iter_, kind, extent, binding in axes:
             word = {"S": "spatial", "R": "reduce", "O": "opaque"}[kind]

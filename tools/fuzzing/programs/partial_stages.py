@@ -1,4 +1,4 @@
-"""Stages that leave a part of a buffer as it was: bindings in steps, guards, loops that end early, single elements."""
+"""Stages that write part of a buffer: strided bindings, guards, partial loops, single elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOLDS = {"<": operator.lt, "==": operator.eq, ">=": operator.ge}
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows: `i * stride + start` for i in [0, extent), where the guard (comparison, number) holds of i."""
+    """Some rows: `i * stride + start` for i in [0, extent) where the guard (comparison, number) holds."""
 
     extent: int | str
     stride: int = 1
@@ -29,17 +29,17 @@ class Part:
         return [f"{loop} {self.guard[0]} {self.guard[1]}"] if self.guard else []
 
     def rows(self, size: int) -> list[int]:
-        """Which of `size` rows."""
+        """Return the selected rows of `size`."""
         extent = self.extent if isinstance(self.extent, int) else size
         taken = [i for i in range(extent) if self.guard is None or HOLDS[self.guard[0]](i, self.guard[1])]
         return [i * self.stride + self.start for i in taken]
 
 
 class PartialStages(Making):
-    """What runs over less than its domain. The elements left out are the caller's, or an earlier stage's."""
+    """Stages that cover only part of their domain. Other elements keep the caller's or an earlier stage's values."""
 
     def spared(self) -> None:
-        """Some rows written anew, by a map or a sum."""
+        """Overwrite some rows, by a map or a sum."""
         a = self.source(self.random.choice([1, 2]))
         size = a.shape[0]
         summed = len(a.shape) == 2 and self.often(0.4)
@@ -69,7 +69,7 @@ class PartialStages(Making):
         self._written(kept, step)
 
     def lower(self) -> None:
-        """The elements up to the diagonal written anew: a guard, or a loop that ends where another stands."""
+        """Overwrite the elements up to the diagonal, by a guard or a triangular loop."""
         a = self.source(2)
         n, m = a.shape
         if not isinstance(n, int) or not isinstance(m, int) or n > m:
@@ -90,10 +90,10 @@ class PartialStages(Making):
         self._written(kept, step)
 
     def evens(self) -> None:
-        """Two blocks that fill one buffer, each in steps of two."""
+        """Fill one buffer by two blocks, each with stride two."""
         a = self.source(1)
         size = a.shape[0]
-        if not isinstance(size, int) or size < 4:  # a loop of one iteration is no step
+        if not isinstance(size, int) or size < 4:  # a single iteration has no stride
             return
         made = self.target((size,), a)
         for first, name in enumerate(("even", "odd")):
@@ -105,7 +105,7 @@ class PartialStages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name] + np.arange(size) % 2))
 
     def picked(self) -> None:
-        """A few elements, or rows, that stand apart."""
+        """Copy a few isolated elements or rows."""
         a = self.source(self.random.choice([1, 2]))
         size = a.shape[0]
         if not isinstance(size, int):
@@ -120,7 +120,7 @@ class PartialStages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name][start::stride][:count]))
 
     def _kept(self, shape: tuple[int | str, ...], like: Made) -> Made:
-        """What is written in part: a buffer that is there and not read meanwhile, or a new parameter."""
+        """Return a partially written buffer: an existing one that this stage does not read, or a new parameter."""
         self.count += 1
         there = [b for b in self.buffers if b is not like and (b.shape, b.dtype) == (shape, like.dtype)]
         if there and self.often(0.4):
@@ -135,7 +135,7 @@ class PartialStages(Making):
             self.buffers.append(kept)
 
     def _part(self, size: int | str) -> Part:
-        if not isinstance(size, int) or size < 6 or self.often(0.4):  # a loop of one iteration is no step
+        if not isinstance(size, int) or size < 6 or self.often(0.4):  # a single iteration has no stride
             most = size if isinstance(size, int) else 4
             guards = (("<", self.random.randint(1, most)), ("==", self.random.randrange(most)))
             return Part(size, guard=self.random.choice((*guards, (">=", self.random.randrange(most)))))

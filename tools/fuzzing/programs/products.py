@@ -1,4 +1,4 @@
-"""Stages that multiply and sum: matrix products with everything turned or not, in batches, mixed types; windows."""
+"""Stages that multiply and sum: matrix products with transposed operands, batches and mixed types; convolutions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TILES = (1, 3, 4, 8, 15, 16, 17)
 
 
 class Products(Making):
-    """What is like a gemm or a convolution."""
+    """Stages like gemm and convolution."""
 
     def gemm(self) -> None:
-        """C = A B, each of the three turned or not; now and then summed in a wider type, or on top of a bias."""
+        """C = A B with each of the three possibly transposed; occasionally with a wider accumulator or a bias."""
         a = self.source(2)
         turned = [self.often(0.4) for _ in range(3)]
         rows, depth = a.shape[::-1] if turned[0] else a.shape
@@ -47,7 +47,7 @@ class Products(Making):
         self.done(made, step)
 
     def batched(self) -> None:
-        """A product for each of a few matrices."""
+        """A batched matrix product."""
         batch, n, m, k = (self.random.choice((1, 2, 3, 4, 5)) for _ in range(4))
         a, b = self.param((batch, n, k)), self.param((batch, k, m))
         made = self.target((batch, n, m), a)
@@ -58,7 +58,7 @@ class Products(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name] @ held[b.name]))
 
     def window(self) -> None:
-        """A convolution of two dimensions, with a step now and then."""
+        """A 2-D convolution, occasionally strided."""
         a = self.source(2)
         n, m = a.shape
         high, wide, stride = self.random.choice((1, 2, 3)), self.random.choice((1, 2, 3)), self.random.choice((1, 1, 2))

@@ -1,4 +1,4 @@
-"""Random tensor programs as TVMScript text: chains of stages over small buffers, every one with its NumPy meaning."""
+"""Random tensor programs as TVMScript: chains of stages over small buffers, each with a NumPy reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fuzzing.programs.stages import Stages
 from fuzzing.programs.wide_stages import WideStages
 from fuzzing.tape import parts
 
-# numbers up to here are exact, with some room for what a sum passes through on its way
+# integers up to here are exact, with headroom for partial sums
 EXACT = {
     "float64": 1 << 48, "float32": 1 << 20, "float16": 1 << 7, "bfloat16": 1 << 4,
     "int64": 1 << 48, "int32": 1 << 27, "int16": 1 << 13, "int8": 1 << 5,
@@ -25,8 +25,8 @@ TYPES = (*("float32", "int32") * 3, "float16", "bfloat16", "float64", "int8", "i
 
 @dataclass
 class Sample:
-    """A program: its text, the parameters in order, and what it leaves in them by NumPy; `size` is the value of `n`,
-    `stages` what it is made of."""
+    """A program: its text, its parameters in order, and their final values by NumPy; `size` is the value of `n`,
+    `stages` are the names of its stages."""
 
     text: str
     params: list[Made]
@@ -45,7 +45,8 @@ class Sample:
         return [array(p) for p in self.params]
 
     def expected(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """What the parameters hold in the end; `fits` tells whether machine numbers hold all that is computed."""
+        """Return the final values of the parameters; `fits` tells whether machine types represent all intermediate
+        values."""
         held = {p.name: a.astype(_exact(p.dtype)) for p, a in zip(self.params, arrays, strict=True)}
         self.meaning(held)
         types = {p.name: p.dtype for p in self.params}
@@ -63,13 +64,13 @@ def _exact(dtype: str) -> type:
 
 
 def held_as(dtype: str) -> str:
-    """NumPy has no bfloat16: its numbers are held as float32."""
+    """Return the NumPy dtype: bfloat16, which NumPy lacks, is held as float32."""
     return "float32" if dtype == "bfloat16" else dtype
 
 
 @dataclass
 class Maker(Products, WideStages, PartialStages, Stages):
-    """Strings stages together: what the last ones made are the results."""
+    """Chains stages; the outputs of the last ones are the results."""
 
     STAGES = (
         "elementwise", "elementwise", "elementwise", "transpose", "flip", "stride", "stencil", "stencil", "padded",
@@ -83,7 +84,7 @@ class Maker(Products, WideStages, PartialStages, Stages):
     made: list[str] = field(default_factory=list)
 
     def stage(self) -> None:
-        """One more, of any sort; some fit no buffer that is there."""
+        """Add a random stage; some fit no existing buffer."""
         name, before = self.random.choice(self.STAGES), len(self.lines)
         getattr(self, name)()
         self.made += [name] * (len(self.lines) > before)
@@ -107,7 +108,7 @@ class Maker(Products, WideStages, PartialStages, Stages):
         def shape(made: Made) -> str:
             return "(" + "".join(f"{s}, " for s in made.shape) + ")"
 
-        # a sum over nothing runs no init: not a meaning to keep
+        # an empty reduction does not run its init; its result is unspecified
         summed = any(".reduce(n," in line for line in self.lines)
         sizes = [0, 1, 2, 3, 5, 8] * 2 + [15, 16, 17, LARGEST]
         size = self.random.choice(sizes[summed:]) if self.symbolic else 0
@@ -132,7 +133,7 @@ class Maker(Products, WideStages, PartialStages, Stages):
 
 
 def program(random: Random, most: int = 4) -> Sample:
-    """One random program of one to `most` stages."""
+    """Return a random program of one to `most` stages."""
     dtype = random.choice(TYPES)
     maker = Maker(random, dtype, random.random() < 0.25)
     return maker.sample(random.choice([1, *range(2, most + 1), *range(2, most + 1)]))

@@ -1,4 +1,4 @@
-"""The stages of a random program: a block or two each, as text and as NumPy."""
+"""The stages of a random program: one or two blocks each, as TVMScript and as NumPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fuzzing.programs.making import SIZES, Held, Making
 
 
 class Stages(Making):
-    """What programs of tensors are made of: maps, stencils, reductions, reshapes, updates in place."""
+    """Basic stages: maps, stencils, reductions, reshapes, in-place updates."""
 
     def elementwise(self) -> None:
         rank = self.random.choice([1, 2, 2, 2])
@@ -55,7 +55,7 @@ class Stages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name][1::2]))
 
     def stencil(self) -> None:
-        """Reads neighbours along the last axis, of a buffer that is larger by the reach."""
+        """Read neighbours along the last axis of a buffer with a halo."""
         rank = self.random.choice([1, 2])
         a = self.source(rank)
         size, reach = a.shape[-1], self.random.choice([1, 2])
@@ -74,7 +74,7 @@ class Stages(Making):
         self.done(made, step)
 
     def padded(self) -> None:
-        """A stencil on the padded input: what lies outside counts as 0."""
+        """A stencil with zero padding."""
         a = self.source(2)
         size = a.shape[1]
         made = self.target(a.shape, a)
@@ -95,7 +95,7 @@ class Stages(Making):
         self.done(made, step)
 
     def reduce(self) -> None:
-        """Sum or maximum over one axis, sum over both, or a running product that depends on the order."""
+        """A sum or maximum over one axis, a sum over both, or an order-dependent recurrence."""
         a = self.source(2)
         n, m = a.shape
         how = self.random.choice(["sum", "sum", "max", "both", "first", "horner"])
@@ -205,7 +205,7 @@ class Stages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name].reshape(-1, wide)))
 
     def update(self) -> None:
-        """A second block that changes a buffer in place."""
+        """A second block that updates a buffer in place."""
         there = [b for b in self.buffers if b.shape and all(isinstance(s, int) for s in b.shape)]
         if not there:
             return
@@ -218,7 +218,7 @@ class Stages(Making):
         self.steps.append(lambda held: held.__setitem__(a.name, held[a.name] + 1))
 
     def overwrite(self) -> None:
-        """Another buffer's values replace those of a buffer that others have read."""
+        """Overwrite a buffer that earlier stages have read with the values of another."""
         there = [
             (a, b) for a in self.buffers for b in self.buffers if a != b and (a.shape, a.dtype) == (b.shape, b.dtype)
         ]
@@ -233,7 +233,7 @@ class Stages(Making):
         self.steps.append(lambda held: held.__setitem__(a.name, held[b.name] - 1))
 
     def halves(self) -> None:
-        """Two blocks that fill one buffer together."""
+        """Fill one buffer by two blocks."""
         a = self.source(1)
         size = a.shape[0]
         if not isinstance(size, int) or size < 2:
@@ -250,7 +250,7 @@ class Stages(Making):
         self.done(made, step)
 
     def scan(self) -> None:
-        """Prefix sums: the order of the iterations is the program."""
+        """Prefix sums: the order of the iterations is significant."""
         a = self.source(1)
         size = a.shape[0]
         if not isinstance(size, int):
@@ -265,7 +265,7 @@ class Stages(Making):
         self.done(made, step)
 
     def scratch(self) -> None:
-        """A row at a time through a buffer of one row, which all rows share."""
+        """Compute row by row through a one-row buffer that all rows share."""
         a = self.source(2)
         n, m = a.shape
         if not isinstance(m, int):
@@ -298,7 +298,7 @@ class Stages(Making):
         self.done(made, step)
 
     def together(self) -> None:
-        """Two stages under common loops, as if computed at one another already."""
+        """Two stages under common loops, as after compute_at."""
         a = self.source(2)
         n, m = a.shape
         if not isinstance(n, int):

@@ -1,4 +1,4 @@
-"""More stages: tuples, triangles, mirrored writes, frames, tables, branches, other types, rows normalised."""
+"""More stages: tuple reductions, triangles, reversed writes, padding, gathers, branches, other types, softmax."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 from fuzzing.programs.making import Held, Made, Making
 
 WIDE = {"int8": "int32", "int16": "int32", "int32": "int64", "float16": "float32", "bfloat16": "float32"}
-"""What sums of a type are kept in."""
+"""Accumulator types."""
 
 
 class WideStages(Making):
-    """What is not a plain map or sum."""
+    """Stages beyond plain maps and sums."""
 
     def argmax(self) -> None:
-        """Position and value of the largest element of each row: a reduction of two values at once."""
+        """Index and value of each row's maximum: a reduction of two values at once."""
         a = self.source(2)
         n, m = a.shape
         value, place = self.target((n,), a), self.target((n,), a, "int32")
@@ -31,7 +31,7 @@ class WideStages(Making):
         self.done(value, step)
 
     def triangle(self) -> None:
-        """Sums over the part of each row up to the diagonal: a loop that ends where another stands, or a guard."""
+        """Sum each row up to the diagonal, by a triangular loop or a guard."""
         a = self.source(2)
         n, m = a.shape
         if not isinstance(n, int) or not isinstance(m, int) or n > m:
@@ -54,7 +54,7 @@ class WideStages(Making):
         self.done(made, step)
 
     def below(self) -> None:
-        """A map of the elements below the diagonal, and one that fills the others."""
+        """Map the elements below the diagonal, and fill the others."""
         a = self.source(2)
         n, m = a.shape
         if not isinstance(n, int) or n != m:
@@ -82,7 +82,7 @@ class WideStages(Making):
         self.done(made, step)
 
     def mirrored(self) -> None:
-        """Writes from the end: the index of the write runs backwards, in one dimension or both."""
+        """Write in reverse along one or both dimensions."""
         a = self.source(2)
         n, m = a.shape
         made = self.target(a.shape, a)
@@ -92,7 +92,7 @@ class WideStages(Making):
         self.done(made, lambda h: h.__setitem__(made.name, h[a.name][::-1, ::-1] if both else h[a.name][:, ::-1]))
 
     def frame(self) -> None:
-        """The input with zeros around it."""
+        """Pad the input with zeros."""
         a = self.source(2)
         n, m = a.shape
         if not isinstance(n, int) or not isinstance(m, int):
@@ -108,7 +108,7 @@ class WideStages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, np.pad(held[a.name], ((high,) * 2, (wide,) * 2))))
 
     def numbered(self) -> None:
-        """The position as a value."""
+        """Use the index as a value."""
         a = self.source(1)
         made = self.target(a.shape, a)
         value = (
@@ -118,13 +118,13 @@ class WideStages(Making):
         self.done(made, lambda h: h.__setitem__(made.name, h[a.name] + 2 * np.arange(len(h[a.name])) + 1))
 
     def _table(self, shape: tuple[int | str, ...], size: int) -> Made:
-        """A parameter that holds positions; nothing writes it."""
+        """A parameter of indices, which nothing writes."""
         made = Made(f"P{len(self.params)}", shape, True, "int32", (0, size))
         self.params.append(made)
         return made
 
     def gathered(self) -> None:
-        """Rows or elements that a table names."""
+        """Gather rows or elements by an index buffer."""
         a = self.source(self.random.choice([1, 2]))
         size = a.shape[0]
         if not isinstance(size, int):
@@ -138,7 +138,7 @@ class WideStages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name][held[table.name]]))
 
     def scattered(self) -> None:
-        """Counts into the places that a table names, after zeros."""
+        """Scatter-add by an index buffer, after zeroing."""
         a = self.source(1)
         if not isinstance(a.shape[0], int):
             return
@@ -156,7 +156,7 @@ class WideStages(Making):
         self.done(made, step)
 
     def chosen(self) -> None:
-        """One statement or another, by the position or by the value."""
+        """Branch on the index or on the value."""
         a = self.source(1)
         size = a.shape[0]
         made = self.target(a.shape, a)
@@ -196,7 +196,7 @@ class WideStages(Making):
         self.done(two, step)
 
     def cast(self) -> None:
-        """Products of a narrow type, summed in a wide one."""
+        """Products of a narrow type, accumulated in a wide one."""
         a = self.source(2)
         wide = WIDE.get(a.dtype)
         if wide is None:
@@ -211,7 +211,7 @@ class WideStages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name] @ held[b.name]))
 
     def tiled(self) -> None:
-        """A block of blocks: rows as one block each, with a map inside."""
+        """Nested blocks: one outer block per row, with a map inside."""
         a = self.source(2)
         n, m = a.shape
         made = self.target(a.shape, a)
@@ -224,7 +224,7 @@ class WideStages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name] + 1))
 
     def softmax(self) -> None:
-        """A reduction, and a map of its result back over what was reduced, row by row."""
+        """Reduce each row, then map the result back over the row."""
         a = self.source(2)
         n, m = a.shape
         top, made = self.target((n,), a), self.target(a.shape, a)
@@ -243,7 +243,7 @@ class WideStages(Making):
         self.done(made, step)
 
     def rolled(self) -> None:
-        """A stencil whose inputs are computed just before, most of them once more: what rolling_buffer is for."""
+        """A stencil that recomputes most of its inputs, as rolling_buffer expects."""
         a = self.source(self.random.choice([1, 2]))
         size, reach = a.shape[0], self.random.choice([1, 2])
         if not isinstance(size, int) or size <= reach:
@@ -270,7 +270,7 @@ class WideStages(Making):
         self.done(made, step)
 
     def named(self) -> None:
-        """A value with a name, used twice."""
+        """A let-bound value, used twice."""
         a = self.source(1)
         made = self.target(a.shape, a)
         body = [f"x = {a.name}[vi] + {self.number(1, a)}", f"{made.name}[vi] = x + x"]
@@ -278,7 +278,7 @@ class WideStages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, 2 * (held[a.name] + 1)))
 
     def clipped(self) -> None:
-        """A sum with its bias added, or a maximum clipped, after the reduction: an epilogue."""
+        """A reduction followed by an epilogue: a bias added to a sum, or a clipped maximum."""
         a = self.source(2)
         n, m = a.shape
         part, made = self.target((n,), a), self.target((n,), a)
@@ -298,7 +298,7 @@ class WideStages(Making):
         self.done(made, step)
 
     def shifted(self) -> None:
-        """Loops and domains that do not start at 0: the middle of a row is computed, its edges are copied."""
+        """Loops and domains with a non-zero start: compute the middle of a row, copy its edges."""
         a = self.source(1)
         size = a.shape[0]
         if not isinstance(size, int) or size < 3:

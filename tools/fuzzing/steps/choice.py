@@ -1,4 +1,4 @@
-"""What a random step may be about: the blocks and loops of a schedule."""
+"""Random choice of the blocks and loops for a step."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Arguments = tuple[list[Any], dict[str, Any]]
 
 
 class NothingThere(Exception):
-    """The program has nothing that the step could be about."""
+    """The program has no block or loop that the step applies to."""
 
 
 class Choice:
-    """What there is to choose from in a schedule: its blocks and loops as handles."""
+    """The blocks and loops of a schedule, as handles to choose from."""
 
     def __init__(self, sch: Schedule, random: Random):
         self.sch, self.random = sch, random
@@ -34,7 +34,7 @@ class Choice:
         return NothingThere()
 
     def info(self, handle: Any) -> Any:
-        """The block or loop behind a handle, or the integer."""
+        """Return the block or loop behind a handle, or the integer."""
         return self.sch.get(handle)
 
     def one(self, items: Any) -> Any:
@@ -43,7 +43,7 @@ class Choice:
         return self.random.choice(items)
 
     def some(self, items: Any) -> list[Any]:
-        """A few of the items, in any order."""
+        """Return a few of the items, in random order."""
         if not items:
             raise NothingThere
         return self.random.sample(items, self.random.randint(1, len(items)))
@@ -52,7 +52,7 @@ class Choice:
         return self.random.random() < odds
 
     def tried(self, step: Callable[[], Any]) -> Any:
-        """What a step gives that only prepares another; refused: nothing there."""
+        """Apply a step that prepares another, and return its result; NothingThere if it is refused."""
         try:
             return step()
         except ScheduleError:
@@ -62,13 +62,13 @@ class Choice:
         return self.one(self.blocks)
 
     def inner(self) -> Any:
-        """A block that fills a buffer of the program's own; now and then any."""
+        """A block that writes an allocated buffer; occasionally any block."""
         results = self.sch.get_output_blocks("root")
         blocks = [b for b in self.blocks if b not in results]
         return self.one(blocks) if blocks and self.often(0.9) else self.block()
 
     def consumer(self) -> Any:
-        """A block that reads what another makes; now and then any."""
+        """A block that reads the output of another; occasionally any block."""
         blocks = [b for b in self.blocks if self.sch.get_producers(b)]
         return self.one(blocks) if blocks and self.often(0.9) else self.block()
 
@@ -85,12 +85,12 @@ class Choice:
         raise NothingThere
 
     def loop_of(self, block: Any) -> Any:
-        """A loop around a block; now and then any."""
+        """A loop around a block; occasionally any loop."""
         loops = self.loops(block)
         return self.one(loops) if loops and self.often(0.92) else self.loop()
 
     def number(self, block: Any, word: str) -> Any:
-        """A buffer that a block reads or writes: its number, or its name; now and then none of them."""
+        """A buffer that a block reads or writes, by index or name; occasionally an invalid one."""
         info = self.info(block)
         regions = info.reads if word == "read" else info.writes
         if not regions or self.often(0.04):
@@ -99,7 +99,7 @@ class Choice:
         return regions[number].buffer.name if self.often(0.15) else number
 
     def pair(self, forward: bool) -> tuple[Any, Any]:
-        """A block, and a loop of a block that reads what it makes (or made what it reads); now and then any two."""
+        """A block, and a loop of a consumer (or producer) of it; occasionally any two."""
         blocks = list(self.blocks)
         self.random.shuffle(blocks)
         if self.often(0.9):

@@ -1,5 +1,5 @@
-"""Small instructions for `tensorize`, made as they are asked for: fill, copy, sum, product; what stands for them is a
-program that runs the other way round, so that its meaning can be looked up like any other."""
+"""Small intrinsics for `tensorize`, generated on demand: fill, copy, sum, product. The implementation is a TIR program
+with reversed loops, so that its semantics can be analyzed like any other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UPDATES = {
 
 
 def instruction(block: str, dtype: str, lengths: Sequence[int], random: Random) -> str:
-    """The name of an instruction over loops of some lengths that may be what a block of that name does."""
+    """Return the name of an intrinsic over loops of some lengths that may match a block of that name."""
     word = random.choice(list(UPDATES))
     if random.random() < 0.8:
         if "_init" in block or block.endswith("_0"):

@@ -1,4 +1,4 @@
-"""Random steps about buffers: copies, layouts, scopes, types, what a block declares of them."""
+"""Random steps on buffers: caching, layouts, scopes, types, declared regions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def cache(word: str) -> Maker:
 
 
 def touched(c: Choice) -> tuple[Any, Any]:
-    """A block and one of the buffers it reads or writes."""
+    """Return a block and one of the buffers that it reads or writes."""
     block = c.block()
     word = c.one(("read", "write"))
     number = c.number(block, word)
@@ -119,7 +119,7 @@ def transform_layout(c: Choice) -> Arguments:
     kwargs: dict[str, Any] = {}
     if c.often(0.5):
         names = ", ".join(f"x{n}" for n in range(len(map_.terms)))
-        # small values: exact numbers do not wrap, as those of an int8 would
+        # small values: the exact reference does not wrap like int8
         kwargs["pad_value"] = c.one((7, 7, 0, IndexMap.from_text(f"lambda {names}: x0 % 8 + 1")))
     if c.often(0.1):
         kwargs["assume_injective_transform"] = True
@@ -161,7 +161,7 @@ def annotate_buffer_access(c: Choice) -> Arguments:
 
 
 def rolling_buffer(c: Choice) -> Arguments:
-    """Of a block that shares a loop with its consumers."""
+    """Arguments for a block that shares a loop with its consumers."""
     shared = []
     results = c.sch.get_output_blocks("root")
     for block in (b for b in c.blocks if b not in results):

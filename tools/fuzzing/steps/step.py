@@ -1,4 +1,4 @@
-"""Random schedule steps: any primitive, on any block and loop, with arguments that need not make sense."""
+"""Random schedule steps: any primitive, on any block and loop, with possibly invalid arguments."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def on_loop(c: Choice) -> Arguments:
 
 
 def vectorize(c: Choice) -> Arguments:
-    """Now and then of an innermost loop, now and then of one that sums."""
+    """Choose any loop; more often an innermost loop, or a reduction loop."""
     block = c.reduction() if c.often(0.3) else c.block()
     loops = c.loops(block)
     return [loops[-1] if loops and c.often(0.5) else c.loop_of(block)], {}
@@ -101,7 +101,7 @@ def blockize(c: Choice) -> Arguments:
 
 
 def _neighbours(c: Choice) -> list[Any]:
-    """Blocks under one loop, or anything."""
+    """Return blocks under one loop, or any blocks."""
     if c.often(0.1):
         return c.some(c.blocks)
     parents = [c.sch.get_block("root"), *c.blocks]
@@ -142,7 +142,7 @@ def padding(c: Choice) -> Arguments:
     return [block, c.loop_of(block)], {}
 
 
-# primitive: (what makes its arguments, how often)
+# primitive: (argument generator, weight)
 STEPS: dict[str, tuple[Maker, int]] = {
     "split": (split, 8),
     "fuse": (fuse, 5),
@@ -168,7 +168,7 @@ assert sorted([*ALL, *LOOKING]) == sorted(PRIMITIVES), sorted({*ALL, *LOOKING} ^
 
 
 def step(sch: Schedule, random: Random) -> tuple[str, Arguments]:
-    """A primitive and its arguments."""
+    """Return a primitive and its arguments."""
     choice = Choice(sch, random)
     steps = ALL if random.random() < 0.65 else STEPS
     name = choice.one([n for n, (_, weight) in steps.items() for _ in range(weight)])
@@ -176,7 +176,7 @@ def step(sch: Schedule, random: Random) -> tuple[str, Arguments]:
 
 
 def shown(sch: Schedule, name: str, arguments: Arguments) -> str:
-    """How a step reads."""
+    """Format a step as a call."""
     args, kwargs = arguments
     parts = [_word(sch, a) for a in args] + [f"{k}={_word(sch, v)}" for k, v in kwargs.items()]
     return f"{name}({', '.join(parts)})"

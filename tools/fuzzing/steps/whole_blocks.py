@@ -1,6 +1,6 @@
-"""Instructions for `tensorize` that do what a whole block does: products with any operand turned, in mixed types.
+"""Intrinsics for `tensorize` that match a whole block: products with transposed operands and mixed types.
 
-The implementation is the description run the other way round, so that its meaning can be looked up like any other.
+The implementation is the description with reversed loops, so that its semantics can be analyzed like any other.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.script.parser import parse
 
 MOST = 512
-"""Iterations that an instruction may take."""
+"""Maximum iterations of an intrinsic."""
 
 
 def whole(info: BlockInfo) -> str | None:
-    """The name of an instruction for a block that copies, adds, fills, sums or multiplies and sums its operands; None
-    where the places in them are not its iters, one each."""
+    """Return the name of an intrinsic for a block that copies, adds, fills, sums or multiplies and sums its operands;
+    None if an index of an operand is not a single iter."""
     names = [name for name, _ in info.iters]
     lengths = [it.dom.extent for it in info.iter_vars]
     sums = any(kind == "R" for _, kind in info.iters)
@@ -28,7 +28,7 @@ def whole(info: BlockInfo) -> str | None:
     places = [_places(region, names) for region in operands]
     if None in lengths or None in places or not 1 <= len(operands) <= 3 or (sums and len(operands) < 2):
         return None
-    if any(info.iters[n][1] == "R" for n in places[0] or []):  # a region that somebody vouched for may say so
+    if any(info.iters[n][1] == "R" for n in places[0] or []):  # possible for an unchecked declared region
         return None
     sizes = [int(n or 0) for n in lengths]
     if not 1 <= math.prod(sizes) <= MOST:
@@ -48,7 +48,7 @@ def whole(info: BlockInfo) -> str | None:
 
 
 def _places(region: RegionInfo, names: list[str]) -> list[int] | None:
-    """The iters that are the indices of a region of one element, in order."""
+    """Return the iters that index a one-element region, in order."""
     if any(r.extent != 1 for r in region.region) or any(len(a) != 1 for a in region.axes):
         return None
     found = [names.index(a[0]) for a in region.axes]

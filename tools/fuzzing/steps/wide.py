@@ -1,4 +1,4 @@
-"""Random steps of the rest of the language: odd loops, iters in other layouts, padding, sampling, instructions."""
+"""More random steps: unusual loops, block layouts, padding, sampling, intrinsics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tir_mlir import IndexMap
 
 
 def merge(c: Choice) -> Arguments:
-    """Loops of one depth in nests side by side, or any."""
+    """Loops of equal depth in sibling nests, or any loops."""
     if c.often(0.1):
         return [c.loop() for _ in range(c.one((2, 3, 1)))], {}
     first = c.loops(c.block())
@@ -98,7 +98,7 @@ def compute_location(c: Choice) -> Arguments:
 
 
 def tensorize(c: Choice) -> Arguments:
-    """An instruction of the length of a loop that does what the name of its block tells."""
+    """An intrinsic of a loop's extent for the operation that the block's name indicates."""
     blocks = [b for b in c.blocks if all(kind == "S" for _, kind in c.info(b).iters) or "_update" in c.info(b).name]
     block = c.one(blocks) if blocks and c.often(0.9) else c.block()
     loops = c.loops(block)
