@@ -22,7 +22,7 @@ from tir_mlir.schedule.primitives import Primitives
 P = ParamSpec("P")
 
 
-def _question(step: Callable[Concatenate[Any, P], Any]) -> Callable[Concatenate[Any, P], Answer]:
+def _query(step: Callable[Concatenate[Any, P], Any]) -> Callable[Concatenate[Any, P], Answer]:
     raise NotImplementedError
 
 
@@ -35,7 +35,7 @@ def text() -> str:
     from tir_mlir.passes.schedule import PRIMITIVES
 
     names = [n for n in sorted(PRIMITIVES) if not n.startswith("can_") and f"can_{n}" not in PRIMITIVES]
-    return HEAD + "".join(f"    can_{n} = _question(Primitives.{n})\n" for n in names)
+    return HEAD + "".join(f"    can_{n} = _query(Primitives.{n})\n" for n in names)
 
 
 if __name__ == "__main__":

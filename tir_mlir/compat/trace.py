@@ -11,7 +11,7 @@ from tir_mlir.schedule.trace.instruction import InstructionKind
 from tir_mlir.schedule.trace.json_text import step_of
 
 
-class _Made(type):
+class _Alias(type):
     """An alias of a class of this package, with the constructor of TVM."""
 
     stands_for: type
@@ -20,7 +20,7 @@ class _Made(type):
         return isinstance(instance, cls.stands_for)
 
 
-class _NewHandle(_Made):
+class _NewHandle(_Alias):
     def __call__(cls) -> Handle:
         serial = new_serial()
         return cls.stands_for(serial, -1, serial)
@@ -44,7 +44,7 @@ class ExprRV(metaclass=_NewHandle):
     stands_for = ExprHandle
 
 
-class _NewStep(_Made):
+class _NewStep(_Alias):
     def __call__(
         cls, kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]
     ) -> Step:

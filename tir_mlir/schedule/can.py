@@ -18,7 +18,7 @@ else:
     CanMethods = Primitives
 
 
-class Questions(CanMethods):
+class LegalityQueries(CanMethods):
     """`can_NAME(...)` for each primitive `NAME`: check whether the step would be legal. The schedule is unchanged.
 
     The methods are derived from `Primitives`. `can_decompose_padding` is itself a primitive and returns a bool;
@@ -29,21 +29,21 @@ class Questions(CanMethods):
         raise NotImplementedError
 
 
-def _question(step: Callable[..., Any]) -> Callable[..., Answer]:
-    def question(self: Questions, /, *args: Any, **kwargs: Any) -> Answer:
+def _query(step: Callable[..., Any]) -> Callable[..., Answer]:
+    def query(self: LegalityQueries, /, *args: Any, **kwargs: Any) -> Answer:
         return self._ask(lambda trial: step(trial, *args, **kwargs))
 
     signature = inspect.signature(step)
-    question.__signature__ = signature.replace(return_annotation="Answer")  # pyright: ignore[reportFunctionMemberAccess]
-    question.__name__ = f"can_{step.__name__}"
-    question.__qualname__ = f"Schedule.{question.__name__}"
-    question.__doc__ = f"Check whether `{step.__name__}` would be legal with these arguments. Returns an Answer."
-    return question
+    query.__signature__ = signature.replace(return_annotation="Answer")  # pyright: ignore[reportFunctionMemberAccess]
+    query.__name__ = f"can_{step.__name__}"
+    query.__qualname__ = f"Schedule.{query.__name__}"
+    query.__doc__ = f"Check whether `{step.__name__}` would be legal with these arguments. Returns an Answer."
+    return query
 
 
 for _name in PRIMITIVES:
-    if not hasattr(Questions, f"can_{_name}") and not _name.startswith("can_"):
-        setattr(Questions, f"can_{_name}", _question(getattr(Primitives, _name)))
+    if not hasattr(LegalityQueries, f"can_{_name}") and not _name.startswith("can_"):
+        setattr(LegalityQueries, f"can_{_name}", _query(getattr(Primitives, _name)))
 
 
 Verdict = Literal["legal", "illegal", "not provable"]

@@ -19,20 +19,20 @@ _MODULES = ("module", "original")
 _RECORDS: dict[str, Any] = {"history": Entry, "refused": Refusal}
 
 
-class _Number(int):
+class _ModuleIndex(int):
     """Index of a module in the pickled state."""
 
 
 def dumped(state: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of an executor, with indices in place of modules, and the texts of the modules."""
     texts: list[str] = []
-    numbers: dict[int, _Number] = {}  # by identity of the module: steps share modules
+    numbers: dict[int, _ModuleIndex] = {}  # by identity of the module: steps share modules
 
     def plain(value: Any) -> Any:
         if not isinstance(value, ir.Module):
             return value
         if id(value) not in numbers:
-            numbers[id(value)] = _Number(len(texts))
+            numbers[id(value)] = _ModuleIndex(len(texts))
             texts.append(module_text(value))
         return numbers[id(value)]
 
@@ -48,7 +48,7 @@ def loaded(data: Mapping[str, Any]) -> dict[str, Any]:
     modules = [parsed_module(text) for text in data["modules"]]
 
     def module(value: Any) -> Any:
-        return modules[value] if isinstance(value, _Number) else value
+        return modules[value] if isinstance(value, _ModuleIndex) else value
 
     for key in _MODULES:
         state[key] = module(state[key])

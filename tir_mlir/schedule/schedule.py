@@ -19,7 +19,7 @@ from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.arguments import value_type
-from tir_mlir.schedule.can import Answer, Questions
+from tir_mlir.schedule.can import Answer, LegalityQueries
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, register
 from tir_mlir.schedule.history import Diff, History
@@ -39,7 +39,7 @@ _NO_TREE = (
 )
 
 
-class Schedule(Questions):
+class Schedule(LegalityQueries):
     """A module, and the primitives that rewrite it step by step.
 
     Every step rewrites a copy, which the verifier checks before the step is committed: a step that raises leaves `mod`,

@@ -26,7 +26,7 @@ def extent_of(sch: Schedule, loop: Any) -> int | None:
     return info.extent if isinstance(info, LoopInfo) else None
 
 
-def nest(sch: Schedule, block: Any) -> dict[str, Any]:
+def loops_by_iter(sch: Schedule, block: Any) -> dict[str, Any]:
     """Map the name of each iter to its loop. Raises ScheduleError unless iters and loops correspond one to one."""
     info, loops = block_info(sch, block), sch.get_loops(block)
     if len(loops) != len(info.iter_vars):
@@ -42,7 +42,7 @@ def iters(info: BlockInfo, kind: str) -> list[str]:
     return [i.name for i in info.iter_vars if i.kind == kind]
 
 
-def size(info: BlockInfo) -> int:
+def num_instances(info: BlockInfo) -> int:
     """The number of instances of a block; symbolic extents count as `LARGE`."""
     return prod(LARGE if i.dom.extent is None else i.dom.extent for i in info.iter_vars)
 
@@ -69,6 +69,6 @@ def along_memory(info: BlockInfo, names: list[str]) -> list[str]:
     return names
 
 
-def widest(info: BlockInfo) -> int:
+def widest_bits(info: BlockInfo) -> int:
     """The width in bits of the widest element type that a block accesses."""
     return max(bits(r.buffer.dtype) for r in (*info.reads, *info.writes))

@@ -70,11 +70,11 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     batch = [a for a in result if all(a in x.axes for x in operands)]
     single = [a for a in result if a not in batch]
     if len(single) != 2:
-        raise _no_product(info, "each operand must be indexed by the reduction iter and one of two iters of the result")
+        raise _not_a_product(info, "each operand must be indexed by the reduction and one of two iters of the result")
     m, n = single
     left, right = operands if m in operands[0].axes else operands[::-1]
     if m not in left.axes or n not in right.axes or n in left.axes:
-        raise _no_product(info, "one operand must be indexed by the rows of the result, the other by the columns")
+        raise _not_a_product(info, "one operand must be indexed by the rows of the result, the other by the columns")
     out = info.writes[0].buffer
     return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, out.dtype)
 
@@ -87,7 +87,7 @@ def matrix_vector(sch: Schedule, block: Any) -> MatVec:
     along = [a for a in result if a not in around] or around[-1:]
     matrix = [x for x in operands if along and along[0] in x.axes]
     if len(along) != 1 or not matrix:
-        raise _no_product(info, "the result must have one axis with an extent other than 1", "matrix-vector")
+        raise _not_a_product(info, "the result must have one axis with an extent other than 1", "matrix-vector")
     around = tuple(a for a in result if a != along[0])
     return MatVec(around, along[0], k, extents, matrix[0], bits(info.writes[0].buffer.dtype))
 
@@ -99,18 +99,18 @@ def _product(sch: Schedule, block: Any) -> tuple[BlockInfo, dict[str, int | None
     sums = [i.name for i in info.iter_vars if i.kind == "R"]
     inputs = [(n, r) for n, r in enumerate(info.reads) if str(r) not in map(str, info.writes)]
     if len(info.writes) != 1 or len(inputs) != 2 or len(sums) != 1:
-        raise _no_product(info, "it must have one output, two inputs and one reduction iter")
+        raise _not_a_product(info, "it must have one output, two inputs and one reduction iter")
     operands = [Operand(str(r), _axes(r, info), r.buffer.dtype, n) for n, r in inputs]
     if not all(sums[0] in x.axes for x in operands):
-        raise _no_product(info, "each operand must be indexed by the reduction iter")
+        raise _not_a_product(info, "each operand must be indexed by the reduction iter")
     return info, extents, sums[0], operands
 
 
 def _axes(region: RegionInfo, info: BlockInfo) -> tuple[str, ...]:
     if any(len(a) != 1 for a in region.axes):
-        raise _no_product(info, f"each dimension of {region} must be indexed by one iter")
+        raise _not_a_product(info, f"each dimension of {region} must be indexed by one iter")
     return tuple(a[0] for a in region.axes)
 
 
-def _no_product(info: BlockInfo, why: str, kind: str = "matrix") -> ScheduleError:
+def _not_a_product(info: BlockInfo, why: str, kind: str = "matrix") -> ScheduleError:
     return ScheduleError(f'block "{info.name}" is not a {kind} product: {why}')

@@ -11,9 +11,9 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
 from tir_mlir.schedules.conv_tile_sizes import ConvTiles, conv_tiles
 from tir_mlir.schedules.convolution import Convolution, convolution
-from tir_mlir.schedules.depthwise_conv import plain
+from tir_mlir.schedules.depthwise_conv import depthwise
 from tir_mlir.schedules.gemm import THREAD_WORK
-from tir_mlir.schedules.padding import Pad, join_rows, pads, unpad
+from tir_mlir.schedules.padding import Pad, decompose_pad, find_pads, join_rows
 from tir_mlir.schedules.tile_sizes import LARGE
 from tir_mlir.target import Target, host
 
@@ -40,14 +40,14 @@ def conv2d(sch: Schedule, block: Any, target: Target | None = None, threads: int
     block = sch.get_block(block) if isinstance(block, str) else block
     what = convolution(sch, block)
     threads = min(threads or target.cores, max(1, prod(e or LARGE for e in what.extents.values()) // THREAD_WORK))
-    padding = pads(sch, block, what)
+    padding = find_pads(sch, block, what)
     if what.is_product:
         plan = conv_tiles(what, target, threads)
         Conv2d(sch, block, what, plan, threads).run(padding)
     else:
-        plain(sch, block, what, target, threads)
+        depthwise(sch, block, what, target, threads)
     for pad in padding:
-        unpad(sch, pad, target.lanes(what.bits), threads)
+        decompose_pad(sch, pad, target.lanes(what.bits), threads)
 
 
 class Conv2d:

@@ -59,11 +59,11 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     kinds = {i.name: i.kind for i in info.iter_vars}
     sums = [n for n, kind in kinds.items() if kind == "R"]
     if more or len(inputs) != 2 or not sums:
-        raise _none(info, "it must have one output, two inputs and a reduction iter")
+        raise _not_a_convolution(info, "it must have one output, two inputs and a reduction iter")
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     result = [a[0] for a in out.axes if len(a) == 1]
     if any(len(a) > 1 for a in out.axes) or len(set(result)) < len(result):
-        raise _none(info, f"each dimension of {out} must be indexed by one iter")
+        raise _not_a_convolution(info, f"each dimension of {out} must be indexed by one iter")
     used = [{name for a in r.axes for name in a} for r in inputs]
     single = [a for a in result if sum(a in u for u in used) == 1]
     right = 0 if single and single[-1] in used[0] else 1
@@ -74,7 +74,7 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     sums.sort(key=lambda a: left_axes.index(a) if a in left_axes else -1)
     outer = [a for a in result if a not in (*rows, *columns) and extents[a] != 1]
     return Convolution(
-        tuple(outer), rows, columns, tuple(sums), _as_one(inputs[1 - right], sums, extents),
+        tuple(outer), rows, columns, tuple(sums), _is_fusible(inputs[1 - right], sums, extents),
         tuple(result), str(inputs[right]), extents, bits(out.buffer.dtype),
     )  # fmt: skip
 
@@ -86,7 +86,7 @@ def _adjacent(
 
     `last`: return nothing unless it is the last axis of the result.
     """
-    if not chosen or (last and _wide(result, extents)[-1:] != [chosen[-1]]):
+    if not chosen or (last and _non_unit_axes(result, extents)[-1:] != [chosen[-1]]):
         return ()
     end = result.index(chosen[-1])
     before = result[end - 1] if end else None
@@ -95,7 +95,7 @@ def _adjacent(
     return (result[end],)
 
 
-def _as_one(left: RegionInfo, sums: list[str], extents: dict[str, int | None]) -> bool:
+def _is_fusible(left: RegionInfo, sums: list[str], extents: dict[str, int | None]) -> bool:
     """Whether the reductions can be fused: the left operand has them adjacent, the longest first."""
     places = [n for n, axis in enumerate(left.axes) if any(a in axis for a in sums)]
     alone = [left.axes[n] for n in places] == [(a,) for a in sums]
@@ -107,7 +107,7 @@ def _longest(axes: Sequence[str], extents: dict[str, int | None]) -> str:
     return max(axes, key=lambda a: extents[a] or LARGE)
 
 
-def _wide(axes: Sequence[str], extents: dict[str, int | None]) -> list[str]:
+def _non_unit_axes(axes: Sequence[str], extents: dict[str, int | None]) -> list[str]:
     return [a for a in axes if extents[a] != 1] or list(axes)
 
 
@@ -115,5 +115,5 @@ def _axes(region: RegionInfo) -> list[str]:
     return [name for axis in region.axes for name in axis]
 
 
-def _none(info: BlockInfo, why: str) -> ScheduleError:
+def _not_a_convolution(info: BlockInfo, why: str) -> ScheduleError:
     return ScheduleError(f'block "{info.name}" is not a convolution: {why}')

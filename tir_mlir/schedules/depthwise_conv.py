@@ -9,7 +9,7 @@ from tir_mlir.schedules.convolution import Convolution
 from tir_mlir.target import Target
 
 
-def plain(sch: Schedule, block: Any, what: Convolution, target: Target, threads: int) -> None:
+def depthwise(sch: Schedule, block: Any, what: Convolution, target: Target, threads: int) -> None:
     """Vectorize the innermost axis of the result with extent > 1; all reductions run inside it."""
     by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
     wide = [a for a in what.result if what.extents[a] != 1] or list(what.result)

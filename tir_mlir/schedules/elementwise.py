@@ -8,8 +8,16 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
-from tir_mlir.schedules.block_queries import block_info, extent_of, extents, iters, nest, size, widest
-from tir_mlir.schedules.threads import inline, share
+from tir_mlir.schedules.block_queries import (
+    block_info,
+    extent_of,
+    extents,
+    iters,
+    loops_by_iter,
+    num_instances,
+    widest_bits,
+)
+from tir_mlir.schedules.threads import inline, parallelize
 from tir_mlir.schedules.tile_sizes import LARGE
 from tir_mlir.target import Target, host
 
@@ -36,15 +44,15 @@ def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads
     if iters(info, "R"):
         raise ScheduleError(f'block "{info.name}" is a reduction; use tir_mlir.schedules.reduction')
     _inline_producers(sch, block)
-    info, loops = block_info(sch, block), nest(sch, block)
+    info, loops = block_info(sch, block), loops_by_iter(sch, block)
     order = [a[0] for a in info.writes[0].axes if len(a) == 1]
     order = [*(n for n in loops if n not in order), *order]
     if not order:
         return
     if order != list(loops):
         sch.reorder(*(loops[n] for n in order))
-    threads = min(threads or target.cores, max(1, size(info) // THREAD_WORK))
-    few = _loops_to_fuse(info, order, target.lanes(widest(info)))
+    threads = min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK))
+    few = _loops_to_fuse(info, order, target.lanes(widest_bits(info)))
     *outer, inner = (loops[n] for n in order[: len(order) - few + 1])
     if few > 1:
         inner = sch.fuse(*(loops[n] for n in order[-few:]))
@@ -53,7 +61,7 @@ def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads
         first, inner = sch.split(inner, [None, min(piece, target.l1)])
         outer = [first]
     sch.vectorize(inner)
-    share(sch, outer, threads)
+    parallelize(sch, outer, threads)
 
 
 def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:

@@ -9,8 +9,8 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.contraction import Contraction, contraction
 from tir_mlir.schedules.gemm_int8 import dot_for, integer_gemm
 from tir_mlir.schedules.gemv import gemv
-from tir_mlir.schedules.packing import far_result, pack_left, pack_right, packs_left, packs_right
-from tir_mlir.schedules.threads import SHARES, share
+from tir_mlir.schedules.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
+from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, parallelize
 from tir_mlir.schedules.tile_sizes import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
 
@@ -40,7 +40,7 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
     threads = min(threads or target.cores, max(1, work * products // THREAD_WORK))
     if threads > 1 and _even_shares(products, threads):
         gemm(sch, block, target, threads=1)
-        share(sch, sch.get_loops(block)[: len(what.batch)], threads)
+        parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
         return
     dot = dot_for(what, target)
     if dot and integer_gemm(sch, block, what, dot, target, threads):
@@ -51,7 +51,7 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
 
 def _even_shares(products: int, threads: int) -> bool:
     """Whether the products of a batch can be distributed evenly over threads."""
-    return products < LARGE and (products % threads == 0 or products >= SHARES * threads)
+    return products < LARGE and (products % threads == 0 or products >= CHUNKS_PER_THREAD * threads)
 
 
 class Gemm:
@@ -86,7 +86,7 @@ class Gemm:
         *_, rows, columns = sch.get_loops(write_back)
         sch.unroll(rows)
         sch.vectorize(columns)
-        if far_result(what, self.target):
+        if exceeds_l2(what, self.target):
             sch.annotate(i_1, "prefetch", what.out)
         if self.threads > 1:
             sch.parallel(i_0)

@@ -11,7 +11,7 @@ from tir_mlir.intrin.dot_products import Dot, dot_product
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.contraction import Contraction, Operand
-from tir_mlir.schedules.packing import SQUARE, far_result
+from tir_mlir.schedules.packing import SQUARE, exceeds_l2
 from tir_mlir.target import Target
 
 TYPICAL = 1 << 10
@@ -76,7 +76,7 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
     _vectorize_tile(sch, sch.get_loops(start)[-3:])
     *_, rows, row = sch.get_loops(write_back)
     _vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
-    if far_result(what, target):
+    if exceeds_l2(what, target):
         sch.annotate(i_1, "prefetch", what.out)
     if threads > 1:
         sch.parallel(i_0)

@@ -39,7 +39,7 @@ def packs_left(what: Contraction, plan: Tiles, target: Target) -> bool:
     return far and _size(what, what.n) >= REUSE * REUSE * plan.nr
 
 
-def far_result(what: Contraction, target: Target) -> bool:
+def exceeds_l2(what: Contraction, target: Target) -> bool:
     """Whether the result exceeds L2, so that prefetching its tiles pays off."""
     return _size(what, what.m) * _size(what, what.n) * what.bits // 8 > target.l2
 

@@ -20,7 +20,7 @@ class Pad:
     width: int | None = None
 
 
-def pads(sch: Schedule, block: Any, what: Convolution) -> list[Pad]:
+def find_pads(sch: Schedule, block: Any, what: Convolution) -> list[Pad]:
     """The padding blocks among the producers of a convolution."""
     found = [p for p in sch.get_producers(block) if sch.can_decompose_padding(p, sch.get_loops(p)[0])]
     return [_pad(sch, p, block, what) for p in found]
@@ -46,7 +46,7 @@ def join_rows(sch: Schedule, pad: Pad) -> None:
         sch.transform_layout(pad.block, ("write", 0), joined)
 
 
-def unpad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
+def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
     """Decompose a padding block into a fill and an unconditional copy, both vectorized."""
     fill = sch.decompose_padding(pad.block, sch.get_loops(pad.block)[0])
     for one in (fill, pad.block):

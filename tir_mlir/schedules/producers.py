@@ -31,7 +31,7 @@ class Member:
         return [found[a] for a in axes] if all(a in found for a in axes) else None
 
 
-def family(sch: Schedule, block: Any) -> list[Member]:
+def with_producers(sch: Schedule, block: Any) -> list[Member]:
     """A block and its transitive producers, in topological order."""
     info = block_info(sch, block)
     last = Member(block, info, {n: n for n in (i.name for i in info.iter_vars)})
@@ -42,7 +42,7 @@ def family(sch: Schedule, block: Any) -> list[Member]:
         for member in members:
             if member is not reader and _reads(reader, member):
                 member.readers += 1
-                _follow(reader, member)
+                _propagate_axes(reader, member)
     return members
 
 
@@ -59,14 +59,14 @@ def _reads(reader: Member, member: Member) -> bool:
     return any(str(r) in written for r in reader.info.reads)
 
 
-def _follow(reader: Member, member: Member) -> None:
+def _propagate_axes(reader: Member, member: Member) -> None:
     """Propagate the correspondence of iters from a consumer to a producer; "" for a conflict."""
-    for name, axis in _ways(reader, member):
+    for name, axis in _corresponding_axes(reader, member):
         if member.along.setdefault(name, axis) != axis:
             member.along[name] = ""
 
 
-def _ways(reader: Member, member: Member) -> Iterator[tuple[str, str]]:
+def _corresponding_axes(reader: Member, member: Member) -> Iterator[tuple[str, str]]:
     for written in member.info.writes:
         for read in (r for r in reader.info.reads if str(r) == str(written)):
             for ours, theirs in zip(written.axes, read.axes, strict=True):

@@ -7,8 +7,16 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
-from tir_mlir.schedules.block_queries import along_memory, block_info, extents, iters, nest, size, widest
-from tir_mlir.schedules.threads import SHARES, inline, share
+from tir_mlir.schedules.block_queries import (
+    along_memory,
+    block_info,
+    extents,
+    iters,
+    loops_by_iter,
+    num_instances,
+    widest_bits,
+)
+from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.schedules.tile_sizes import LARGE, even_tile
 from tir_mlir.target import Target, host
 
@@ -38,13 +46,13 @@ def reduction(sch: Schedule, block: Any, target: Target | None = None, threads: 
     for producer in sch.get_producers(block):
         if not iters(block_info(sch, producer), "R") and len(sch.get_consumers(producer)) == 1:
             inline(sch, producer)
-    info, loops = block_info(sch, block), nest(sch, block)
-    threads = min(threads or target.cores, max(1, size(info) // THREAD_WORK))
+    info, loops = block_info(sch, block), loops_by_iter(sch, block)
+    threads = min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK))
     order = along_memory(info, list(loops))
     rows, sums = ([n for n in order if n in iters(info, kind)] for kind in "SR")
     if len(info.writes) != 1:
         sch.reorder(*(loops[n] for n in (*rows, *sums)))
-        share(sch, [loops[n] for n in rows], threads)
+        parallelize(sch, [loops[n] for n in rows], threads)
     elif rows and order[-1] == rows[-1]:
         _over_results(sch, block, info, loops, rows, sums, target, threads)
     else:
@@ -62,7 +70,7 @@ def _over_sum(
     for n in rows:
         results *= known[n] or LARGE
     first = known[sums[0]]
-    if threads > 1 and results < SHARES * threads and first is not None and first > 1:
+    if threads > 1 and results < CHUNKS_PER_THREAD * threads and first is not None and first > 1:
         part, _ = sch.split(loops[sums[0]], [min(threads, first), None])
         parts = sch.rfactor(part, 0)
         inner = sch.get_loops(parts)
@@ -73,7 +81,7 @@ def _over_sum(
         sch.parallel(inner[lead])
         return
     sch.vectorize(loops[sums[-1]])
-    share(sch, [loops[n] for n in rows], threads)
+    parallelize(sch, [loops[n] for n in rows], threads)
 
 
 def _over_results(
@@ -87,9 +95,10 @@ def _over_results(
     threads: int,
 ) -> None:
     """Vectorize over the results: accumulate rows into a slice of the results that stays in L1."""
-    lanes = target.lanes(widest(info))
+    lanes = target.lanes(widest_bits(info))
     lane = loops[rows[-1]]
-    piece = even_tile(extents(info)[rows[-1]] or LARGE, max(lanes, target.l1 * 8 // (2 * widest(info))), lanes, threads)
+    most = max(lanes, target.l1 * 8 // (2 * widest_bits(info)))
+    piece = even_tile(extents(info)[rows[-1]] or LARGE, most, lanes, threads)
     lane_0, lane_1 = sch.split(lane, [None, piece])
     last_0, last_1 = sch.split(loops[sums[-1]], [None, STREAMS])
     outer = [*(loops[n] for n in rows[:-1]), lane_0]
@@ -99,4 +108,4 @@ def _over_results(
     sch.vectorize(lane_1)
     init = sch.decompose_reduction(block, inner[0])
     sch.vectorize(sch.get_loops(init)[-1])
-    share(sch, outer, threads)
+    parallelize(sch, outer, threads)

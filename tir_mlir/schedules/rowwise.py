@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import along_memory, extents, iters, last_axis, nest, size, widest
-from tir_mlir.schedules.producers import Member, family, row_axes
-from tir_mlir.schedules.threads import inline, share
+from tir_mlir.schedules.block_queries import (
+    along_memory,
+    extents,
+    iters,
+    last_axis,
+    loops_by_iter,
+    num_instances,
+    widest_bits,
+)
+from tir_mlir.schedules.producers import Member, row_axes, with_producers
+from tir_mlir.schedules.threads import inline, parallelize
 from tir_mlir.target import Target, host
 
 VECTORS = 8
@@ -31,24 +39,24 @@ def rowwise(sch: Schedule, block: Any, target: Target | None = None, threads: in
     target = target or host()
     if isinstance(block, str):
         block = sch.get_block(block)
-    rows = row_axes(family(sch, block))
+    rows = row_axes(with_producers(sch, block))
     _inline(sch, block, rows)
-    members = family(sch, block)
-    work = sum(size(m.info) for m in members)
+    members = with_producers(sch, block)
+    work = sum(num_instances(m.info) for m in members)
     threads = min(threads or target.cores, max(1, work // ROW_WORK))
-    outer = Rows(sch, members, rows, target).run()
-    share(sch, outer, threads)
+    outer = RowwiseSchedule(sch, members, rows, target).run()
+    parallelize(sch, outer, threads)
 
 
 def _inline(sch: Schedule, block: Any, rows: list[str]) -> None:
     """Inline elementwise blocks that have a single consumer."""
-    for member in reversed(family(sch, block)[:-1]):
+    for member in reversed(with_producers(sch, block)[:-1]):
         whole = member.own(rows)
         if not member.reduces and member.readers == 1 and whole and len(whole) < len(member.info.iter_vars):
             inline(sch, member.block)
 
 
-class Rows:
+class RowwiseSchedule:
     """The state of scheduling a block and its producers."""
 
     def __init__(self, sch: Schedule, members: list[Member], rows: list[str], target: Target):
@@ -58,12 +66,12 @@ class Rows:
         lane = last_axis(info)
         tiled = lane in rows and (extents(info)[lane] or 0) > 1
         self.lane = lane if tiled else None
-        self.width = VECTORS * target.lanes(max(widest(m.info) for m in members))
+        self.width = VECTORS * target.lanes(max(widest_bits(m.info) for m in members))
 
     def run(self) -> list[Any]:
         """Schedule all blocks. Returns the loops over rows, outer to inner."""
         sch = self.sch
-        loops = nest(sch, self.last.block)
+        loops = loops_by_iter(sch, self.last.block)
         outer = [loops[a] for a in self.rows if a != self.lane]
         inner = [loops[a] for a in loops if a not in self.rows]
         if self.lane is not None:
@@ -72,14 +80,14 @@ class Rows:
         if len(outer) + len(inner) > 1:
             sch.reorder(*outer, *inner)
         for member in reversed(self.members[:-1]):
-            self._place(member, outer)
-        self._lanes(self.last, inner)
+            self._place_producer(member, outer)
+        self._vectorize(self.last, inner)
         return outer
 
-    def _place(self, member: Member, outer: list[Any]) -> None:
+    def _place_producer(self, member: Member, outer: list[Any]) -> None:
         """Compute a producer at the loops over rows, if it has them, and vectorize it."""
         sch = self.sch
-        loops = nest(sch, member.block)
+        loops = loops_by_iter(sch, member.block)
         if outer and member.own(self.rows) is not None:
             sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
             own = sch.get_loops(member.block)[len(outer) :]
@@ -92,9 +100,9 @@ class Rows:
             order = [*(a for a in order if a not in sums), *sums]
         if len(order) > 1 and order != list(loops):
             sch.reorder(*(loops[a] for a in order))
-        self._lanes(member, [loops[a] for a in order])
+        self._vectorize(member, [loops[a] for a in order])
 
-    def _lanes(self, member: Member, inner: list[Any]) -> None:
+    def _vectorize(self, member: Member, inner: list[Any]) -> None:
         """Vectorize the innermost loop: over the reduction, or over several rows."""
         if not inner or len(member.info.writes) != 1:
             return

@@ -8,7 +8,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import extent_of
 
-SHARES = 4
+CHUNKS_PER_THREAD = 4
 """The number of iterations per thread at which load imbalance is negligible."""
 
 
@@ -21,14 +21,14 @@ def inline(sch: Schedule, block: Any) -> bool:
     return True
 
 
-def share(sch: Schedule, loops: list[Any], threads: int) -> None:
+def parallelize(sch: Schedule, loops: list[Any], threads: int) -> None:
     """Parallelize the outermost of nested loops, fused with inner ones if it has too few iterations."""
     if threads < 2 or not loops:
         return
     taken, times = [loops[0]], extent_of(sch, loops[0])
     for loop in loops[1:]:
         more = extent_of(sch, loop)
-        if times is None or more is None or times >= SHARES * threads:
+        if times is None or more is None or times >= CHUNKS_PER_THREAD * threads:
             break
         taken.append(loop)
         times *= more

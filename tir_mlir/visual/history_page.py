@@ -48,7 +48,7 @@ def page(steps: Sequence[PageStep], title: str | None = None, given: Mapping[str
         found = funcs(start)
         sizes.check_names(given, found)
         shown = title or f"{', '.join(f.name for f in found) or 'a module'}, step by step"
-        data = _Data(given or {}).of(steps, shown)
+        data = _PageData(given or {}).of(steps, shown)
     texts = {
         "title": html.escape(shown),
         "style": _variables() + palette.in_page() + (_FOLDER / "page.css").read_text(encoding="utf-8"),
@@ -86,7 +86,7 @@ def _program(module: ir.Module | None, mark: Mapping[int, str] | None = None) ->
     return [line.removeprefix("    ") for line in lines[first + 1 :]]
 
 
-class _Data:
+class _PageData:
     """The data for the script of the page. Lines and pictures shared by steps are stored once."""
 
     def __init__(self, given: Mapping[str, int]):
@@ -110,19 +110,19 @@ class _Data:
             nest = loop_nest.draw(after, f"loop nest after {step.call}", NEST_WIDTH, marks)
             facts: dict[str, Any] = {"nest": self.picture(nest), "program": self.program(step)}
             facts["tiles"] = self.tiles(step)
-            facts["counts"] = self.once("counts", step.after, self.counts)
+            facts["counts"] = self.cached("counts", step.after, self.counts)
         texts = ("kind", "name", "call", "number", "summary", "rewrite", "proof", "example", "fix", "line")
         facts |= {key: getattr(step, key) for key in texts}
         return facts | {"ms": round(step.ms, 1), "source": _short_place(step.source), "place": step.source}
 
-    def once(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:
+    def cached(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:
         """Cache a result for a module, as most modules belong to two adjacent steps."""
         if (what, id(module)) not in self.known:
             self.known[what, id(module)] = ask(module)
         return self.known[what, id(module)]
 
     def nests(self, module: ir.Module) -> list[FuncNode]:
-        return self.once("nests", module, nests)
+        return self.cached("nests", module, nests)
 
     def program(self, step: PageStep) -> list[list[Any]]:
         """The lines of the diff, each as [sign, index of its text]."""
@@ -130,7 +130,7 @@ class _Data:
         if step.is_refused:
             pairs = [(sign, line_html(text)) for sign, text in _marked(step)]
         else:
-            pairs = diff_lines(*(self.once("program", m, _program) for m in (step.before, step.after)))
+            pairs = diff_lines(*(self.cached("program", m, _program) for m in (step.before, step.after)))
         return [[sign, self.lines.setdefault(text, len(self.lines))] for sign, text in pairs]
 
     def picture(self, picture: Picture) -> int:

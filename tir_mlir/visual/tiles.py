@@ -86,7 +86,7 @@ def description(group: Sequence[Touched]) -> str:
 # --- boxes of buffers -------------------------------------------------------------------------------------------------
 
 
-class _Flat:
+class _Box2D:
     """One or two dimensions: a rectangle, rows from top to bottom."""
 
     def __init__(self, shape: Sequence[int]):
@@ -106,7 +106,7 @@ class _Flat:
         return svg.rectangle(x, y, w, h, style)
 
 
-class _Deep:
+class _Box3D:
     """Three dimensions: the last to the right, the second down, the first into the page."""
 
     def __init__(self, shape: Sequence[int]):
@@ -139,8 +139,8 @@ class _Deep:
         return "".join(svg.polygon(face, style) for face in (front, top, side))
 
 
-def _canvas(shape: Sequence[int]) -> _Flat | _Deep:
-    return _Deep(shape) if len(shape) == RANKS else _Flat(shape)
+def _canvas(shape: Sequence[int]) -> _Box2D | _Box3D:
+    return _Box3D(shape) if len(shape) == RANKS else _Box2D(shape)
 
 
 def _sides(across: int, down: int) -> tuple[float, float]:

@@ -83,12 +83,12 @@ def _touched(
 ) -> Touched | None:
     buffer = Buffer(group[0].buffer)
     with question(f"the elements of {name} that {block.name} accesses"):
-        outer = [] if loop is None else _with_outer(loop)
+        outer = [] if loop is None else _loop_and_ancestors(loop)
         found = [_sets(access, outer, values) for access in group]
         at = min((point for _, _, point in found if point is not None), default=None)
         if at is None:
             return None
-        tile, sweep = _joined([relation for _, relation, _ in found], at)
+        tile, sweep = _tile_and_sweep([relation for _, relation, _ in found], at)
         count = tile.count_val().to_python()
         hull = _hull(tile)
         boxes = _boxes(tile, hull, count)
@@ -100,7 +100,7 @@ def _touched(
     return Touched(*facts, loop_name, boxes, hull, count, _hull(sweep), exact, where, named)
 
 
-def _with_outer(loop: Loop) -> list[Loop]:
+def _loop_and_ancestors(loop: Loop) -> list[Loop]:
     """A loop and its enclosing loops, outer to inner."""
     return [Loop(p) for p in [loop.op, *parents(loop.op)][::-1] if is_loop(p)]
 
@@ -131,7 +131,7 @@ def _outer(relation: isl.Map, places: Sequence[int], count: int) -> isl.Map:
     return relation
 
 
-def _joined(relations: Sequence[isl.Map], at: Sequence[int]) -> tuple[isl.Set, isl.Set]:
+def _tile_and_sweep(relations: Sequence[isl.Map], at: Sequence[int]) -> tuple[isl.Set, isl.Set]:
     """The elements of one iteration of the innermost outer loop, and those of all its iterations."""
     tile: isl.Set | None = None
     sweep: isl.Set | None = None

@@ -11,7 +11,7 @@ from programs.matmul import matmul
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.schedule.can import Questions
+from tir_mlir.schedule.can import LegalityQueries
 from tir_mlir.script import tir as T
 
 MATMUL = matmul(8, 8, 8)
@@ -52,7 +52,7 @@ def mirrored(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
 
 def test_every_primitive_can_be_asked():
     asked = {name for name, p in PRIMITIVES.items() if p.returns is not bool}
-    missing = {name for name in asked if not hasattr(Questions, f"can_{name}")}
+    missing = {name for name in asked if not hasattr(LegalityQueries, f"can_{name}")}
     assert missing == set()
 
 
