@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist loadfile
+PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 
 .PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder clean
 .NOTPARALLEL:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import gcd
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import islpy as isl
 from mlir import ir
@@ -163,13 +163,9 @@ def _floor(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[T
     low, high = _range(rest, constant, ranges)
     if low is not None and high is not None and low // divisor == high // divisor:
         return whole, shift + low // divisor
-    for unit in _units(rest, divisor):
-        big, small = _parted(rest, unit)
-        above, left = divmod(constant, unit)
-        low, high = _range(small, left, ranges)
-        if low is not None and high is not None and 0 <= low and high < unit:
-            part, more = _floor({t: f // unit for t, f in big.items()}, above, divisor // unit, ranges)
-            return _added(whole, part), shift + more
+    if (found := _digits(rest, constant, divisor, ranges)) is not None:
+        part, more = _floor(found.quotient, found.above, divisor // found.unit, ranges)
+        return _added(whole, part), shift + more
     if len(rest) == 1:
         (term, factor), *_ = rest.items()
         inner = term.maybe_downcast()
@@ -196,22 +192,29 @@ def _remainder(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tup
     low, high = _range(rest, constant, ranges)
     if low is not None and high is not None and low // divisor == high // divisor:
         return rest, constant - low // divisor * divisor
-    for unit in _units(rest, divisor):
-        big, small = _parted(rest, unit)
-        above, left = divmod(constant, unit)
-        low, high = _range(small, left, ranges)
-        if low is not None and high is not None and 0 <= low and high < unit:
-            part, more = _remainder({t: f // unit for t, f in big.items()}, above, divisor // unit, ranges)
-            return _added(_scaled(part, unit), small), more * unit + left
+    if (found := _digits(rest, constant, divisor, ranges)) is not None:
+        part, more = _remainder(found.quotient, found.above, divisor // found.unit, ranges)
+        return _added(_scaled(part, found.unit), found.low), more * found.unit + found.left
     return {AffineExpr.get_mod(_build(rest, constant), divisor).maybe_downcast(): 1}, 0
 
 
-def _units(terms: Terms, divisor: int) -> list[int]:
-    """Divisors of `divisor` greater than 1 that some factors share with it, largest first."""
-    found = {gcd(f, divisor) for f in terms.values()}
-    return sorted((u for u in found if 1 < u < divisor), reverse=True)
+class _Digits(NamedTuple):
+    """A sum as `unit * (quotient + above) + (low + left)` with `0 <= low + left < unit`."""
+
+    unit: int
+    quotient: Terms
+    above: int
+    low: Terms
+    left: int
 
 
-def _parted(terms: Terms, unit: int) -> tuple[Terms, Terms]:
-    """The terms that are multiples of a unit, and the others."""
-    return {t: f for t, f in terms.items() if f % unit == 0}, {t: f for t, f in terms.items() if f % unit}
+def _digits(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> _Digits | None:
+    """The sum with its low digit apart, for the largest unit that divides `divisor`; None if no unit is proved."""
+    units = {gcd(f, divisor) for f in terms.values()} - {1, divisor}
+    for unit in sorted(units, reverse=True):
+        low_terms = {t: f for t, f in terms.items() if f % unit}
+        above, left = divmod(constant, unit)
+        low, high = _range(low_terms, left, ranges)
+        if low is not None and high is not None and 0 <= low and high < unit:
+            return _Digits(unit, {t: f // unit for t, f in terms.items() if f % unit == 0}, above, low_terms, left)
+    return None

@@ -33,6 +33,7 @@ def assert_same(left, right):
         assert difference(left.mlir, right.mlir) is None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("shape", [(64, 64, 64), (128, 128, 128), (16, 48, 32)])
 def test_every_step_computes_the_product(shape):
     sch = Schedule(matmul(*shape))
@@ -66,6 +67,7 @@ def test_the_trace_replays():
     assert_same(sch.mod, written.mod)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("driver", ["jit", "tools"])
 @pytest.mark.parametrize("kernel", ["C", "MLIR"])
 @pytest.mark.parametrize("size", [64, 128])

@@ -1,4 +1,4 @@
-"""The site builds without a warning, with the notebooks and the pages of the API in it."""
+"""The site builds without a warning, with the notebooks, the step viewer and the pages of the API in it."""
 
 from __future__ import annotations
 
@@ -17,5 +17,7 @@ def test_site_builds_strictly(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert len(list((tmp_path / "notebooks").glob("*.ipynb"))) >= 6
+    steps = (tmp_path / "steps" / "tensorize.html").read_text()
+    assert "decompose_reduction" in steps and "prefers-color-scheme" in steps
     assert "decompose_reduction" in (tmp_path / "reference" / "api" / "schedule" / "index.html").read_text()
     assert "tir-lower-vectorized" in (tmp_path / "reference" / "lowering-passes" / "index.html").read_text()

@@ -2,7 +2,8 @@
 
 quick leaves out what is marked `slow` and runs a parametrized test at one of its sizes; check leaves out what is marked
 `nightly` and runs a test at most at three of its sizes; all runs everything. A size is a parameter by one of the names
-SIZES that is a number or a tuple of numbers; for quick, any parameter that is one.
+SIZES that is a number or a tuple of numbers; for quick, any parameter that is one. Of a test marked `few(n)`, quick and
+check run n of the parameter sets that are left, evenly spread.
 """
 
 from __future__ import annotations
@@ -29,10 +30,22 @@ def chosen(items: Iterable[Any], tier: str) -> tuple[list[Any], list[Any]]:
         groups: dict[tuple, list[Any]] = {}
         for item in kept:
             groups.setdefault(_group(item, tier), []).append(item)
-        kept_ids = {id(item) for group in groups.values() for item in spread(group, MOST[tier])}
+        kept_ids = _few([item for group in groups.values() for item in spread(group, MOST[tier])])
     else:
         kept_ids = {id(item) for item in kept}
     return [i for i in items if id(i) in kept_ids], [i for i in items if id(i) not in kept_ids]
+
+
+def _few(items: Iterable[Any]) -> set[int]:
+    """The ids of the items that the marker `few` leaves."""
+    tests: dict[str, list[Any]] = {}
+    for item in items:
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = set()
+    for group in tests.values():
+        marker = group[0].get_closest_marker("few")
+        kept |= {id(item) for item in (group if marker is None else spread(group, marker.args[0]))}
+    return kept
 
 
 def spread(group: Sequence[Any], most: int) -> list[Any]:

@@ -161,7 +161,7 @@ def test_handles_go_along_with_their_schedule(copied):
     with pytest.raises(HandleError, match="consumed"):
         again.get(first)
     given = again.get_loops("C")[0]
-    with pytest.raises(IndexError, match="a copy of this schedule gave it out later"):
+    with pytest.raises(IndexError, match="created by a copy of the schedule"):
         sch.get(given)
 
 
@@ -169,7 +169,7 @@ def test_a_handle_alone_is_none_of_another_schedule():
     sch = stepped()
     handle = there_and_back(sch.get_loops("C")[0])
     assert sch.get(handle) == sch.get(sch.get_loops("C")[0])
-    with pytest.raises(IndexError, match="given out by another schedule"):
+    with pytest.raises(IndexError, match="belongs to another schedule"):
         Schedule(matmul).get(handle)
     assert "owner" not in repr(handle)
 

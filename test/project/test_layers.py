@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -136,8 +137,10 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(path: Path, top_level_only: bool = False) -> Iterator[tuple[int, str]]:
-    """Lines and full names of what a file imports from the project, else imports inside functions included."""
+@cache
+def imported(path: Path, top_level_only: bool = False) -> list[tuple[int, str]]:
+    """Lines and full names of what a file imports, at the top level only or inside functions as well."""
+    found = []
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
     tree = ast.parse(path.read_text())
     for node in tree.body if top_level_only else ast.walk(tree):
@@ -150,7 +153,8 @@ def imported(path: Path, top_level_only: bool = False) -> Iterator[tuple[int, st
                 above = package.split(".")[: len(package.split(".")) - node.level + 1]
                 base = ".".join([*above, *([base] if base else [])])
             names = [f"{base}.{alias.name}" for alias in node.names]
-        yield from ((node.lineno, name) for name in names if isinstance(node, (ast.Import, ast.ImportFrom)))
+        found += [(node.lineno, name) for name in names if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return found
 
 
 def layer(module: str) -> str:

@@ -87,7 +87,7 @@ def test_a_step_before_and_after(tiled, parsed, texts, shapes):
 
 @pytest.mark.parametrize("step", [0, 99, True])
 def test_a_step_that_is_not_there(tiled, step):
-    with pytest.raises(ValueError, match="plot draws a step from 1 to"):
+    with pytest.raises(ValueError, match="step must be from 1 to"):
         tiled.plot(step=step)
 
 

@@ -21,9 +21,9 @@ def test_handles_say_what_they_stand_for(programs):
     sch.parallel(i_0)
     assert repr(i_0) == "Loop 'i_0' (0..4, parallel) of main"
     step = "step 4, split(loop=i, factors=[None, 16])"  # each look-up was a step
-    assert repr(i) == f"Loop (dead: {step}, consumed loop i, which left loop i_0, loop i_1)"
+    assert repr(i) == f"Loop (dead: {step}, consumed loop i and returned loop i_0, loop i_1)"
     sch.undo(2)
-    assert repr(i_1) == f"Loop (dead: {step}, which gave it, was undone)"
+    assert repr(i_1) == f"Loop (dead: {step}, which returned it, was undone)"
     assert repr(i) == "Loop 'i' (0..64) of main"
 
 

@@ -1,4 +1,4 @@
-"""Schedule: Python steps that rewrite a module, proved or refused."""
+"""Schedules: rewrite a module with primitives, each proven legal or refused."""
 
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, LoopHandle
 from tir_mlir.schedule.info import BlockInfo, LoopInfo

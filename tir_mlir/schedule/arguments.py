@@ -1,6 +1,6 @@
-"""The arguments of a step: bound to the parameters of its primitive, held to their types, made plain.
+"""Bind the arguments of a step to the parameters of its primitive, and check and convert their types.
 
-A parameter that is a `Loop` or `Block` takes a handle, a block also its name; an integer may be a handle of one.
+A `Loop` or `Block` parameter takes a handle, or the name of a block; an integer may be the handle of a sampled one.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Fit = Callable[[Any], Any]
 
 
 class BlockName(str):
-    """A block given by its name: to be looked up."""
+    """The name of a block, not looked up yet."""
 
 
 class Mistyped(Exception):
-    """A value that does not fit its parameter."""
+    """A value does not have the type of its parameter."""
 
 
 def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments by name, `*args` under their own, each of its type. Errors: TypeError."""
+    """Bind arguments to parameter names (`*args` under its own name) and convert them. Errors: TypeError."""
     where = f'In "Schedule.{primitive.name}"'
     try:
         arguments = primitive.signature.bind_partial(*args, **kwargs)
@@ -52,7 +52,7 @@ def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def typed(primitive: Primitive, key: str, value: Any) -> Any:
-    """A value as its parameter wants it. Errors: TypeError."""
+    """Convert a value to the type of a parameter. Errors: TypeError."""
     parameter = primitive.signature.parameters[key]
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
         return [_fitted(primitive, parameter, one) for one in value]
@@ -61,7 +61,7 @@ def typed(primitive: Primitive, key: str, value: Any) -> Any:
 
 def _fitted(primitive: Primitive, parameter: inspect.Parameter, value: Any) -> Any:
     if _endless(value):
-        raise TypeError(f'In "Schedule.{primitive.name}", "{parameter.name}" is nested too deeply, or holds itself')
+        raise TypeError(f'In "Schedule.{primitive.name}", "{parameter.name}" is nested too deeply or contains itself')
     try:
         return fitting(parameter.annotation)(value)
     except Mistyped:
@@ -78,27 +78,27 @@ def _endless(value: Any, most: int = 40) -> bool:
         inner = [
             i for v in level for i in (v.values() if isinstance(v, dict) else v if isinstance(v, (list, tuple)) else ())
         ]
-        level = list({id(i): i for i in inner}.values())  # each once: some hold the same list many times
+        level = list({id(i): i for i in inner}.values())  # without duplicates: a list may occur many times
         if not level:
             return False
     return True
 
 
 def variadic(primitive: Primitive) -> str | None:
-    """The name of the parameter that takes any number of positional arguments."""
+    """The name of the `*args` parameter of a primitive, if it has one."""
     kinds = primitive.signature.parameters.values()
     return next((p.name for p in kinds if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
 
 
 def alternatives(annotation: Any) -> tuple[Any, ...]:
-    """The parts of a union; anything else is its only part."""
+    """The members of a union; of any other annotation, the annotation itself."""
     if isinstance(annotation, types.UnionType) or get_origin(annotation) is Union:
         return tuple(a for part in get_args(annotation) for a in alternatives(part))
     return (annotation,)
 
 
 def handle_types(annotation: Any) -> set[type[Handle]]:
-    """Which handles a value of this annotation is or holds: Loop, Block, a union or list of them."""
+    """The handle types of an annotation: Loop, Block, a union or list of them."""
     found: set[type[Handle]] = set()
     for part in alternatives(annotation):
         if part is Loop:
@@ -110,12 +110,12 @@ def handle_types(annotation: Any) -> set[type[Handle]]:
     return found
 
 
-# --- one function an annotation, that gives the value back as it is wanted or raises Mistyped -------------------------
+# --- converters: one function per annotation; returns the converted value or raises Mistyped --------------------------
 
 
 @lru_cache(maxsize=512)
 def fitting(annotation: Any) -> Fit:
-    """What makes a value fit an annotation. A function (`Func` alone) goes by its name."""
+    """The converter of an annotation. `Func` takes the name of a function."""
     if annotation is Func:
         return _union((_instance(str), _none))
     return _union(tuple(_single(part) for part in alternatives(annotation)))
@@ -156,10 +156,10 @@ def _single(part: Any) -> Fit:
 
 
 def _kept(value: Any) -> Any:
-    """The trace keeps the value of the call, whatever becomes of the caller's list."""
+    """Copy a value, as the caller may modify it after the trace records it."""
     try:
         return deepcopy(value)
-    except Exception:  # noqa: BLE001  what cannot be copied is refused by the primitive, in its own words
+    except Exception:  # noqa: BLE001  the primitive refuses values that cannot be copied
         return value
 
 
@@ -261,7 +261,7 @@ def _tuple(parts: tuple[Any, ...]) -> Fit:
     return fit
 
 
-# --- types in words ---------------------------------------------------------------------------------------------------
+# --- type names in messages -------------------------------------------------------------------------------------------
 
 
 def described(annotation: Any) -> str:
@@ -302,13 +302,13 @@ def value_type(value: Any, depth: int = 3) -> str:
     return name
 
 
-_ANY = 8  # enough for a map that names the first few
+_ANY = 8  # enough parameters for maps like `lambda i, j, *rest: ...`
 
 
 def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | None:
-    """The rank of a buffer of a block, or the number of its iters; None where the map says how many it takes.
+    """The rank of a buffer, or the number of iters of a block; None if the map has a fixed number of parameters.
 
-    Any number where the block or buffer is not found: the step itself says so, and the map is not used.
+    For an unknown block or buffer, an arbitrary number: the primitive reports the error, and the map is not used.
     """
     if not _is_open(index_map):
         return None
@@ -317,7 +317,7 @@ def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | No
         return _ANY if found is None else len(found.iters)
     try:
         return find_accessed_buffer(found, buffer)[0].rank
-    except (TirError, TypeError, KeyError, IndexError):  # not found, or no choice of a buffer at all
+    except (TirError, TypeError, KeyError, IndexError):  # not found, or not a valid buffer argument
         return _ANY
 
 

@@ -1,4 +1,4 @@
-"""The text of a call as the user wrote it, with the names of its handles."""
+"""Print the call of a primitive, with names in place of handles."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import ExprHandle, Handle, LoopHandle
 
 
-class Words:
-    """How the arguments of a call read: loops and blocks by their names, integers that were sampled as numbers."""
+class CallPrinter:
+    """Prints calls of primitives: loops and blocks by name, sampled integers by value."""
 
     def __init__(self, module: ir.Module, values: Mapping[int, int]):
         self.module, self.values = module, values
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        return f"{name}({', '.join(f'{key}={self.of(value)}' for key, value in arguments.items())})"
+        return f"{name}({', '.join(f'{key}={self.value(value)}' for key, value in arguments.items())})"
 
     def short(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """The call without what its parameters are anyway."""
+        """The call without arguments that equal their defaults."""
         known = PRIMITIVES[name].signature.parameters
         return self.call(name, {k: v for k, v in arguments.items() if v != known[k].default})
 
-    def of(self, value: Any) -> str:
+    def value(self, value: Any) -> str:
         if isinstance(value, ExprHandle):
             return str(self.values.get(value.id, "<integer>"))
         if isinstance(value, Formula):
-            return value.text(self.of)
+            return value.text(self.value)
         if isinstance(value, Handle):
             op = walk.find(self.module, value.id)
             if op is None:
                 return f"<{value.word}>"
             return Loop(op).name if isinstance(value, LoopHandle) else repr(Block(op).name if is_block(op) else "root")
         if isinstance(value, (list, tuple)):
-            return "[" + ", ".join(self.of(v) for v in value) + "]"
+            return "[" + ", ".join(self.value(v) for v in value) + "]"
         text = repr(value)
         return text if len(text) <= 80 else text[:60] + "..." + text[-10:]

@@ -1,4 +1,4 @@
-"""`can_NAME`: would this step be legal? Asked on a copy, with the arguments of the step itself."""
+"""`sch.can_NAME(...)`: check whether a step would be legal by running it on a copy of the schedule."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ else:
 
 
 class Questions(CanMethods):
-    """`can_NAME(...)` for each primitive: would `NAME(...)` be legal? Nothing changes: no module, trace, handle or
-    random number.
+    """`can_NAME(...)` for each primitive `NAME`: check whether the step would be legal. The schedule is unchanged.
 
-    The methods are derived from those of `Primitives`. `can_decompose_padding` is a primitive itself and returns a
-    bool; `explain("decompose_padding", ...)` returns the reason.
+    The methods are derived from `Primitives`. `can_decompose_padding` is itself a primitive and returns a bool;
+    `explain("decompose_padding", ...)` returns the reason.
     """
 
     def _ask(self, step: Callable[[Any], Any]) -> Answer:
@@ -38,7 +37,7 @@ def _question(step: Callable[..., Any]) -> Callable[..., Answer]:
     question.__signature__ = signature.replace(return_annotation="Answer")  # pyright: ignore[reportFunctionMemberAccess]
     question.__name__ = f"can_{step.__name__}"
     question.__qualname__ = f"Schedule.{question.__name__}"
-    question.__doc__ = f"Whether `{step.__name__}` with these arguments would be legal, and if not, why."
+    question.__doc__ = f"Check whether `{step.__name__}` would be legal with these arguments. Returns an Answer."
     return question
 
 
@@ -52,11 +51,11 @@ Verdict = Literal["legal", "illegal", "not provable"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What would become of a step. True exactly when it is legal.
+    """The legality of a step. Truthy if it is legal.
 
-    `reason`: why it is not (for "not provable": what could not be shown). `counterexample`: the iterations and the
-    element that show it, where there are such; `fix`: what to do instead, where the reason does not say it. `text` is
-    the whole refusal with the program. `mod`: the program after a legal step.
+    `reason`: why the step is refused (for "not provable": what could not be proven). `counterexample`: the conflicting
+    iterations and element, if known. `fix`: a suggested change, if the reason does not imply one. `text`: the complete
+    diagnostic, with the program. `mod`: the program after a legal step.
     """
 
     call: str
@@ -74,7 +73,7 @@ class Answer:
 
     @property
     def missing(self) -> str:
-        """What could not be shown, of a step that is not provable."""
+        """For a step that is not provable: what could not be proven."""
         return self.reason if self.verdict == "not provable" else ""
 
     def __bool__(self) -> bool:
@@ -89,7 +88,7 @@ class Answer:
             sizes = "".join(f", {n}={v}" for n, v in example.sizes)
             lines += [f"  iteration: {i}{sizes}" for i in example.iterations]
             lines += [f"  element: {example.element}"] if example.element else []
-            lines += [f"  not so where: {example.unless}"] if example.unless else []
+            lines += [f"  unless: {example.unless}"] if example.unless else []
         return "\n".join(lines + ([f"  fix: {self.fix}"] if self.fix else []))
 
     __repr__ = __str__

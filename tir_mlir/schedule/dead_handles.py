@@ -1,4 +1,4 @@
-"""Which step took a block or loop that is gone, and what it left: what a dead handle can tell."""
+"""Dead handles: which step consumed a loop or block, and what that step returned."""
 
 from __future__ import annotations
 
@@ -14,62 +14,61 @@ _HANDLED = ("affine.for", "affine.parallel", "func.func")
 
 
 def view_of(op: ir.Operation) -> Loop | Block | Func:
-    """The view of an op that a handle stands for."""
+    """The view of an op that has a handle."""
     return Loop(op) if op.name == "affine.for" else Block(op) if is_block(op) else Func(op)
 
 
-class Graves:
-    """By id, how a block or loop ended."""
+class DeadHandles:
+    """Maps the ids of consumed loops and blocks to the step that consumed them."""
 
     def __init__(self, known: Mapping[int, str] | None = None):
-        self._stories: dict[int, str] = dict(known or {})
-        self._left: dict[int, tuple[int, ...]] = {}
-        self._last: tuple[ir.Module, set[int]] | None = None  # the ids after the step before
+        self._reasons: dict[int, str] = dict(known or {})
+        self._results: dict[int, tuple[int, ...]] = {}
+        self._last: tuple[ir.Module, set[int]] | None = None  # the ids in the module after the previous step
 
-    def copy(self) -> Graves:
-        other = Graves(self._stories)
-        other._left = dict(self._left)
+    def copy(self) -> DeadHandles:
+        other = DeadHandles(self._reasons)
+        other._results = dict(self._results)
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (), {"_stories": self._stories, "_left": self._left}  # what is remembered of a module is not
+        return type(self), (), {"_reasons": self._reasons, "_results": self._results}  # without `_last`, a cache
 
-    def story(self, number: int) -> str:
-        return self._stories.get(number, "an unknown step removed it")
+    def reason(self, number: int) -> str:
+        return self._reasons.get(number, "an unknown step removed it")
 
-    def left(self, number: int) -> tuple[int, ...]:
-        """The ids of what the step that took it left."""
-        return self._left.get(number, ())
+    def results(self, number: int) -> tuple[int, ...]:
+        """The ids of the results of the step that consumed it."""
+        return self._results.get(number, ())
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """What a step took away that was undone is back."""
+        """Remove ids, after the step that consumed them is undone."""
         for number in numbers:
-            self._stories.pop(number, None)
+            self._reasons.pop(number, None)
 
-    def rise(self, module: ir.Module) -> None:
-        """What is in a module has not gone, whatever an unfinished step said."""
+    def revive(self, module: ir.Module) -> None:
+        """Remove the ids in a module, after an interrupted step recorded them."""
         if self._last is not None and self._last[0] is not module:
             self.forget(_ids(module))
 
-    def bury(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
-        """Note what a step took away, and give its ids. `step` is its number and call."""
+    def record(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
+        """Record the ids that a step consumed, and return them. `step`: its number and call."""
         old = self._last[1] if self._last is not None and self._last[0] is before else _ids(before)
         new = _ids(after)
         self._last = after, new
         lost = old - new
         if not lost:
             return ()
-        made = [_shown(after, h.id) for h in outputs if h.id in new]
-        into = f", which left {', '.join(made)}" if made else ""
-        kept = tuple(h.id for h in outputs if h.id in new)
+        results = tuple(h.id for h in outputs if h.id in new)
+        into = f" and returned {', '.join(_shown(after, n) for n in results)}" if results else ""
         for gone in lost:
-            self._left[gone] = kept
-            self._stories[gone] = f"{step}, consumed {_shown(before, gone)}{into}"
+            self._results[gone] = results
+            self._reasons[gone] = f"{step}, consumed {_shown(before, gone)}{into}"
         return tuple(lost)
 
 
 def _ids(module: ir.Module) -> set[int]:
-    """The id of every op that a handle may stand for."""
+    """The ids of all ops that can have a handle."""
     found: set[int] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:

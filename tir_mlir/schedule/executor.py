@@ -1,4 +1,4 @@
-"""How a schedule makes a step: arguments to views, the primitive on a copy, the rules, the trace."""
+"""Run steps: resolve handles to views, run the primitive on a copy, verify the result, record it in the trace."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tir_mlir.passes.schedule.registry import Sample
 from tir_mlir.schedule import pickling
 from tir_mlir.schedule.arguments import BlockName, alternatives, bound, variadic
 from tir_mlir.schedule.arguments import rank as rank_of
-from tir_mlir.schedule.call_text import Words
-from tir_mlir.schedule.dead_handles import Graves, view_of
+from tir_mlir.schedule.call_text import CallPrinter
+from tir_mlir.schedule.dead_handles import DeadHandles, view_of
 from tir_mlir.schedule.handle_text import view_text
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial, register
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
 from tir_mlir.schedule.refusal import culprit_id, user_line
 from tir_mlir.schedule.refusal import refusal as refusal_text
@@ -34,14 +34,13 @@ from tir_mlir.schedule.trace.instruction import DECISION, Instruction, handles_i
 
 if TYPE_CHECKING:
     from tir_mlir.equivalence.result import Result
-from tir_mlir.schedule.handles import new_owner
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call of the user: where, which step comes first in it, the random numbers before, and when it started."""
+    """A user call: source location, index of its first history entry, RNG state before it, start time."""
 
     place: tuple[str, int] | None
     first: int
@@ -52,7 +51,7 @@ class Call:
 class Executor:
     """The state of a schedule, and the only code that changes it.
 
-    `check`, where set, compares the program with the original after every step that changed it.
+    `check`: if set, runs after every step that changed the program, and compares it with the original.
     """
 
     check: Callable[[], Result] | None = None
@@ -67,25 +66,25 @@ class Executor:
         self._owner = new_owner()
         self._detail = detail
         self._debug = debug
-        self._graves = Graves()
-        self._known: set[int] = set()  # serials of the handles that are valid here
+        self._dead = DeadHandles()
+        self._known: set[int] = set()  # serials of the valid handles
         self._values: dict[int, int] = {}  # the integers behind ExprHandles
         self.refused: list[Refusal] = []
         self._undone: dict[int, str] = {}  # serial of a handle -> the undone step that returned it
         register(self._owner, self)
 
     def twin(self) -> Executor:
-        """An executor in the same state, random numbers included, that checks no steps."""
+        """A copy of this executor, RNG state included, without `check`."""
         other = object.__new__(Executor)
         other.__dict__ |= self._state()
         other.check = None
         return other
 
     def describe(self, handle: Handle) -> str:
-        """What a handle of this schedule stands for now, in a line; a dead one says which step took it."""
+        """One line on what a handle refers to; for a dead handle, the step that consumed it."""
         word = handle.word.capitalize()
         if isinstance(handle, ExprHandle):
-            dead = f"({self._undone.get(handle.serial, 'not known here')})"
+            dead = f"({self._undone.get(handle.serial, 'unknown')})"
             return f"{word} {self._values.get(handle.id, dead)}"
         if handle.serial in self._undone:
             return f"{word} (dead: {self._undone[handle.serial]})"
@@ -93,7 +92,7 @@ class Executor:
             return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
         with entered():
             op = walk.find(self.module, handle.id)
-            return f"{word} (dead: {self._graves.story(handle.id)})" if op is None else view_text(view_of(op))
+            return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
 
     def __getstate__(self) -> dict[str, Any]:
         return pickling.dumped(self.__dict__)
@@ -103,10 +102,10 @@ class Executor:
         register(self._owner, self)
 
     def _state(self) -> dict[str, Any]:
-        """The state, copied where a step would change it in place."""
+        """The state, with copies of what steps modify in place."""
         return self.__dict__ | {
             "random": Random(self.random.state),
-            "_graves": self._graves.copy(),
+            "_dead": self._dead.copy(),
             "_known": set(self._known),
             "_values": dict(self._values),
             "history": list(self.history),
@@ -116,9 +115,9 @@ class Executor:
         }
 
     def all_or_nothing(self, steps: Callable[[], T]) -> T:
-        """What several steps give; an error in one takes back all of them.
+        """Run several steps and return their result; roll all of them back on an error.
 
-        No context manager: Ctrl-C between its lines would take them back late, or not at all.
+        Not a context manager: a KeyboardInterrupt inside `__exit__` could skip the rollback.
         """
         before, trace = self._state(), self.trace
         try:
@@ -131,7 +130,7 @@ class Executor:
     # --- a step -------------------------------------------------------------------------------------------------------
 
     def apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Run one primitive: on a copy, verified, recorded. Errors leave everything as it was."""
+        """Run a primitive on a copy, verify the result and record the step. Errors leave the schedule unchanged."""
         primitive = PRIMITIVES[name]
         check = self.check
         try:
@@ -143,7 +142,7 @@ class Executor:
             raise
 
     def _note(self, error: ScheduleError) -> None:
-        """Remember a refusal; one that comes out of the look-up of a name, or again at the same line, once."""
+        """Record a refusal, unless it repeats the previous one, as for errors of a nested lookup."""
         refusal = Refusal.of(error, len(self.history), user_line(), self.module)
         if refusal.call and refusal not in self.refused[-1:]:
             self.refused = [*self.refused[1 - MOST_REFUSALS :], refusal]
@@ -151,7 +150,7 @@ class Executor:
     def _checked(
         self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], check: Callable[[], Result]
     ) -> Any:
-        """Run one primitive and compare. Errors: StepError when the program is not equal to the first one."""
+        """Run a primitive and `check`. Errors: StepError if the program is no longer equivalent to the original."""
         before = self.module
         result = self._applied(primitive, args, kwargs)
         if self.module is before:
@@ -160,7 +159,7 @@ class Executor:
         if answer:
             return result
         step = self.trace.insts[-1]
-        call = Words(before, self._values).call(step.name, step.arguments)
+        call = CallPrinter(before, self._values).call(step.name, step.arguments)
         reason = f"the step changes what the program computes: {answer.difference}"
         text = refusal_text(call, f"{reason}\n{answer}", before, None, self._detail, True)
         error = StepError(reason, answer, text)
@@ -175,14 +174,14 @@ class Executor:
             with entered(), entered(_location(place)):
                 named = {k: self._named(primitive, k, v) for k, v in arguments.items()}
                 return self._step(primitive, named, Call(place, first, state, perf_counter()))
-        except BaseException:  # Ctrl-C, too: it may come after any line
-            for step in self.trace.insts[steps:]:  # looking a block up by its name was a step
+        except BaseException:  # including KeyboardInterrupt, which can arrive at any line
+            for step in self.trace.insts[steps:]:  # lookups of blocks by name are steps
                 self.trace.decisions.pop(step, None)
                 self._known -= {h.serial for h in handles_in(step.outputs)}
             del self.trace.insts[steps:]
             del self.history[first:]
             self.module, self.random.state = module, state
-            self._graves.rise(module)
+            self._dead.revive(module)
             raise
 
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:
@@ -194,23 +193,23 @@ class Executor:
                 check_concurrency(primitive.name, self.module, module)
         except (ScheduleError, VerifyError, NotProvable, NotAffine) as error:
             self._raise(primitive.name, arguments, error)
-        if isinstance(result, bool):  # the answer to a question, no step
+        if isinstance(result, bool):  # a query is not recorded as a step
             return result
         decision = arguments.pop(DECISION, None) if primitive.samples else None
         if isinstance(result, Sample):
             decision, result = result.decision, result.results
-        outputs = self._handed_out(result)
+        outputs = self._to_handles(result)
         flat = tuple(_flat(outputs))
         self._record(Instruction(primitive.name, arguments, flat, isinstance(outputs, list)), decision, module, user)
         return outputs
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
-        """Make a step count."""
+        """Commit a step: update the module, trace, history and dead handles."""
         number, before = len(self.trace) + 1, self.module
-        words = Words(before, self._values)
-        call, lost = words.short(instruction.name, instruction.arguments), ()
+        printer = CallPrinter(before, self._values)
+        call, lost = printer.short(instruction.name, instruction.arguments), ()
         if module is not before:
-            lost = self._graves.bury(before, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
+            lost = self._dead.record(before, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
         self.module = module
         self.trace.append(instruction, decision)
         spent = 1e3 * (perf_counter() - user.start)
@@ -230,11 +229,11 @@ class Executor:
             return rank_of(self.module, index_map, block, buffer)
 
     def _raise(self, name: str, arguments: dict[str, Any], error: Exception) -> None:
-        call = Words(self.module, self._values).short(name, arguments)
+        call = CallPrinter(self.module, self._values).short(name, arguments)
         provable = not isinstance(error, NotProvable) and getattr(error, "provable", True)
         reason = getattr(error, "reason", None) or getattr(error, "message", None) or str(error)
         if isinstance(error, VerifyError):
-            reason = f"the result would break the rule '{error.rule}': {reason}"
+            reason = f"the result would violate the verifier rule '{error.rule}': {reason}"
         culprit = getattr(error, "culprit", None)
         if culprit is None and isinstance(error, VerifyError):
             culprit = error.op_id
@@ -247,23 +246,23 @@ class Executor:
         raise refusal from (error if self._debug else None)
 
     def _shown_culprit(self, culprit: Any, arguments: dict[str, Any]) -> int | None:
-        """What to mark: the culprit, or, if the program before the step has it not, what the step was asked for."""
+        """The id of the op to mark in the program before the step: the culprit, else the first handle argument."""
         number = culprit_id(culprit)
         asked = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
         return next((n for n in (number, *asked) if n is not None and walk.find(self.module, n) is not None), None)
 
     def take_back(self, count: int) -> None:
-        """Undo every step of the history from an entry on."""
+        """Undo all steps of the history from index `count` on."""
         gone = self.history[count:]
         steps = {e.instruction for e in gone}
         self.trace.insts[:] = [i for i in self.trace.insts if i not in steps]
         self.trace.decisions = {i: d for i, d in self.trace.decisions.items() if i not in steps}
         for entry in gone:
-            self._graves.forget(entry.lost)
+            self._dead.forget(entry.lost)
             for handle in handles_in(entry.instruction.outputs):
                 self._known.discard(handle.serial)
                 self._values.pop(handle.serial, None)
-                self._undone[handle.serial] = f"step {entry.number}, {entry.call}, which gave it, was undone"
+                self._undone[handle.serial] = f"step {entry.number}, {entry.call}, which returned it, was undone"
         self.module, self.random.state = gone[0].before, gone[0].random
         del self.history[count:]
         self.refused = [r for r in self.refused if r.after <= count]
@@ -271,7 +270,7 @@ class Executor:
     # --- arguments ----------------------------------------------------------------------------------------------------
 
     def _named(self, primitive: Primitive, key: str, value: Any) -> Any:
-        """Names of blocks become handles, by a get_block step; the function worked on is written down."""
+        """Resolve block names to handles, by `get_block` steps, and functions to their names."""
         if primitive.signature.parameters[key].annotation is Func:
             return working_function(funcs(self.module), value).name
         if isinstance(value, BlockName):
@@ -281,7 +280,7 @@ class Executor:
         return value
 
     def _argument(self, primitive: Primitive, key: str, value: Any, module: ir.Module) -> Any:
-        """What a primitive gets: views for handles, the integer for one that was sampled."""
+        """Convert an argument to what the primitive takes: views for handles, values for sampled integers."""
         annotation = primitive.signature.parameters[key].annotation
         if annotation is Func:
             return working_function(funcs(module), value)
@@ -292,8 +291,8 @@ class Executor:
                 raise ScheduleError("this is the root block; name a block with a computation", None)
             if isinstance(view, SpecialLocation) and SpecialLocation not in parts:
                 raise ScheduleError(
-                    f"this handle stands for no loop: sample_compute_location chose {view.name.lower()}; only"
-                    " compute_at and reverse_compute_at take it",
+                    f"this handle is not a loop: sample_compute_location chose {view.name.lower()}; only compute_at and"
+                    " reverse_compute_at accept it",
                     None,
                 )
             return view
@@ -311,7 +310,7 @@ class Executor:
         return value
 
     def view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | SpecialLocation | int:
-        """What a handle stands for. Errors: IndexError for a handle not known here, ValueError for a dead one."""
+        """The view that a handle refers to. Errors: IndexError for an unknown handle, HandleError for a dead one."""
         if isinstance(handle, ExprHandle):
             return self.integer(handle)
         self.check_known(handle)
@@ -319,10 +318,11 @@ class Executor:
             return SpecialLocation(handle.id)
         op = walk.find(module, handle.id)
         if op is None:
-            story, left = self._graves.story(handle.id), self._graves.left(handle.id)
-            alive = next((n for n in left if walk.find(self.module, n) is not None), None)
-            fix = f"use what it left, or look the {handle.word} up anew" if left else f"look the {handle.word} up anew"
-            raise HandleError(f"the {handle.word} behind this handle is gone: {story}", alive, fix=fix)
+            reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
+            alive = next((n for n in results if walk.find(self.module, n) is not None), None)
+            again = f"look the {handle.word} up again"
+            fix = f"use a handle that the step returned, or {again}" if results else again
+            raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)
         return view_of(op)
 
     def integer(self, handle: ExprHandle) -> int:
@@ -330,32 +330,32 @@ class Executor:
         return self._values[handle.id]
 
     def forget(self, handle: Handle) -> None:
-        """Invalidate a handle. Errors: IndexError when it is not valid here."""
+        """Invalidate a handle. Errors: IndexError if it is not valid in this schedule."""
         self.check_known(handle)
         self._known.discard(handle.serial)
 
     def check_known(self, handle: Handle) -> None:
         if handle.owner != self._owner:
             raise IndexError(
-                f"this {handle.word} handle was given out by another schedule; look the {handle.word} up in this one"
+                f"this {handle.word} handle belongs to another schedule; look the {handle.word} up in this one"
             )
         if handle.serial in self._undone:
             raise HandleError(
                 f"the {handle.word} behind this handle is gone: {self._undone[handle.serial]}",
-                fix="repeat the step, and use the handle that it gives",
+                fix="repeat the step and use the handle that it returns",
             )
         if handle.serial != -1 and handle.serial not in self._known:
             raise IndexError(
-                f"this {handle.word} handle is not known here: it was removed with remove_rv, or a copy of this"
-                " schedule gave it out later"
+                f"this {handle.word} handle is unknown to this schedule: it was removed with remove_rv, or created by a"
+                " copy of the schedule"
             )
 
     # --- results ------------------------------------------------------------------------------------------------------
 
-    def _handed_out(self, result: Any) -> Any:
-        """Handles for what a step gave."""
+    def _to_handles(self, result: Any) -> Any:
+        """Create handles for the results of a step."""
         if isinstance(result, (list, tuple)):
-            return [self._handed_out(r) for r in result]
+            return [self._to_handles(r) for r in result]
         if result is None:
             return None
         serial = new_serial()
@@ -367,7 +367,7 @@ class Executor:
             return ExprHandle(serial, self._owner, serial)
         if isinstance(result, View):
             return (LoopHandle if isinstance(result, Loop) else BlockHandle)(result.id, self._owner, serial)
-        raise TypeError(f"a primitive gives views and sampled integers, not {type(result).__name__}")
+        raise TypeError(f"a primitive returns views and sampled integers, not {type(result).__name__}")
 
 
 def _location(place: tuple[str, int] | None) -> ir.Location | None:
@@ -375,7 +375,7 @@ def _location(place: tuple[str, int] | None) -> ir.Location | None:
 
 
 def _flat(outputs: Any) -> Iterator[Handle | None]:
-    """The results of a step in a row; None stands for a factor to be inferred."""
+    """The results of a step as a flat sequence; None is a factor to be inferred."""
     if isinstance(outputs, list):
         for output in outputs:
             yield from _flat(output) if output is not None else [None]

@@ -1,4 +1,4 @@
-"""A loop or block in a line: what the repr of a handle says."""
+"""One-line descriptions of loops and blocks, for the repr of handles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _text(index: Index) -> str:
 
 
 def _name(value: ir.Value) -> ExprText:
-    """The name of a loop, an iter or a size."""
+    """The name of a loop variable, an iter or a shape variable."""
     loop = enclosing_loop_name(value)
     if loop is not None:
         return ExprText(loop)

@@ -1,4 +1,4 @@
-"""Handles: what a schedule gives out for a block, a loop or an integer. A handle is an id, looked up at every use."""
+"""Handles to blocks, loops and sampled integers: ids that the schedule resolves on every use."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from weakref import WeakValueDictionary
 
 from tir_mlir.dialect.index_maps import Operators
 
-INLINE, ROOT = -2, -1  # ids of the loop handles that sample_compute_location gives for "inline it", "leave it"
+INLINE, ROOT = -2, -1  # ids of the loop handles for the special locations of sample_compute_location
 
 
 def _counter() -> itertools.count[int]:
-    """Numbers that no other process counts: handles are pickled, and must not be mistaken for others there."""
+    """Numbers unique across processes, as handles can be pickled."""
     return itertools.count(secrets.randbits(44) << 18)
 
 
@@ -32,26 +32,26 @@ os.register_at_fork(after_in_child=_fork)
 
 
 def new_serial() -> int:
-    """A number that no other handle has, of this process or another."""
+    """A serial number for a handle, unique across processes."""
     return next(_serials)
 
 
 def new_owner() -> int:
-    """A number that no other schedule has, of this process or another; its copies share it."""
+    """A number for a schedule and its copies, unique across processes."""
     return next(_numbers)
 
 
 class Owner(Protocol):
-    """What gives out handles and knows what each stands for."""
+    """An executor, which describes the handles that it created."""
 
     def describe(self, handle: Handle) -> str: ...
 
 
-_owners: MutableMapping[tuple[int, int], Owner] = WeakValueDictionary()  # by owner and age: copies share the owner
+_owners: MutableMapping[tuple[int, int], Owner] = WeakValueDictionary()  # by (owner, serial): copies share the owner
 
 
 def register(number: int, owner: Owner) -> None:
-    """Let handles with this owner ask a schedule, or a copy of it, what they stand for."""
+    """Register the executor of a schedule, or of a copy, for the repr of its handles."""
     _owners[number, new_serial()] = owner
 
 
@@ -59,15 +59,15 @@ def register(number: int, owner: Owner) -> None:
 class Handle:
     """The id of a block, loop or integer of one schedule.
 
-    Two handles are equal when they stand for the same thing; `serial` tells apart the steps that gave them out. Its
-    repr says what it stands for now in that schedule (of copies, in the oldest), or what became of it:
+    Handles with equal ids are equal; `serial` distinguishes the steps that returned them. The repr describes the op in
+    the schedule (the oldest, if there are copies), or how the handle was invalidated:
 
         Loop 'i_0' (0..8, parallel) of main
-        Loop (dead: step 3, split(loop=i, factors=[None, 16]), consumed loop i, which left loop i_0, loop i_1)
+        Loop (dead: step 3, split(loop=i, factors=[None, 16]), consumed loop i and returned loop i_0, loop i_1)
     """
 
     id: int
-    owner: int = field(repr=False)  # which schedule (and its copies) gave it out; -1 in a trace read from text
+    owner: int = field(repr=False)  # the schedule (shared by its copies); -1 in a trace read from text
     serial: int = field(default=-1, compare=False, repr=False)
 
     word = "handle"
@@ -83,7 +83,7 @@ class Handle:
 
 @dataclass(frozen=True, repr=False)
 class BlockHandle(Handle):
-    """A block (or the root: the function's own body)."""
+    """Handle of a block, or of the root block, which is the function body."""
 
     word = "block"
     letter = "b"
@@ -91,21 +91,21 @@ class BlockHandle(Handle):
 
 @dataclass(frozen=True, repr=False)
 class LoopHandle(Handle):
-    """A loop."""
+    """Handle of a loop."""
 
     word = "loop"
     letter = "l"
 
     @property
     def is_mark(self) -> bool:
-        """Whether it stands for no loop: `sample_compute_location` chose to inline the block or to leave it."""
+        """Whether it is not a loop: `sample_compute_location` chose to inline the block or to leave it in place."""
         return self.id in (INLINE, ROOT)
 
 
 @dataclass(frozen=True, repr=False)
 class ExprHandle(Operators, Handle):
-    """An integer that a sampling step chose. It goes wherever an integer goes, and so does
-    `handle * 4`; `sch.get(handle)` is the integer."""
+    """Handle of a sampled integer. It and expressions of it (`handle * 4`) are accepted wherever an integer is;
+    `sch.get(handle)` returns its value."""
 
     word = "integer"
     letter = "v"

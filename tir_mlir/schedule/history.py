@@ -1,4 +1,4 @@
-"""What a schedule did: every step with its call, the user's line, its time and the program after it."""
+"""The history of a schedule: each step with its call, source location, run time and resulting program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ANSI = {"+": "32", "-": "31", "@": "2"}
 
 
 class Diff(str):
-    """A unified diff of two programs; a notebook shows it in colour."""
+    """A unified diff of two programs. Notebooks render it in colour."""
 
     @staticmethod
     def between(before: ir.Module, after: ir.Module, names: tuple[str, str] = ("before", "after")) -> Diff:
@@ -32,7 +32,7 @@ class Diff(str):
         return Diff("\n".join(difflib.unified_diff(old, new, *names, lineterm="")))
 
     def terminal(self) -> str:
-        """With escape codes for a terminal."""
+        """The diff with ANSI colour codes."""
         return "\n".join(f"\x1b[{_ANSI[x[0]]}m{x}\x1b[0m" if x[:1] in _ANSI else x for x in self.splitlines())
 
     def _repr_html_(self) -> str:
@@ -43,8 +43,11 @@ class Diff(str):
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A step: `number` as in the trace, from 1; `call` with the names that loops and blocks had; `ms` it took;
-    `decision` of a sampling step. `first`: the first entry of the same call of the user (looking up a name is a step).
+    """A step of a schedule.
+
+    `number`: its position in the trace, from 1. `call`: with the names of loops and blocks before the step. `ms`: its
+    run time. `decision`: that of a sampling step. `first`: index of the first entry of the same user call, as looking
+    up a block by name is a step of its own. `lost`: ids of the loops and blocks that the step removed.
     """
 
     number: int
@@ -66,7 +69,7 @@ class Entry:
 
     @property
     def changed(self) -> bool:
-        """Whether it was no look or sample."""
+        """Whether the step is neither a lookup nor a sampling step."""
         return not self.instruction.kind.is_pure
 
     @property
@@ -76,7 +79,7 @@ class Entry:
 
     @property
     def line(self) -> str:
-        """The text of the user's line, where it can be read."""
+        """The text of the user's line, if the source is available."""
         return linecache.getline(*self.place).strip() if self.place else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -85,7 +88,7 @@ class Entry:
         return _entry, (kept | texts,)
 
     def diff(self) -> Diff:
-        """What the step changed in the printed program."""
+        """The diff of the printed program before and after the step."""
         return Diff.between(self.before, self.after, (f"before step {self.number}", f"after step {self.number}"))
 
     def __str__(self) -> str:
@@ -98,15 +101,15 @@ class Entry:
         return f"<pre>{_html.escape(str(self))}</pre>{self.diff()._repr_html_()}"
 
 
-MOST_REFUSALS = 100  # that a schedule remembers, the last ones
+MOST_REFUSALS = 100  # a schedule keeps the most recent ones
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A step that was refused after the first `after` steps of the history. The program stayed as it was.
+    """A refused step; the schedule had `after` history entries at that point.
 
-    `call`, `reason`, `fix` and `provable` are those of the error; `example` is its counterexample in words; `culprit`
-    is the id of the loop or block to blame, where there is one.
+    `call`, `reason`, `fix` and `provable` are those of the error; `example` is its counterexample as text; `culprit` is
+    the id of the loop or block at fault, if there is one.
     """
 
     call: str
@@ -132,20 +135,20 @@ class Refusal:
 
     @property
     def line(self) -> str:
-        """The text of the user's line, where it can be read."""
+        """The text of the user's line, if the source is available."""
         return linecache.getline(*self.place).strip() if self.place else ""
 
 
 def _entry(kept: dict[str, Any]) -> Entry:
-    """An entry that was pickled by itself."""
+    """Unpickle an Entry."""
     modules: dict[str, Any] = {key: parsed_module(kept[key]) for key in ("before", "after")}
     return Entry(**(kept | modules))
 
 
 class History(tuple[Entry, ...]):
-    """All steps in order; printed, a line each, and in a notebook a table whose rows open to what they changed.
+    """All steps in order. Prints one line per step; in notebooks, a table whose rows expand to the diff of the step.
 
-    `refused`: the steps that were refused meanwhile. `start`: the program before the first step.
+    `refused`: the refused steps. `start`: the program before the first step.
     """
 
     refused: tuple[Refusal, ...]
@@ -171,17 +174,16 @@ class History(tuple[Entry, ...]):
         title: str | None = None,
         sizes: Mapping[str, int] | None = None,
     ) -> Path:
-        """Write one HTML page on which a reader goes through the steps, and give its path.
+        """Write a self-contained HTML page for stepping through the schedule. Returns its path.
 
             sch.history.html("steps.html")
 
-        For each step that changed the program, drew a number or was refused: the call with its file and line, what
-        was proved, the program with its changes, the loop nest, the tiles that its blocks touch, and the exact
-        number of loads and stores of each buffer. The page needs nothing else, no network either. `sizes` gives
-        values to shape variables; where it does not, counts are formulas, and tiles are drawn at sizes that the page
-        names.
+        For each step that changed the program, sampled a value or was refused, the page shows the call with its file
+        and line, the preconditions checked, the diff of the program, the loop nest, the tiles that its blocks access,
+        and the exact number of loads and stores of each buffer. `sizes`: values of shape variables; without them,
+        counts are formulas, and tiles are drawn at sizes that the page names.
 
-        Errors: ValueError for a name that is not a shape variable, and where there is no program.
+        Errors: ValueError for a name that is not a shape variable, and for a history without a program.
         """
         from tir_mlir.schedule.history_steps import page_steps
         from tir_mlir.visual.history_page import write
@@ -209,7 +211,7 @@ def _row(entry: Entry) -> str:
 
 
 def _history(entries: tuple[Entry, ...], refused: list[dict[str, Any]], start: str | None) -> History:
-    """A history that was pickled by itself."""
+    """Unpickle a History."""
     kept: list[dict[str, Any]] = [r | {"module": parsed_module(r["module"])} for r in refused]
     refusals = [Refusal(**r) for r in kept]
     return History(entries, refusals, parsed_module(start) if start is not None else None)

@@ -1,4 +1,4 @@
-"""A history as the steps of a page: calls without look-ups, refusals where they happened, and what was proved."""
+"""Convert a history to the steps of its HTML page: without lookups, with refusals in order, with preconditions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _REQUIRES = "Requires:"
 
 
 def page_steps(history: History) -> list[PageStep]:
-    """The program as written, then each step that changed it or made a choice, and each refusal."""
+    """The initial program, each step that changed it or sampled a value, and each refusal."""
     first = history[0].before if history else history.start
     if first is None:
-        raise ValueError("this history has no program; take sch.history")
+        raise ValueError("this history has no program; use sch.history")
     steps = [PageStep("start", "the program as written", before=first, after=first)]
     for place in range(len(history) + 1):
         steps += [_refused(r) for r in history.refused if r.after == place]
@@ -33,7 +33,7 @@ def _done(entry: Entry) -> PageStep:
     facts = {"before": entry.before, "after": entry.after, "source": entry.source, "line": entry.line, "focus": focus}
     summary, rewrite, requires = described(name)
     if not entry.changed:
-        return PageStep("choice", call, summary=summary, proof="A choice: the program stays as it is.", **facts)
+        return PageStep("choice", call, summary=summary, proof="Sampling: the program is unchanged.", **facts)
     return PageStep("step", call, entry.number, entry.ms, summary, rewrite, _proof(requires), **facts)
 
 
@@ -54,7 +54,7 @@ def _refused(refusal: Refusal) -> PageStep:
 
 
 def described(name: str) -> tuple[str, str, str]:
-    """Of a primitive: what it does, the rewrite as before -> after, and what it requires."""
+    """The summary, the before -> after rewrite and the preconditions of a primitive, from its docstring."""
     parts = PRIMITIVES[name].doc.split("\n\n")
     summary = " ".join(parts[0].split())
     rewrite = next((p for p in parts[1:] if _is_code(p)), "")
@@ -71,5 +71,5 @@ def _dedented(paragraph: str) -> str:
 
 
 def _proof(requires: str) -> str:
-    held = f"What the step requires was checked and held: {requires}" if requires else "The step needs no proof."
-    return f"{held} The program after it was checked against the rules of the encoding."
+    checked = f"Preconditions, all checked: {requires}" if requires else "The step has no preconditions."
+    return f"{checked} The resulting program passed the verifier."

@@ -1,4 +1,4 @@
-"""What `Schedule.get` tells of a block or loop: plain facts, under our names and under those TVM programs use."""
+"""The results of `Schedule.get`: properties of blocks and loops, with the attribute names of TVM as aliases."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop
 
 _KINDS = {"serial": 0, "parallel": 1, "vectorized": 2, "unrolled": 3}  # the numbers of TVM's ForKind
 _THREAD = 4
-_ITER_TYPES = {"S": 0, "R": 2, "O": 4}  # and of its IterVar
+_ITER_TYPES = {"S": 0, "R": 2, "O": 4}  # the numbers of TVM's IterVar types
 
 
 class LoopKind(str):
-    """The kind of a loop: our word (`serial`, `threadIdx.x`, ...), also equal to the number of TVM's ForKind."""
+    """The kind of a loop (`serial`, `threadIdx.x`, ...). Also compares equal to the number of TVM's ForKind."""
 
     def __int__(self) -> int:
         return _KINDS.get(str(self), _THREAD)
@@ -30,7 +30,7 @@ class LoopKind(str):
 
 
 class Extent(int):
-    """An integer that also answers to `.value`."""
+    """An integer with a `.value`, as TVM's IntImm."""
 
     @property
     def value(self) -> int:
@@ -38,7 +38,7 @@ class Extent(int):
 
 
 class Name(str):
-    """A name that also answers to `.name`."""
+    """A name with a `.name`, as TVM's Var."""
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class Name(str):
 
 @dataclass(frozen=True)
 class RangeInfo:
-    """[min, min + extent): integers where they are constant, else None (extent) or text (min)."""
+    """[min, min + extent). If not constant, `min` is text and `extent` is None."""
 
     min: int | str
     extent: int | None
@@ -55,7 +55,7 @@ class RangeInfo:
 
 @dataclass(frozen=True)
 class BufferInfo:
-    """A buffer: its name, shape (None where symbolic), element type and storage scope."""
+    """A buffer: name, shape (None for symbolic extents), element type and storage scope."""
 
     name: str
     shape: tuple[int | None, ...]
@@ -67,9 +67,9 @@ class BufferInfo:
 
 
 class RegionInfo(str):
-    """What a block reads or writes of a buffer: the buffer's name, with `.buffer` and `.region`.
+    """A region that a block reads or writes: the name of the buffer, with `.buffer` and `.region`.
 
-    `.axes` names, for each dimension, the iters on which the place in it depends.
+    `.axes`: for each dimension, the names of the iters in its index.
     """
 
     buffer: BufferInfo
@@ -79,7 +79,7 @@ class RegionInfo(str):
 
 @dataclass(frozen=True)
 class IterInfo:
-    """An axis of a block."""
+    """An iter of a block."""
 
     name: str
     kind: str
@@ -96,14 +96,14 @@ class IterInfo:
 
 @dataclass(frozen=True)
 class ThreadInfo:
-    """What a loop is bound to."""
+    """The thread axis that a loop is bound to."""
 
     thread_tag: str
 
 
 @dataclass(frozen=True)
 class LoopInfo:
-    """A loop as it is now. `extent` is None when symbolic."""
+    """A snapshot of a loop. `extent` is None if symbolic."""
 
     name: str
     extent: int | None
@@ -122,7 +122,7 @@ class LoopInfo:
 
 @dataclass(frozen=True)
 class BlockInfo:
-    """A block as it is now."""
+    """A snapshot of a block. `iters`: (name, kind) of each iter."""
 
     name: str
     iters: list[tuple[str, str]]
@@ -137,7 +137,7 @@ class BlockInfo:
 
 
 def info_of(view: Loop | Block | Func) -> LoopInfo | BlockInfo:
-    """The facts about a view."""
+    """The LoopInfo or BlockInfo of a view."""
     if isinstance(view, Loop):
         extent = view.const_extent
         known = None if extent is None else Extent(extent)

@@ -1,7 +1,7 @@
-"""The state of a schedule as data: its modules as text, each once, and everything else as it is.
+"""Pickling of schedules: modules as text, each stored once, everything else unchanged.
 
-A schedule that comes back has the same module, trace, history, random numbers and handles; no step runs again, so
-intrinsics that only the first process knows are no obstacle.
+The unpickled schedule has the same module, trace, history, RNG state and handles. No step is replayed, so tensor
+intrinsics need not be registered in the new process.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _RECORDS: dict[str, Any] = {"history": Entry, "refused": Refusal}
 
 
 class _Number(int):
-    """Stands for a module in the pickled state."""
+    """Index of a module in the pickled state."""
 
 
 def dumped(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of an executor with numbers in place of modules, and the texts that the numbers stand for."""
+    """The attributes of an executor, with indices in place of modules, and the texts of the modules."""
     texts: list[str] = []
-    numbers: dict[int, _Number] = {}  # by the identity of a module: steps share them
+    numbers: dict[int, _Number] = {}  # by identity of the module: steps share modules
 
     def plain(value: Any) -> Any:
         if not isinstance(value, ir.Module):
@@ -43,7 +43,7 @@ def dumped(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def loaded(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that `dumped` was given."""
+    """Inverse of `dumped`."""
     state = dict(data["state"])
     modules = [parsed_module(text) for text in data["modules"]]
 

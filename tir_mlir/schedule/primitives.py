@@ -1,4 +1,4 @@
-"""The primitives as methods: thin, typed, documented in `passes/schedule`."""
+"""The primitives as typed methods. Their docstrings are those of `passes/schedule`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, LoopHandle
 
 BlockLike = BlockHandle | str
-BufferLike = Any  # a number, a name, ("read" | "write", number), or anything with a name: a buffer
+BufferLike = Any  # an index, a name, ("read" | "write", index), or a buffer: any object with a name
 IntLike = int | ExprHandle
 IndexMapLike = IndexMap | Callable[..., Any]
 
 
 class Primitives:
-    """One method for each primitive. An argument that is a block may be given by the block's name."""
+    """One method for each primitive. Block arguments also accept the name of the block."""
 
     def __init__(self, executor: Executor):
         self._executor = executor
 
-    # --- looking ------------------------------------------------------------------------------------------------------
+    # --- lookups ------------------------------------------------------------------------------------------------------
 
     def get_block(self, name: str, func_name: str | None = None) -> BlockHandle:
         return self._executor.apply("get_block", name, self._executor.working if func_name is None else func_name)
@@ -44,7 +44,7 @@ class Primitives:
     def get_output_blocks(self, scope_block: BlockLike) -> list[BlockHandle]:
         return self._executor.apply("get_output_blocks", scope_block)
 
-    # --- choosing at random -------------------------------------------------------------------------------------------
+    # --- sampling -----------------------------------------------------------------------------------------------------
 
     def sample_categorical(
         self, candidates: Sequence[IntLike], probs: Sequence[float], decision: IntLike | None = None
@@ -242,7 +242,7 @@ class Primitives:
     def reorder_block_iter_var(self, block: BlockLike, new_order: Sequence[int]) -> None:
         return self._executor.apply("reorder_block_iter_var", block, new_order)
 
-    # --- where things are computed ------------------------------------------------------------------------------------
+    # --- compute locations --------------------------------------------------------------------------------------------
 
     def compute_at(
         self, block: BlockLike, loop: LoopHandle, preserve_unit_loops: bool = False, index: int = -1
@@ -272,7 +272,7 @@ class Primitives:
 
 
 def _buffer(which: BufferLike) -> Any:
-    """A buffer object goes by its name; numbers, names and ("read", number) stay."""
+    """Replace a buffer object by its name; indices, names and ("read", index) are unchanged."""
     name = getattr(which, "name", None)
     return name if isinstance(name, str) else which
 

@@ -1,4 +1,4 @@
-"""The text of a refused step: the call, the reason, the user's line, and the program with the culprit marked."""
+"""The diagnostic of a refused step: the call, the reason, the user's line, and the program with the culprit marked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def user_line() -> tuple[str, int] | None:
 def refusal(
     call: str, reason: str, module: ir.Module, culprit: Any, detail: str, provable: bool = True, fix: str = ""
 ) -> str:
-    """The whole message. `detail` is `detail` (with the program), `fast` (one line) or `none`."""
+    """The diagnostic as text. `detail`: "detail" (with the program), "fast" (one line) or "none" (the verdict only)."""
     word = "refused" if provable else "not provable"
     head = f"{call}: {word}: {reason}"
     colour_uncaught(TirError)
@@ -39,7 +39,7 @@ def refusal(
 
 
 def culprit_id(culprit: Any) -> int | None:
-    """The id of an op, or of the nearest op around it that has one."""
+    """The id of an op, or of its nearest ancestor that has one."""
     if isinstance(culprit, int) or culprit is None:
         return culprit
     for op in [culprit, *parents(culprit)]:
@@ -49,7 +49,7 @@ def culprit_id(culprit: Any) -> int | None:
 
 
 def _program(module: ir.Module, op_id: int | None) -> list[str]:
-    """The printed program, cut to the neighbourhood of the mark when it is long."""
+    """The lines of the printed program; of a long one, those around the mark."""
     from tir_mlir.script.printer import script
 
     text = script(module, mark={op_id: "here"} if op_id is not None else {}).splitlines()

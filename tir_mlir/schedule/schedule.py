@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from tir_mlir.visual.svg import Picture
 
 _NO_TREE = (
-    "a schedule here is its module, without a tree beside it: sch.get(handle) tells what a block or loop is now,"
-    " sch.get_loops and sch.get_child_blocks what is around and beneath it"
+    "schedules have no sref tree: use sch.get(handle) for the properties of a block or loop, and sch.get_loops and"
+    " sch.get_child_blocks for the ops around and inside it"
 )
 
 
 class Schedule(Questions):
-    """A copy of a module that primitives rewrite, step by step.
+    """A module, and the primitives that rewrite it step by step.
 
-    Every step works on a copy and is held to the rules of `dialect/verify.py` before it counts: a step that raises
-    leaves `mod`, the trace and all handles as they were. `mod` may be an IRModule, a PrimFunc or an MLIR module.
-    `verify="each step"`: run `verify` after every step; one that changes what the program computes is a StepError, one
-    that cannot be checked is NotChecked; neither counts.
+    Every step rewrites a copy, which the verifier checks before the step is committed: a step that raises leaves `mod`,
+    the trace and all handles unchanged. `mod`: an IRModule, a PrimFunc or an MLIR module, which is copied.
+    `verify="each step"`: run `verify` after every step, and roll back a step that changes the result of the program
+    (StepError) or cannot be checked (NotChecked).
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Schedule(Questions):
         if error_render_level not in ("detail", "fast", "none"):
             raise ValueError(f'error_render_level is "detail", "fast" or "none", not {short_repr(error_render_level)}')
         random = _random(seed)
-        alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # TVM looks a lone function up as main
+        alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # named main, as in TVM
         source = alone.mlir if isinstance(alone, IRModule) else alone
         if not isinstance(source, ir.Module):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
@@ -72,28 +72,29 @@ class Schedule(Questions):
         super().__init__(Executor(copy, random, error_render_level, debug_mask not in ("none", 0)))
         if verify:
             self._executor.check = self.verify
-        _ = enable_check  # accepted for TVM's sake: our checks are proofs and cannot be switched off
+        _ = enable_check  # accepted for compatibility: legality checks cannot be disabled
 
     # --- the module ---------------------------------------------------------------------------------------------------
 
     @property
     def mod(self) -> IRModule:
-        """The module as it stands now. It does not change under you: later steps work on copies."""
+        """The current module. Later steps do not modify it, as they rewrite copies."""
         return IRModule(self._executor.module)
 
     def verify(self, sizes: str = "auto", *, seed: int = 0) -> Result:
-        """Whether the program still computes what it did at first: both run over a prime field and must agree exactly.
+        """Check that the program is equivalent to the original: run both over a prime field, compare exactly.
 
-        `sizes`: "full", "scaled" (the trace is replayed on a smaller program, whose guards are of the same kinds), or
-        "auto": full where that is soon done. The answer is true when they are equal; its text says at which sizes they
-        ran, or which element differs first and who wrote it. Errors: NotChecked names what has no exact meaning.
+        `sizes`: "full", "scaled" (replay the trace on a smaller program with the same kinds of guards), or "auto":
+        "full" if that is fast enough. The result is truthy if the programs agree; its text names the sizes of the run,
+        or the first element that differs and the block that wrote it. Errors: NotChecked for operations without exact
+        semantics.
         """
         from tir_mlir.schedule.verify import verify  # loads the compiler
 
         return verify(self._executor, sizes, seed)
 
     def show(self, diff: bool = False, **options: Any) -> None:
-        """Print the module as TVMScript; with `diff`, what the last step that changed it made of it."""
+        """Print the module as TVMScript, or with `diff` the diff of the last step that changed it."""
         if not diff:
             self.mod.show(**options)
             return
@@ -102,19 +103,19 @@ class Schedule(Questions):
 
     @property
     def trace(self) -> Trace:
-        """The steps and decisions so far; prints as Python and replays on other schedules."""
+        """The steps and sampling decisions so far. Prints as Python; can be replayed on other schedules."""
         return self._executor.trace
 
     @property
     def executor(self) -> Executor:
-        """The state behind the schedule, for tools that replay or check steps."""
+        """The state of the schedule, for tools that replay or check steps."""
         return self._executor
 
-    # --- what was done, and what would be -----------------------------------------------------------------------------
+    # --- history ------------------------------------------------------------------------------------------------------
 
     @property
     def history(self) -> History:
-        """Every step: its call, the user's line, its time, the program after it."""
+        """Every step with its call, source location, run time and resulting program."""
         return History(self._executor.history, self._executor.refused, self._executor.module)
 
     def __repr__(self) -> str:
@@ -132,12 +133,12 @@ class Schedule(Questions):
     # --- pictures -----------------------------------------------------------------------------------------------------
 
     def plot(self, step: int | None = None, *, width: float = 560) -> Picture:
-        """The loop nest of the program as an SVG drawing: loops as nested frames, blocks with iters and regions.
+        """Draw the loop nest as SVG: loops as nested frames, blocks with their iters and regions.
 
-            sch.plot()                       # the program as it is now
-            sch.plot(step=3).save("3.svg")   # before and after step 3 of sch.history, what changed is marked
+            sch.plot()                       # the current program
+            sch.plot(step=3).save("3.svg")   # before and after step 3 of sch.history, with the changes marked
 
-        Lines are broken at about `width` px. Errors: ValueError when there is no such step.
+        Lines wrap at about `width` px. Errors: ValueError for an unknown step.
         """
         from tir_mlir.visual.plots import plot_module, plot_step
 
@@ -145,7 +146,7 @@ class Schedule(Questions):
             return plot_module(self._executor.module, width)
         found = [e for e in self._executor.history if e.number == step and not isinstance(step, bool)]
         if not found:
-            raise ValueError(f"plot draws a step from 1 to {len(self._executor.history)} here, not {short_repr(step)}")
+            raise ValueError(f"step must be from 1 to {len(self._executor.history)}, not {short_repr(step)}")
         return plot_step(found[0].before, found[0].after, found[0].call, width)
 
     def plot_access(
@@ -156,19 +157,19 @@ class Schedule(Questions):
         *,
         sizes: Mapping[str, int] | None = None,
     ) -> Picture:
-        """What a block reads and writes of a buffer in one iteration of a loop around it, drawn in the buffer's box.
+        """Draw the elements of a buffer that a block accesses in one iteration of a loop around it.
 
             sch.plot_access("C", "A", sch.get_loops("C")[1])
 
-        Dark is what the first iteration of `loop` touches, light what all of its iterations do; without a loop, what
-        the whole run does. Without `buffer`, each buffer is drawn. Buffers of up to three dimensions are drawn whole,
-        of others the last three. `sizes` gives values to shape variables, which are else chosen.
+        Dark: the elements of the first iteration of `loop`; light: those of all its iterations. Without a loop, those
+        of the whole run. Without `buffer`, one picture for each buffer. Of buffers with more than three dimensions, the
+        last three are drawn. `sizes`: values of shape variables; missing ones are chosen.
 
-        Errors: ValueError for a loop that is not around the block, or a buffer that it does not touch.
+        Errors: ValueError for a loop that is not around the block, or a buffer that the block does not access.
         """
         from tir_mlir.visual.plots import plot_access
 
-        trial = self._twin()  # looking a block up is no step of this schedule
+        trial = self._twin()  # a lookup here must not be recorded in this schedule
         with entered():
             view = trial._executor.view(
                 trial.get_block(block) if isinstance(block, str) else block, trial._executor.module
@@ -177,37 +178,38 @@ class Schedule(Questions):
             if not isinstance(view, Block):
                 raise ScheduleError("this is the root block; name a block with a computation")
             if around is not None and not isinstance(around, Loop):
-                raise ScheduleError("this handle is not a loop; take one of sch.get_loops(block)")
+                raise ScheduleError("this handle is not a loop; use one of sch.get_loops(block)")
             return plot_access(view, buffer, around, sizes)
 
     def undo(self, n: int = 1) -> None:
-        """Take back the last `n` steps that did more than look or sample, and all that came after the first of them.
+        """Undo the last `n` steps that are not lookups or sampling, and all steps after the first of them.
 
-        The module, the trace, the handles and the random numbers are as they were before; handles given out since are
-        dead. Errors: ValueError when there are not so many steps.
+        Restores the module, the trace, the handles and the RNG state; handles returned since then are dead. Errors:
+        ValueError if there are fewer steps.
         """
         steps = [e for e in self._executor.history if e.changed]
         if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= len(steps):
-            raise ValueError(f"undo takes back from 0 to {len(steps)} steps here, not {short_repr(n)}")
+            raise ValueError(f"undo can undo from 0 to {len(steps)} steps, not {short_repr(n)}")
         if n:
             self._executor.take_back(steps[-n].first)
 
     def explain(self, primitive: str, /, *args: Any, **kwargs: Any) -> Answer:
-        """Whether a step would be legal, asked by its name: `sch.explain("split", loop, [None, 16])`.
+        """Check whether a step would be legal, by the name of its primitive: `sch.explain("split", loop, [None, 16])`.
 
-        The same as `sch.can_split(loop, [None, 16])`. The schedule stays as it is. Errors: those of a wrong call.
+        Same as `sch.can_split(loop, [None, 16])`. The schedule is unchanged. Errors: ValueError for an unknown
+        primitive, and the TypeError and IndexError of invalid arguments.
         """
         name = {"get_sblock": "get_block"}.get(primitive, primitive) if isinstance(primitive, str) else ""
         if name not in PRIMITIVES or PRIMITIVES[name].returns is bool:
             near = difflib.get_close_matches(name, PRIMITIVES, n=3)
             way = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise ValueError(f"there is no primitive {short_repr(primitive)}{way}")
+            raise ValueError(f"unknown primitive {short_repr(primitive)}{way}")
         return self._ask(lambda trial: getattr(trial, name)(*args, **kwargs))
 
     def explain_tensorize(
         self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str | Sequence[str] | None = None
     ) -> FitReport:
-        """For each intrinsic named (else all): each way of laying it beside the block, and why it fits or not.
+        """Report how tensor intrinsics (default: all) match a block: each mapping of iters, and why it fits or not.
 
         A loop is blockized first, on a copy. Errors: IntrinError for an unknown intrinsic, ScheduleError for a loop
         that cannot be blockized.
@@ -235,7 +237,7 @@ class Schedule(Questions):
         return Answer(trial._executor.history[-1].call, "legal", mod=trial.mod)
 
     def _twin(self) -> Schedule:
-        """A schedule in the same state, random numbers included; its steps are not compared with the original."""
+        """A copy of the schedule, RNG state included, that does not verify its steps."""
         other = object.__new__(type(self))
         other.__dict__ |= self.__dict__ | {"_executor": self._executor.twin()}
         return other
@@ -255,7 +257,7 @@ class Schedule(Questions):
         return self._duplicate()
 
     def _duplicate(self) -> Schedule:
-        """A twin that checks its steps as this schedule does."""
+        """A copy of the schedule, RNG state included, that verifies its steps if this one does."""
         other = self._twin()
         if self._executor.check is not None:
             other._executor.check = other.verify
@@ -263,16 +265,13 @@ class Schedule(Questions):
         return other
 
     def copy(self) -> Schedule:
-        """A schedule in the same state; the two go separate ways, handles given out so far are good for both.
-
-        The copy makes random choices of its own.
-        """
+        """A copy of the schedule. Existing handles are valid in both; the copy has its own random numbers."""
         other = self._duplicate()
         other._executor.random = Random(self.fork_seed())
         return other
 
     def work_on(self, func_name: str) -> None:
-        """Choose the function in which `get_block` looks from now on."""
+        """Set the function in which `get_block` looks up names."""
         if not isinstance(func_name, str):
             got = value_type(func_name)
             raise TypeError(f'In "Schedule.work_on", "func_name" has wrong type. Expected "str", but gets: "{got}"')
@@ -299,7 +298,7 @@ class Schedule(Questions):
     def get(self, handle: Handle) -> LoopInfo | BlockInfo | int: ...
 
     def get(self, handle: Handle | Formula | int) -> LoopInfo | BlockInfo | int:
-        """The block or loop behind a handle as it is now, or the integer that was sampled."""
+        """The current properties of the block or loop of a handle, or the value of a sampled integer."""
         if isinstance(handle, int):
             return handle
         if isinstance(handle, Formula):
@@ -311,33 +310,33 @@ class Schedule(Questions):
         with entered():
             view = self._executor.view(handle, self._executor.module)
             if isinstance(view, SpecialLocation):
-                raise ValueError(f"this handle stands for no loop: sample_compute_location chose {view.name.lower()}")
+                raise ValueError(f"this handle is not a loop: sample_compute_location chose {view.name.lower()}")
             return view if isinstance(view, int) else info_of(view)
 
     @property
     def state(self) -> NoReturn:
-        """TVM's tree of a schedule; there is none here."""
+        """The sref tree of TVM. Not supported: raises AttributeError."""
         raise AttributeError(f"Schedule.state: {_NO_TREE}")
 
     def get_sref(self, handle: Handle) -> NoReturn:
-        """TVM's place of a block or loop in its tree; there is none here."""
+        """The sref of a block or loop in TVM. Not supported: raises AttributeError."""
         raise AttributeError(f"Schedule.get_sref: {_NO_TREE}")
 
     def remove_rv(self, handle: Handle) -> None:
-        """Forget a handle. Errors: IndexError when it is not known here."""
+        """Invalidate a handle. Errors: IndexError if it is not valid in this schedule."""
         if not isinstance(handle, Handle):
             got = short_repr(handle)
             raise TypeError(f'In "Schedule.remove_rv", "handle" has wrong type. Expected a handle, but gets: "{got}"')
         self._executor.forget(handle)
 
-    # --- chance -------------------------------------------------------------------------------------------------------
+    # --- random -------------------------------------------------------------------------------------------------------
 
     def seed(self, seed: int | None) -> None:
-        """Start the random choices anew: from a seed in [1, 2**31 - 1], or (None) from the system's randomness."""
+        """Seed the random number generator: an integer in [1, 2**31 - 1], or None for a seed from the system."""
         self._executor.random = _random(seed)
 
     def fork_seed(self) -> int:
-        """A seed for another schedule, drawn from this one's random numbers."""
+        """Draw a seed for another schedule from the random number generator."""
         return self._executor.random.fork_seed()
 
 

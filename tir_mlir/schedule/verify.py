@@ -1,4 +1,4 @@
-"""`Schedule.verify`: a schedule as the equivalence check takes it, a module and the parameters whose layout changed."""
+"""`Schedule.verify`: pass the module of a schedule, and its layout changes of parameters, to the equivalence check."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOVES = "transform_layout"
 
 
 def verify(executor: Executor, sizes: str, seed: int) -> Result:
-    """Compare the program of a schedule with the original. See `Schedule.verify`."""
+    """Check a scheduled program for equivalence with the original. See `Schedule.verify`."""
 
     def replayed(module: ir.Module, change: Change) -> Scheduled:
         fresh = Executor(create.clone_module(module), Random.seeded(None), "detail", False)
@@ -36,7 +36,7 @@ def verify(executor: Executor, sizes: str, seed: int) -> Result:
 
 
 def _changed(trace: Trace, change: Change) -> Trace:
-    """A trace with the arguments and decisions of every step changed."""
+    """A copy of a trace with `change` applied to the arguments and the decision of every step."""
     steps, decisions = [], {}
     for step in trace:
         arguments = dict(step.arguments)
@@ -51,9 +51,9 @@ def _changed(trace: Trace, change: Change) -> Trace:
 
 
 def _moves(history: Iterable[Entry]) -> dict[tuple[str, str], IndexMap]:
-    """The parameters that `transform_layout` gave another layout: {(function, parameter): map}.
+    """The layout changes of parameters by `transform_layout`: {(function, parameter): index map}.
 
-    Errors: NotChecked for a parameter whose layout changes twice, or whose name is a parameter of several functions.
+    Errors: NotChecked for a parameter whose layout changes twice, or whose name is ambiguous between functions.
     """
     moves: dict[tuple[str, str], IndexMap] = {}
     for entry in history:

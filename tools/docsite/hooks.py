@@ -1,4 +1,4 @@
-"""Hooks of `mkdocs.yml`: folders in the navigation, notebooks of the tutorials, MLIR highlighting."""
+"""Hooks of `mkdocs.yml`: folders in the navigation, notebooks and step viewers of tutorials, MLIR highlighting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pygments.lexers import LEXERS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from docsite import notebooks  # noqa: E402
+from docsite import notebooks, step_pages  # noqa: E402
 
 LEXERS["MlirLexer"] = ("docsite.mlir_lexer", "MLIR", ("mlir",), ("*.mlir",), ())
 
@@ -24,9 +24,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the notebook `notebooks/NAME.ipynb` of each tutorial."""
+    """Add the notebook `notebooks/NAME.ipynb` of each tutorial, and the step viewers `steps/NAME.html`."""
     for page in notebooks.tutorials():
         files.append(File.generated(config, f"notebooks/{page.stem}.ipynb", content=notebooks.text(page)))
+    for page in step_pages.linking():
+        files.append(File.generated(config, step_pages.name(page), content=step_pages.text(page)))
     return files
 
 

@@ -17,7 +17,7 @@ from docsite.fences import OUTPUT, Fence, parts
 
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"
-_DOWNLOAD = re.compile(r"^\[[^]]*notebook[^]]*\]\([^)]*\.ipynb\).*\n", re.M)
+_OTHER_FORMS = re.compile(r"^\[[^]]*\]\([^)]*\.(?:ipynb|html)\).*\n", re.M)  # links to the notebook, to the step viewer
 _LINK = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")
 
 
@@ -44,7 +44,7 @@ def text(page: Path) -> str:
 
 def _cell(part: object) -> NotebookNode | None:
     if not isinstance(part, Fence):
-        prose = _LINK.sub(r"\1", _DOWNLOAD.sub("", getattr(part, "text", ""))).strip()
+        prose = _LINK.sub(r"\1", _OTHER_FORMS.sub("", getattr(part, "text", ""))).strip()
         return new_markdown_cell(prose) if prose else None
     if part.title == OUTPUT:
         return None

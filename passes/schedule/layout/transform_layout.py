@@ -29,7 +29,7 @@ def transform_layout(
     block: Block,
     buffer: BufferChoice,
     index_map: IndexMap,
-    pad_value: Any = None,
+    pad_value: IndexMap | Any = None,  # Any: numbers of Python, NumPy and T
     *,
     assume_injective_transform: bool = False,
 ) -> None:

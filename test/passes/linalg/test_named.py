@@ -119,6 +119,7 @@ ELEMENTWISE = {
 }  # fmt: skip
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("symbolic", [False, True])
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_elementwise(name, symbolic):
@@ -155,6 +156,7 @@ MOVES = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("symbolic", [False, True])
 @pytest.mark.parametrize("op, source, target, numpy", MOVES)
 def test_moves_and_reductions(op, source, target, numpy, symbolic):
@@ -174,6 +176,7 @@ def windows(image: np.ndarray, kernel: int, stride: int, rows: int) -> np.ndarra
     return out
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("symbolic", [False, True])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("name", ["conv_2d_nhwc_hwcf", "conv_2d_nchw_fchw", "depthwise_conv_2d_nhwc_hwc"])

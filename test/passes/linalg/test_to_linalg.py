@@ -80,6 +80,7 @@ PARAMS = (
 )
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("types", [("memref<6x6xf32>", "memref<6xf32>"), ("memref<?x?xf32>", "memref<?xf32>")])
 @pytest.mark.parametrize("op", [*NAMED, *(c.replace("{", "{{").replace("}", "}}") for c in CONVOLUTIONS)])
 def test_the_same_generics_come_back(op, types):
@@ -101,6 +102,7 @@ def test_names_of_ops_come_back():
         assert named.count(f"linalg.{name} ") == 1
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("seed", range(40))
 def test_round_trips_of_random_programs(seed):
     """Generics, named ops and what stayed, from the module and from its text: all compute what the program does."""

@@ -55,6 +55,7 @@ def is_legal(module):
         return not any(races(f).found for f in funcs(module))
 
 
+@pytest.mark.few(30)
 @pytest.mark.parametrize(("make", "fault"), PLANTED, ids=IDS)
 def test_fault_is_found(make, fault):
     original, faulty = program(PAIRS[fault[0]][0]), make(*fault)

@@ -40,7 +40,7 @@ def test_a_list_that_is_too_deep_to_show():
     deep: list = []
     for _ in range(100_000):
         deep = [deep]
-    with pytest.raises(ValueError, match=r"undo takes back from 0 to 0 steps here, not \[\["):
+    with pytest.raises(ValueError, match=r"undo can undo from 0 to 0 steps, not \[\["):
         Schedule(parse(COPY)).undo(deep)  # type: ignore[arg-type]
 
 

@@ -85,14 +85,14 @@ def test_handles_given_before_live_again():
     sch = Schedule(MATMUL)
     i, j, k = sch.get_loops("C")
     outer, inner = sch.split(j, [None, 4])
-    with pytest.raises(ValueError, match=r"consumed loop j.*, which left loop j_0.*, loop j_1"):
+    with pytest.raises(ValueError, match=r"consumed loop j.* and returned loop j_0.*, loop j_1"):
         sch.get(j)
     sch.undo()
     assert sch.get(j).extent == 8
     fused = sch.fuse(i, j)  # takes ids that the undone step had
     for handle in (outer, inner):
         with pytest.raises(
-            ValueError, match=r"gone: step 3, split\(loop=j, factors=\[None, 4\]\), which gave it, was undone"
+            ValueError, match=r"gone: step 3, split\(loop=j, factors=\[None, 4\]\), which returned it, was undone"
         ):
             sch.parallel(handle)
     assert sch.get(fused).extent == 64
@@ -122,7 +122,7 @@ def test_undo_gives_the_random_numbers_back():
 
 
 def test_undo_of_too_much():
-    with pytest.raises(ValueError, match="undo takes back from 0 to 2 steps here, not 3"):
+    with pytest.raises(ValueError, match="undo can undo from 0 to 2 steps, not 3"):
         scheduled().undo(3)
 
 

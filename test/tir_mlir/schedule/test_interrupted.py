@@ -11,14 +11,14 @@ from tir_mlir.dialect.ir import memo, visit
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.passes.schedule.legality import concurrency
 from tir_mlir.schedule import executor
-from tir_mlir.schedule.dead_handles import Graves
+from tir_mlir.schedule.dead_handles import DeadHandles
 from tir_mlir.schedule.history import Entry
 from tir_mlir.schedule.trace import Trace
 
 MOMENTS = {
     "in the rules": (executor, "verify"),
     "in the race check": (concurrency.dependences, "carried"),
-    "while handles are buried": (Graves, "bury"),
+    "while dead handles are recorded": (DeadHandles, "record"),
     "before the trace knows": (Trace, "append"),
     "before the history knows": (Entry, "__init__"),
 }

@@ -124,7 +124,7 @@ def test_another_decision():
     sch.trace.with_decision(inst, [4, 8]).apply_to_schedule(other)
     assert loops(other)[0] == 4 and loops(sch)[0] == 8
     assert sch.trace.get_decision(inst) == [8, 4]
-    with pytest.raises(ValueError, match="split is no sampling step"):
+    with pytest.raises(ValueError, match="split is not a sampling step"):
         sch.trace.with_decision(sch.trace.insts[3], [4, 8])
 
 
@@ -231,7 +231,7 @@ def test_a_program_of_another_structure():
     deep.get_loops("C")
     text = deep.trace.as_json()
     text[0][0][1:3] = [[], ["B", "main"]]
-    with pytest.raises(TraceError, match="step 2 of the trace, get_loops, gives 2 results here and gave 3"):
+    with pytest.raises(TraceError, match="step 2 of the trace, get_loops, returns 2 results but returned 3"):
         Trace.from_json(text).apply_to_schedule(renamed)
 
 
@@ -250,7 +250,7 @@ def test_a_trace_that_fails_changes_nothing():
     state = other.mod.text(), str(other.trace), other.executor.random.state, dict(other.executor._values)
     bad.append(sch.trace.insts[-1])
     sch.trace.insts.insert(1, sch.trace.insts[-1])
-    with pytest.raises(TraceError, match="step 2 of the trace, parallel, uses a loop that no step before it gave"):
+    with pytest.raises(TraceError, match="step 2 of the trace, parallel, uses a loop that no earlier step returned"):
         sch.trace.apply_to_schedule(other)
     sch.fuse(k)
     bad.append(sch.trace.insts[-1])

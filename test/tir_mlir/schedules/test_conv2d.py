@@ -52,6 +52,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", LAYERS)
 def test_windows(name):
     check(LAYERS[name], target=SMALL, threads=1)
@@ -64,6 +65,7 @@ def test_a_window_of_one_has_no_loops():
     assert "vectorized(1)" not in sch.mod.script()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["3x3", "one of all", "1x1, stride", "images"])
 def test_channels_last(name):
     check(LAYERS[name], "NHWC", target=SMALL, threads=1)
@@ -74,17 +76,20 @@ def test_ragged_sizes(size):
     check(Conv(size, size + 1, (size, 17), (1, 3), pad=1), target=None, threads=1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float64", "int32"])
 def test_element_types(dtype):
     check(Conv(5, 7, (9, 9), pad=1, dtype=dtype), target=SMALL, threads=1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_threads(layout):
     sch = check(Conv(24, 40, (20, 20), pad=1), layout, target=SMALL, threads=2)
     assert "T.parallel" in sch.mod.script()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_sizes_known_when_it_runs(layout):
     conv = Conv("c", 9, (8, 8), pad=1, batch="n")

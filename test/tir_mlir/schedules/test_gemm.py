@@ -26,12 +26,14 @@ def check(program, shapes, run=lambda a, b: a @ b, dtype="float32", **options):
     return sch
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("target", [None, SMALL], ids=["host", "small"])
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (16, 16, 16), (15, 17, 127), (127, 15, 1), (33, 70, 40)])
 def test_ragged_sizes(m, n, k, target):
     check(product(m, n, k), [(m, k), (k, n), (m, n)], target=target, threads=1)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("k", [1, 29])

@@ -24,6 +24,7 @@ def check(program, shapes, run, dtype="float32", **options):
     return sch
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("target", [None, SMALL], ids=["host", "small"])
 @pytest.mark.parametrize("turned", [False, True], ids=["along the sum", "along the result"])
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (15, 17), (16, 16), (127, 1), (1, 127), (300, 129)])

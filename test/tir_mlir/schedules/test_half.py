@@ -32,6 +32,7 @@ def check(m, n, k, dtype, left=False, right=False, sums="float32", program=None,
     return sch.mod.script()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize(("m", "n", "k"), [(16, 16, 16), (15, 17, 127), (127, 15, 1), (33, 70, 40)])
 def test_ragged_sizes(m, n, k, dtype):
@@ -40,6 +41,7 @@ def test_ragged_sizes(m, n, k, dtype):
     assert "Cast" not in update
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])

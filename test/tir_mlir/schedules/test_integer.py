@@ -43,6 +43,7 @@ def wide(a, b):
     return a.astype("int32") @ b.astype("int32")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("target", [None, PLAIN], ids=["host", "plain"])
 @pytest.mark.parametrize(("m", "n", "k"), [(4, 2, 1), (16, 16, 16), (15, 17, 127), (127, 15, 1), (33, 40, 38)])
 def test_ragged_sizes(m, n, k, target):
@@ -51,6 +52,7 @@ def test_ragged_sizes(m, n, k, target):
     assert "dot_int16" in text or "dot_int8" in text
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])
 def test_turned_operands(left, right):

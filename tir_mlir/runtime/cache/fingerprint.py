@@ -14,7 +14,7 @@ FORMAT = "1"
 
 
 # sources that affect generated code, relative to the package
-SOURCES = ("build.py", "dialect", "intrin", "moved.py", "passes/lower", "runtime", "target")
+SOURCES = ("build.py", "dialect", "intrin", "moved.py", "passes/lower", "passes/module_pass.py", "runtime", "target")
 
 
 def sources_changed() -> bool:

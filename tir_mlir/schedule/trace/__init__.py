@@ -1,4 +1,4 @@
-"""The trace of a schedule: its steps and the choices its sampling steps made; prints as Python, replays anywhere."""
+"""The trace of a schedule: its steps and sampling decisions. Prints as Python or JSON, replays on other schedules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _POSTPROC = "enter_postproc"
 
 
 class Trace:
-    """Steps in order, and the decisions of those that sample."""
+    """The steps of a schedule in order, and the decisions of its sampling steps."""
 
     def __init__(self, insts: Iterable[Instruction] = (), decisions: Mapping[Instruction, Any] | None = None):
         self.insts: list[Instruction] = list(insts)
@@ -32,17 +32,17 @@ class Trace:
     # --- editing ------------------------------------------------------------------------------------------------------
 
     def get_decision(self, inst: Instruction) -> Any:
-        """What a sampling step chose; None for other steps."""
+        """The decision of a sampling step; None for other steps."""
         return self.decisions.get(inst)
 
     def append(self, inst: Instruction, decision: Any = None) -> None:
-        """Add a step at the end."""
+        """Append a step."""
         self.insts.append(inst)
         if decision is not None:
             self.decisions[inst] = decision
 
     def pop(self) -> Instruction | None:
-        """Take the last step away and give it back; None when there is none."""
+        """Remove the last step and return it; None if the trace is empty."""
         if not self.insts:
             return None
         inst = self.insts.pop()
@@ -53,14 +53,14 @@ class Trace:
         return Trace(self.insts, self.decisions)
 
     def with_decision(self, inst: Instruction, decision: Any, remove_postproc: bool = False) -> Trace:
-        """A trace in which one sampling step makes another choice. Errors: ValueError when it is no such step."""
+        """A copy with another decision for one sampling step. Errors: ValueError if `inst` is not one of this trace."""
         if inst not in self.decisions:
-            raise ValueError(f"{inst.name} is no sampling step of this trace; only those have a decision")
+            raise ValueError(f"{inst.name} is not a sampling step of this trace, so it has no decision")
         steps = self._kept(remove_postproc)
         return Trace(steps, {i: decision if i is inst else d for i, d in self.decisions.items() if i in set(steps)})
 
     def simplified(self, remove_postproc: bool = False) -> Trace:
-        """A trace without the steps that only look or sample and whose results nothing uses."""
+        """A copy without the lookups and sampling steps whose results are unused."""
         used: set[int] = set()
         kept: list[Instruction] = []
         for inst in reversed(self._kept(remove_postproc)):
@@ -73,7 +73,7 @@ class Trace:
         return Trace(kept, {i: self.decisions[i] for i in kept if i in self.decisions})
 
     def _kept(self, remove_postproc: bool) -> list[Instruction]:
-        """The steps, up to post-processing when that is to go."""
+        """The steps; with `remove_postproc`, those before `enter_postproc`."""
         names = [i.name for i in self.insts]
         end = names.index(_POSTPROC) if remove_postproc and _POSTPROC in names else len(names)
         return self.insts[:end]
@@ -83,47 +83,47 @@ class Trace:
     def apply_to_schedule(
         self, sch: HasExecutor, remove_postproc: bool = False, decision_provider: DecisionProvider | None = None
     ) -> None:
-        """Run the steps on another schedule, all of them or none.
+        """Replay the steps on another schedule. An error leaves that schedule unchanged.
 
-        Sampling steps repeat their decisions, repaired where the sizes differ; `decision_provider(inst, inputs, attrs,
-        decision)` may give others (None: choose anew). Errors: TraceError for a trace that does not fit, and those of
-        the steps.
+        Sampling steps repeat their decisions, adjusted if the sizes differ. `decision_provider(inst, inputs, attrs,
+        decision)` may return others, or None to sample again. Errors: TraceError for a trace that does not match the
+        program, and those of the steps.
         """
         replay.run(self._kept(remove_postproc), self.decisions, sch.executor, decision_provider)
 
     def replay(self, sch: HasExecutor) -> None:
-        """Run all steps on another schedule."""
+        """Replay all steps on another schedule."""
         self.apply_to_schedule(sch)
 
     def run_on(self, executor: StepRunner) -> None:
-        """Run all steps on the executor of a schedule."""
+        """Replay all steps on an executor."""
         replay.run(self.insts, self.decisions, executor, None)
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
     def as_python(self, remove_postproc: bool = False) -> str:
-        """`def apply_trace(sch): ...`: run it on a fresh schedule of the same module for the same result."""
+        """The trace as a Python function `apply_trace(sch)`, to be called on a new schedule of the same module."""
         return python_text.python_text(python_text.python_lines(self._kept(remove_postproc), self.decisions))
 
     def as_json(self, remove_postproc: bool = False) -> list[Any]:
-        """`[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`, as TVM writes traces."""
+        """The trace in the JSON format of TVM: `[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`."""
         return json_text.encoded(self._kept(remove_postproc), self.decisions)
 
     @staticmethod
     def from_json(json_obj: Any) -> Trace:
-        """The trace that `as_json` wrote, as an object or as text. Errors: TraceError with the place."""
+        """Read a trace written by `as_json`, from an object or text. Errors: TraceError, which names the step."""
         return Trace(*json_text.decoded(json_obj))
 
     @staticmethod
     def apply_json_to_schedule(json_obj: Any, sch: HasExecutor) -> None:
-        """Read a trace and run it on a schedule, all of it or nothing."""
+        """Read a trace and replay it on a schedule. An error leaves the schedule unchanged."""
         Trace.from_json(json_obj).apply_to_schedule(sch)
 
     def show(self, style: str | None = None, black_format: bool | None = None) -> None:
-        """Print the trace as Python, in colour where that can be shown."""
+        """Print the trace as Python, in colour if the terminal supports it."""
         from tir_mlir.script.display import show
 
-        _ = style, black_format  # TVM's; ours is always in order
+        _ = style, black_format  # accepted for compatibility with TVM
         show(self.as_python())
 
     def _repr_html_(self) -> str:

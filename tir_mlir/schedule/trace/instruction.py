@@ -1,4 +1,4 @@
-"""One step as the trace keeps it, and how it reads for programs written for TVM: kind, inputs, attrs, outputs."""
+"""A step of a trace, and its representation in TVM: kind, inputs, attrs, outputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tir_mlir.schedule.handles import Handle
 from tir_mlir.schedule.trace import python_text
 from tir_mlir.schedule.trace.python_text import DECISION
 
-# names of kinds that are not the name of the primitive in CamelCase
+# kinds whose name is not the CamelCase name of the primitive
 _KINDS = {"get_block": "GetSBlock", "rfactor": "RFactor", "reindex": "ReIndex", "unsafe_set_dtype": "UnsafeSetDType"}
-# the arguments that TVM counts as inputs, where those are not the blocks and loops alone; `*`: laid out one by one
+# the inputs of kinds where TVM has more than the blocks and loops; `*`: flattened
 _INPUTS = {
     "split": ("loop", "*factors"),
     "loop_partition": ("loop", "*factors"),
@@ -35,7 +35,7 @@ _INPUTS = {
 
 @dataclass(frozen=True)
 class InstructionKind:
-    """What a step does, by TVM's name; `inputs` and `attrs` are parameters of the primitive, `*name` laid out."""
+    """The kind of a step, with its name in TVM. `inputs`, `attrs`: parameters of the primitive; `*name`: flattened."""
 
     name: str
     primitive: str
@@ -45,18 +45,18 @@ class InstructionKind:
 
     @staticmethod
     def get(name: str) -> InstructionKind:
-        """The kind of a name, in the old spelling or today's. Errors: TraceError when there is none."""
+        """Look up a kind by its name, old (`GetBlock`) or new (`GetSBlock`). Errors: TraceError if it is unknown."""
         found = kind_named(name)
         if found is None:
-            raise TraceError(f"there is no kind of step called {name!r}")
+            raise TraceError(f"unknown instruction kind {name!r}")
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class Instruction:
-    """One step: the primitive, its arguments by name (`*args` under their own name), and the handles it gave.
+    """A step: the primitive, its arguments by name (`*args` as one), and the handles that it returned.
 
-    `outputs` has None where the step left a value to be inferred. Two steps are never equal.
+    An output is None for a factor to be inferred. Steps compare by identity.
     """
 
     name: str
@@ -74,13 +74,13 @@ class Instruction:
 
     @property
     def inputs(self) -> list[Any]:
-        return self._laid_out(self.kind.inputs)
+        return self._flattened(self.kind.inputs)
 
     @property
     def attrs(self) -> list[Any]:
-        return self._laid_out(self.kind.attrs)
+        return self._flattened(self.kind.attrs)
 
-    def _laid_out(self, keys: tuple[str, ...]) -> list[Any]:
+    def _flattened(self, keys: tuple[str, ...]) -> list[Any]:
         found: list[Any] = []
         for key in keys:
             if key.startswith("*"):
@@ -103,7 +103,7 @@ class Instruction:
 
 
 def handles_in(value: Any) -> Iterator[Handle]:
-    """Every handle in a value, in lists and dictionaries too."""
+    """The handles in a value, including those in lists, dictionaries and formulas."""
     if isinstance(value, Handle):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -118,12 +118,12 @@ def handles_in(value: Any) -> Iterator[Handle]:
 
 
 def kind_of(primitive: str) -> InstructionKind:
-    """The kind of a primitive's steps."""
+    """The kind of the steps of a primitive."""
     return _kind(PRIMITIVES[primitive])
 
 
 def kind_named(name: str) -> InstructionKind | None:
-    """The kind of a name, in the old spelling or today's (`GetBlock`, `GetSBlock`). Questions are no steps."""
+    """Look up a kind by its name, old (`GetBlock`) or new (`GetSBlock`). Queries that return a bool have no kind."""
     plain = name.replace("SBlock", "Block")
     kinds = [kind_of(p.name) for p in PRIMITIVES.values() if p.returns is not bool]
     return next((k for k in kinds if k.name == name or k.name.replace("SBlock", "Block") == plain), None)
@@ -137,7 +137,7 @@ def _kind(primitive: Primitive) -> InstructionKind:
     held = [k for k in shown if parameters[k].annotation is not Func and handle_types(parameters[k].annotation)]
     inputs = _INPUTS.get(primitive.name, tuple(f"*{k}" if k == many else k for k in held))
     known = {k.lstrip("*") for k in inputs}
-    if not known <= set(shown):  # the primitive has other parameters than TVM's: its own order will do
+    if not known <= set(shown):  # parameters differ from those of TVM: use the order of the primitive
         inputs = tuple(f"*{k}" if k == many else k for k in held)
         known = set(held)
     name = _KINDS.get(primitive.name) or "".join(w.capitalize() for w in primitive.name.split("_"))

@@ -1,7 +1,7 @@
-"""A trace as JSON, laid out as TVM lays it out: `[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`.
+"""Traces in the JSON format of TVM: `[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`.
 
-In inputs a plain string names a result of an earlier step (`"b0"`, or `"v1 * 4"`), a string value is quoted once more;
-in attrs a result is `{"rv": "v3"}`. An index map is its source text. All is checked before anything runs.
+In inputs, a plain string is a result of an earlier step (`"b0"`, or `"v1 * 4"`), and string values are quoted twice; in
+attrs, a result is `{"rv": "v3"}`. Index maps are source text. A trace is checked as a whole before any step runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from inspect import Parameter
 from typing import Any, NoReturn, get_args, get_origin
 
 from tir_mlir.dialect.diagnostics import TirError, TraceError, short_repr
-from tir_mlir.dialect.index_maps import Formula, IndexMap, parsed
+from tir_mlir.dialect.index_maps import Formula, parsed
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import arguments as types
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
@@ -30,7 +30,7 @@ _INFERRED = "_"
 
 
 def encoded(steps: Sequence[Instruction], decisions: Mapping[Instruction, Any]) -> list[Any]:
-    """A trace as lists, strings and numbers. Errors: TraceError for a value that JSON cannot keep."""
+    """Encode a trace as lists, strings and numbers. Errors: TraceError for a value without a JSON representation."""
     names = HandleNames()
     listed = []
     for step in steps:
@@ -56,13 +56,13 @@ def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
         return {str(k): _written(v, names, is_input) for k, v in value.items()}
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    raise TraceError(f"{short_repr(value)} ({type(value).__name__}) has no form in JSON")
+    raise TraceError(f"{short_repr(value)} ({type(value).__name__}) cannot be represented in JSON")
 
 
 def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]) -> Instruction:
-    """A step written down by hand: its arguments as TVM arranges them, and handles for its results."""
+    """Create a step from TVM's arguments of `Instruction`: kind, inputs, attrs, and handles for its results."""
     reader = _Reader()
-    reader.where = f"the step {kind.name}"
+    reader.where = f"step {kind.name}"
     arguments = reader.arguments(kind, list(inputs), list(attrs))
     return Instruction(kind.primitive, arguments, tuple(outputs), _gives_list(PRIMITIVES[kind.primitive]))
 
@@ -71,13 +71,13 @@ def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], 
 
 
 def decoded(source: Any) -> tuple[list[Instruction], dict[Instruction, Any]]:
-    """The steps and decisions of a trace, from text or from what `json.loads` gave. Errors: TraceError."""
+    """Decode a trace from text or from the result of `json.loads`. Errors: TraceError."""
     try:
         return _Reader().read(json.loads(source) if isinstance(source, (str, bytes, bytearray)) else source)
     except RecursionError:
         raise TraceError("the trace is nested too deeply") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise TraceError(f"the trace is no JSON: {error}") from None
+        raise TraceError(f"the trace is not valid JSON: {error}") from None
 
 
 class _Reader:
@@ -90,7 +90,7 @@ class _Reader:
 
     def read(self, source: Any) -> tuple[list[Instruction], dict[Instruction, Any]]:
         if not _is_list(source, 2) or not all(map(_is_list, source)):
-            self.fail("it is a list of two lists, the steps and the decisions")
+            self.fail("expected a list of two lists, the steps and the decisions")
         steps = []
         for number, entry in enumerate(source[0]):
             self.where = f"step {number + 1} of the trace"
@@ -100,23 +100,23 @@ class _Reader:
             self.where = f"decision {number + 1} of the trace"
             step, decision = self.decision(entry, steps)
             if step in decisions:
-                self.fail(f"step {entry[0]} has a decision already")
+                self.fail(f"step {entry[0]} already has a decision")
             decisions[step] = decision
         return steps, decisions
 
     def step(self, entry: Any) -> Instruction:
         if not _is_list(entry, 4) or not isinstance(entry[0], str) or not all(map(_is_list, entry[1:])):
-            self.fail("a step is [kind, inputs, attrs, outputs]: a string and three lists")
+            self.fail("expected [kind, inputs, attrs, outputs]: a string and three lists")
         kind = kind_named(entry[0])
         if kind is None:
-            self.fail(f"there is no kind of step called {entry[0]!r}")
+            self.fail(f"unknown instruction kind {entry[0]!r}")
         self.where += f", {kind.name}"
         primitive = PRIMITIVES[kind.primitive]
         arguments = self.arguments(kind, [self.value(v) for v in entry[1]], [self.attr(v) for v in entry[2]])
         return Instruction(kind.primitive, arguments, self.outputs(primitive, entry[3]), _gives_list(primitive))
 
     def arguments(self, kind: InstructionKind, inputs: list[Any], attrs: list[Any]) -> dict[str, Any]:
-        """The arguments of a step by name. Attributes that older traces lack have their defaults."""
+        """The arguments of a step by name. Attributes missing in older traces get their defaults."""
         primitive = PRIMITIVES[kind.primitive]
         parameters = primitive.signature.parameters
         later = [parameters[k].default for k in kind.attrs[len(attrs) :] if not k.startswith("*")]
@@ -125,23 +125,23 @@ class _Reader:
         return {k: self.typed(primitive, k, found[k]) for k in parameters if k in found}
 
     def arranged(self, keys: Sequence[str], values: list[Any], what: str) -> dict[str, Any]:
-        """Values by parameter; `*name` takes those that are left over."""
+        """Assign values to parameters; `*name` takes the rest."""
         many = bool(keys) and keys[-1].startswith("*")
         least = len(keys) - many
         if len(values) < least or not many and len(values) > least:
-            self.fail(f"it has {len(values)} {what}, not {least}{' or more' if many else ''} ({', '.join(keys)})")
+            self.fail(f"it has {len(values)} {what}, expected {least}{' or more' if many else ''} ({', '.join(keys)})")
         found = dict(zip(keys[:least], values, strict=False))
         return found | {keys[-1][1:]: values[least:]} if many else found
 
     def decision(self, entry: Any, steps: list[Instruction]) -> tuple[Instruction, Any]:
         if not _is_list(entry, 2) or isinstance(entry[0], bool) or not isinstance(entry[0], int):
-            self.fail("a decision is [index of the step, decision]")
+            self.fail("expected [index of the step, decision]")
         if not 0 <= entry[0] < len(steps):
-            self.fail(f"there is no step {entry[0]}; there are {len(steps)}, counted from 0")
+            self.fail(f"step {entry[0]} is out of range: the trace has {len(steps)} steps, counted from 0")
         step = steps[entry[0]]
         primitive = PRIMITIVES[step.name]
         if not primitive.samples:
-            self.fail(f"step {entry[0]} is {step.kind.name}, which decides nothing")
+            self.fail(f"step {entry[0]} is {step.kind.name}, which is not a sampling step")
         return step, self.typed(primitive, DECISION, self.attr(entry[1]))
 
     # --- values -------------------------------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ class _Reader:
             return [read(v) for v in value]
         if isinstance(value, dict):
             if not all(isinstance(k, str) for k in value):
-                self.fail("the keys of a dictionary are strings")
+                self.fail("the keys of a dictionary must be strings")
             return {k: read(v) for k, v in value.items()}
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        self.fail(f"{short_repr(value)} is nothing that JSON has")
+        self.fail(f"{short_repr(value)} is not a JSON value")
 
     def quoted(self, text: str) -> str:
         try:
@@ -175,43 +175,41 @@ class _Reader:
         except ValueError:
             value = None
         if not isinstance(value, str):
-            self.fail(f"{text!r} is no quoted string")
+            self.fail(f"{text!r} is not a quoted string")
         return value
 
     def handle(self, name: Any) -> Any:
-        """The result of an earlier step, or a formula of such."""
+        """The result of an earlier step, or a formula over such results."""
         try:
             found = parsed(name, self.known) if isinstance(name, str) else None
             if any(handles_in(found)):
                 return found
         except (KeyError, ValueError):
             pass
-        self.fail(f"{name!r} is no result of a step before it; a string among inputs is quoted twice")
+        self.fail(f"{name!r} is not a result of an earlier step; string values in inputs must be quoted twice")
 
     def typed(self, primitive: Primitive, key: str, value: Any) -> Any:
-        """A value as its parameter wants it: 0 and 1 for truth values, text for index maps."""
+        """Convert a value to the type of a parameter: 0 and 1 to bool, text to an index map."""
         annotation = primitive.signature.parameters[key].annotation
         parts = types.alternatives(annotation)
         if bool in parts and int not in parts and value in (0, 1) and isinstance(value, int):
             value = bool(value)
         maps = [p for p in parts if hasattr(p, "from_text")]
-        if key == "pad_value" and isinstance(value, str) and value.startswith("lambda"):
-            maps = [IndexMap]  # its annotation takes any value
         if maps and isinstance(value, str) and (str not in parts or value.startswith("lambda")):
             try:
                 value = maps[0].from_text(value)
             except (TirError, ValueError, TypeError, SyntaxError) as error:
-                self.fail(f"{key} is no index map: {error}")
+                self.fail(f"{key} is not an index map: {error}")
         try:
             return types.typed(primitive, key, value)
         except TypeError as error:
             self.fail(str(error))
 
     def outputs(self, primitive: Primitive, names: list[Any]) -> tuple[Handle | None, ...]:
-        """New handles for the results of a step, which must be of its type."""
+        """Create handles for the results of a step; their names must match its result types."""
         letters, single = _results(primitive)
         if single is not None and len(names) != single:
-            self.fail(f"it has {len(names)} outputs, not {single}")
+            self.fail(f"it has {len(names)} outputs, expected {single}")
         found: list[Handle | None] = []
         for name in names:
             if name == _INFERRED and _INFERRED in letters:
@@ -219,9 +217,9 @@ class _Reader:
                 continue
             if not isinstance(name, str) or not _NAME.fullmatch(name) or name[0] not in letters:
                 wanted = " or ".join(f"{x}N" if x != _INFERRED else x for x in letters) or "nothing"
-                self.fail(f"the output {name!r} is no name of a result; here that is {wanted}")
+                self.fail(f"invalid output name {name!r}, expected {wanted}")
             if name in self.known:
-                self.fail(f"the output {name} is there already")
+                self.fail(f"duplicate output name {name}")
             serial = new_serial()
             self.known[name] = _HANDLES[name[0]](serial, -1, serial)
             found.append(self.known[name])
@@ -237,7 +235,7 @@ def _gives_list(primitive: Primitive) -> bool:
 
 
 def _results(primitive: Primitive) -> tuple[str, int | None]:
-    """The letters that results may have, and how many results there are (None: any number)."""
+    """The letters of the result types of a primitive, and the number of results (None: any)."""
     returns = primitive.returns
     if returns is inspect.Parameter.empty:
         return "blv", None

@@ -1,4 +1,4 @@
-"""A trace as a Python program."""
+"""Print traces as Python."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tir_mlir.schedule.handles import Handle
 if TYPE_CHECKING:
     from tir_mlir.schedule.trace.instruction import Instruction
 
-DECISION = "decision"  # the parameter of sampling primitives that holds the choice
+DECISION = "decision"  # the parameter of sampling primitives for the decision
 HEAD = ["from tir_mlir import Schedule", "def apply_trace(sch: Schedule) -> None:"]
 
 
 class HandleNames:
-    """What handles are called: `b0`, `l1`, `v2`, counted over all results of all steps."""
+    """Names of handles in a printed trace: `b0`, `l1`, `v2`, numbered over the results of all steps."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -26,7 +26,7 @@ class HandleNames:
         self._latest: dict[Handle, str] = {}
 
     def give(self, handles: Sequence[Handle | None]) -> list[str]:
-        """Names for the results of a step; `_` for one that is left to be inferred."""
+        """Assign names to the results of a step; `_` for a factor to be inferred."""
         names = []
         for handle in handles:
             if handle is None:
@@ -39,23 +39,23 @@ class HandleNames:
         return names
 
     def of(self, handle: Handle) -> str:
-        """The name of a handle that some step gave; `_` when none did."""
+        """The name of a handle; `_` if no step returned it."""
         return self._by_serial.get(handle.serial) or self._latest.get(handle, "_")
 
 
 def python_lines(instructions: Sequence[Instruction], decisions: dict[Instruction, Any]) -> list[str]:
-    """The statements of a trace, one a step."""
+    """The statements of a trace, one per step."""
     names = HandleNames()
     return [_statement(step, decisions.get(step), names) for step in instructions]
 
 
 def python_text(lines: Sequence[str]) -> str:
-    """`def apply_trace(sch): ...`, ready to be run."""
+    """The function `apply_trace` with these statements."""
     return "\n".join([*HEAD, *(f"  {line}" for line in lines or ["pass"])])
 
 
 def alone(step: Instruction) -> str:
-    """A step without its trace: handles have no names there."""
+    """Print a single step, outside a trace: its handles have no names."""
     unnamed = HandleNames()
     call = _statement(replace(step, outputs=()), None, unnamed)
     return f"{', '.join('_' for _ in step.outputs)} = {call}" if step.outputs else call

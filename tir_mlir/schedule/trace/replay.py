@@ -1,4 +1,4 @@
-"""Running the steps of a trace on another schedule."""
+"""Replay of a trace on another schedule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DecisionProvider = Callable[[Instruction, list[Any], list[Any], Any], Any]
 
 
 class StepRunner(Protocol):
-    """What replaying asks of the executor of a schedule."""
+    """The part of an executor that replay needs."""
 
     def apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -24,7 +24,7 @@ class StepRunner(Protocol):
 
 
 class HasExecutor(Protocol):
-    """A schedule."""
+    """Anything with an executor: a schedule."""
 
     @property
     def executor(self) -> StepRunner: ...
@@ -36,14 +36,14 @@ def run(
     target: StepRunner,
     provider: DecisionProvider | None,
 ) -> None:
-    """Run steps on a schedule, all of them or none: an error leaves it as it was."""
-    known = Translation()
+    """Replay steps on a schedule. An error leaves the schedule unchanged."""
+    known = HandleMap()
 
     def each() -> None:
         for number, step in enumerate(steps):
             where = f"step {number + 1} of the trace, {step.name}"
             if step.name not in PRIMITIVES:
-                raise TraceError(f"{where}: there is no such primitive here")
+                raise TraceError(f"{where}: unknown primitive")
             arguments = {k: known.of(v, where) for k, v in step.arguments.items()}
             if PRIMITIVES[step.name].samples:
                 arguments[DECISION] = _decision(step, arguments, decisions.get(step), provider)
@@ -60,19 +60,19 @@ def _decision(step: Instruction, arguments: dict[str, Any], made: Any, provider:
     return provider(step, here.inputs, here.attrs, made)
 
 
-class Translation:
-    """What the handles of a trace are in the schedule it runs on."""
+class HandleMap:
+    """Maps the handles of a trace to those of the schedule that it is replayed on."""
 
     def __init__(self) -> None:
         self._by_serial: dict[int, Any] = {}
         self._latest: dict[Handle, Any] = {}
 
     def learn(self, step: Instruction, result: Any, where: str) -> None:
-        """Take note of what a step gave. Errors: TraceError when it gave more or less than when it was traced."""
+        """Map the outputs of a step to its results. Errors: TraceError if their numbers differ."""
         got = list(result) if isinstance(result, (list, tuple)) else [] if result is None else [result]
         if len(got) != len(step.outputs):
             raise TraceError(
-                f"{where}, gives {len(got)} results here and gave {len(step.outputs)} when it was traced; the programs"
+                f"{where}, returns {len(got)} results but returned {len(step.outputs)} when it was traced; the programs"
                 " differ in structure"
             )
         for handle, value in zip(step.outputs, got, strict=True):
@@ -80,17 +80,17 @@ class Translation:
                 self._by_serial[handle.serial] = self._latest[handle] = value
 
     def of(self, value: Any, where: str) -> Any:
-        """A value with its handles translated."""
+        """A value with its handles mapped."""
         if isinstance(value, Handle):
             if value.serial not in self._by_serial and value not in self._latest:
-                raise TraceError(f"{where}, uses a {value.word} that no step before it gave")
+                raise TraceError(f"{where}, uses a {value.word} that no earlier step returned")
             return self._by_serial[value.serial] if value.serial in self._by_serial else self._latest[value]
         if isinstance(value, (list, tuple)):
             return type(value)(self.of(v, where) for v in value)
         if isinstance(value, Formula):
             found = value.with_sides(lambda side: self.of(side, where))
             if None in found.sides():
-                raise TraceError(f"{where}, computes with a factor that is left to be inferred here")
+                raise TraceError(f"{where}, computes with a factor that is to be inferred")
             return found
         if isinstance(value, dict):
             return {k: self.of(v, where) for k, v in value.items()}

@@ -58,6 +58,7 @@ def run_chain(sch: Schedule, name: str, index_map: IndexMap, n: int, m: int, pad
     np.testing.assert_array_equal(passed[2], index_map.map_ndarray(expected, pad) if name == "C" else expected)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", ["A", "B", "W", "C"])
 @pytest.mark.parametrize("index_map", MAPS, ids=list(MAPS))
 def test_results_are_the_same(name, index_map):

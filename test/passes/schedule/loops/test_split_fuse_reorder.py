@@ -248,7 +248,7 @@ def test_dead_handles_say_what_consumed_them(refused):
     sch.split(i, [None, 4])
     refused(
         sch,
-        r"step 3, split\(loop=i, .*consumed loop i, which left loop i_0, loop i_1",
+        r"step 3, split\(loop=i, .*consumed loop i and returned loop i_0, loop i_1",
         lambda: sch.unroll(i),
         ValueError,
     )

@@ -311,8 +311,8 @@ def test_marks():
 def test_marks_are_no_loops(refused):
     sch = Schedule(staged_row_sums(8))
     inline = sch.sample_compute_location("P", decision=-2)
-    refused(sch, "stands for no loop: sample_compute_location chose inline", lambda: sch.parallel(inline))
-    with pytest.raises(ValueError, match="stands for no loop"):
+    refused(sch, "is not a loop: sample_compute_location chose inline", lambda: sch.parallel(inline))
+    with pytest.raises(ValueError, match="is not a loop"):
         sch.get(inline)
 
 

@@ -51,7 +51,7 @@ move(-1)
 move(-2)
 
 # A place that is no loop is good for a move only.
-# CHECK: refused: this handle stands for no loop: sample_compute_location chose inline
+# CHECK: refused: this handle is not a loop: sample_compute_location chose inline
 sch = Schedule(main, error_render_level="fast")
 try:
     sch.parallel(sch.sample_compute_location("B", -2))
