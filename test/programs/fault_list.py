@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a fault a line
-"""Faults planted into right schedules (fault_programs), and legal rewrites of them."""
+"""Faults to inject into correct schedules (fault_programs), and legal rewrites of them."""
 
 # in the TVMScript text: (program, text, text in its place, what)
 FAULTS = [

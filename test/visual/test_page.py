@@ -1,4 +1,4 @@
-"""The page of a history: what its data say of each step. How it behaves in a browser: `test_page_in_browser.py`."""
+"""The data of a history page for each step. Its behaviour in a browser: `test_page_in_browser.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a block touches under a loop: the regions, counted by hand, and where they are drawn."""
+"""The regions that a block accesses under a loop, counted by hand, and their drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IndexMap: what a lambda says, its text, and the exact answers: shape, inverse, places left over, collisions."""
+"""IndexMap: parsing of lambdas, text form, shape, inverse, padding, collisions."""
 
 from __future__ import annotations
 

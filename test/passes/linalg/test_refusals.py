@@ -1,4 +1,4 @@
-"""What is no linalg program is refused with its line; text that is no MLIR is an error, not the end of the process."""
+"""Unsupported linalg programs are refused with their line; invalid MLIR is an error, not a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions, the floating-point policy, scopes, the C interface, arithmetic, and what cannot be lowered."""
+"""Conditions, the floating-point policy, scopes, the C interface, arithmetic, and unsupported programs."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a step leaves prints as text that parses to the same module: guards, constants, gathers, declared regions."""
+"""Scheduled programs round-trip through TVMScript: guards, constants, gathers, declared regions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled code that is kept: when it is used, when it is made again, and what other processes may do to it."""
+"""The compile cache: hits, invalidation, and interference by other processes."""
 # ruff: noqa: E501
 
 import os
@@ -285,7 +285,7 @@ def test_processes_at_the_same_time(folder):
     assert len(entries(folder)) == 5 and not [p for p in entries(folder) if p.name.startswith("new-")]
 
 
-def test_warnings_are_said_again(parse, folder):
+def test_warnings_are_repeated_on_cache_hits(parse, folder):
     text = """func.func @f(%X: memref<4xf32> {tir.name = "X"}) attributes {tir.id = 0 : i64} {
       %m = memref.alloc() {tir.name = "M", alignment = 64 : i64} : memref<1xf32>
       affine.for %i = 0 to 4 {

@@ -1,4 +1,4 @@
-"""Calls that do not come to Python: what is accepted, what is not, and what they leave behind."""
+"""Native calls that bypass Python: accepted and rejected arguments, side effects."""
 
 import copy
 import gc

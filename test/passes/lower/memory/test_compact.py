@@ -1,4 +1,4 @@
-"""What may not be made smaller, and what may."""
+"""Buffer compaction: when it applies and when it must not."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""annotate_buffer_access and unsafe_hide_buffer_access: what a block declares changes, what it computes does not."""
+"""annotate_buffer_access and unsafe_hide_buffer_access change declared regions, not results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tensorize: what does not fit, and what the implementation asks, is refused with the reason."""
+"""tensorize: mismatches and unmet requirements of the implementation are refused with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""read_at and write_at: one block copies what a loop touches of a buffer."""
+"""read_at and write_at: one block copies the region that a loop iteration accesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""reverse_compute_inline: a consumer merged into its producer, and what is refused."""
+"""reverse_compute_inline: merge a consumer into its producer, and refusals."""
 
 from __future__ import annotations
 

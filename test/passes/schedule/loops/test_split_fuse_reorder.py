@@ -136,7 +136,7 @@ def test_split_drops_the_kind():
     assert sch.get(outer).kind == "serial"
 
 
-def test_unit_loops_stay_in_bindings_unless_told():
+def test_unit_loops_stay_in_bindings_by_default():
     for keep, binding in ((True, "i_0 * 32 + i_1"), (False, "i_1")):
         sch = Schedule(scale(32, 48))
         i, _ = sch.get_loops("B")

@@ -1,4 +1,4 @@
-"""reverse_compute_at: a consumer runs where its producers have just computed what it reads."""
+"""reverse_compute_at: a consumer moves to where its producers have computed its inputs."""
 
 from __future__ import annotations
 

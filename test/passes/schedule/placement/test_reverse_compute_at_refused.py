@@ -1,4 +1,4 @@
-"""What reverse_compute_at refuses, and what comes close to it."""
+"""Refusals of reverse_compute_at, and legal near misses."""
 
 from __future__ import annotations
 

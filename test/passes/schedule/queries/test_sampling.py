@@ -52,7 +52,7 @@ def choices(sch: Schedule) -> list[list[int | None]]:
     return [values(sch, sch.sample_perfect_tile(lp, 3)) for lp in (i, j, i, j)]
 
 
-def test_a_seed_tells_all_choices():
+def test_a_seed_determines_all_choices():
     first, second, other = (choices(Schedule(matmul_add(48), seed=s)) for s in (7, 7, 8))
     assert first == second != other
 
@@ -203,7 +203,7 @@ def test_partitioned_tile_refuses(refused):
 # --- sample_categorical -----------------------------------------------------------------------------------------------
 
 
-def test_categories_are_as_likely_as_said():
+def test_categories_have_the_given_probabilities():
     sch = Schedule(matmul_add(8), seed=4)
     found = Counter(sch.get(sch.sample_categorical([5, 6, 7], [0.5, 0.0, 1.5])) for _ in range(800))
     assert set(found) == {5, 7} and 130 < found[5] < 270

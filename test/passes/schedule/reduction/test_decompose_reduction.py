@@ -18,7 +18,7 @@ from tir_mlir.script.parser import parse
 # --- what it does -----------------------------------------------------------------------------------------------------
 
 
-def test_the_init_stands_before_the_loop():
+def test_the_init_is_inserted_before_the_loop():
     places = [("i", ["i_init", "j_init"]), ("j", ["i", "j_init"]), ("kk", ["i", "j"])]
     for number, (_, loops) in enumerate(places):
         sch = Schedule(matmul_nt(4, 5, 6))

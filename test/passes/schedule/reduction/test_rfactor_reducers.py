@@ -1,4 +1,4 @@
-"""What rfactor takes for a reduction: combiners, identities, tuples, argmax; and everything that is none."""
+"""Reducers of rfactor: combiners, identities, tuples, argmax; and unsupported ones."""
 
 from __future__ import annotations
 

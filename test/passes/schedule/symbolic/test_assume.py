@@ -128,7 +128,7 @@ def test_what_cannot_be_promised():
                     A[vi] = 0.0
 
 
-def test_the_same_nest_without_the_promise_is_judged_anew():
+def test_the_same_nest_without_the_assumption_is_checked_again():
     """What was settled where n % 16 == 0 must not be taken for settled elsewhere."""
     program = """
 @T.prim_func
