@@ -96,7 +96,7 @@ def test_a_module(copied):
 
 
 @pytest.mark.parametrize("copied", BOTH)
-def test_a_copy_of_a_module_goes_its_own_way(copied):
+def test_a_copy_of_a_module_is_independent(copied):
     mod = IRModule({"main": matmul})
     again = copied(mod)
     again.mlir.body.operations[0].attributes["sym_name"] = again.mlir.body.operations[0].attributes["sym_name"]
@@ -136,7 +136,7 @@ def test_a_schedule_comes_back_as_it_was(copied):
 
 
 @pytest.mark.parametrize("copied", [*BOTH, copy.copy])
-def test_a_copied_schedule_goes_its_own_way(copied):
+def test_a_copied_schedule_is_independent(copied):
     sch = stepped()
     text, steps, again = sch.mod.text(), len(sch.trace), copied(sch)
     again.unroll(again.get_loops("C")[-1])

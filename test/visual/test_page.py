@@ -99,7 +99,7 @@ def test_the_culprit_of_a_refused_step_is_marked(programs, data):
     assert nest.count("tir-refused ") + nest.count('tir-refused"') == 1 and f'data-loop="{k.id}"' in nest
 
 
-def test_what_a_history_remembers_of_refusals(programs):
+def test_a_history_records_refusals(programs):
     sch = Schedule(programs["matmul"])
     i, _, k = sch.get_loops("C")
     for _ in range(3):

@@ -11,7 +11,7 @@ from tir_mlir.dialect.diagnostics import BuildError, ScheduleError, ScriptError
 from tir_mlir.script.module import IRModule
 
 
-def test_handles_say_what_they_stand_for(programs):
+def test_handles_print_their_loop_or_block(programs):
     sch = Schedule(programs["matmul"])
     block = sch.get_block("C")
     i, j, k = sch.get_loops(block)

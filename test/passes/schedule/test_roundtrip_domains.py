@@ -20,7 +20,7 @@ def main(P: T.Buffer((5, 2), "float32"), C: T.Buffer((1,), "float32")):
 """
 
 
-def test_the_domain_of_an_iter_is_cut_to_what_an_epilogue_takes_of_it():
+def test_the_domain_of_an_iter_shrinks_to_the_use_of_its_epilogue():
     """`pad_einsum` made it 4; only the first is computed, where it is copied back."""
     sch = Schedule(parse(PADDED_SUM))
     sch.pad_einsum("C", [4, 1, 1])

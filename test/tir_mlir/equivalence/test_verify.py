@@ -105,13 +105,13 @@ def test_every_function_is_run():
     assert not answer and answer.difference is not None and answer.difference.function == "two"
 
 
-def test_what_has_no_exact_meaning_is_named():
+def test_ops_without_an_exact_meaning_are_named():
     called = ADD.replace("X[vi, vj] = T.exp(A[vi, vj])", 'X[vi, vj] = T.call_extern("float32", "expf", A[vi, vj])')
     with pytest.raises(NotChecked, match="expf"):
         equivalent(parse(called), parse(called))
 
 
-def test_sizes_keep_what_the_program_assumes():
+def test_sizes_satisfy_the_assumptions():
     text = """
 @T.prim_func
 def main(a: T.handle, b: T.handle):
@@ -159,7 +159,7 @@ def main(A: T.Buffer((40,), "float32"), I: T.Buffer((9,), "int32"), C: T.Buffer(
 # --- intrinsics -------------------------------------------------------------------------------------------------------
 
 
-def test_an_intrinsic_does_what_it_describes():
+def test_an_intrinsic_matches_its_description():
     assert TensorIntrin.check(outer_product(8, 16, 4))
 
 

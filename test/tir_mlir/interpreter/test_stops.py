@@ -163,7 +163,7 @@ def test_iterations_that_meet_in_one_array_given_twice():
         interpret(SHIFTED, x, x)
 
 
-def test_iterations_that_meet_in_what_they_call():
+def test_races_between_calls():
     text = """
     func.func private @add(%v: f32, %B: memref<1xf32>) {
       %c0 = arith.constant 0 : index

@@ -114,7 +114,7 @@ def test_registered_kernels_count(parse, folder):
         assert filled(lib) == value and lib.timing.cached == known
 
 
-def test_kernels_of_the_package_count_by_what_they_were_given():
+def test_built_in_kernels_are_keyed_by_their_arguments():
     from tir_mlir.intrin.outer_products import outer_product
     from tir_mlir.runtime.drivers.program_key import _own
 
@@ -252,7 +252,7 @@ def test_it_stays_below_its_bound_and_the_longest_unused_go(folder, monkeypatch)
     assert sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) <= 0.1 * 2**20
 
 
-def test_what_a_dead_process_left_is_removed(folder):
+def test_leftovers_of_a_dead_process_are_removed(folder):
     store.save("code", "one", b"1")
     for name, age in (("new-old", 7200), ("new-fresh", 10)):
         (folder / "code" / name).write_bytes(b"half")
@@ -337,7 +337,7 @@ def test_timing_prints_as_a_table(parse):
     assert "code from the cache" in repr(again) and again.total == sum(again.values())
 
 
-def test_what_is_kept_reads_back():
+def test_stored_entries_read_back():
     kept = jit.Compiled(b"\n\0data", ["a.so"], True, ["said"])
     assert jit.Compiled.from_bytes(kept.to_bytes()) == kept
 

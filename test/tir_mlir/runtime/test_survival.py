@@ -131,7 +131,7 @@ print(hit > 10)
     assert not [p.name for p in tmp_path.rglob("new-*")][5:]  # few unfinished files; they go in time
 
 
-def test_what_is_left_entered_is_left_at_exit(tmp_path):
+def test_entered_contexts_are_exited_at_exit(tmp_path):
     code = """
 from mlir import ir
 from tir_mlir.dialect.ir import entered

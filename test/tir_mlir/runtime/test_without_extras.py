@@ -237,7 +237,7 @@ def test_the_tool_driver_names_all_missing_extras(without, hidden, first):
     assert str(caught.value).splitlines()[0] == f'build(..., driver="tools") {first}'
 
 
-def test_versions_say_what_installs_a_tool(without):
+def test_versions_name_the_package_of_a_missing_tool(without):
     without("tools", "c")
     found = toolchain.versions()
     assert found["zig"] == "missing: pip install 'tir-mlir[c]'"

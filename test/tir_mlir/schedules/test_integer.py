@@ -55,7 +55,7 @@ def test_ragged_sizes(m, n, k, target):
 @pytest.mark.few(2)
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])
-def test_turned_operands(left, right):
+def test_transposed_operands(left, right):
     m, n, k = 17, 33, 29
     a, b = arrays("int8", (k, m) if left else (m, k), (n, k) if right else (k, n))
     program = widened(m, n, k, left_turned=left, right_turned=right)

@@ -89,7 +89,7 @@ def promised(a: T.handle, c: T.handle):
             C[vi] = B[vi] + 1.0
 
 
-def test_what_the_function_assumes_is_used(refused):
+def test_assumptions_of_the_function_are_used(refused):
     sch = Schedule(promised)
     refused(
         sch,

@@ -91,7 +91,7 @@ def test_a_row_that_each_iteration_refills(same_result):
     same_result(sch, rows(9, 5), *square(9, 5))
 
 
-def test_a_loop_of_one_iteration_may_be_anything(same_result):
+def test_a_single_iteration_loop_may_be_of_any_kind(same_result):
     sch = Schedule(matmul_nt(4, 4, 1))
     k = sch.get_loops("C")[2]
     sch.parallel(k)

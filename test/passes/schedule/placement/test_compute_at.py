@@ -16,7 +16,7 @@ from tir_mlir.script import tir as T
 # --- what it does -----------------------------------------------------------------------------------------------------
 
 
-def test_the_producer_runs_over_what_is_needed(same_result):
+def test_the_producer_covers_the_needed_region(same_result):
     sch = Schedule(blur(64))
     outer, _ = sch.split(sch.get_loops("C")[0], [4, 16])
     sch.compute_at("P", outer)

@@ -89,7 +89,7 @@ def test_calls_are_held_to_shapes():
         library(np.ones((16, 2), "float32"), np.ones((16, 0), "float32"))
 
 
-def test_what_cannot_be_promised():
+def test_unsupported_assumptions():
     with pytest.raises(ScriptError, match="this assumption contradicts the ones before it"):
 
         @T.prim_func
