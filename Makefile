@@ -1,4 +1,4 @@
-# Needs python3 (>= 3.10), make and pip's registry; everything else comes as wheels into $(VENV).
+# Requires python3 (>= 3.10), make and access to PyPI; everything else is installed as wheels into $(VENV).
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -9,79 +9,79 @@ PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
-help:  ## this list
+help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
 $(STAMP): pyproject.toml
-	@$(PYTHON) -c "import sys; v = sys.version_info; sys.exit(None if v >= (3, 10) else f'Python >= 3.10 is needed, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=...')"
+	@$(PYTHON) -c "import sys; v = sys.version_info; sys.exit(None if v >= (3, 10) else f'Python >= 3.10 is required, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=...')"
 	@# a Python without ensurepip (Debian without python3-venv) gets pip from the outer pip
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-env: $(STAMP)  ## make the environment (.venv) once
+env: $(STAMP)  ## create the environment (.venv)
 
 demo: env  ## run the hardware-specialization chapter
 	$(BIN)/python tools/demo.py
 
-# test/harness/tiers.py says what each tier runs
-quick: lint lit  ## before every commit: rules, FileCheck tests, each Python test at one size; under two minutes
+# test/harness/tiers.py defines the tiers
+quick: lint lit  ## before every commit: lint, FileCheck tests, each Python test at one size; under two minutes
 	$(PYTEST) --tier quick
 
-check: lint types lit wheel fuzz pytest  ## everything that guards the project; at most seven minutes on two cores
+check: lint types lit wheel fuzz pytest  ## all checks before a merge; at most seven minutes on two cores
 
-check-all: lint types wheel targets  ## at night: every size, long random runs, lit with a process a run
+check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, lit with one process per run
 	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
 	$(PYTEST) --tier all
 	$(BIN)/python tools/fuzz.py --pairs 2000 --inputs 6000 --thorough --seed $$(date +%j)
 
-lint: env  ## ruff: rules and format
+lint: env  ## check lint rules and format with ruff
 	$(BIN)/ruff check .
-	@$(BIN)/ruff format --check --quiet . || { echo 'make format puts this right'; exit 1; }
+	@$(BIN)/ruff format --check --quiet . || { echo 'run make format'; exit 1; }
 
-format: env  ## put every file into the house format
+format: env  ## format all files
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format --quiet .
 
-types: env  ## static types
+types: env  ## check static types
 	$(BIN)/basedpyright --level error --pythonpath $(BIN)/python
 
-lit: env  ## FileCheck tests
+lit: env  ## run the FileCheck tests
 	$(BIN)/lit -s test/lit
 
-pytest: env  ## Python tests, on all cores
+pytest: env  ## run the Python tests on all cores
 	$(PYTEST)
 
-fuzz: env  ## random programs x random schedules, random text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
+fuzz: env  ## fuzz with random programs, schedules and text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
 	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --inputs 400 --thorough --seed 0)
 
-targets: env  ## code for other CPUs: its instructions, and its results under QEMU where qemu-user is there
+targets: env  ## test code for other CPUs: its instructions, and its results under QEMU if qemu-user is installed
 	$(BIN)/python -m pytest -rs test/targets
 
-wheel: env  ## the sdist, the wheel and the editable install hold every file
+wheel: env  ## check that the sdist, the wheel and the editable install contain every file
 	$(BIN)/python tools/check_wheel.py
 
-manual: env  ## the generated pages of docs/reference, from docstrings and runs
+manual: env  ## regenerate the pages of docs/reference from docstrings and examples
 	$(BIN)/python tools/manual
 	$(BIN)/python tools/can_types.py
 
-docs: env  ## the documentation site, in build/site; make docs ARGS=--dirty after small edits
+docs: env  ## build the documentation site in build/site; make docs ARGS=--dirty after small edits
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site $(ARGS)
 
-golden: env  ## the texts of the mistakes of learners (test/golden/learners)
+golden: env  ## regenerate the golden messages for mistakes of learners (test/golden/learners)
 	$(BIN)/python test/golden/mistakes.py
 
-entry: env  ## the .ll files of tir_mlir/runtime, from their .c files
+entry: env  ## compile the .c files of tir_mlir/runtime to .ll files
 	$(BIN)/python tools/entry.py
 
-peers: env  ## the libraries to measure against (MKL, PyTorch) into .venv
+peers: env  ## install the libraries to compare with (MKL, PyTorch) into .venv
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'
 
-bench: env  ## ours beside the peers that are there, and the machine's roofs: table, build/bench.json, a plot
+bench: env  ## compare with the installed peers and the machine's roofline: table, build/bench.json, a plot
 	$(BIN)/python tools/bench $(ARGS)
 
-ladder: env  ## a matrix product from the program as written to the top, one primitive at a time
+ladder: env  ## time a matrix product after each primitive of its schedule
 	$(BIN)/python tools/bench --ladder $(ARGS)
 
-clean:  ## remove what make made
+clean:  ## remove generated files
 	rm -rf $(VENV) build dist *.egg-info

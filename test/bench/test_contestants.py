@@ -1,4 +1,4 @@
-"""Every contestant computes what NumPy does, at sizes that take no time."""
+"""Every contestant agrees with NumPy, at small sizes."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_ours_on_two_threads_is_right():
         check(OURS, contest.contestants[OURS], contest.expected)
 
 
-def test_a_contestant_that_breaks_or_is_wrong_is_a_line_of_the_report(monkeypatch):
+def test_a_failing_or_wrong_contestant_is_reported(monkeypatch):
     def breaks(a, b, dtype):
         raise RuntimeError("no such thing\nat all")
 
@@ -60,7 +60,7 @@ def test_a_contestant_that_breaks_or_is_wrong_is_a_line_of_the_report(monkeypatc
         assert row.missing["mkl"].startswith("WrongResult: mkl differs")
 
 
-def test_the_triad_and_the_reads_move_what_they_say(monkeypatch):
+def test_the_triad_and_the_reads_move_the_reported_bytes(monkeypatch):
     seen = []
     real = external.on_all_threads
 

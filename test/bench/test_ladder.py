@@ -9,7 +9,7 @@ from contest import check
 from works.entering import compiled
 
 
-def test_every_rung_is_right_and_says_its_step():
+def test_every_rung_is_correct_and_names_its_step():
     a, b = np.random.default_rng(0).uniform(-1, 1, (2, 40, 40)).astype(np.float32)
     steps = []
     for step, sch in ladder.stages(40, 1):

@@ -67,14 +67,14 @@ def test_a_spent_budget_ends_the_rounds_but_not_before_the_least(clock):
     assert runs(0.0) == measure.FEWEST
 
 
-def test_before_each_turn_what_sleeps_is_woken(clock):
+def test_idle_threads_are_woken_before_each_turn(clock):
     log: list[str] = []
     call = worker(clock, "call", 1.0, log)
     interleaved({"x": call}, rounds=2, before=lambda: log.append("before"))
     assert log[1:] == ["before", "call", "call"] * 2
 
 
-def test_another_clock_may_count():
+def test_the_clock_can_be_replaced():
     ticks = iter(range(100))
     assert measure.seconds(lambda: None, 2, clock=lambda: next(ticks)) == 0.5
 
@@ -103,12 +103,12 @@ def test_the_roof_is_the_lower_of_arithmetic_and_memory():
     assert ROOFS.peak("bfloat16", 1) == math.inf
 
 
-def test_writing_never_counts_as_less_than_nothing():
+def test_the_cost_of_writing_is_never_negative():
     roofs = Roofs({}, {1: [Point(1 << 10, 90.0, 50.0)]})  # a noisy measurement: the triad faster than reading
     assert roofs.memory_seconds(50.0, 100.0, 1) == pytest.approx(1.0)
 
 
-def test_noise_is_taken_out_of_curves():
+def test_noise_is_removed_from_curves():
     measured = [Point(1, 4.0, 9.0), Point(2, 5.0, 5.0), Point(4, 1.0, 2.0)]
     assert settled(measured) == [Point(1, 5.0, 9.0), Point(2, 5.0, 5.0), Point(4, 1.0, 2.0)]
     assert settled(measured, [Point(4, 3.0, 1.0)])[2] == Point(4, 3.0, 2.0)

@@ -36,7 +36,7 @@ def test_a_row_in_bytes_is_bounded_by_memory():
     assert row.ours == pytest.approx(900e-9) and row.peak == pytest.approx(9.0)
 
 
-def test_what_is_missing_is_null_for_ours_and_left_out_of_the_peers(tmp_path):
+def test_missing_rates_are_null_for_ours_and_omitted_for_peers(tmp_path):
     row = rows.row(work(), {"mkl": timed(0.02)}, {"ours": "no schedule", "numpy": "gone"}, ROOFS)
     details = rows.write(tmp_path / "bench.json", [row], {"cpu": "one"})
     (plain,) = json.loads((tmp_path / "bench.json").read_text())
@@ -54,14 +54,14 @@ def test_what_is_missing_is_null_for_ours_and_left_out_of_the_peers(tmp_path):
         ({"extra": 1}, "must have the keys"),
     ],
 )
-def test_rows_of_another_form_are_not_written(change, message):
+def test_malformed_rows_are_not_written(change, message):
     plain = rows.row(work(), {"ours": timed(0.04)}, {}, ROOFS).plain()
     rows.check([plain])
     with pytest.raises(ValueError, match=message):
         rows.check([{**plain, **change}])
 
 
-def test_a_goal_asks_for_the_fastest_of_its_peers():
+def test_a_goal_is_relative_to_the_fastest_of_its_peers():
     goal = Goal(0.95, ("mkl", "numpy"))
     assert goal.met(95.0, {"mkl": 100.0, "numpy": 20.0}) is True
     assert goal.met(94.0, {"mkl": 100.0, "numpy": 20.0}) is False
@@ -93,7 +93,7 @@ def test_a_wrong_result_is_found_and_a_right_one_passes():
         check("off by one", Contestant(lambda: None, lambda: np.array([2])), np.array([1], np.int32))
 
 
-def test_reasons_are_said_once():
+def test_each_reason_is_printed_once():
     row = Row("w", "1", "float32", 1, "GB/s", None, {}, None, missing={"tvm": "not there"})
     other = Row("w", "2", "float32", 1, "GB/s", None, {}, None, missing={"tvm": "not there"})
     assert report.reasons([row, other]) == ["tvm: not there [w 1 and 1 more]"]

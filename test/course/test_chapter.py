@@ -77,7 +77,7 @@ def test_both_kernels_in_both_drivers(size, kernel, driver):
 
 
 @pytest.mark.parametrize("driver", ["jit", "tools"])
-def test_the_given_kernel_is_what_runs(driver):
+def test_the_given_kernel_is_used(driver):
     doubled = create_llvm(C_KERNEL.replace("+= sum", "+= 2 * sum"))
     a, b = (RNG.standard_normal((32, 32), dtype=np.float32) for _ in range(2))
     c = np.empty((32, 32), np.float32)

@@ -1,4 +1,4 @@
-"""The chapter's three editions as printed: every block runs in order, every printed program is what the step gave."""
+"""The chapter's three editions as printed: every block runs in order, and every printed program matches its step."""
 
 import os
 import re

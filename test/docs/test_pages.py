@@ -1,4 +1,4 @@
-"""Every code block of the README and of the site is run, and prints what the page shows."""
+"""Every code block of the README and of the site runs and prints the output shown on the page."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def _fuzz(*options):
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
 
-def test_pairs_end_with_the_line_and_write_the_figures(tmp_path):
+def test_pairs_print_the_last_line_and_write_the_statistics(tmp_path):
     done = _fuzz("--pairs", "4", "--seed", "5", "--jobs", "1", "--json", str(tmp_path / "figures"))
     last = done.stdout.splitlines()[-1]
     assert done.returncode == 0, done.stdout + done.stderr
@@ -23,7 +23,7 @@ def test_pairs_end_with_the_line_and_write_the_figures(tmp_path):
     assert figures["line"] == last and sum(figures["applied"].values()) > 0 and figures["judged"]["verify"] > 0
 
 
-def test_one_pair_tells_its_story():
+def test_one_pair_prints_its_story():
     done = _fuzz("--seed", "5", "--only", "pair:1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "def main(" in done.stdout and done.stdout.splitlines()[-1] == "pair:1 (pair) fine: scheduled"

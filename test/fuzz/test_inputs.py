@@ -1,4 +1,4 @@
-"""Kinds of inputs: a few of each are fine; what is wrong on purpose is seen."""
+"""Input kinds: some inputs of each pass; injected faults are detected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_same_seed_gives_the_same_input(name):
     assert first.getstate() == second.getstate()
 
 
-def test_programs_are_of_all_sorts():
+def test_programs_are_diverse():
     made = [script.text_of(Random(number)) for number in range(200)]
     assert len(set(made)) > 190 and sum("prim_func" in text for text in made) > 100
 
@@ -40,7 +40,7 @@ def test_programs_are_of_all_sorts():
 @pytest.mark.parametrize(
     "error", [AttributeError("x"), RecursionError("x"), MemoryError(), KeyError(3), TypeError("x")]
 )
-def test_an_error_that_is_none_of_ours_is_a_fault(monkeypatch, error):
+def test_an_error_of_another_class_is_a_fault(monkeypatch, error):
     def broken(*_: object) -> None:
         raise error
 

@@ -28,7 +28,7 @@ def test_fine_items_and_the_same_again(capsys):
 
 
 @pytest.mark.parametrize("name, verdict", [("raises", "wrong"), ("crashes", "wrong"), ("aborts", "aborted")])
-def test_what_fails_is_counted_and_made_small(name, verdict, capsys):
+def test_failures_are_counted_and_shrunk(name, verdict, capsys):
     tally = _run(4, shrink=20.0, **{name: planted.KINDS[name]})
     failed = [f for f in tally.failures if f.verdict == verdict]
     assert tally.ran["input"] == 4 and failed == tally.failures and tally.code == 1
@@ -41,13 +41,13 @@ def test_what_fails_is_counted_and_made_small(name, verdict, capsys):
     assert {"raises": "'('", "crashes": "ZeroDivisionError", "aborts": "SIGABRT"}[name] in told
 
 
-def test_a_hang_is_ended_told_and_made_small(capsys):
+def test_a_hang_is_killed_reported_and_shrunk(capsys):
     tally = _run(2, limit=0.5, shrink=12.0, hangs=planted.KINDS["hangs"])
     assert tally.code == 1 and tally.line.endswith(f"aborted 0, hung {len(tally.failures)}")
     assert "planted.py" in capsys.readouterr().out  # where it hung
 
 
-def test_a_primitive_that_forgets_its_guards_is_found_in_a_small_program(capsys):
+def test_a_primitive_without_guards_is_found_and_shrunk(capsys):
     tally = _run(40, limit=60, shrink=15.0, what="pair", lost=Kind(planted.guards_lost))
     assert tally.code == 1 and int(re.fullmatch(LINE, tally.line).group(2)) == len(tally.failures) > 0
     small = min((f.text for f in tally.failures), key=len)

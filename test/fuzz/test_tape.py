@@ -16,7 +16,7 @@ def _drawn(random):
     return [*found, order, random.choices("abc", [1, 2, 3], k=5)]
 
 
-def test_a_tape_gives_the_numbers_of_its_seed_and_plays_them_again(tmp_path):
+def test_a_tape_draws_the_numbers_of_its_seed_and_replays_them(tmp_path):
     journal = str(tmp_path / "journal")
     tape = Tape("7/pair/1", journal=journal)
     wanted = _drawn(Random("7/pair/1"))
@@ -26,7 +26,7 @@ def test_a_tape_gives_the_numbers_of_its_seed_and_plays_them_again(tmp_path):
     assert read(journal) == tape.noted
 
 
-def test_what_is_missing_is_the_lowest_and_what_is_too_much_is_cut():
+def test_missing_numbers_are_the_lowest_and_excess_ones_are_dropped():
     tape = Tape(play=[Part("start", [99]), Part("step", [5])])
     assert tape.randrange(4) == 3 and tape.choice("xyz") == "x" and 0.9 < tape.random() < 1
     assert [tape.randrange(9) for _ in parts(tape, "step", 50)] == [5]

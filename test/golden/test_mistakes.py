@@ -1,4 +1,4 @@
-"""The whole text of what a learner is told: plain, in a terminal, in a notebook."""
+"""The complete messages for mistakes of learners: plain, in a terminal, in a notebook."""
 
 from __future__ import annotations
 

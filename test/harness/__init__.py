@@ -1,4 +1,4 @@
-"""How tests run programs, look into them, and read the documents that they check."""
+"""Helpers for running and inspecting programs, and for reading the documents under test."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""Running an object file for another CPU: a C program around it, linked for that CPU, under QEMU's user mode.
+"""Run an object file for another CPU: link it into a C program for that CPU and run it under QEMU user mode.
 
-The program needs no C library, which would have to be there for that CPU: it talks to the kernel itself.
+The program is freestanding, because no C library for that CPU may be installed: it makes system calls itself.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ void _start(void) {{
 
 
 def run(lib: Library, arrays: Sequence[np.ndarray], folder: Path) -> list[np.ndarray]:
-    """Call `main` of a library for 64-bit ARM, whose parameters are arrays of these shapes; the arrays afterwards."""
+    """Call `main` of a library for 64-bit ARM on arrays of these shapes; return the arrays afterwards."""
     obj, _ = lib.export(folder / "f.o")
     (folder / "main.c").write_text(_source(lib, arrays))
     main, program = str(folder / "main.o"), str(folder / "program")

@@ -1,4 +1,4 @@
-"""The programs inside the course's documents: Markdown fences, reStructuredText directives, HTML, plain text."""
+"""Extract the programs from course documents: Markdown, reStructuredText, HTML, plain text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Piece:
-    """One block of a document. kind: `code` runs, `printed` is what code before it printed, `fragment` is neither."""
+    """One block of a document. kind: `code` is run, `printed` is its output, `fragment` is neither."""
 
     kind: str
     text: str
@@ -23,7 +23,7 @@ _TAG = re.compile(r"</?\w[^>]*>")
 
 
 def markdown(text: str) -> list[Piece]:
-    """The fenced Python blocks of a Markdown document, in order; fences without a language are `fragment`s."""
+    """Return the fenced Python blocks of a Markdown document, in order; fences without a language are `fragment`s."""
     found = []
     for match in _FENCE.finditer(text):
         python = "python" in match[1]
@@ -32,20 +32,20 @@ def markdown(text: str) -> list[Piece]:
 
 
 def restructured(text: str) -> list[Piece]:
-    """The Python, HTML and `::` blocks of a reStructuredText document, in order."""
+    """Return the Python, HTML and `::` blocks of a reStructuredText document, in order."""
     found = []
     for match in _DIRECTIVE.finditer(text):
         body = _indented(text[match.end() + 1 :])
         if "html" in match[1]:
             body = html.unescape(_TAG.sub("", body))
-        elif match[1] == "::":  # a block that the document's own tests leave out, under comments that say so
+        elif match[1] == "::":  # a block that the document's own tests skip, with a comment
             body = re.sub(r"^\s*<!--.*-->\s*$", "", body, flags=re.M)
         found.append(_piece(body, text[: match.end()].count("\n") + 2, True))
     return found
 
 
 def plain(text: str) -> list[Piece]:
-    """The top-level functions and modules of a text without marks: from `def`, `class` or a decorator to the dedent."""
+    """Return the top-level functions and modules of unmarked text: from `def`, `class` or a decorator to the dedent."""
     found: list[Piece] = []
     lines = text.split("\n")
     at = 0
@@ -62,7 +62,7 @@ def plain(text: str) -> list[Piece]:
 
 
 def _indented(rest: str) -> str:
-    """The indented lines at the start of a text, blank ones included."""
+    """Return the leading indented lines of a text, including blank ones."""
     match = re.match(r"(?:[ \t]*\n|[ \t]+[^\n]*\n)*", rest)
     return match[0] if match else ""
 

@@ -1,4 +1,4 @@
-"""A refused step and the way out that its `fix:` line names: what the tests here are tables of."""
+"""Table rows for tests of a refused step and its `fix:` line."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Step = Callable[[Schedule], Any]
 
 
 def nothing(sch: Schedule) -> None:
-    """No step comes before the refused one."""
+    """The empty prefix: the refused step is the first one."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """In `program`, after `before`, the step `refused` is refused, with `fix` in its way out; `way` goes it.
+    """In `program`, after `before`, the step `refused` is refused with `fix` in its fix text; `way` follows the fix.
 
-    It starts where the step was refused; `again`: in the program once more, before any step; `instead`: in the program
-    that the fix asks for.
+    `way` starts from the state of the refusal; with `again` from the unscheduled program; with `instead` from the
+    program that the fix suggests.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Row:
     instead: str = ""
 
     def follow(self) -> None:
-        """The step is refused with the fix, and what the fix says can be done and leaves the program right."""
+        """Check that the step is refused with the fix, and that following the fix is legal and preserves the result."""
         sch = Schedule(parse(self.program))
         self.before(sch)
         with pytest.raises(ScheduleError) as refusal:
@@ -54,10 +54,10 @@ class Row:
 
 
 def each_of(rows: list[Row]) -> pytest.MarkDecorator:
-    """One test for each row."""
+    """Parametrize a test over rows."""
     return pytest.mark.parametrize("row", rows, ids=lambda row: row.name)
 
 
 def loop(sch: Schedule, block: str, number: int = 0) -> Any:
-    """A loop around a block, counted from outside."""
+    """Return a loop around a block, counted from the outermost."""
     return sch.get_loops(block)[number]

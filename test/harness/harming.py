@@ -1,4 +1,4 @@
-"""Primitives that do their work and then harm the program: what a bug in a primitive could do."""
+"""Faulty primitives: apply a primitive, then corrupt the program, as a bug in it would."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tir_mlir.passes.schedule import PRIMITIVES
 
 
 def harmful(name, harm):
-    """The primitive `name`, whose result `harm(module op)` spoils."""
+    """Replace the primitive `name` by one whose result `harm(module op)` corrupts."""
     known = PRIMITIVES[name]
 
     @functools.wraps(known.run)
@@ -22,7 +22,7 @@ def harmful(name, harm):
         result = known.run(*args, **kwargs)
         before = str(root)
         harm(root)
-        assert str(root) != before, "nothing was harmed"
+        assert str(root) != before, "nothing was corrupted"
         return result
 
     return replace(known, run=run)
@@ -38,7 +38,7 @@ def _accesses(root, name, buffer):
 
 
 def drop_guards(root):
-    """Every T.where holds."""
+    """Drop every T.where guard."""
     for op in walk.ops(root):
         if op.name == "affine.if" and "tir.where" in op.attributes:
             dims = len(op.operands)
@@ -47,7 +47,7 @@ def drop_guards(root):
 
 
 def shift(name, buffer, by):
-    """Loads or stores of a buffer go `by` further along its first axis."""
+    """Shift the loads or stores of a buffer by `by` along its first axis."""
 
     def harm(root):
         for op in _accesses(root, f"affine.{name}", buffer):
@@ -57,7 +57,7 @@ def shift(name, buffer, by):
 
 
 def swap(name, buffer):
-    """Loads or stores of a buffer take their first two indices the other way round."""
+    """Swap the first two indices of the loads or stores of a buffer."""
 
     def harm(root):
         for op in _accesses(root, f"affine.{name}", buffer):
@@ -67,7 +67,7 @@ def swap(name, buffer):
 
 
 def drop_stores(buffer, constant):
-    """The stores into a buffer are gone: of constants (its init), or of all else."""
+    """Drop the stores to a buffer: those of constants (its init), or all others."""
 
     def harm(root):
         for op in _accesses(root, "affine.store", buffer):
@@ -78,7 +78,7 @@ def drop_stores(buffer, constant):
 
 
 def shorten(loop):
-    """The loops of a name run one iteration less."""
+    """Shorten the loops of a name by one iteration."""
 
     def harm(root):
         for op in walk.ops(root):
@@ -89,7 +89,7 @@ def shorten(loop):
 
 
 def mark(loop, kind):
-    """The loops of a name run their iterations at the same time."""
+    """Mark the loops of a name as concurrent."""
 
     def harm(root):
         for op in walk.ops(root):
@@ -100,7 +100,7 @@ def mark(loop, kind):
 
 
 def swap_iters(block):
-    """The first two iters of a block are bound the other way round."""
+    """Swap the bindings of the first two iters of a block."""
 
     def harm(root):
         for op in walk.ops(root):

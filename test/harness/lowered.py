@@ -1,4 +1,4 @@
-"""Lowering and running a module on NumPy arrays, without the package's own runtime."""
+"""Lower and run a module on NumPy arrays without the runtime of the package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPENMP = Path(sys.prefix) / "lib" / "libiomp5.so"
 
 
 def passed(source: str, *names: str) -> str:
-    """The text of a module after some of our passes."""
+    """Return the text of a module after some of the lowering passes."""
     with entered():
         module = ir.Module.parse(source)
         for name in names:
@@ -28,7 +28,7 @@ def passed(source: str, *names: str) -> str:
 
 
 def run(source: str, *arrays: np.ndarray, name: str = "main", libs: tuple[str, ...] = (), kernel: str = "") -> None:
-    """Parse, lower, compile, call: results are in the arrays."""
+    """Parse, lower, compile and call; results are written to the arrays."""
     with entered():
         module = ir.Module.parse(source)
         if kernel:

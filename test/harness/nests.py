@@ -1,4 +1,4 @@
-"""The loops and blocks of a small program by name: what unit tests of the analyses ask questions about."""
+"""Small programs with loops and blocks by name, for unit tests of the analyses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tir_mlir.script.parser import parse
 
 @dataclass
 class Nest:
-    """A program's function, its loops and blocks by name (the last of each name), and its buffers by name."""
+    """The function of a program with its loops, blocks (the last one of each name) and buffers by name."""
 
     func: Func
     loops: dict[str, Loop] = field(default_factory=dict)
@@ -22,11 +22,11 @@ class Nest:
     buffers: dict[str, ir.Value] = field(default_factory=dict)
 
     def inside(self, loop: str) -> ir.Operation:
-        """The first op of a loop's body."""
+        """Return the first op of a loop's body."""
         return self.loops[loop].op.regions[0].blocks[0].operations[0].operation
 
     def index(self, name: str) -> Index:
-        """A loop variable or iter as an index expression."""
+        """Return a loop variable or iter as an index expression."""
         if name in self.loops:
             return Index.of(self.loops[name].var)
         return next(Index.of(i.var) for b in self.blocks.values() for i in b.iters if i.name == name)
@@ -34,7 +34,7 @@ class Nest:
 
 @contextmanager
 def nest(params: str, body: str) -> Iterator[Nest]:
-    """The program `def main(params): body`, in MLIR's context."""
+    """Parse the program `def main(params): body` in the MLIR context."""
     lines = "\n".join("    " + line for line in body.strip("\n").splitlines())
     module = parse(f"@T.prim_func\ndef main({params}):\n{lines}\n").mlir
     with entered():

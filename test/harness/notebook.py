@@ -1,4 +1,4 @@
-"""Runs pieces of code one after the other in one namespace, as a notebook does."""
+"""Run pieces of code in sequence in one namespace, like a notebook."""
 
 from __future__ import annotations
 import __future__
@@ -11,7 +11,7 @@ _FUTURE = re.compile(r"^from __future__ import annotations[^\n]*\n", re.M)
 
 
 class Notebook:
-    """One namespace; every cell's text is in linecache, where the parser looks for it."""
+    """A namespace; the text of every cell is in linecache, where the parser looks it up."""
 
     def __init__(self, name: str):
         self.name = name
@@ -20,7 +20,7 @@ class Notebook:
         self._cells = 0
 
     def run(self, text: str, line: int = 1) -> None:
-        """Run one cell. A `from __future__` import counts from here on, wherever it stands in its cell."""
+        """Run one cell. A `from __future__` import applies from this cell on, wherever it is in the cell."""
         if _FUTURE.search(text):
             self._flags |= __future__.annotations.compiler_flag
             text = _FUTURE.sub("\n", text)

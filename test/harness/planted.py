@@ -1,4 +1,4 @@
-"""Kinds of items that fail: what the runner and the shrinker must cope with."""
+"""Failing kinds of items, for tests of the runner and the shrinker."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def hangs(random):
 
 
 def guards_lost(random):
-    """A pair where `split` forgets its guards."""
+    """A pair in which `split` drops its guards."""
     from fuzzing.pairs.pair import case
     from tir_mlir.dialect.ir import walk
     from tir_mlir.passes.schedule import PRIMITIVES

@@ -1,4 +1,4 @@
-"""What tests of schedules assert: the result is the unscheduled program's; a refused step changes nothing."""
+"""Assertions for schedule tests: the result equals that of the unscheduled program; a refused step changes nothing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _results: dict[tuple[str, tuple], list[np.ndarray]] = {}
 
 @contextmanager
 def unoptimised() -> Iterator[None]:
-    """Programs built in here go through every lowering pass of ours, but not through LLVM's optimisation (-O0).
+    """Build programs with all lowering passes but without LLVM's optimization (-O0).
 
-    What -O3 makes of a program is the business of test/passes/lower and test/tir_mlir/runtime.
+    Optimized code is tested in test/passes/lower and test/tir_mlir/runtime.
     """
     compile_program = jit.compile_program
     jit.compile_program = functools.partial(compile_program, passes=object_code.NO_PASSES)
@@ -37,7 +37,7 @@ def unoptimised() -> Iterator[None]:
 
 
 def quick_build(mod: Any) -> Library:
-    """`build` without LLVM's optimisation, and without the user's cache."""
+    """`build` without LLVM's optimization and without the user's cache."""
     with unoptimised():
         return build(mod, cache=False)
 
@@ -54,10 +54,10 @@ def _result(mod: Any, sizes: tuple) -> list[np.ndarray]:
 
 
 def same_result(sch: Schedule, original: Any, *sizes: tuple[tuple[int, ...], str]) -> None:
-    """Assert that a schedule computes what its program computes: `same_result(sch, original, (shape, dtype), ...)`.
+    """Assert that a schedule preserves the result of its program: `same_result(sch, original, (shape, dtype), ...)`.
 
-    Small integers in floats make sums exact, so the order of a reduction does not matter and equality is bit for bit.
-    The result of the original is kept for the session: it is computed once for all the schedules of a program.
+    Small integers as floats make sums exact, so reductions may be reordered and equality is bitwise. The result of the
+    original is cached for the session and shared by all schedules of a program.
     """
     key = original.script(), tuple((tuple(shape), dtype) for shape, dtype in sizes)
     if key not in _results:
@@ -67,25 +67,25 @@ def same_result(sch: Schedule, original: Any, *sizes: tuple[tuple[int, ...], str
 
 
 def refused(sch: Schedule, match: str, step: Callable[[], object], error: type[Exception] = ScheduleError) -> None:
-    """Assert that a step is refused with a message, and leaves module, trace and handles as they were."""
+    """Assert that a step is refused with a message, and leaves module, trace and handles unchanged."""
     before, steps = sch.mod.script(), len(sch.trace)
     with pytest.raises(error) as raised:
         step()
-    # the whole text also shows the line of the test, which may hold the words looked for
+    # the full text also shows the source line of the test, which may match by accident
     reason = getattr(raised.value, "reason", None) or str(raised.value)
     told = "\n".join(filter(None, (reason, getattr(raised.value, "fix", ""))))
     assert re.search(match, reason) or re.search(match, told), f"{match!r} is not in: {told}"
     assert sch.mod.script() == before
-    assert len(sch.trace) >= steps  # looking a block up by name may have been a step of its own
+    assert len(sch.trace) >= steps  # a lookup by name may have been recorded as a step
 
 
 def reads_back(sch: Schedule) -> str:
-    """The printed program, which is the same program when it is read."""
+    """Return the printed program after checking that it parses back to the same program."""
     text = sch.mod.script()
     assert difference(parse(text).mlir, sch.mod.mlir) is None
     return text
 
 
 def block_order(sch: Schedule) -> list[str]:
-    """The names of the blocks in the order of the printed program."""
+    """Return the names of the blocks in the order of the printed program."""
     return re.findall(r'T\.block\("([\w.]+)"\)', "\n".join(x for x in sch.mod.script().split("\n") if "#" not in x))

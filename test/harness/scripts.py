@@ -1,4 +1,4 @@
-"""How the tests of the parser write programs, and look into them."""
+"""Helpers for parser tests: build programs from snippets and inspect them."""
 # ruff: noqa: F821, UP037  the element type of T.Buffer[shape, "float32"] is no forward reference
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Matmul:
 
 
 def body(text: str, params: str = "A: T.Buffer((16, 8)), B: T.Buffer((16, 8)), I: T.Buffer((16,), 'int32')") -> str:
-    """The MLIR text of a function whose body is inside one block over (16, 8)."""
+    """Return the MLIR text of a function whose body is inside one block over (16, 8)."""
     lines = "\n".join("            " + line for line in text.splitlines())
     source = f"""
 @T.prim_func
@@ -49,7 +49,7 @@ def function(text: str, params: str = "A: T.Buffer((16, 8)), B: T.Buffer((16, 8)
 
 
 def round_trip(mod: IRModule) -> IRModule:
-    """Every program that parses prints as one that parses to the same."""
+    """Check that a program prints as text that parses back to the same program."""
     assert difference(mod.mlir, parse(mod.script()).mlir) is None
     return mod
 

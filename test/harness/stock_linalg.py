@@ -1,4 +1,4 @@
-"""Running programs of linalg: ours by `build`, linalg itself by nothing but stock mlir-opt's passes."""
+"""Run linalg programs: ours through `build`, the original through upstream mlir-opt passes only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STOCK = (
 
 
 def stock(text: str, *arrays: np.ndarray, name: str = "main") -> None:
-    """Lower linalg to loops with upstream passes alone, and call a function: the results are in the arrays."""
+    """Lower linalg to loops with upstream passes only, and call a function; results are written to the arrays."""
     with entered():
         module = ir.Module.parse(text)
         for op in module.body.operations:
@@ -31,7 +31,7 @@ def stock(text: str, *arrays: np.ndarray, name: str = "main") -> None:
 
 
 def generics(text: str) -> list[str]:
-    """Maps, kinds and body of every generic of a module after upstream's generalisation, in order."""
+    """Return maps, iterator kinds and body of every generic after upstream generalization, in order."""
     with entered():
         module = ir.Module.parse(text)
         PassManager.parse("builtin.module(linalg-generalize-named-ops)").run(module.operation)
@@ -46,5 +46,5 @@ def generics(text: str) -> list[str]:
 
 
 def ints(*shape: int, dtype: str = "float32", seed: int = 0) -> np.ndarray:
-    """Small whole numbers: sums of them are exact in any order."""
+    """Small integers, whose sums are exact in any order."""
     return np.random.default_rng([seed, *shape]).integers(-4, 5, shape).astype(dtype)

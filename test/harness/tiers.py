@@ -1,9 +1,9 @@
-"""Tiers: `--tier quick` (before every commit), `check` (what a submission passes), `all` (at night).
+"""Test tiers: `--tier quick` (before every commit), `check` (before a merge), `all` (nightly).
 
-quick leaves out what is marked `slow` and runs a parametrized test at one of its sizes; check leaves out what is marked
-`nightly` and runs a test at most at three of its sizes; all runs everything. A size is a parameter by one of the names
-SIZES that is a number or a tuple of numbers; for quick, any parameter that is one. Of a test marked `few(n)`, quick and
-check run n of the parameter sets that are left, evenly spread.
+quick skips tests marked `slow` and runs a parametrized test at one size; check skips tests marked `nightly` and runs a
+test at three sizes at most; all runs everything. A size is a parameter named in SIZES whose value is a number or a
+tuple of numbers; for quick, any parameter with such a value. For a test marked `few(n)`, quick and check run n of the
+remaining parameter sets, evenly spread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEFT_OUT = {"quick": ("slow", "nightly"), "check": ("nightly",), "all": ()}
 
 
 def chosen(items: Iterable[Any], tier: str) -> tuple[list[Any], list[Any]]:
-    """The tests of a tier in their order, and the others."""
+    """Split the items into the tests of a tier, in order, and the others."""
     left_out = LEFT_OUT[tier]
     items = list(items)
     kept = [item for item in items if not any(item.get_closest_marker(name) for name in left_out)]
@@ -37,7 +37,7 @@ def chosen(items: Iterable[Any], tier: str) -> tuple[list[Any], list[Any]]:
 
 
 def _few(items: Iterable[Any]) -> set[int]:
-    """The ids of the items that the marker `few` leaves."""
+    """Return the ids of the items that the marker `few` selects."""
     tests: dict[str, list[Any]] = {}
     for item in items:
         tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
@@ -49,7 +49,8 @@ def _few(items: Iterable[Any]) -> set[int]:
 
 
 def spread(group: Sequence[Any], most: int) -> list[Any]:
-    """`most` of a row of tests: of one the middle, else the first, the last and what lies evenly between them."""
+    """Return `most` evenly spread tests of a group: the middle one if `most` is 1, otherwise including first and
+    last."""
     if len(group) <= most:
         return list(group)
     if most == 1:
@@ -58,7 +59,7 @@ def spread(group: Sequence[Any], most: int) -> list[Any]:
 
 
 def _group(item: Any, tier: str) -> tuple:
-    """What tests that differ in sizes alone have in common."""
+    """Return the key shared by tests that differ only in sizes."""
     given = getattr(getattr(item, "callspec", None), "params", {})
     others = [(name, repr(value)) for name, value in given.items() if not _is_size(name, value, tier)]
     return (item.nodeid.partition("[")[0], *others) if len(others) < len(given) else (item.nodeid,)

@@ -1,4 +1,4 @@
-"""What the processes of test_pickle.py run: a spawned one imports it."""
+"""Functions for the child processes of test_pickle.py, importable by a spawned process."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_a_module(copied):
 
 
 @pytest.mark.parametrize("copied", BOTH)
-def test_a_copy_of_a_module_goes_its_own_way(copied):
+def test_a_copy_of_a_module_is_independent(copied):
     mod = IRModule({"main": matmul})
     again = copied(mod)
     again.mlir.body.operations[0].attributes["sym_name"] = again.mlir.body.operations[0].attributes["sym_name"]
@@ -136,7 +136,7 @@ def test_a_schedule_comes_back_as_it_was(copied):
 
 
 @pytest.mark.parametrize("copied", [*BOTH, copy.copy])
-def test_a_copied_schedule_goes_its_own_way(copied):
+def test_a_copied_schedule_is_independent(copied):
     sch = stepped()
     text, steps, again = sch.mod.text(), len(sch.trace), copied(sch)
     again.unroll(again.get_loops("C")[-1])
@@ -165,7 +165,7 @@ def test_handles_go_along_with_their_schedule(copied):
         sch.get(given)
 
 
-def test_a_handle_alone_is_none_of_another_schedule():
+def test_an_unpickled_handle_belongs_to_no_schedule():
     sch = stepped()
     handle = there_and_back(sch.get_loops("C")[0])
     assert sch.get(handle) == sch.get(sch.get_loops("C")[0])
@@ -218,7 +218,7 @@ def test_a_spawned_process_schedules_and_builds():
     assert again.mod.equal(sch.mod)
 
 
-def test_an_intrinsic_that_only_one_process_knows(tmp_path):
+def test_an_intrinsic_registered_in_one_process_only(tmp_path):
     """The steps are not run again, so a tensorized program may be sent where nobody registered the intrinsic."""
     TensorIntrin.register("pickled_fill", *pickled_work.fill(), override=True)
     sch = Schedule(pickled_work.zeros)
@@ -267,7 +267,7 @@ def test_an_error_with_an_mlir_location():
 
 @pytest.mark.parametrize("copied", [pickle.dumps, copy.deepcopy])
 @pytest.mark.parametrize("which", ["library", "function", "plain function"])
-def test_compiled_code_says_how_to_instead(copied, which, monkeypatch):
+def test_the_error_for_compiled_code_names_alternatives(copied, which, monkeypatch):
     if which == "plain function":
         monkeypatch.setattr(fast_entry, "entry", lambda: None)
     lib = build(matmul)

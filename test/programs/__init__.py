@@ -1,1 +1,1 @@
-"""The programs that tests schedule, lower and run: one definition each, by size where tests ask for several sizes."""
+"""Programs that tests schedule, lower and run: one definition each, parametrized by size where needed."""

@@ -1,4 +1,4 @@
-"""The program of the hardware-specialization chapter in MLIR: tensorized, and the kernel that it calls."""
+"""The program of the hardware-specialization chapter in MLIR: the tensorized program and its kernel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 
 
 def chapter(n: int) -> str:
-    """The chapter's tensorized program for n x n matrices (n a multiple of 16)."""
+    """Return the chapter's tensorized program for n x n matrices (n a multiple of 16)."""
     text = (HERE / "chapter.mlir").read_text()
     return text.replace("1024", f"{n}").replace("to 64 ", f"to {n // 16} ").replace("(64, 64", f"({n // 16}, {n // 16}")
 

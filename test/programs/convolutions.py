@@ -1,4 +1,4 @@
-"""Convolutions that the tests of the schedule library take, and the same by NumPy."""
+"""Convolutions for tests of `tir_mlir.schedules`, with NumPy references."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tir_mlir import te
 
 @dataclass(frozen=True)
 class Conv:
-    """Sizes of one convolution; `batch` and `ci` may be names of sizes that are known when the program runs."""
+    """Sizes of a convolution; `batch` and `ci` may be names of symbolic sizes."""
 
     ci: int | str
     co: int
@@ -30,7 +30,7 @@ class Conv:
 
 
 def program(conv: Conv, layout: str = "NCHW"):
-    """Y = conv(X, W), with a block that pads where there is padding; weights OIHW or HWIO."""
+    """Y = conv(X, W), with a padding block if needed; weights OIHW or HWIO."""
     places = [layout.index(x) for x in "NCHW"]
     named: dict = {}
 
@@ -71,7 +71,7 @@ def program(conv: Conv, layout: str = "NCHW"):
 
 
 def convolved(x: np.ndarray, w: np.ndarray, conv: Conv, groups: int = 1) -> np.ndarray:
-    """For NCHW and OIHW."""
+    """NumPy reference for NCHW and OIHW."""
     kernel, d = conv.kernel, conv.dilation
     padded = np.pad(x, ((0, 0), (0, 0), (conv.pad,) * 2, (conv.pad,) * 2))
     reach = tuple(d * (k - 1) + 1 for k in kernel)

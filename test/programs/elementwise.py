@@ -1,4 +1,4 @@
-"""Blocks that compute each element from elements at the same place, alone and in chains."""
+"""Elementwise blocks, alone and in chains."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def chain(n: int, m: int):
 
 
 def rows(n: int, m: int):
-    """Two blocks beneath a loop; the one row between them is used again in each of its iterations."""
+    """Two blocks under one loop; each iteration reuses the one-row buffer between them."""
 
     @I.ir_module
     class Rows:

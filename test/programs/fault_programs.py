@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a statement of a program a line
-"""Programs and right schedules of them, into which faults are planted."""
+"""Programs and correct schedules of them, into which faults are injected."""
 
 from __future__ import annotations
 

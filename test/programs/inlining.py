@@ -1,4 +1,4 @@
-"""Producers and consumers that inlining merges: straight, mirrored, padded, gathered, packed, cropped."""
+"""Producers and consumers for inlining: plain, reversed, padded, gathered, packed, cropped."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STRAIGHT = [((8, 12), F32)] * 3
 
 @I.ir_module
 class Padded:
-    """A padded copy, summed over windows; the consumer reads it inside a reduction and in its init."""
+    """A padded copy, summed over windows; the consumer reads it in its update and in its init."""
 
     @T.prim_func
     def main(A: T.Buffer((10,), "float32"), C: T.Buffer((10,), "float32")):
@@ -106,7 +106,7 @@ PACKED = [((8, 4), F32), ((32,), F32)]
 
 @I.ir_module
 class Cropped:
-    """The consumer uses the middle of what the producer computes."""
+    """The consumer reads the middle of the producer's output."""
 
     @T.prim_func
     def main(A: T.Buffer((12,), "float32"), C: T.Buffer((8,), "float32")):
@@ -134,4 +134,4 @@ def main(A: T.Buffer((3,), "float32"), C: T.Buffer((3,), "float32")):
             vi = T.axis.spatial(3, i)
             C[vi] = A[vi] * (B[vi] + 1.0)
 """
-"""A block that fills B with one number, and one that uses it."""
+"""A block that fills B with a constant, and its consumer."""

@@ -1,4 +1,4 @@
-"""Matrix products as loops and blocks. `products.py` writes them with other layouts, types and names of sizes."""
+"""Matrix products as loops and blocks. `products.py` has other layouts, types and names of sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix products that the tests of the schedule library take."""
+"""Matrix products for tests of `tir_mlir.schedules`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ INDEX[True, True] = "vk, vi] * B[vj, vk"
 
 
 def product(m, n, k, dtype: str = "float32", left_turned: bool = False, right_turned: bool = False):
-    """C = op(A) op(B) for extents that are numbers, or names of sizes that are known when the program runs."""
+    """C = op(A) op(B); extents are numbers or names of symbolic sizes."""
     left = f"({k}, {m})" if left_turned else f"({m}, {k})"
     right = f"({n}, {k})" if right_turned else f"({k}, {n})"
     names = [x for x in dict.fromkeys((m, n, k)) if isinstance(x, str)]
@@ -50,7 +50,7 @@ def main(a: T.handle, b: T.handle, c: T.handle):
 
 
 def matrix_vector(n, k, dtype: str = "float32", turned: bool = False):
-    """C = A x, or A.T x; extents are numbers or names."""
+    """C = A x or A.T x; extents are numbers or names of symbolic sizes."""
     names = [x for x in dict.fromkeys((n, k)) if isinstance(x, str)]
     sizes = "".join(f"    {x} = T.int32()\n" for x in names)
     return parse(
@@ -73,7 +73,7 @@ def main(a: T.handle, x: T.handle, c: T.handle):
 def widened(
     m, n, k, dtype: str = "int8", sums: str = "int32", left_turned=False, right_turned=False, batch=None, promise=""
 ):
-    """C = op(A) op(B), each element in the wider type of the sums before it is multiplied."""
+    """C = op(A) op(B), with each element cast to the wider accumulator type before the product."""
     left = f"({k}, {m})" if left_turned else f"({m}, {k})"
     right = f"({n}, {k})" if right_turned else f"({k}, {n})"
     names = [x for x in dict.fromkeys((m, n, k)) if isinstance(x, str)]
@@ -103,5 +103,5 @@ def main(a: T.handle, b: T.handle, c: T.handle):
 
 
 def summed_product(m: int, n: int, k: int, dtype: str = "float32", out: str = ""):
-    """C = A B; each element in the type `out` before it is multiplied, where that is another one."""
+    """C = A B, with each element cast to `out`, if given, before the product."""
     return widened(m, n, k, dtype, out) if out not in ("", dtype) else product(m, n, k, dtype)

@@ -1,4 +1,4 @@
-"""Sums over the rows of a matrix, alone, repeated, and between other blocks."""
+"""Row sums of a matrix: alone, repeated, and between other blocks."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def staged_row_sums(n: int, m: int = 4):
 
 @I.ir_module
 class RepeatedRowSums:
-    """Loop t computes each sum twice, from the start."""
+    """Loop t computes each sum twice, each time from its init."""
 
     @T.prim_func
     def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):

@@ -1,4 +1,4 @@
-"""Programs over rows and elements that the tests of the schedule library take."""
+"""Row-wise and elementwise programs for tests of `tir_mlir.schedules`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def softmax(shape: tuple, axis: int = -1, dtype: str = "float32"):
 
 
 def layer_norm(rows, columns):
-    """Over the last two axes, which are (columns, 3); sizes may be names."""
+    """Over the last two axes, which are (columns, 3); sizes may be symbolic."""
     names = [n for n in dict.fromkeys((rows, columns)) if isinstance(n, str)]
     sizes = "".join(f"    {n} = T.int32()\n" for n in names)
     return parse(
@@ -70,7 +70,7 @@ def main(x: T.handle, g: T.handle, y: T.handle):
 
 
 def reduced(shape: tuple, axes: tuple[int, ...], dtype: str = "float32", op=te.sum, before=lambda x: x):
-    """A reduction over some axes of an input that something is done to first."""
+    """A reduction over some axes of a transformed input."""
     x = te.placeholder(shape, dtype, name="X")
     inner = te.compute(shape, lambda *i: before(x[i]), name="before")
     sums = {a: te.reduce_axis((0, shape[a]), name=f"r{a}") for a in axes}
@@ -85,7 +85,7 @@ def reduced(shape: tuple, axes: tuple[int, ...], dtype: str = "float32", op=te.s
 
 
 def chain(shape: tuple, row: tuple, dtype: str = "float32"):
-    """max(x * r + x, r) * x, where r is broadcast, a block an operator."""
+    """max(x * r + x, r) * x with broadcast r, one block per operator."""
     x, r = te.placeholder(shape, dtype, name="X"), te.placeholder(row, dtype, name="R")
     cut = len(shape) - len(row)
 

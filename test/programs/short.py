@@ -1,4 +1,4 @@
-"""Programs in few words, and those that several tables of ways out share.
+"""A compact notation for programs, and the programs shared by several tables of fix rows.
 
 main("A:8x4 D:8 c:8",                           @T.prim_func
      nest("i:8 k:4",                            def main(A: T.Buffer((8, 4), "float32"), D: ...):
@@ -23,7 +23,7 @@ KINDS = {"S": "spatial", "R": "reduce", "O": "opaque"}
 
 
 def main(buffers: str, *body: str) -> str:
-    """A function of buffers ("A:8x4 X:8:int32 c:8 C:n", float32 where no type is said); a small letter: allocated."""
+    """A function of buffers ("A:8x4 X:8:int32 c:8 C:n", float32 by default); lower-case names are allocated."""
     params, allocs = [], []
     for one in buffers.split():
         name, size, dtype = (*one.split(":"), "float32")[:3]
@@ -37,7 +37,7 @@ def main(buffers: str, *body: str) -> str:
 
 
 def under(head: str, *body: str) -> str:
-    """Statements under an `if`, or a loop of a kind."""
+    """Statements under an `if`, or under a loop of some kind."""
     return "\n".join([head, *(textwrap.indent(one, "    ") for one in body)])
 
 
@@ -51,7 +51,8 @@ def nest(loops: str, *body: str) -> str:
 
 
 def block(name: str, iters: str, *body: str, init: str = "", where: str = "") -> str:
-    """A block with iters ("vi:8=i vk:4R=k", "vi:(1,8)=i + 1") around statements, perhaps a guard and an init."""
+    """A block with iters ("vi:8=i vk:4R=k", "vi:(1,8)=i + 1") around statements, optionally with a guard and an
+    init."""
     lines = []
     for one in re.split(r" (?=\w+:)", iters):
         var, domain, binding = re.fullmatch(r"(\w+):([^=]+)=(.*)", one).groups()
@@ -63,7 +64,7 @@ def block(name: str, iters: str, *body: str, init: str = "", where: str = "") ->
 
 
 def each(block_and_size: str, *body: str) -> str:
-    """A block over all points ("C" of 8, "C:4x6"): iters vi, vj, vk, in loops of its own."""
+    """A block over all points ("C" of 8, "C:4x6"): iters vi, vj, vk, with its own loops."""
     name, _, size = block_and_size.partition(":")
     pairs = list(zip("ijk", (size or "8").split("x"), strict=False))
     loops = " ".join(f"{i}:{n}" for i, n in pairs)
@@ -71,13 +72,13 @@ def each(block_and_size: str, *body: str) -> str:
 
 
 def total(added: str = "A[vi, vk]", name: str = "C", to: str = "C", init: str = "0.0", where: str = "") -> str:
-    """A sum for each of 8 over 4."""
+    """Eight sums over 4 elements each."""
     update = f"{to}[vi] = {to}[vi] + {added}"
     return nest("i:8 k:4", block(name, "vi:8=i vk:4R=k", update, init=f"{to}[vi] = {init}", where=where))
 
 
 def followed(body: str, *before: str) -> str:
-    """A sum, and a block "D" on its result."""
+    """A sum, and a block "D" that reads its result."""
     return main("A:8x4 B:8 D:8 c:8", total(to="c"), *before, each("D", body))
 
 
@@ -128,7 +129,7 @@ CUT_SQUARE = main("A:4x4 C:4x4", nest("i:4 j:4", block("C", "vi:4=i vj:4=j", "C[
 
 
 def row_sums(loops: str, added: str = "A[vi, vk]", where: str = "") -> str:
-    """Sums of rows of 8, and a block on them."""
+    """Sums of rows of 8, and a block that reads them."""
     summed = block("C", "vi:8=i vk:8R=k", f"c[vi] = c[vi] + {added}", init="c[vi] = 0.0", where=where)
     return main("A:8x8 D:8 c:8", nest(loops, summed), each("D", "D[vi] = c[vi] + 1.0"))
 
@@ -138,6 +139,6 @@ SUMS_OF_WHOLE_ROWS = row_sums("i:8 k:8", "T.if_then_else(vk <= vi, A[vi, vk], 0.
 
 
 def shorter(domain: int) -> str:
-    """A loop over 5 of the points of an iter."""
+    """A loop over the first 5 points of an iter."""
     read = each("D:9", "D[vi] = T.if_then_else(vi < 5, c[vi], A[vi])")
     return main("A:9 D:9 c:9", nest("i:5", block("C", f"vi:{domain}=i", "c[vi] = A[vi]")), read)

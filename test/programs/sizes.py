@@ -1,4 +1,4 @@
-"""Shapes and element types of the arguments of the programs, as `same_result` takes them."""
+"""Shapes and dtypes of program arguments, as `same_result` takes them."""
 
 from __future__ import annotations
 

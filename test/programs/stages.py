@@ -1,4 +1,4 @@
-"""Several blocks that share a buffer: forks, halves in one loop, values that cross a loop, windows with offsets."""
+"""Several blocks that share a buffer: forks, split loops, loop-carried values, windows with offsets."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ HALVES = [((4, 8), "float32")] * 3
 
 @I.ir_module
 class Running:
-    """Each row adds to the row above: a value crosses the loop that holds writer and reader."""
+    """Each row adds to the row above: a loop-carried value between writer and reader."""
 
     @T.prim_func
     def main(A: T.Buffer((9, 8), "float32"), C: T.Buffer((9, 8), "float32")):
@@ -75,7 +75,7 @@ class Running:
 
 @I.ir_module
 class ViewedInTiles:
-    """Block "outer" reads what block "B" copied through a view of four rows."""
+    """Block "outer" reads the output of block "B" through a view of four rows."""
 
     @T.prim_func
     def main(A: T.Buffer((8, 8), "float32"), C: T.Buffer((8, 8), "float32")):
@@ -96,7 +96,7 @@ class ViewedInTiles:
 
 @I.ir_module
 class Diagonals:
-    """Several iterations store to one element."""
+    """Several iterations store to the same element."""
 
     @T.prim_func
     def main(A: T.Buffer((4, 3), "float32"), B: T.Buffer((6,), "float32")):

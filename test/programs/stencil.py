@@ -1,4 +1,4 @@
-"""Producers whose consumers need more than one element of each row."""
+"""Stencil programs, whose consumers need several elements of each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs over sizes that only a call knows."""
+"""Programs with symbolic sizes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def add_one(m: int):
 
 @I.ir_module
 class Turned:
-    """B (n x 8) from A (8 x n), turned and backwards."""
+    """B (n x 8) from A (8 x n), transposed and reversed."""
 
     @T.prim_func
     def main(a: T.handle, b: T.handle):

@@ -1,4 +1,4 @@
-"""Programs that the tests of tensorize schedule."""
+"""Programs for tests of tensorize."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def matmul(update: str = "C[vi, vj] + A[vi, vk] * B[vj, vk]", extents: str = "64
 
 
 def tiled(mod, order: str = "ijk", tile: int = 16):
-    """The schedule with 16-tiles of the three loops inside, in some order, and the outermost loop of the tile."""
+    """Return the schedule with 16-tiles of the three inner loops, in some order, and the outermost loop of the tile."""
     sch = Schedule(mod)
     outer, inner = [], {}
     for letter, loop in zip("ijk", sch.get_loops("mm"), strict=True):
@@ -43,11 +43,11 @@ def tiled(mod, order: str = "ijk", tile: int = 16):
     return sch, inner[order[0]]
 
 
-# --- what the implementation asks ---------------------------------------------------------------------------------
+# --- requirements of the implementation -------------------------------------------------------------------------------
 
 
 def copy_intrinsic(intrinsic, impl_facts: str, shape: str = "(4, 16)"):
-    """An intrinsic that copies a tile by a call, with facts of its implementation's parameters."""
+    """An intrinsic that copies a tile by a call, with facts about the implementation's parameters."""
     desc = func(
         buffers(A=f'{shape}, "float32"', B=f'{shape}, "float32"'),
         f"for i, j in T.grid{shape}:\n    B[i, j] = A[i, j]",

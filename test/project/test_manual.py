@@ -1,4 +1,4 @@
-"""The generated pages of the reference: every primitive has one, and each is what a run writes today."""
+"""The generated reference pages: every primitive has one, and all are up to date."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def test_no_file_is_out_of_date(capsys):
     assert all(update_checks.NOTE in path.read_text() for path in PRINTER.glob("*.py"))
 
 
-def test_what_is_out_of_date_is_written(tmp_path, capsys):
+def test_outdated_blocks_are_rewritten(tmp_path, capsys):
     whole = (PRINTER / "loops.py").read_text()
     path = tmp_path / "loops.py"
     path.write_text(whole.replace("# CHECK-NEXT: for i, j in T.grid(4, 8):\n", "", 1))

@@ -1,4 +1,4 @@
-"""Code for 64-bit ARM computes what NumPy computes, under an emulator (Debian: apt install qemu-user)."""
+"""Code for 64-bit ARM agrees with NumPy under an emulator (Debian: apt install qemu-user)."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ REVEALED = {
 
 
 @needs_pyright
-def test_an_editor_knows_the_types(tmp_path):
+def test_types_are_visible_to_an_editor(tmp_path):
     lines = ["from tir_mlir import Schedule, build", "from tir_mlir.script import IRModule", ""]
     lines += ["", "def ask(mod: IRModule) -> None:", "    sch = Schedule(mod)"]
     lines += [f"    reveal_type({call})" for call in REVEALED]
@@ -118,5 +118,5 @@ def test_steps_have_full_signatures():
             assert parameter.annotation is not inspect.Parameter.empty, f"{name}({parameter.name})"
 
 
-def test_the_package_says_that_it_has_types():
+def test_the_package_is_marked_as_typed():
     assert (ROOT / "tir_mlir" / "py.typed").is_file()

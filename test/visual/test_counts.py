@@ -53,7 +53,7 @@ def test_each_step_of_the_chapter_as_the_interpreter_counts():
             assert counted(Schedule(entry.mod)) == found, entry.call
 
 
-def test_what_a_kernel_is_handed():
+def test_arguments_of_a_kernel():
     sch = scheduled(64, 64, 64)
     with entered():
         rows = {t.buffer: t for t in traffic(funcs(sch.executor.module)[0])}

@@ -1,4 +1,4 @@
-"""The drawing of a loop nest: what is in which frame, and what a step changed."""
+"""The drawing of a loop nest: contents of the frames, and changes by a step."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_loops_are_nested_frames(tiled, parsed, texts):
     assert [w for w in words if w in ("parallel", "vectorized", "serial")] == ["parallel", "vectorized"]
 
 
-def test_a_block_says_iters_and_regions(tiled, parsed, texts):
+def test_a_block_shows_iters_and_regions(tiled, parsed, texts):
     words = texts(parsed(tiled.plot()))
     assert "= i_0 * 16 + i_1" in words and "S 0..64" in words and "R 0..64" in words and "init" in words
     assert words.index("A[vi, vk]") < words.index("B[vk, vj]") < words.index("C[vi, vj]")
@@ -99,6 +99,6 @@ def test_save(tiled, tmp_path):
         picture.save(tmp_path / "nest.png")
 
 
-def test_it_is_told_in_words(tiled, parsed):
+def test_there_is_a_text_description(tiled, parsed):
     told = parsed(tiled.plot()).find(SVG + "desc").text
     assert told.splitlines()[0] == "function main" and "  loop i_0 0..4 parallel" in told.splitlines()

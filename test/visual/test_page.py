@@ -1,4 +1,4 @@
-"""The page of a history: what its data say of each step. How it behaves in a browser: `test_page_in_browser.py`."""
+"""The data of a history page for each step. Its behaviour in a browser: `test_page_in_browser.py`."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_the_culprit_of_a_refused_step_is_marked(programs, data):
     assert nest.count("tir-refused ") + nest.count('tir-refused"') == 1 and f'data-loop="{k.id}"' in nest
 
 
-def test_what_a_history_remembers_of_refusals(programs):
+def test_a_history_records_refusals(programs):
     sch = Schedule(programs["matmul"])
     i, _, k = sch.get_loops("C")
     for _ in range(3):

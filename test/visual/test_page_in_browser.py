@@ -177,7 +177,7 @@ def test_everything_to_press_has_a_name_and_is_large_enough(browser, page):
         assert picture.get_attribute("aria-label")
 
 
-def test_text_stands_out_from_its_ground(browser, page):
+def test_text_contrasts_with_its_background(browser, page):
     """At least 4.5 : 1, as WCAG asks for, in both colour schemes."""
     for dark in (False, True):
         browser.execute_script("localStorage.clear()")

@@ -1,4 +1,4 @@
-"""What schedules, handles, traces, timings and errors show of themselves, in a console and in a notebook."""
+"""Representations of schedules, handles, traces, timings and errors in a console and a notebook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tir_mlir.dialect.diagnostics import BuildError, ScheduleError, ScriptError
 from tir_mlir.script.module import IRModule
 
 
-def test_handles_say_what_they_stand_for(programs):
+def test_handles_print_their_loop_or_block(programs):
     sch = Schedule(programs["matmul"])
     block = sch.get_block("C")
     i, j, k = sch.get_loops(block)
@@ -36,7 +36,7 @@ def test_integers_sizes_and_marks(programs):
     assert repr(place) == "Loop (none: sample_compute_location chose root)"
 
 
-def test_handles_of_copies_and_of_a_schedule_that_is_gone(programs):
+def test_handles_of_copies_and_of_a_deleted_schedule(programs):
     sch = Schedule(programs["matmul"])
     i = sch.get_loops("C")[0]
     copy = sch.copy()

@@ -31,7 +31,7 @@ def _line(points):
     return lambda power: p + (power - a) / (b - a) * (q - p)
 
 
-def test_a_point_lies_where_its_numbers_say(parsed, shapes):
+def test_a_point_is_at_its_coordinates(parsed, shapes):
     root = parsed(roofline([RUN], peaks={"fma": 1e11}, bandwidths={"DRAM": 1e10}))
     at = scale(root)
     dot = shapes(root, "tir-point")[0]

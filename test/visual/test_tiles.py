@@ -1,4 +1,4 @@
-"""What a block touches under a loop: the regions, counted by hand, and where they are drawn."""
+"""The regions that a block accesses under a loop, counted by hand, and their drawing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_tiles_of_a_tiled_product(tiled):
     assert answers(tiled, "C", None)["read", "A"].count == 64 * 64
 
 
-def test_what_is_no_box(programs):
+def test_regions_that_are_not_boxes(programs):
     found = answers(Schedule(programs["triangle"]), "B", None)
     assert {t.count for t in found.values()} == {8 * 9 // 2} and not any(t.is_box for t in found.values())
     points = {(r, c) for t in [found["write", "B"]] for box in t.tile for r in _span(box[0]) for c in _span(box[1])}

@@ -1,6 +1,7 @@
-"""The step viewer of a tutorial's schedule (`Schedule.history.html`), made when the site is built.
+"""The step viewers of tutorial schedules (`Schedule.history.html`), generated when the site is built.
 
-A tutorial gets one, `steps/NAME.html`, if it links to it; its schedule is the variable `sch` after the page has run.
+A tutorial has a viewer, `steps/NAME.html`, if it links to it; its schedule is the variable `sch` after the page has
+run.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ SCHEDULE = "sch"
 
 
 def linking() -> list[Path]:
-    """The tutorials that link to a page of their steps."""
+    """Return the tutorials that link to their step viewer."""
     return [page for page in tutorials() if f"(../{name(page)})" in page.read_text(encoding="utf-8")]
 
 
 def name(page: Path) -> str:
-    """The path of the page of steps, below the root of the site."""
+    """Return the path of the step viewer relative to the root of the site."""
     return f"steps/{page.stem}.html"
 
 
 def text(page: Path) -> str:
-    """The HTML text of the page of steps. Errors: PageError, if the code of the tutorial fails."""
+    """Return the HTML of the step viewer. Errors: PageError if the code of the tutorial fails."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         with _working_directory(folder):

@@ -112,12 +112,12 @@ def _example(program: Any, run: Example) -> str:
     before = _body(sch)
     result = run(sch)
     after = _body(sch)
-    parts = ["## Example", _code(before, "python"), "is changed by" if after != before else "is asked"]
+    parts = ["## Example", "Given", _code(before, "python"), "the step" if after != before else "the query"]
     parts.append(_code(_source(run), "python"))
     if after != before:
-        parts += ["into", _code(after, "python")]
+        parts += ["produces", _code(after, "python")]
     if result is not None:
-        parts += ["with the result", _code(_told(sch, result), "text")]
+        parts += ["and returns" if after != before else "returns", _code(_formatted(sch, result), "text")]
     return "\n\n".join(parts)
 
 
@@ -127,12 +127,11 @@ def _refusal(program: Any, run: Example) -> str:
     try:
         run(sch)
     except ScheduleError as error:
-        said = str(error)
+        message = str(error)
     else:
         raise ValueError(f"the example of {run.__name__} under @refused was not refused")
-    return "\n\n".join(
-        ["## Refused", _code(before, "python"), "with", _code(_source(run), "python"), "says", _code(said, "text")]
-    )
+    parts = ["## Refused", "Given", _code(before, "python"), "the step", _code(_source(run), "python")]
+    return "\n\n".join([*parts, "fails with", _code(message, "text")])
 
 
 def _body(sch: Schedule) -> str:
@@ -149,10 +148,10 @@ def _source(run: Example) -> str:
     return body.replace("return ", "", 1) if body.splitlines()[-1].startswith("return ") else body
 
 
-def _told(sch: Schedule, result: Any) -> str:
+def _formatted(sch: Schedule, result: Any) -> str:
     """Format a result; handles are shown by name."""
     if isinstance(result, (list, tuple)):
-        return "[" + ", ".join(_told(sch, r) for r in result) + "]"
+        return "[" + ", ".join(_formatted(sch, r) for r in result) + "]"
     if result is None or isinstance(result, (bool, int, str)):
         return repr(result)
     found = sch.get(result)

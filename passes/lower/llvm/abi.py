@@ -14,8 +14,8 @@ NOALIAS = "tir.noalias"
 def run(module: ir.Module) -> None:
     """Set the linkage of each function.
 
-    func.func @main(...) {...}             -->   func.func @main(...) attributes {llvm.emit_c_interface} {...} func.func
-    private @kernel(...) {...}   -->   ... attributes {llvm.linkage = #llvm.linkage<internal>}
+    func.func @main(...) {...}             -->   func.func @main(...) attributes {llvm.emit_c_interface} {...}
+    func.func private @kernel(...) {...}   -->   ... attributes {llvm.linkage = #llvm.linkage<internal>}
     """
     for func in funcs(module):
         if is_private(func.op):

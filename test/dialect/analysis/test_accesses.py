@@ -1,4 +1,4 @@
-"""What is read and written: accesses in program order, through views, whole where an index is not affine."""
+"""Accesses of a program in order: through views, and of the whole buffer for a non-affine index."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_offsets_are_left_to_isl():
         assert found is not None and [m.as_constant() for m in found.mins] == [4, 0]
 
 
-def test_beneath_a_loop_its_variable_stands_still():
+def test_a_loop_variable_is_constant_below_its_loop():
     with nest("A: T.Buffer((10, 4)), C: T.Buffer((8, 4))", STENCIL) as n:
         writes = [a for a in accesses(n.func.op) if a.is_write]
         row = box(writes, n.loops["i"].op)

@@ -51,7 +51,7 @@ for i in range(8):
         ("B[vi] = A[vi]", "C[vi] = T.if_then_else(vi > 2, B[vi - 2], 0.0)", None),
     ],
 )
-def test_the_first_read_of_what_nobody_wrote(first, second, missing):
+def test_the_first_read_of_unwritten_elements(first, second, missing):
     with nest(PARAMS, one_nest(first, second)) as n:
         found = dataflow.unwritten_reads(n.buffers["B"], n.func.op)
     assert (found and found[1]) == (None if missing is None else [missing])

@@ -1,4 +1,4 @@
-"""One rule says which dimensions a view of a region keeps; single points go first from the left."""
+"""Dimensions of a region that a view keeps; unit dimensions are dropped from the left."""
 
 from __future__ import annotations
 

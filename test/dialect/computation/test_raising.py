@@ -174,7 +174,7 @@ DIFFER = {
 
 
 @pytest.mark.parametrize("body, text", DIFFER.values(), ids=DIFFER.keys())
-def test_what_differs_is_said(body, text):
+def test_differences_are_reported(body, text):
     assert text in differences(body, matmul())
 
 
@@ -320,5 +320,5 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body, text", REFUSED.values(), ids=REFUSED.keys())
-def test_what_is_no_tensor_computation_says_why(body, text):
+def test_the_reason_is_given_for_what_is_not_a_tensor_computation(body, text):
     assert text in refusal(body)

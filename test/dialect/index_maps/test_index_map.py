@@ -1,4 +1,4 @@
-"""IndexMap: what a lambda says, its text, and the exact answers: shape, inverse, places left over, collisions."""
+"""IndexMap: parsing of lambdas, text form, shape, inverse, padding, collisions."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_lists_are_flattened_and_places_counted():
         (lambda i, j: sum([i] * 400), "more than 250 operations"),
     ],
 )
-def test_what_is_not_affine_is_refused_by_name(function, message):
+def test_non_affine_indices_are_refused_by_name(function, message):
     with pytest.raises(NotAffine, match=message):
         IndexMap.from_func(function)
 
@@ -188,13 +188,13 @@ def test_infinity_as_padding_reads_back():
 
 
 @pytest.mark.parametrize("function", [len, lambda i: i.nobody, lambda i: i[0]])
-def test_what_cannot_be_worked_out_on_terms(function):
+def test_unsupported_operations_on_terms(function):
     with pytest.raises(IndexMapError, match="cannot be worked out at .i|cannot be worked out at .obj"):
         IndexMap.from_func(function)
 
 
 @pytest.mark.parametrize("shape", [None, 3, "ab", (None, 4), ([1], 2)])
-def test_what_is_no_shape_and_no_list_of_indices(shape):
+def test_invalid_shapes_and_index_lists(shape):
     map_ = IndexMap.from_func(lambda i, j: (j, i))
     for ask in (map_.map_shape, map_.inverse, map_.map_indices):
         if shape != "ab" or ask != map_.map_shape:

@@ -1,4 +1,4 @@
-"""Bounds of loops change, what the loops carry does not."""
+"""Changing loop bounds preserves the iteration arguments."""
 
 from __future__ import annotations
 

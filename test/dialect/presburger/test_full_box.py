@@ -47,7 +47,7 @@ def test_a_guard_that_cuts_the_end_off(loops, binding, extent, where):
         ("i:4", "i * 2", 8),  # with holes
     ],
 )
-def test_what_is_not_seen_to_fill_its_domain(loops, binding, extent):
+def test_domains_not_proved_to_be_covered(loops, binding, extent):
     with nest("B: T.Buffer((32,))", block(loops, binding, extent)) as n:
         assert not full_box.is_full_box(n.blocks["B"])
 

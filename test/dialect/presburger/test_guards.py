@@ -71,7 +71,7 @@ def test_without_bounds_there_is_no_such_condition():
         assert guards.either(Constraint(p.index, True), q, ranged(n)) is None
 
 
-def test_what_always_holds_is_enough():
+def test_a_constraint_that_always_holds_suffices():
     with nest("B: T.Buffer((4, 8))", NEST) as n:
         one = guards.either(Constraint(n.index("i") + 1), Constraint(n.index("j") - 5), ranged(n))
         assert one is not None and one.index.as_constant() == 0

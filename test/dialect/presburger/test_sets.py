@@ -1,4 +1,4 @@
-"""Iterations as isl sets: what a domain holds, conditions, boxes, least points, and questions that are too much."""
+"""Iteration domains as isl sets: constraints, boxes, lexicographic minima, queries over budget."""
 
 from __future__ import annotations
 

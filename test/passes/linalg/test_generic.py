@@ -1,4 +1,4 @@
-"""`linalg.generic` and what stands around it: indices, several outputs, views, allocations, tensors, names."""
+"""Import of `linalg.generic`: indices, several outputs, views, allocations, tensors, names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no linalg program is refused with its line; text that is no MLIR is an error, not the end of the process."""
+"""Unsupported linalg programs are refused with their line; invalid MLIR is an error, not a crash."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_refusals_name_the_op_and_its_line(name):
     assert caught.value.lineno == line
 
 
-def test_what_is_no_source():
+def test_invalid_sources():
     with pytest.raises(ScriptError, match="no such file: nowhere.mlir"):
         from_linalg("nowhere.mlir")
     with pytest.raises(TirError, match="from_linalg takes a module, MLIR text or the path of a .mlir file, not int"):
@@ -178,7 +178,7 @@ func.func @main(%A: memref<4x4xf32>, %B: memref<4x4xf32>) {
     assert caught.value.lineno == 3 or "MLIR crashes on this text" in str(caught.value)
 
 
-def test_what_mlir_crashes_over_in_a_tensor():
+def test_tensors_on_which_mlir_crashes():
     text = """
 func.func @main(%A: tensor<4xf32>) -> tensor<6xf32> {
   %zero = arith.constant 0.0 : f32

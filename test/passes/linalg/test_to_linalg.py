@@ -1,4 +1,4 @@
-"""Loops and blocks as linalg, and both ways round: the same numbers, the same generics, and what stays is told."""
+"""Export to linalg and round trips: equal results, equal generics, reasons for blocks that stay."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def main(A: T.Buffer((10,), "float32"), B: T.Buffer((10,), "float32"), C: T.Buff
 """
 
 
-def test_what_stays_is_told():
+def test_blocks_that_stay_are_reported():
     raised = to_linalg(parse(STAYS))
     assert [(s.func, s.block) for s in raised.stayed] == [("main", "tail"), ("main", "scan")]
     assert "guarded by T.where" in raised.stayed[0].reason

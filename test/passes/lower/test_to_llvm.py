@@ -1,4 +1,4 @@
-"""Conditions, the floating-point policy, scopes, the C interface, arithmetic, and what cannot be lowered."""
+"""Conditions, the floating-point policy, scopes, the C interface, arithmetic, and unsupported programs."""
 
 import re
 
@@ -179,7 +179,7 @@ def test_bfloat16_needs_no_support_library(op):
 
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
-def test_bfloat16_rows_turned_round(n):
+def test_reversed_bfloat16_rows(n):
     """LLVM ended the process over lanes that it put together one by one, on a CPU that has them."""
     program = parse(f"""
 @T.prim_func

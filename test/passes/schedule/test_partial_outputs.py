@@ -40,7 +40,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_steps_keep_what_is_written(step, same_result):
+def test_steps_keep_the_written_elements(step, same_result):
     sch = Schedule(some)
     before = sch.mod
     STEPS[step](sch)
@@ -176,7 +176,7 @@ def lower_rows(A: T.Buffer((7, 127), "float32"), C: T.Buffer((7, 127), "float32"
                 C[vi, vj] = A[vi, vj] + 1.0
 
 
-def test_a_guard_that_cuts_what_the_loops_reach(same_result):
+def test_a_guard_that_restricts_the_loops(same_result):
     """After the split the loops take 16 of the 127 columns; that no more are meant is what the guard says."""
     sch = Schedule(lower_rows)
     before = sch.mod
@@ -223,7 +223,7 @@ def cache(K: T.Buffer((4, 8), "float32"), X: T.Buffer((4, 8), "float32"), S: T.B
             S[vi] = S[vi] + K[vi, vk]
 
 
-def test_what_the_caller_wrote_is_read(same_result, refused):
+def test_values_of_the_caller_are_read(same_result, refused):
     """Of what a block leaves out of a parameter the caller's numbers count, also for blocks after it."""
     sch = Schedule(cache)
     before = sch.mod
@@ -257,7 +257,7 @@ def main(A: T.Buffer((1, 5), "float32"), B: T.Buffer((1, 5), "float32"), C: T.Bu
 
 
 @pytest.mark.parametrize("preserve_unit_loops", [True, False])
-def test_what_a_moved_block_leaves_out_is_no_part_of_its_domain(preserve_unit_loops, same_result):
+def test_the_domain_of_a_moved_block_excludes_skipped_iterations(preserve_unit_loops, same_result):
     sch = Schedule(parse(TWO_TRIANGLES))
     before = sch.mod
     sch.reverse_compute_at("C", sch.get_loops("B")[0], preserve_unit_loops)

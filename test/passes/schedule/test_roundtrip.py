@@ -1,4 +1,4 @@
-"""What a step leaves prints as text that parses to the same module: guards, constants, gathers, declared regions."""
+"""Scheduled programs round-trip through TVMScript: guards, constants, gathers, declared regions."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def main(A: T.Buffer((9, 7), "float32"), I: T.Buffer((5,), "int32"), C: T.Buffer
 """
 
 
-def test_an_affine_index_beside_a_loaded_one():
+def test_an_affine_index_next_to_a_loaded_one():
     sch = Schedule(parse(GATHERED))
     sch.compute_inline("B")
     assert "A[I_[vi], vj - 1]" in sch.mod.script()
@@ -204,7 +204,7 @@ def main(C: T.Buffer((2, 4), "float32")):
 """
 
 
-def test_a_condition_that_alone_is_decided_goes():
+def test_a_condition_that_is_decided_by_itself_is_dropped():
     """The guard itself goes with it."""
     sch = Schedule(parse(GUARDED_ROW.replace(" and j >= 1", "")))
     sch.loop_partition(sch.get_loops("C")[0], [1], preserve_unit_iters=False)
@@ -276,7 +276,7 @@ def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
 """
 
 
-def test_what_a_copied_table_holds_is_read_at_its_place():
+def test_values_of_a_copied_table_are_read_at_their_new_position():
     parse(COPIED.format(at="3 - vi"))
     parse(COPIED.format(at="vi"))
     with pytest.raises(ScriptError, match="touch the same element of B"):
@@ -323,7 +323,7 @@ def main(A: T.Buffer((4,), "float32"), C: T.Buffer((1,), "float32")):
 """
 
 
-def test_an_iter_is_held_to_its_kind_where_it_runs():
+def test_the_kind_of_an_iter_is_checked_on_executed_iterations():
     parse(FIRST_ONLY.format(runs=1))
     with pytest.raises(ScriptError, match=r"iterations \(vi = 0\) and \(vi = 1\) touch the same element of B"):
         parse(FIRST_ONLY.format(runs=4))

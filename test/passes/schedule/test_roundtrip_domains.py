@@ -1,4 +1,4 @@
-"""What a step leaves prints as text that parses to the same module: padded sums, their epilogues, int64 indices."""
+"""Scheduled programs round-trip through TVMScript: padded sums, their epilogues, int64 indices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main(P: T.Buffer((5, 2), "float32"), C: T.Buffer((1,), "float32")):
 """
 
 
-def test_the_domain_of_an_iter_is_cut_to_what_an_epilogue_takes_of_it():
+def test_the_domain_of_an_iter_shrinks_to_the_use_of_its_epilogue():
     """`pad_einsum` made it 4; only the first is computed, where it is copied back."""
     sch = Schedule(parse(PADDED_SUM))
     sch.pad_einsum("C", [4, 1, 1])
@@ -53,7 +53,7 @@ def main(P: T.Buffer((15, 2), "float32"), C: T.Buffer((15,), "float32")):
 """
 
 
-def test_the_domain_of_an_iter_that_says_where_is_cut_too():
+def test_the_domain_of_an_iter_in_a_where_is_cut_too():
     sch = Schedule(parse(PADDED_ROW))
     sch.pad_einsum("C", [16, 1])
     sch.compute_at("C", sch.get_loops("C_pad")[0])

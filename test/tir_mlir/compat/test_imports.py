@@ -1,4 +1,4 @@
-"""Which modules and names `import tvm` gives, and what is said about the others."""
+"""Modules and names that `import tvm` provides, and errors for the others."""
 
 import importlib
 import subprocess
@@ -61,7 +61,7 @@ def test_absent_modules_and_names_import(tvm):
         def main(): ...
 
 
-def test_every_use_of_an_absent_name_says_so(tvm):
+def test_every_use_of_an_absent_name_is_reported(tvm):
     absent = tvm.relax.Call
     uses = [
         lambda: absent[0],

@@ -181,7 +181,7 @@ def test_older_traces_lack_attributes(tvm):
     assert [sch.get(lp).extent for lp in sch.get_loops("A")] == [4, 16]
 
 
-def test_there_is_no_tree_beside_the_module(tvm):
+def test_there_is_no_tree_besides_the_module(tvm):
     sch = tvm.tir.Schedule(program())
     with pytest.raises(AttributeError, match=r"Schedule\.get_sref: .*sch\.get\(handle\)"):
         sch.get_sref(sch.get_block("A"))

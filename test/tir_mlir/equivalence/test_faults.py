@@ -80,7 +80,7 @@ def test_legal_rewrite_is_equal(name, old, new, what):
     assert answer, f"{what}: {answer}"
 
 
-def test_what_legality_alone_finds(record_property):
+def test_faults_found_by_legality_alone(record_property):
     """Proofs without a run see races, bounds and coverage; another value in the right place only a run shows."""
     seen = [fault[-1] for make, fault in PLANTED if not is_legal(make(*fault))]
     record_property("planted", len(PLANTED))

@@ -1,4 +1,4 @@
-"""`Schedule.verify`, `verify="each step"`, what is not checked, and `TensorIntrin.check`."""
+"""`Schedule.verify`, `verify="each step"`, unsupported programs, and `TensorIntrin.check`."""
 
 import importlib
 import re
@@ -76,7 +76,7 @@ def test_each_step_names_the_one_that_broke_it():
     sch.compute_inline("x")
 
 
-def test_a_difference_tells_who_wrote_it():
+def test_a_difference_names_the_writing_iteration():
     wrong = ADD.replace("X[vi, vj] + 1.0", "X[vi, vj] + T.Select(vi == 7 and vj == 9, T.float32(2), T.float32(1))")
     answer = equivalent(parse(ADD), parse(wrong))
     assert answer.difference is not None and answer.difference.index == (7, 9)
@@ -87,7 +87,7 @@ def test_a_difference_tells_who_wrote_it():
     assert "B[7, 9] differs" in str(answer) and "i = 7, j = 9" in str(answer)
 
 
-def test_a_difference_in_a_parameter_with_another_layout_tells_so_too():
+def test_a_difference_in_a_relaid_parameter_names_the_writing_iteration():
     sch = Schedule(chapter.matmul(8, 8, 8))
     sch.transform_layout("matmul", ("write", 0), lambda i, j: (i // 4, j // 4, i % 4, j % 4))
     sch.unsafe_set_dtype(sch.cache_read("matmul", 0, "global"), 0, "float16")
@@ -105,13 +105,13 @@ def test_every_function_is_run():
     assert not answer and answer.difference is not None and answer.difference.function == "two"
 
 
-def test_what_has_no_exact_meaning_is_named():
+def test_ops_without_an_exact_meaning_are_named():
     called = ADD.replace("X[vi, vj] = T.exp(A[vi, vj])", 'X[vi, vj] = T.call_extern("float32", "expf", A[vi, vj])')
     with pytest.raises(NotChecked, match="expf"):
         equivalent(parse(called), parse(called))
 
 
-def test_sizes_keep_what_the_program_assumes():
+def test_sizes_satisfy_the_assumptions():
     text = """
 @T.prim_func
 def main(a: T.handle, b: T.handle):
@@ -159,7 +159,7 @@ def main(A: T.Buffer((40,), "float32"), I: T.Buffer((9,), "int32"), C: T.Buffer(
 # --- intrinsics -------------------------------------------------------------------------------------------------------
 
 
-def test_an_intrinsic_does_what_it_describes():
+def test_an_intrinsic_matches_its_description():
     assert TensorIntrin.check(outer_product(8, 16, 4))
 
 
@@ -207,7 +207,7 @@ def test_an_intrinsic_that_does_something_else_is_found(dtype):
             assert "reads C, which it should only write" in str(answer)
 
 
-def test_loops_that_the_schedule_makes_too_long_are_told():
+def test_loops_that_the_schedule_makes_too_long_are_reported():
     sch = Schedule(parse(ADD))
     sch.split(sch.get_loops("x")[0], [None, 2**40])
     with pytest.raises(NotChecked, match="it is too large at smaller sizes"):
@@ -237,7 +237,7 @@ def test_a_kernels_window_at_another_place_is_found():
     assert not equivalent(chapter.matmul(32, 32, 48), module)
 
 
-def test_an_access_out_of_bounds_is_told_and_stops_nothing():
+def test_an_out_of_bounds_access_is_reported_without_stopping():
     text = parse(ADD).text()
     found = re.search(r"affine.store %\w+, %arg1\[%\w+", text)
     assert found is not None
@@ -248,7 +248,7 @@ def test_an_access_out_of_bounds_is_told_and_stops_nothing():
     assert 'block "b" writes B at index 33, out of bounds' in str(answer)
 
 
-def test_optimised_code_says_the_same(monkeypatch):
+def test_optimised_code_gives_the_same_report(monkeypatch):
     module = importlib.import_module("tir_mlir.equivalence.compare")
     monkeypatch.setattr(module, "QUICK_WORK", 0)
     assert chapter.scheduled(64, 64, 64).verify()

@@ -1,4 +1,4 @@
-"""`breakpoint()` in a block: where the program stops, and what is to be seen there."""
+"""`breakpoint()` in a block: where the program stops, and what the debugger shows."""
 
 from __future__ import annotations
 
@@ -76,6 +76,6 @@ def test_conditions(monkeypatch):
         run(monkeypatch, parse(TEXT), breakpoints=["D"])
 
 
-def test_it_stands_directly_in_a_block():
+def test_breakpoint_must_be_directly_in_a_block():
     with pytest.raises(ScriptError, match=r"breakpoint\(\) must be directly in a block"):
         parse(TEXT.replace("    for i, j", "    breakpoint()\n    for i, j"))

@@ -1,4 +1,4 @@
-"""What programs compute in Python: the numbers of their types, bit by bit."""
+"""Bit-exact arithmetic of the interpreter for each type."""
 
 from __future__ import annotations
 

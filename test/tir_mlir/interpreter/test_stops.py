@@ -1,4 +1,4 @@
-"""What no program may do: each error with its place, its element and its way out."""
+"""Run-time errors of the interpreter: location, element and fix of each."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_an_iter_outside_of_its_domain():
         interpret(unchecked(text), f32(4), f32(4))
 
 
-def test_what_nobody_wrote_is_left_in_a_result():
+def test_unwritten_values_that_reach_a_result():
     program = unchecked(PART.format(written=3, value="t[vi] + T.float32(1)"))
     b = f32(4)
     with pytest.raises(UnwrittenError) as caught:
@@ -100,14 +100,14 @@ def test_what_nobody_wrote_is_left_in_a_result():
         interpret(program, f32(4), b, strict=True)
 
 
-def test_what_nobody_wrote_may_be_read_where_it_does_not_count():
+def test_unwritten_values_may_be_read_if_unused():
     program = unchecked(PART.format(written=3, value="T.Select(vi < 3, t[vi], T.float32(7))"))
     b = f32(4)
     interpret(program, f32(4), b)
     np.testing.assert_array_equal(b, [0, 2, 4, 7])
 
 
-def test_what_nobody_wrote_decides():
+def test_unwritten_values_in_control_flow():
     choice = unchecked(PART.format(written=3, value="T.Select(t[vi] > T.float32(1), A[vi], T.float32(0))"))
     with pytest.raises(UnwrittenError, match="a value that nobody wrote decides a branch: t.3., first read in block"):
         interpret(choice, f32(4), f32(4))
@@ -163,7 +163,7 @@ def test_iterations_that_meet_in_one_array_given_twice():
         interpret(SHIFTED, x, x)
 
 
-def test_iterations_that_meet_in_what_they_call():
+def test_races_between_calls():
     text = """
     func.func private @add(%v: f32, %B: memref<1xf32>) {
       %c0 = arith.constant 0 : index

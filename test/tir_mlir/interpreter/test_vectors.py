@@ -79,7 +79,7 @@ def test_lanes_outside():
         run(body, 4, store=False)
 
 
-def test_lanes_that_nobody_wrote():
+def test_unwritten_lanes():
     body = """%t = memref.alloc() {{tir.name = "t"}} : memref<4xf32>
   memref.store %zero, %t[%c0] : memref<4xf32>
   %r = vector.load %t[%c0] : memref<4xf32>, vector<4xf32>"""

@@ -1,4 +1,4 @@
-"""Compiled code that is kept: when it is used, when it is made again, and what other processes may do to it."""
+"""The compile cache: hits, invalidation, and interference by other processes."""
 # ruff: noqa: E501
 
 import os
@@ -114,7 +114,7 @@ def test_registered_kernels_count(parse, folder):
         assert filled(lib) == value and lib.timing.cached == known
 
 
-def test_kernels_of_the_package_count_by_what_they_were_given():
+def test_built_in_kernels_are_keyed_by_their_arguments():
     from tir_mlir.intrin.outer_products import outer_product
     from tir_mlir.runtime.drivers.program_key import _own
 
@@ -252,7 +252,7 @@ def test_it_stays_below_its_bound_and_the_longest_unused_go(folder, monkeypatch)
     assert sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) <= 0.1 * 2**20
 
 
-def test_what_a_dead_process_left_is_removed(folder):
+def test_leftovers_of_a_dead_process_are_removed(folder):
     store.save("code", "one", b"1")
     for name, age in (("new-old", 7200), ("new-fresh", 10)):
         (folder / "code" / name).write_bytes(b"half")
@@ -285,7 +285,7 @@ def test_processes_at_the_same_time(folder):
     assert len(entries(folder)) == 5 and not [p for p in entries(folder) if p.name.startswith("new-")]
 
 
-def test_warnings_are_said_again(parse, folder):
+def test_warnings_are_repeated_on_cache_hits(parse, folder):
     text = """func.func @f(%X: memref<4xf32> {tir.name = "X"}) attributes {tir.id = 0 : i64} {
       %m = memref.alloc() {tir.name = "M", alignment = 64 : i64} : memref<1xf32>
       affine.for %i = 0 to 4 {
@@ -337,7 +337,7 @@ def test_timing_prints_as_a_table(parse):
     assert "code from the cache" in repr(again) and again.total == sum(again.values())
 
 
-def test_what_is_kept_reads_back():
+def test_stored_entries_read_back():
     kept = jit.Compiled(b"\n\0data", ["a.so"], True, ["said"])
     assert jit.Compiled.from_bytes(kept.to_bytes()) == kept
 

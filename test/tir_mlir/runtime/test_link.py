@@ -136,7 +136,7 @@ def test_annotated_text_without_the_symbol(program):
         build(program("nobody", create_llvm(C_SOURCE.replace("SYMBOL", "somebody"))))
 
 
-def test_wrong_signature_says_both(program):
+def test_a_wrong_signature_error_shows_both(program):
     text = create_llvm('extern "C" int tmm16(float *c, float *a, float *b) { return 0; }')
     with pytest.raises(BuildError, match=r"i32 \(ptr, ptr, ptr, i32, i32, i32\)>\n.*i32 \(ptr, ptr, ptr\)>"):
         build(program("tmm16", text))

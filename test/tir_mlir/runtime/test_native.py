@@ -1,4 +1,4 @@
-"""Calls that do not come to Python: what is accepted, what is not, and what they leave behind."""
+"""Native calls that bypass Python: accepted and rejected arguments, side effects."""
 
 import copy
 import gc
@@ -125,7 +125,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_what_does_not_fit_is_refused_in_the_same_words(warm, kind):
+def test_mismatched_arguments_get_the_same_message(warm, kind):
     wrong = WRONG[kind](arguments())
     with pytest.raises(ArgumentError) as first:
         build(parse(TEXT))["main"]._slow(*wrong)

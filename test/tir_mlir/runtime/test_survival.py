@@ -1,4 +1,4 @@
-"""What a process lives through: forks, Ctrl-C at any moment, a disk that takes no more, a schedule in each thread."""
+"""Robustness of a process: forks, Ctrl-C at any point, a full disk, a schedule in each thread."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ for _ in range(2):  # a child, and the parent again
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
-def test_a_fork_in_the_middle_of_another_threads_work_is_told(tmp_path):
+def test_a_fork_during_another_threads_work_is_reported(tmp_path):
     code = """
 from tir_mlir.schedule import executor
 inside, done, verify = threading.Event(), threading.Event(), executor.verify
@@ -131,7 +131,7 @@ print(hit > 10)
     assert not [p.name for p in tmp_path.rglob("new-*")][5:]  # few unfinished files; they go in time
 
 
-def test_what_is_left_entered_is_left_at_exit(tmp_path):
+def test_entered_contexts_are_exited_at_exit(tmp_path):
     code = """
 from mlir import ir
 from tir_mlir.dialect.ir import entered

@@ -1,4 +1,4 @@
-"""What works with the base installation alone, and what an error that misses an extra says."""
+"""The base installation without extras: supported features, and errors that name the missing extra."""
 
 import shutil
 
@@ -213,7 +213,7 @@ def test_an_upstream_pass_of_tir_opt(without, tmp_path, capsys):
 # ---- the errors
 
 
-def test_create_llvm_asks_for_the_c_extra(without, monkeypatch):
+def test_create_llvm_names_the_c_extra(without, monkeypatch):
     without("c")
     with pytest.raises(ToolError) as caught:
         create_llvm("int f(int x) { return x; }")
@@ -230,14 +230,14 @@ def test_create_llvm_asks_for_the_c_extra(without, monkeypatch):
         (("c", "tools"), "needs the tools of MLIR and a C compiler: pip install 'tir-mlir[c,tools]'"),
     ],
 )
-def test_the_tool_driver_asks_for_all_that_it_misses(without, hidden, first):
+def test_the_tool_driver_names_all_missing_extras(without, hidden, first):
     without(*hidden)
     with pytest.raises(ToolError) as caught:
         build(narrow("float16"), driver="tools")
     assert str(caught.value).splitlines()[0] == f'build(..., driver="tools") {first}'
 
 
-def test_versions_say_what_installs_a_tool(without):
+def test_versions_name_the_package_of_a_missing_tool(without):
     without("tools", "c")
     found = toolchain.versions()
     assert found["zig"] == "missing: pip install 'tir-mlir[c]'"

@@ -108,7 +108,7 @@ def test_methods_and_primitives_have_the_same_parameters(primitive):
         (lambda s, i: s.remove_rv(3), "Expected a handle"),
     ],
 )
-def test_what_the_messages_say(step, message, refused):
+def test_messages(step, message, refused):
     sch = Schedule(matmul_add(32))
     i = sch.get_loops("C")[0]
     refused(sch, message, lambda: step(sch, i), TypeError)
@@ -246,7 +246,7 @@ def test_a_name_that_no_buffer_has_is_also_an_assertion_error():
         assert isinstance(caught.value, ScheduleError) and "in the program before the step" in str(caught.value)
 
 
-def test_what_holds_itself_is_refused():
+def test_self_containing_values_are_refused():
     sch = Schedule(matmul_add(8))
     endless: list = [1]
     endless.append(endless)
@@ -258,7 +258,7 @@ def test_what_holds_itself_is_refused():
             sch.annotate("C", "k", value)
 
 
-def test_doors_beside_the_primitives_know_their_types():
+def test_methods_besides_the_primitives_are_typed():
     sch = Schedule(matmul_add(8))
     for wrong in (None, 3, [1], np.arange(3)):
         with pytest.raises(TypeError, match='"block_or_loop" has wrong type. Expected "BlockHandle'):

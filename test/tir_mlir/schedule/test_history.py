@@ -126,7 +126,7 @@ def test_undo_of_too_much():
         scheduled().undo(3)
 
 
-def test_a_copy_goes_its_own_way():
+def test_a_copy_is_independent():
     sch = scheduled()
     other = sch.copy()
     other.undo()

@@ -1,4 +1,4 @@
-"""Traces as JSON: TVM's layout, both spellings, everything that may stand in it, and malformed ones."""
+"""Traces as JSON: TVM's layout, both spellings, all value types, malformed traces."""
 
 from __future__ import annotations
 

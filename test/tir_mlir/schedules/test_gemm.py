@@ -37,7 +37,7 @@ def test_ragged_sizes(m, n, k, target):
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("k", [1, 29])
-def test_turned_operands(left, right, k):
+def test_transposed_operands(left, right, k):
     m, n = 17, 33
     shapes = [(k, m) if left else (m, k), (n, k) if right else (k, n), (m, n)]
     run = lambda a, b: (a.T if left else a) @ (b.T if right else b)  # noqa: E731

@@ -45,7 +45,7 @@ def test_ragged_sizes(m, n, k, dtype):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])
-def test_turned_operands(left, right, dtype):
+def test_transposed_operands(left, right, dtype):
     check(34, 48, 40, dtype, left, right, threads=1)
 
 

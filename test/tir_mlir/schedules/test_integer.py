@@ -1,4 +1,4 @@
-"""schedules.gemm of int8 and int16 in int32: exact for every value, whatever the shape, layout and instruction."""
+"""schedules.gemm of int8 and int16 in int32: exact for all values, shapes, layouts and instructions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_ragged_sizes(m, n, k, target):
 @pytest.mark.few(2)
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])
-def test_turned_operands(left, right):
+def test_transposed_operands(left, right):
     m, n, k = 17, 33, 29
     a, b = arrays("int8", (k, m) if left else (m, k), (n, k) if right else (k, n))
     program = widened(m, n, k, left_turned=left, right_turned=right)
@@ -134,7 +134,7 @@ def test_code_for_another_cpu_is_refused():
         build(sch)
 
 
-def test_another_process_knows_the_instruction():
+def test_another_process_has_the_instruction():
     """A trace names it, and so does the printed program: neither needs this module."""
     sch = Schedule(widened(16, 16, 16))
     schedules.gemm(sch, "C", threads=1)

@@ -87,7 +87,7 @@ def check_layer_norm(run, m, n):
     np.testing.assert_allclose(y, wide / np.sqrt((wide**2).sum((1, 2), keepdims=True) + 1) * g, rtol=1e-4, atol=1e-5)
 
 
-def test_what_a_row_needs_is_beneath_it():
+def test_inputs_of_a_row_are_below_its_loop():
     sch = Schedule(layer_norm(6, 40))
     schedules.layer_norm(sch, "out", threads=1)
     row = sch.get_loops("out")[0]

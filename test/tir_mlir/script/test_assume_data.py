@@ -39,7 +39,7 @@ def test_a_promise_that_is_not_kept_changes_nothing():
     np.testing.assert_array_equal(b, a + 1)
 
 
-def test_lowering_drops_it_and_what_only_it_needed():
+def test_lowering_drops_it_and_its_unused_operands():
     with entered():
         copy = clone_module(main.alone.mlir)
         LOWERINGS["tir-lower-blocks"].run(copy)

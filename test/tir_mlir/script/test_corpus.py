@@ -106,7 +106,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_no_program_has_is_refused_at_its_line(name):
+def test_unsupported_constructs_are_refused_at_their_line(name):
     params, body, message = REFUSED[name]
     with pytest.raises(ScriptError, match=message) as refused:
         parse(program(params, body))

@@ -1,4 +1,4 @@
-"""Modules and functions made of what is none: an error in words."""
+"""Modules and functions from invalid arguments: a clear error."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_none_is_named(case):
+def test_an_unsupported_argument_is_named(case):
     call, message = WRONG[case]
     with pytest.raises(TirError, match=message):
         call()

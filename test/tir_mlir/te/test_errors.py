@@ -1,4 +1,4 @@
-"""What is wrong with a tensor expression is said where it was written."""
+"""Errors in tensor expressions are reported at the user's line."""
 
 import pytest
 
@@ -107,7 +107,7 @@ def test_parameters(args, message):
         te.create_prim_func(args())
 
 
-def test_an_access_outside_its_tensor_is_told_with_the_point():
+def test_an_access_outside_its_tensor_is_reported_with_the_point():
     with pytest.raises(ScriptError, match=r"A is read at index 8 in dimension 0.*at i = 7, j = 0") as refused:
         te.create_prim_func([A, compute(f=lambda i, j: A[i + 1, j])])
     assert "A[i + 1, j]" in str(refused.value)

@@ -298,7 +298,7 @@ def test_attributes_of_a_compute_are_annotations_of_its_block():
     assert 'T.block_attr({"how": ["x", 2.5], "keep": 1})' in te.create_prim_func([a, b]).script()
 
 
-def test_what_a_tensor_tells():
+def test_tensor_attributes():
     a, _ = buffers((4, 8), (8, 4))
     k = te.reduce_axis((0, 8), name="k")
     s = te.compute((4,), lambda i: te.sum(a[i, k], axis=k), name="S", tag="reduce")

@@ -31,7 +31,7 @@ def test_unrolled():
     np.testing.assert_array_equal(y, x.reshape(4, 3).T.ravel())
 
 
-def test_unrolling_leaves_what_would_be_huge():
+def test_huge_loops_are_not_unrolled():
     source = func(
         "%Y: memref<100000xf32>",
         """%one = arith.constant 1.0 : f32
@@ -137,7 +137,7 @@ SERIAL = {
 
 
 @pytest.mark.parametrize("name", SERIAL)
-def test_what_has_no_vector_form_runs_as_written(name):
+def test_ops_without_a_vector_form_run_as_written(name):
     body = f"affine.for %j = 0 to 32 {{\n%x = affine.load %X[%j] : memref<40xf32>\n{SERIAL[name]}\n}}"
     marked = func("%X: memref<40xf32>, %Y: memref<40xf32>", body + ' {tir.kind = "vectorized"}')
     plain = func("%X: memref<40xf32>, %Y: memref<40xf32>", body)

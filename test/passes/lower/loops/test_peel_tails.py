@@ -1,4 +1,4 @@
-"""Tiles that are not whole: every element is computed once, whatever the sizes and whoever else is in the loop."""
+"""Partial tiles: every element is computed once, for all sizes and loop bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The annotation `prefetch`: what it changes of a result (nothing), and what it refuses."""
+"""The annotation `prefetch`: results are unchanged, invalid values are refused."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What may not be made smaller, and what may."""
+"""Buffer compaction: when it applies and when it must not."""
 
 import numpy as np
 import pytest
@@ -275,6 +275,6 @@ def test_a_kernel_that_declares_to_overwrite_makes_its_buffer_private():
     np.testing.assert_array_equal(y, np.repeat(np.arange(8, dtype=np.float32)[:, None], 4, axis=1))
 
 
-def test_a_kernel_that_also_reads_what_it_writes_does_not():
+def test_a_kernel_that_reads_its_output_does_not():
     source = KERNEL_BLOCK.format(before="", reads=READ_T)
     assert passed(source, *PASSES).index("memref.alloc") < passed(source, *PASSES).index("affine.for")

@@ -100,7 +100,7 @@ def test_strided_lanes():
     np.testing.assert_array_equal(c, a.sum(1))
 
 
-def test_a_sum_that_somebody_sees_stays_serial():
+def test_a_sum_with_observed_partial_results_stays_serial():
     show = "%t = affine.load %C[2] : memref<3xf32>\n affine.store %t, %C[0] : memref<3xf32>"
     source = reduction("addf", 16, "f32", "0.0").replace("%a = affine", show + "\n%a = affine")
     assert "vector<" not in passed(source, "tir-lower-vectorized")

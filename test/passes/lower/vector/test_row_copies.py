@@ -1,4 +1,4 @@
-"""Copies over the rows of an image: whatever the width of a row, the gaps, the stride, the type."""
+"""Copies of image rows, for any width, padding, stride and type."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_the_trace_keeps_the_value_of_the_call():
     assert again.get(again.get_block("B")).annotations == {"key": [1, {"k": 2}]}
 
 
-def test_they_stop_what_would_lose_them(refused):
+def test_steps_that_would_drop_them_are_refused(refused):
     sch = Schedule(Scale)
     i, j = sch.get_loops("B")
     sch.annotate(i, "key", 1)

@@ -1,4 +1,4 @@
-"""annotate_buffer_access and unsafe_hide_buffer_access: what a block declares changes, what it computes does not."""
+"""annotate_buffer_access and unsafe_hide_buffer_access change declared regions, not results."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_hiding_nothing_changes_nothing():
     assert sch.mod.script() == before
 
 
-def test_numbers_of_what_is_left_move_up():
+def test_remaining_numbers_move_up():
     sch = Schedule(Sum)
     sch.annotate_buffer_access("C", 1, "read", lambda vi, vj: (vi, (0, 4)))
     sch.unsafe_hide_buffer_access("C", "read", [0])

@@ -336,7 +336,7 @@ def main(A: T.Buffer((4, 7), "int32"), B: T.Buffer((4, 7), "int32")):
 
 
 @pytest.mark.parametrize("which", ["inner", "outer", "iters"])
-def test_a_block_around_others_leaves_what_they_declare(which):
+def test_an_outer_block_keeps_the_declarations_of_inner_ones(which):
     """Declared regions are maps of the iters around: a new block among these, or other iters, must not shift them."""
     sch = Schedule(parse(NESTED))
     piece, _ = sch.loop_partition(sch.get_loops("B")[0], [2, None])  # their blocks declare regions

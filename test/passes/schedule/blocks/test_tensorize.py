@@ -1,4 +1,4 @@
-"""tensorize: what fits becomes the implementation and computes the same; the registry of intrinsics."""
+"""tensorize: a matching block is replaced by the implementation with equal results; the registry of intrinsics."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def test_a_description_is_a_tensor_computation():
         TensorIntrin.register("bad", unused, unused)
 
 
-def test_outer_products_are_told_apart_by_their_scopes():
+def test_outer_products_are_distinguished_by_their_scopes():
     assert outer_product(8, 8, 8) == outer_product(8, 8, 8)
     names = {outer_product(8, 8, 8, scopes) for scopes in (("s", "global", "global"), ("global", "s", "global"))}
     assert len(names) == 2
@@ -265,7 +265,7 @@ def test_explain(mm16):
     assert str(sch.explain_tensorize(block, [mm16, "outer_product_8x8x8"])) == text
 
 
-def test_explain_says_it_of_every_way(mm16):
+def test_explain_reports_every_alignment(mm16):
     sch, loop = tiled(matmul())
     before = sch.mod.script()
     found = sch.explain_tensorize(loop, mm16)

@@ -1,4 +1,4 @@
-"""tensorize: what does not fit, and what the implementation asks, is refused with the reason."""
+"""tensorize: mismatches and unmet requirements of the implementation are refused with the reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MISFITS = {
 
 
 @pytest.mark.parametrize("change, text", MISFITS.values(), ids=MISFITS.keys())
-def test_misfits_say_what_differs(change, text, mm16, refused):
+def test_mismatches_list_the_differences(change, text, mm16, refused):
     sch, loop = tiled(matmul(**change))
     refused(sch, text, lambda: sch.tensorize(loop, mm16))
 

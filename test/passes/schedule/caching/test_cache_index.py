@@ -222,7 +222,7 @@ def test_a_table_that_leads_out_of_a_buffer():
                         B[vi] = A[X[vi]]
 
 
-def test_what_is_no_table_is_not_known():
+def test_buffers_that_are_not_index_tables_are_unknown():
     @I.ir_module
     class Twice:
         @T.prim_func

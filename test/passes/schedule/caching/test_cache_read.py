@@ -1,4 +1,4 @@
-"""cache_read: where the copy stands and who uses it."""
+"""cache_read: placement of the copy, and its consumers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cache_read, cache_write and set_scope refuse."""
+"""Refusals of cache_read, cache_write and set_scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""cache_write, set_scope: where the copy back stands, what follows a new scope."""
+"""cache_write and set_scope: placement of the copy back, effects of a new scope."""
 
 from __future__ import annotations
 

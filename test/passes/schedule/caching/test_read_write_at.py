@@ -1,4 +1,4 @@
-"""read_at and write_at: one block copies what a loop touches of a buffer."""
+"""read_at and write_at: one block copies the region that a loop iteration accesses."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_what_was_there_before(refused):
     refused(sch, "A is written here after it was read in loop i", lambda: sch.read_at(i, "A", 0, "local"))
 
 
-def test_holes_in_what_is_written(refused):
+def test_holes_in_the_written_region(refused):
     @I.ir_module
     class Holes:
         @T.prim_func

@@ -1,4 +1,4 @@
-"""reindex: the copy, its place and order, what it relies on, every refusal."""
+"""reindex: the copy, its placement and order, its requirements, every refusal."""
 
 from __future__ import annotations
 

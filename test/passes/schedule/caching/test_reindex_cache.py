@@ -209,7 +209,7 @@ def test_several_writers(refused):
     )
 
 
-def test_what_a_view_stands_for_is_not_turned(refused):
+def test_the_source_of_a_view_is_not_transposed(refused):
     sch = Schedule(
         parse("""
 @T.prim_func

@@ -1,4 +1,4 @@
-"""The ways out of refusals of annotate_buffer_access, parallel and storage_align: each is followed."""
+"""Fixes for refusals of annotate_buffer_access, parallel and storage_align: each is applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways out of refusals of blockize: each is followed."""
+"""Fixes for refusals of blockize: each is applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways out of refusals of cache_read, cache_write, cache_index, read_at and write_at: each is followed."""
+"""Fixes for refusals of cache_read, cache_write, cache_index, read_at and write_at: each is applied."""
 
 from __future__ import annotations
 

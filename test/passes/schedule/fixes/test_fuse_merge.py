@@ -1,4 +1,4 @@
-"""The ways out of refusals of fuse and merge: each is followed."""
+"""Fixes for refusals of fuse and merge: each is applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways out of refusals of fuse_reduction_epilogue: each is followed."""
+"""Fixes for refusals of fuse_reduction_epilogue: each is applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways out of refusals of compute_inline and reverse_compute_inline: each is followed."""
+"""Fixes for refusals of compute_inline and reverse_compute_inline: each is applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways out of refusals of transform_layout, transform_block_layout and unsafe_set_dtype: each is followed."""
+"""Fixes for refusals of transform_layout, transform_block_layout and unsafe_set_dtype: each is applied."""
 
 from __future__ import annotations
 

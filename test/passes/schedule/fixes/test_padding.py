@@ -1,4 +1,4 @@
-"""The ways out of refusals of decompose_padding and pad_einsum: each is followed."""
+"""Fixes for refusals of decompose_padding and pad_einsum: each is applied."""
 
 from __future__ import annotations
 

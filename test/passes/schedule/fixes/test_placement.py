@@ -1,4 +1,4 @@
-"""The ways out of refusals of compute_at, reverse_compute_at and rolling_buffer: each is followed."""
+"""Fixes for refusals of compute_at, reverse_compute_at and rolling_buffer: each is applied."""
 
 from __future__ import annotations
 

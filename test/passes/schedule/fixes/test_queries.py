@@ -1,4 +1,4 @@
-"""The ways out of refusals of get_block, get_producers and get_consumers: each is followed."""
+"""Fixes for refusals of get_block, get_producers and get_consumers: each is applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways out of refusals of decompose_reduction and rfactor: each is followed."""
+"""Fixes for refusals of decompose_reduction and rfactor: each is applied."""
 
 from __future__ import annotations
 

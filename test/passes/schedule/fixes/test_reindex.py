@@ -1,4 +1,4 @@
-"""The ways out of refusals of reindex and reindex_cache_read: each is followed."""
+"""Fixes for refusals of reindex and reindex_cache_read: each is applied."""
 
 from __future__ import annotations
 

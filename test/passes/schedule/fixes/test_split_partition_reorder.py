@@ -1,4 +1,4 @@
-"""The ways out of refusals of split, loop_partition and reorder: each is followed."""
+"""Fixes for refusals of split, loop_partition and reorder: each is applied."""
 
 from __future__ import annotations
 

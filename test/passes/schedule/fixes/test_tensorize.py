@@ -1,4 +1,4 @@
-"""The ways out of refusals of tensorize: each is followed."""
+"""Fixes for refusals of tensorize: each is applied."""
 
 from __future__ import annotations
 

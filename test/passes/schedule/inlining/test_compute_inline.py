@@ -41,7 +41,7 @@ def test_several_loads_in_one_consumer(same_result):
         sch.get(block)
 
 
-def test_regions_of_the_consumer_are_inferred_anew():
+def test_regions_of_the_consumer_are_recomputed():
     sch = Schedule(Straight)
     sch.compute_inline("B")
     assert "T.reads(A[vi, vj], E[vi, vj])" in sch.mod.script()
@@ -154,7 +154,7 @@ def test_unit_dimensions_and_constants(same_result):
     same_result(sch, Units, ((8,), F32), ((8,), F32))
 
 
-def test_block_nobody_reads_goes():
+def test_a_block_without_readers_is_erased():
     @I.ir_module
     class Dead:
         @T.prim_func

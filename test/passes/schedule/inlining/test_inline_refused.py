@@ -1,4 +1,4 @@
-"""What compute_inline and reverse_compute_inline refuse."""
+"""Refusals of compute_inline and reverse_compute_inline."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_refuses_values_from_another_iteration(refused):
     refused(sch, r"needs B\[-1\], which block .B. has not computed", lambda: sch.reverse_compute_inline("C"))
 
 
-def test_refuses_elements_nobody_computed(refused):
+def test_refuses_uncomputed_elements(refused):
     @I.ir_module
     class Half:
         @T.prim_func

@@ -1,4 +1,4 @@
-"""reverse_compute_inline: a consumer merged into its producer, and what is refused."""
+"""reverse_compute_inline: merge a consumer into its producer, and refusals."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_refuses_other_readers_when_merging(refused):
     refused(sch, 'also read outside block "C"', lambda: sch.reverse_compute_inline("C"))
 
 
-def test_merge_into_tiles_that_compute_just_what_is_used(same_result):
+def test_merge_into_tiles_that_compute_only_the_used_elements(same_result):
     sch = Schedule(Cropped)
     outer, _ = sch.split(sch.get_loops(sch.get_block("C"))[0], [None, 4])
     sch.compute_at("B", outer)

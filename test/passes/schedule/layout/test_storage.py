@@ -53,7 +53,7 @@ def test_a_wish_is_an_annotation():
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
 @pytest.mark.parametrize(("factor", "offset"), [(32, 8), (1, 0), (7, 15), (4, -1)])
-def test_every_element_stays_what_it_is(n, factor, offset, same_result):
+def test_every_element_keeps_its_value(n, factor, offset, same_result):
     sch = Schedule(stages(n))
     sch.storage_align("Y", 0, 0, factor, offset)
     same_result(sch, stages(n), ((n, 10), "float32"), ((n, 10), "float32"))
@@ -107,7 +107,7 @@ WIDENED = [
 
 
 @pytest.mark.parametrize(("kept", "cached", "wide"), WIDENED)
-def test_what_widens_a_value_takes_it_from_a_wider_type(kept, cached, wide):
+def test_widening_casts_follow_a_wider_type(kept, cached, wide):
     program = f"""
 @T.prim_func
 def main(A: T.Buffer((16,), "{kept}"), B: T.Buffer((16,), "{wide}"), C: T.Buffer((16,), "{kept}")):

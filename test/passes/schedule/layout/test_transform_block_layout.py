@@ -118,7 +118,7 @@ def test_maps_that_do_not_fit(refused, index_map, message):
 
 
 @pytest.mark.parametrize("block", [np.array([2, None]), np.zeros(3), [np.zeros(2)], None])
-def test_what_is_no_block(refused, block):
+def test_handles_that_are_not_blocks(refused, block):
     sch = Schedule(matmul(6, 16, 15))
     refused(sch, "wrong type", lambda: sch.transform_block_layout(block, lambda *iters: iters), TypeError)
 

@@ -1,4 +1,4 @@
-"""transform_layout: what the program looks like afterwards, what it computes, what is refused."""
+"""transform_layout: the rewritten program, its results, refusals."""
 
 from __future__ import annotations
 

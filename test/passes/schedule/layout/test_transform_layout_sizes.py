@@ -89,7 +89,7 @@ def promised(a: T.handle, c: T.handle):
             C[vi] = B[vi] + 1.0
 
 
-def test_what_the_function_assumes_is_used(refused):
+def test_assumptions_of_the_function_are_used(refused):
     sch = Schedule(promised)
     refused(
         sch,
@@ -116,7 +116,7 @@ class Multiple:
                 C[vi] = A[vi] * 2.0
 
 
-def test_a_size_is_read_from_where_it_stands_now(refused):
+def test_a_size_is_read_from_its_current_dimension(refused):
     sch = Schedule(Multiple)
     sch.transform_layout("C", "A", lambda i: (i // 16, i % 16))
     assert "A = T.match_buffer(var_A, (n, 16))" in sch.mod.script()

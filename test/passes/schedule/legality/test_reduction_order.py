@@ -1,4 +1,4 @@
-"""A reduction may run in any order only as long as nobody sees its running value."""
+"""A reduction may be reordered only if its partial results are not observed."""
 
 from __future__ import annotations
 

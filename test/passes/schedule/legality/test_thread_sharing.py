@@ -1,4 +1,4 @@
-"""compute_at and read_at into memory that threads share: what all of these threads need is computed, or copied."""
+"""compute_at and read_at into memory shared by threads: cover the needs of all these threads."""
 
 import pytest
 

@@ -53,7 +53,7 @@ def test_around_loops(same_result):
     same_result(sch, Rows, *SHAPES)
 
 
-def test_around_a_block_that_stands_alone(same_result):
+def test_around_a_block_without_loops(same_result):
     @I.ir_module
     class Scalar:
         @T.prim_func

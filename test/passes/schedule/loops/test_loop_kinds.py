@@ -1,4 +1,4 @@
-"""parallel, vectorize, unroll, bind: what may run at the same time, and what may not."""
+"""parallel, vectorize, unroll, bind: which loops may run concurrently."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_spatial_loops_of_a_reduction(same_result):
     same_result(sch, matmul_nt(15, 16, 7), *matmul_nt_sizes(15, 16, 7))
 
 
-def test_a_row_that_each_iteration_fills_anew(same_result):
+def test_a_row_that_each_iteration_refills(same_result):
     sch = Schedule(rows(9, 5))
     i, j = sch.get_loops("C")
     sch.parallel(i)
@@ -91,7 +91,7 @@ def test_a_row_that_each_iteration_fills_anew(same_result):
     same_result(sch, rows(9, 5), *square(9, 5))
 
 
-def test_a_loop_of_one_iteration_may_be_anything(same_result):
+def test_a_single_iteration_loop_may_be_of_any_kind(same_result):
     sch = Schedule(matmul_nt(4, 4, 1))
     k = sch.get_loops("C")[2]
     sch.parallel(k)
@@ -176,7 +176,7 @@ def test_a_sum_that_ends_outside_the_loop_is_refused(refused):
     refused(sch, r"touch C\[0\]", lambda: sch.parallel(j))
 
 
-def test_a_shared_row_is_refused_where_it_is_not_filled_anew(refused):
+def test_a_shared_row_is_refused_unless_each_iteration_refills_it(refused):
     @I.ir_module
     class Kept:
         """R keeps what the iteration before left in it."""

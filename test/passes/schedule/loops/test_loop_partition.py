@@ -1,4 +1,4 @@
-"""loop_partition: a row of loops, each over a part of the range, computes what the one loop did."""
+"""loop_partition: consecutive loops over parts of the range are equivalent to the original loop."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_segment_can_be_scheduled_on_its_own(same_result):
     same_result(sch, rows(19), ((4, 19), "float32"), ((4, 19), "float32"))
 
 
-def test_unit_segments_stay_bound_unless_told():
+def test_unit_segments_stay_bound_by_default():
     sch = Schedule(rows(3))
     sch.loop_partition(sch.get_loops("B")[1], [1, None])
     assert 'T.axis.remap("SS", [i, j0])' in sch.mod.script()
@@ -130,7 +130,7 @@ def test_unit_segments_stay_bound_unless_told():
     assert "vj = T.axis.spatial(1, 0)" in sch.mod.script()
 
 
-def test_what_is_summed_keeps_its_order_in_an_update(same_result):
+def test_summands_keep_their_order_in_an_update(same_result):
     program = parse("""
 @T.prim_func
 def main(A: T.Buffer((4, 17), "float32"), B: T.Buffer((4,), "float32")):
@@ -186,7 +186,7 @@ def main(a: T.handle):
     refused(sch, "loop i has symbolic bounds", lambda: sch.loop_partition(sch.get_loops("A")[0], [4]))
 
 
-def test_refuses_a_statement_beside_the_blocks(refused):
+def test_refuses_a_statement_next_to_the_blocks(refused):
     sch = Schedule(
         parse("""
 @T.prim_func

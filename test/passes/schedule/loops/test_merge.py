@@ -1,4 +1,4 @@
-"""merge: nests that stand side by side become one, or the step is refused with two iterations that show why."""
+"""merge: sibling nests are merged, or refused with two conflicting iterations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiles that do not divide an extent: guards, reversed accesses, tiles of tiles, and what is moved under them."""
+"""Tiles that do not divide an extent: guards, reversed accesses, nested tiles, and blocks moved under them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_blockize_of_a_symbolic_nest_is_one_block(same_result):
     same_result(sch, Symbolic, ((17, 6), "float32"), ((17, 6), "float32"))
 
 
-def test_blockize_of_a_symbolic_loop_that_is_no_iter_says_that_it_has_no_size(refused):
+def test_blockize_of_a_symbolic_loop_that_is_not_an_iter_reports_its_size(refused):
     sch = Schedule(Symbolic)
     fused = sch.fuse(*sch.get_loops("B"))
     refused(sch, "inner part of iter vi has no constant size", lambda: sch.blockize(fused))

@@ -136,7 +136,7 @@ def test_split_drops_the_kind():
     assert sch.get(outer).kind == "serial"
 
 
-def test_unit_loops_stay_in_bindings_unless_told():
+def test_unit_loops_stay_in_bindings_by_default():
     for keep, binding in ((True, "i_0 * 32 + i_1"), (False, "i_1")):
         sch = Schedule(scale(32, 48))
         i, _ = sch.get_loops("B")
@@ -218,7 +218,7 @@ def test_reorder_refuses(refused):
     refused(sweep, "opaque", lambda: sweep.reorder(*sweep.get_loops("A")[::-1]))
 
 
-def test_reorder_refuses_what_turns_a_dependence_around(refused, same_result):
+def test_reorder_refuses_to_reverse_a_dependence(refused, same_result):
     @I.ir_module
     class Horner:
         """The order of k matters: every step scales what came before it."""
@@ -242,7 +242,7 @@ def test_reorder_refuses_what_turns_a_dependence_around(refused, same_result):
     same_result(sch, Horner, ((4, 16), "float32"), ((4,), "float32"))
 
 
-def test_dead_handles_say_what_consumed_them(refused):
+def test_dead_handles_name_the_consuming_step(refused):
     sch = Schedule(scale(32, 48))
     i, _ = sch.get_loops("B")
     sch.split(i, [None, 4])

@@ -16,7 +16,7 @@ from tir_mlir.script import tir as T
 # --- what it does -----------------------------------------------------------------------------------------------------
 
 
-def test_the_producer_runs_over_what_is_needed(same_result):
+def test_the_producer_covers_the_needed_region(same_result):
     sch = Schedule(blur(64))
     outer, _ = sch.split(sch.get_loops("C")[0], [4, 16])
     sch.compute_at("P", outer)
@@ -134,7 +134,7 @@ def test_under_a_vectorized_loop(same_result):
     same_result(sch, chain(5, 16), ((5, 16), "float32"), ((5, 16), "float32"))
 
 
-def test_the_kinds_of_the_old_loops_are_gone():
+def test_the_kinds_of_the_old_loops_are_dropped():
     sch = Schedule(blur(16))
     sch.parallel(sch.get_loops("P")[0])
     sch.compute_at("P", sch.get_loops("C")[0])

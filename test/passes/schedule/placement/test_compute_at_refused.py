@@ -1,4 +1,4 @@
-"""What compute_at refuses, and what comes close to it."""
+"""Refusals of compute_at, and legal near misses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_refuses_a_place_that_makes_no_sense(refused):
     refused(sch, 'consumer "C" of block "B" is not under', lambda: sch.compute_at("B", sch.get_loops("D")[0]))
 
 
-def test_refuses_what_nobody_reads(refused):
+def test_refuses_a_block_without_readers(refused):
     @I.ir_module
     class Unread:
         @T.prim_func

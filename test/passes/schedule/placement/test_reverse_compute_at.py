@@ -1,4 +1,4 @@
-"""reverse_compute_at: a consumer runs where its producers have just computed what it reads."""
+"""reverse_compute_at: a consumer moves to where its producers have computed its inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tir_mlir.script import tir as T
 # --- what it does -----------------------------------------------------------------------------------------------------
 
 
-def test_the_consumer_runs_over_what_is_there(same_result):
+def test_the_consumer_covers_the_computed_region(same_result):
     sch = Schedule(pair(64, 8))
     outer, _ = sch.split(sch.get_loops("P")[0], [4, 16])
     sch.reverse_compute_at("C", outer)

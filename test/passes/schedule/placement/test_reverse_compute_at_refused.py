@@ -1,4 +1,4 @@
-"""What reverse_compute_at refuses, and what comes close to it."""
+"""Refusals of reverse_compute_at, and legal near misses."""
 
 from __future__ import annotations
 
@@ -352,7 +352,7 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     ("loop", "at", "guard", "first"),
     [(4, "i * 2", "i < 4", 1), (4, "i * 2", "i < 3", 1), (8, "i", "i < 3", 3), (3, "i * 3 + 1", "i < 3", 0)],
 )
-def test_what_steps_or_guards_leave_out_of_a_parameter_stays_out(loop, at, guard, first):
+def test_parameter_elements_excluded_by_strides_or_guards_stay_excluded(loop, at, guard, first):
     """What is not written of C is the caller's; under a loop of B the block would run over its whole domain."""
     sch = Schedule(parse(LEAVES_OUT.format(loop=loop, at=at, guard=guard)))
     with pytest.raises(ScheduleError, match=f"iterations of its domain; .* they would run, as .*vi *= *{first}"):

@@ -52,7 +52,7 @@ def choices(sch: Schedule) -> list[list[int | None]]:
     return [values(sch, sch.sample_perfect_tile(lp, 3)) for lp in (i, j, i, j)]
 
 
-def test_a_seed_tells_all_choices():
+def test_a_seed_determines_all_choices():
     first, second, other = (choices(Schedule(matmul_add(48), seed=s)) for s in (7, 7, 8))
     assert first == second != other
 
@@ -62,7 +62,7 @@ def test_a_schedule_without_a_seed_is_no_copy_of_another():
     assert len(found) > 1
 
 
-def test_a_copy_goes_its_own_way():
+def test_a_copy_is_independent():
     sch = Schedule(matmul_add(48), seed=7)
     one, two = sch.copy(), sch.copy()
     assert choices(one) != choices(two)
@@ -203,13 +203,13 @@ def test_partitioned_tile_refuses(refused):
 # --- sample_categorical -----------------------------------------------------------------------------------------------
 
 
-def test_categories_are_as_likely_as_said():
+def test_categories_have_the_given_probabilities():
     sch = Schedule(matmul_add(8), seed=4)
     found = Counter(sch.get(sch.sample_categorical([5, 6, 7], [0.5, 0.0, 1.5])) for _ in range(800))
     assert set(found) == {5, 7} and 130 < found[5] < 270
 
 
-def test_a_category_goes_where_an_integer_goes():
+def test_a_category_can_be_used_as_an_integer():
     sch = Schedule(matmul_add(64))
     v = sch.sample_categorical([4, 8], [1, 1], decision=1)
     assert sch.get(v) == 8
@@ -316,7 +316,7 @@ def test_marks_are_no_loops(refused):
         sch.get(inline)
 
 
-def test_what_the_step_refuses_is_no_candidate():
+def test_refused_steps_are_not_candidates():
     sch = Schedule(matmul_add(8), seed=6)
     found = {decided(sch) for _ in range(20) if sch.sample_compute_location("C")}
     assert found == {-1, 0, 1}  # a reduction cannot be inlined

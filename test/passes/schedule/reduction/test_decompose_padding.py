@@ -1,4 +1,4 @@
-"""decompose_padding: a fill and a copy compute what a padded copy did, or the step is refused."""
+"""decompose_padding: a fill and a copy are equivalent to the padded copy, or the step is refused."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tir_mlir.script.parser import parse
 # --- what it does -----------------------------------------------------------------------------------------------------
 
 
-def test_the_init_stands_before_the_loop():
+def test_the_init_is_inserted_before_the_loop():
     places = [("i", ["i_init", "j_init"]), ("j", ["i", "j_init"]), ("kk", ["i", "j"])]
     for number, (_, loops) in enumerate(places):
         sch = Schedule(matmul_nt(4, 5, 6))
@@ -190,7 +190,7 @@ def test_refuses_a_loop_elsewhere(refused):
     refused(sch, r'loop ax0 is not around block "C" \(its loops: i, j, kk\)', lambda: sch.decompose_reduction("C", ax0))
 
 
-def test_refuses_what_is_no_reduction(refused):
+def test_refuses_a_block_without_a_reduction(refused):
     sch = Schedule(matmul_nt(4, 5, 6))
     sch.cache_write("C", 0, "local")
     i, _ = sch.get_loops("C_local")
@@ -317,7 +317,7 @@ class Biased:
                     C[vi] += A[vi, vk]
 
 
-def test_what_the_init_reads_is_there_before_the_loop(refused):
+def test_inputs_of_the_init_are_computed_before_the_loop(refused):
     sch = Schedule(Biased)
     g, i, k = sch.get_loops("C")
     sch.read_at(g, "C", "B", "shared")
@@ -368,7 +368,7 @@ def main(A: T.Buffer((3, 3), "int32"), C: T.Buffer((3,), "int32")):
 """
 
 
-def test_a_piece_of_a_sum_that_began_before_gets_no_init():
+def test_a_continued_partial_sum_gets_no_init():
     sch = Schedule(parse(TILED_SUM))
     first, second = sch.loop_partition(sch.get_loops("C")[1], [1])
     with pytest.raises(ScheduleError, match='under loop k_01 the reduction of block "C_k_01" does not always begin'):

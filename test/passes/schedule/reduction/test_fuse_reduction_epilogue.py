@@ -1,4 +1,4 @@
-"""fuse_reduction_epilogue: what follows a reduction becomes part of it where that is the same, else it is refused."""
+"""fuse_reduction_epilogue: an epilogue is merged into its reduction if equivalent, else refused."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ def test_refuses_a_division(refused):
     refused(sch, "computes arith.floordivsi, which may trap on the zeros", lambda: sch.pad_einsum("C", [4]))
 
 
-def test_refuses_what_else_is_in_the_nest(refused):
+def test_refuses_other_statements_in_the_nest(refused):
     @I.ir_module
     class Two:
         @T.prim_func

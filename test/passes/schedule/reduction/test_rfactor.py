@@ -120,7 +120,7 @@ def test_other_reduce_iters_kinds_and_annotations_stay():
     assert_same(sch, Expected)
 
 
-def test_what_follows_in_the_nest_stays(same_result):
+def test_later_statements_in_the_nest_stay(same_result):
     @I.ir_module
     class Normalised:
         @T.prim_func

@@ -1,4 +1,4 @@
-"""What rfactor takes for a reduction: combiners, identities, tuples, argmax; and everything that is none."""
+"""Reducers of rfactor: combiners, identities, tuples, argmax; and unsupported ones."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("update", "start", "match"), WRONG)
-def test_refuses_what_is_no_reduction(update, start, match, refused):
+def test_refuses_a_block_without_a_reduction(update, start, match, refused):
     sch = Schedule(one(update, start))
     refused(sch, match, lambda: sch.rfactor(sch.get_loops("C")[1], 0))
 

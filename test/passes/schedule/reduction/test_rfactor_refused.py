@@ -1,4 +1,4 @@
-"""Where rfactor is refused for the sake of the loops, the guard or what else runs in the nest."""
+"""Refusals of rfactor due to the loops, the guard or other blocks in the nest."""
 
 from __future__ import annotations
 

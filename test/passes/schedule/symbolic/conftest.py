@@ -1,4 +1,4 @@
-"""What tests of symbolic sizes share: one scheduled program, run at many sizes."""
+"""Fixtures for tests of symbolic sizes: one scheduled program, run at many sizes."""
 
 from __future__ import annotations
 

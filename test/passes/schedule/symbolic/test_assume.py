@@ -89,7 +89,7 @@ def test_calls_are_held_to_shapes():
         library(np.ones((16, 2), "float32"), np.ones((16, 0), "float32"))
 
 
-def test_what_cannot_be_promised():
+def test_unsupported_assumptions():
     with pytest.raises(ScriptError, match="this assumption contradicts the ones before it"):
 
         @T.prim_func
@@ -128,7 +128,7 @@ def test_what_cannot_be_promised():
                     A[vi] = 0.0
 
 
-def test_the_same_nest_without_the_promise_is_judged_anew():
+def test_the_same_nest_without_the_assumption_is_checked_again():
     """What was settled where n % 16 == 0 must not be taken for settled elsewhere."""
     program = """
 @T.prim_func

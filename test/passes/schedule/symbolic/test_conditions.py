@@ -1,4 +1,4 @@
-"""A proof that depends on sizes says at which sizes it holds."""
+"""Size-dependent proofs state the condition."""
 
 from __future__ import annotations
 

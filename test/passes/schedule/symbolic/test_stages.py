@@ -1,4 +1,4 @@
-"""Producers and consumers over symbolic sizes: what is needed under a tail, copies, inlining."""
+"""Producers and consumers over symbolic sizes: needed regions under partial tiles, copies, inlining."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_compute_at_under_a_tail(right_at):
     right_at(sch, twice_shapes, twice)
 
 
-def test_compute_at_needs_no_guard_where_the_tail_is_none(right_at):
+def test_compute_at_needs_no_guard_without_a_partial_tile(right_at):
     sch = Schedule(Twice)
     sch.compute_at("B", sch.get_loops("C")[0])
     assert "T.where" not in sch.mod.script()
@@ -95,6 +95,6 @@ def test_copies_of_tiles(right_at):
     right_at(sch, twice_shapes, twice)
 
 
-def test_a_write_back_says_when_it_would_be_right(refused):
+def test_a_refused_write_back_states_its_condition(refused):
     sch = Schedule(Matmul)
     refused(sch, r"would also take C_global\[0, 0\] \(unless k >= 1\)", lambda: sch.cache_write("C", 0, "global"))

@@ -101,12 +101,12 @@ def main(A: T.Buffer((16, 16), "float32")):
     assert same(program(text), parse(shown)) is None
 
 
-def test_what_is_reached_in_two_ways_is_a_region_of_the_buffer():
+def test_doubly_accessed_elements_count_as_a_region_of_the_buffer():
     text = VIEW.format(regions="pass").replace("= A1[vx, vy]", "= A1[vx, vy] + A[vi * 4, vy]")
     assert "T.reads(A[vi * 4:vi * 4 + (vx + 1), vy])" in program(text).script()
 
 
-def test_a_region_may_be_wider_than_what_is_touched():
+def test_a_region_may_exceed_the_accessed_elements():
     """That of a block in a block, too, wherever that one is."""
     text = """
 def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):

@@ -1,4 +1,4 @@
-"""Wrong programs: what is said, and at which line (the one that carries `# <<`)."""
+"""Invalid programs: the message and its line (the one marked `# <<`)."""
 
 import re
 import textwrap

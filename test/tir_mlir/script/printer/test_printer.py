@@ -144,7 +144,7 @@ def test_a_named_value_is_bound_before_its_use():
     assert lines(mod) == "x: T.let[T.float32] = A[0] + A[0]\nB[0] = x * x"
 
 
-def test_a_load_that_a_store_would_change_is_bound_where_it_stands():
+def test_a_load_before_an_aliasing_store_is_bound_in_place():
     mod = function(
         """%a = affine.load %A[0] : memref<16xf32>
         %b = affine.load %A[1] : memref<16xf32>
@@ -393,7 +393,7 @@ def test_equality_ignores_ids_and_shared_values():
     assert equal(one, two) and difference(one, two) is None
 
 
-def test_names_count_unless_told_otherwise():
+def test_names_are_compared_by_default():
     one, two = (nest(f'%i = 0 to 4 | tir.loop = "{n}"') for n in "ij")
     assert not equal(one, two) and equal(one, two, names=False)
     found = difference(one, two)
