@@ -1,4 +1,4 @@
-"""What a program reads and writes: accesses, regions, dependences, dataflow, reduction updates."""
+"""Memory analyses: accesses, regions, dependences, dataflow, reduction updates."""
 
 from tir_mlir.dialect.analysis.access_relations import (
     AccessRelation,

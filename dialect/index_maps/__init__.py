@@ -1,4 +1,4 @@
-"""Index maps that a user gives as a lambda: parsing, injectivity, image, inverse and padding."""
+"""Index maps given as lambdas: parsing, injectivity, image, inverse and padding."""
 
 from tir_mlir.dialect.index_maps.index_map import IndexMap, check_start, collision_text
 from tir_mlir.dialect.index_maps.layout import Box, Conjunction, Layout, Padding

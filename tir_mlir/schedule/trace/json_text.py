@@ -201,7 +201,7 @@ class _Reader:
             try:
                 value = maps[0].from_text(value)
             except (TirError, ValueError, TypeError, SyntaxError) as error:
-                self.fail(f"{key} is no index map: {error}")
+                self.fail(f"{key} is not an index map: {error}")
         try:
             return types.typed(primitive, key, value)
         except TypeError as error:
