@@ -87,7 +87,7 @@ def _independent(span: Sequence[_Span]) -> bool:
 
 
 def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -> _Span | None:
-    index = _in_loops(access.mins[d], top).simplified()
+    index = _resolve_iters(access.mins[d], top).simplified()
     found, extent = dim_factors(index.expr), access.extents[d].as_constant()
     if found is None or extent is None:
         return None
@@ -97,11 +97,11 @@ def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -
     values = []
     for dim, factor in found.factors.items():
         value = index.values[dim]
-        if not _moves(value, top) and value not in free:
+        if not _is_inner(value, top) and value not in free:
             rest = rest + Index.of(value) * factor
             continue
         least, most = known.get(value, (None, None))
-        if not _takes_its_range(value) or least is None or most is None:
+        if not _has_constant_bounds(value) or least is None or most is None:
             return None
         digits.append((factor, least, most))
         values.append(value)
@@ -110,22 +110,22 @@ def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -
     return _Span(rest, reach.low, reach.high, reach.dense, tuple(values))
 
 
-def _moves(value: ir.Value, top: ir.Operation) -> bool:
+def _is_inner(value: ir.Value, top: ir.Operation) -> bool:
     """Whether a value is defined in `top`'s body (the iters of `top` itself are fixed)."""
     return owner_op(value) != top and is_inside(owner_op(value), top)
 
 
-def _in_loops(index: Index, top: ir.Operation) -> Index:
+def _resolve_iters(index: Index, top: ir.Operation) -> Index:
     """An index with the iters of blocks nested in `top` replaced by their bindings."""
     bound: dict[ir.Value, Index] = {}
     for value in index.values:
         owner = value.owner
-        if isinstance(owner, ir.Block) and is_block(owner.owner.operation) and _moves(value, top):
+        if isinstance(owner, ir.Block) and is_block(owner.owner.operation) and _is_inner(value, top):
             bound |= {i.var: i.binding for i in Block(owner.owner).iters}
-    return _in_loops(index.substitute(bound), top) if bound else index
+    return _resolve_iters(index.substitute(bound), top) if bound else index
 
 
-def _takes_its_range(value: ir.Value) -> bool:
+def _has_constant_bounds(value: ir.Value) -> bool:
     """Whether a value is a loop variable with constant bounds."""
     owner = value.owner
     if not isinstance(owner, ir.Block) or not is_loop(owner.owner.operation):

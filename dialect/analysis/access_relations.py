@@ -67,11 +67,11 @@ def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[Acc
         key = (access.op.block, access.buffer, access.kind, access.mins, access.extents)
         if key not in seen:
             seen[key] = None
-            found.append(_touch(access))
+            found.append(_relation(access))
     return found
 
 
-def _touch(access: Access) -> AccessRelation:
+def _relation(access: Access) -> AccessRelation:
     dom = access_domain(access)
     relation = region_map(dom, access.mins, access.extents)
     home = Buffer(access.buffer).op

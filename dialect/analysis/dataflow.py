@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation, relations_of
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
-from tir_mlir.dialect.analysis.regions import relation_beneath
+from tir_mlir.dialect.analysis.regions import footprint
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -149,7 +149,7 @@ def _fills(block: Block, filled: Sequence[Access], read: Access) -> bool:
     """Whether the init of a block writes all elements that one of its reads can access, for the same spatial iters."""
     parts = []
     for group, guards in ((filled, True), ([read], False)):
-        relation, outer, _ = relation_beneath(group, block.op, guards)
+        relation, outer, _ = footprint(group, block.op, guards)
         for it in block.iters:
             if it.kind == "R":
                 relation = relation.project_out(dim_type.in_, outer.index(it.var), 1)

@@ -46,6 +46,6 @@ def trusted(block: Block) -> tuple[list[Region], list[Region]]:
     """The declared regions of a block if its accesses confirm them, else the computed regions."""
     found = []
     for key, actual in zip((attrs.READS, attrs.WRITES), computed(block), strict=True):
-        vouched = hides(block, key) or explicit(block, key) or only_groups(block)
-        found.append(actual if vouched else declared(block, key, actual))
+        unverified = hides(block, key) or explicit(block, key) or only_groups(block)
+        found.append(actual if unverified else declared(block, key, actual))
     return found[0], found[1]

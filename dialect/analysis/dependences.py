@@ -48,7 +48,12 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
         for a, b in conflicting(group):
             if together and is_one_sum(a, b):
                 continue
-            if lanes and (is_one_sum(a, b) or is_reduction_pair(a, b)) and _stays(a, depth) and _stays(b, depth):
+            if (
+                lanes
+                and (is_one_sum(a, b) or is_reduction_pair(a, b))
+                and _is_invariant(a, depth)
+                and _is_invariant(b, depth)
+            ):
                 continue
             with question(f"whether iterations of {loop.name} are independent"):
                 clash = same_element(a, b)
@@ -61,7 +66,7 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     return None
 
 
-def _stays(touch: AccessRelation, level: int) -> bool:
+def _is_invariant(touch: AccessRelation, level: int) -> bool:
     """Whether an access is to one element in all iterations of the loop at a level."""
     return touch.relation.project_out(dim_type.in_, level, 1).is_single_valued()
 
@@ -90,14 +95,14 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
             if is_reduction_pair(a, b):
                 continue
             with question(f"whether reordering {', '.join(lp.name for lp in loops)} keeps every dependence"):
-                clash = _flipped(a, b, depth, len(loops), order)
+                clash = _reversed_pairs(a, b, depth, len(loops), order)
                 empty = clash.is_empty()
             if not empty and not same_flow(a.access.buffer, loops, order):
                 return witness(a, b, clash)
     return None
 
 
-def _flipped(a: AccessRelation, b: AccessRelation, depth: int, count: int, order: Sequence[int]) -> isl.Map:
+def _reversed_pairs(a: AccessRelation, b: AccessRelation, depth: int, count: int, order: Sequence[int]) -> isl.Map:
     """Conflicting pairs with a before b in the old order of the nest, b before a in the new one."""
     clash = same_element(a, b)
     for level in range(depth):

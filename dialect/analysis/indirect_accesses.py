@@ -38,11 +38,11 @@ def known_indices(op: ir.Operation) -> list[Index] | None:
     """The indices of a `memref.load` or `memref.store` if known from tables; else None."""
     operands = list(op.operands)
     at = operands[operands.index(accessed(op)) + 1 :]
-    found = [_known(v, op) for v in at]
+    found = [_as_affine(v, op) for v in at]
     return None if any(i is None for i in found) else [i for i in found if i is not None]
 
 
-def _known(value: ir.Value, user: ir.Operation) -> Index | None:
+def _as_affine(value: ir.Value, user: ir.Operation) -> Index | None:
     """A value as an affine expression of loops, iters and sizes; None if it has no such form."""
     if isinstance(value.owner, ir.Block):
         plain = isinstance(value.type, ir.IndexType) and (is_loop(value.owner.owner) or is_block(value.owner.owner))
@@ -56,9 +56,9 @@ def _known(value: ir.Value, user: ir.Operation) -> Index | None:
     if op.name in ("arith.index_cast", "arith.extsi"):
         return _cast(op, user)
     if op.name == "affine.load" and isinstance(value.type, ir.IntegerType):
-        return _looked_up(op)
+        return _loaded_value(op)
     if op.name in _ARITH:
-        left, right = _known(op.operands[0], user), _known(op.operands[1], user)
+        left, right = _as_affine(op.operands[0], user), _as_affine(op.operands[1], user)
         if left is None or right is None:
             return None
         try:
@@ -70,7 +70,7 @@ def _known(value: ir.Value, user: ir.Operation) -> Index | None:
 
 
 def _cast(op: ir.Operation, user: ir.Operation) -> Index | None:
-    found = _known(op.operands[0], user)
+    found = _as_affine(op.operands[0], user)
     return found if found is not None and _fits(found, op.results[0].type, user) else None
 
 
@@ -83,19 +83,19 @@ def _fits(index: Index, type_: ir.Type, place: ir.Operation) -> bool:
     return low is not None and high is not None and -half <= low and high < half
 
 
-def _looked_up(load: ir.Operation) -> Index | None:
+def _loaded_value(load: ir.Operation) -> Index | None:
     """The value loaded from a table: the value that its only store wrote at that index."""
     store = _only_store(accessed(load))
-    value = None if store is None or not _runs_before(store, load) else _known(store.operands[0], store)
+    value = None if store is None or not _runs_before(store, load) else _as_affine(store.operands[0], store)
     if store is None or value is None:
         return None
     try:
-        return _held(store, value, access_indices(load))
+        return _contents(store, value, access_indices(load))
     except NotProvable:
         return None
 
 
-def _held(store: ir.Operation, value: Index, at: list[Index]) -> Index | None:
+def _contents(store: ir.Operation, value: Index, at: list[Index]) -> Index | None:
     """The contents of a table at an index after the store; None if they depend on the time of the load."""
     home = accessed(store).owner.operation.parent  # type: ignore[union-attr]
     places = access_indices(store)

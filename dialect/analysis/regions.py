@@ -247,7 +247,7 @@ def _is_plain(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> bo
 
 
 def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free: Sequence[ir.Value]) -> Region:
-    relation, outer, symbols = relation_beneath(group, top, with_guards)
+    relation, outer, symbols = footprint(group, top, with_guards)
     for number, value in enumerate(outer):
         if value in free:
             relation = _anywhere(relation, number, intervals.known_range(value, intervals.around(group[0].op)))
@@ -255,10 +255,10 @@ def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free
 
 
 @only_reads
-def relation_beneath(
+def footprint(
     group: Sequence[Access], top: ir.Operation, guards: bool = True
 ) -> tuple[isl.Map, list[ir.Value], dict[str, ir.Value]]:
-    """{ outer values -> elements } of accesses to one buffer, relaxed over everything nested in `top`.
+    """The footprint { outer values -> elements } of accesses to one buffer, relaxed over everything nested in `top`.
 
     Outer values are the iters of `top` (if it is a block) and the used values defined outside it. The last result maps
     isl parameters to values.

@@ -10,8 +10,8 @@ from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, Operand
 from tir_mlir.dialect.ir import Buffer, Index
 
-_WORDS = {"S": "spatial", "R": "reduce"}
-_MOST_ORDERS = 720  # iterator orders tried to describe a mismatch; a match needs none
+_KINDS = {"S": "spatial", "R": "reduce"}
+_MAX_ORDERS = 720  # iterator orders tried to describe a mismatch; a match needs none
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _candidates(left: Form, right: Form, ways: Sequence[dict[int, int]]) -> Iter
         if len(left.axes) != len(right.axes):
             yield _Candidate(operands, ())
             continue
-        for axes in islice(permutations(range(len(right.axes))), _MOST_ORDERS):
+        for axes in islice(permutations(range(len(right.axes))), _MAX_ORDERS):
             yield _Candidate(operands, axes)
 
 
@@ -276,7 +276,7 @@ def _axis_key(axis: Axis) -> tuple[str, str]:
 def _axes_difference(left: Form, right: Form) -> str:
     texts = []
     for form in (left, right):
-        shown = [f"{a.name}: {a.size} {_WORDS[a.kind]}" for a in form.axes]
+        shown = [f"{a.name}: {a.size} {_KINDS[a.kind]}" for a in form.axes]
         texts.append(", ".join(shown) or "none (it is a single point)")
     return f"iterators: the intrinsic needs {texts[0]}; the block has {texts[1]}"
 
@@ -307,8 +307,8 @@ def _axis_by_axis(left: Form, right: Form, candidate: _Candidate) -> list[str]:
         other = right.axes[number]
         if _axis_key(axis) != _axis_key(other):
             found.append(
-                f"iterator {axis.name} of the intrinsic is {axis.size} {_WORDS[axis.kind]}, "
-                f"{other.name} of the block {other.size} {_WORDS[other.kind]}"
+                f"iterator {axis.name} of the intrinsic is {axis.size} {_KINDS[axis.kind]}, "
+                f"{other.name} of the block {other.size} {_KINDS[other.kind]}"
             )
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import of_op, relation_beneath
+from tir_mlir.dialect.analysis import footprint, of_op
 from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree
@@ -96,7 +96,7 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
         op = inner[0]
         if not is_loop(op) and not is_block(op):
             raise NotRaisable(_condition(op), op)
-        _check_bystanders([o for o in body if not len(o.regions)])
+        _check_other_ops([o for o in body if not len(o.regions)])
         if is_loop(op):
             pending.append(Loop(op))
             body = Loop(op).body_ops()
@@ -116,28 +116,28 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
 
 def _condition(op: ir.Operation) -> str:
     if is_where(op):
-        way = only_where(_left_out(op), op)
+        way = only_where(_excluded(op), op)
         return f"a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad){way}"
     if op.name in ("affine.if", "scf.if"):
         return "it contains a condition; every iteration must compute the same"
     return f"it contains {op.name}, which is not a loop over a range"
 
 
-def _left_out(guard: ir.Operation) -> isl.Set:
+def _excluded(guard: ir.Operation) -> isl.Set:
     """The iterations that a guard excludes."""
     dom = sets.domain(guard, extra=[c.index for c in constraints(guard)])
     return dom.set.subtract(sets.guard_set(dom, guard))
 
 
-def _check_bystanders(found: Sequence[ir.Operation]) -> None:
+def _check_other_ops(found: Sequence[ir.Operation]) -> None:
     for op in found:
         if op.name in ("memref.alloc", "memref.alloca"):
             raise NotRaisable(f"it allocates the buffer {Buffer(op.results[0]).name}", op)
         if not is_pure(op) and not op.name.startswith("memref.extract_") and op.name != "memref.dim":
-            raise NotRaisable(f"it contains a statement ({_word(op)}) outside the innermost loop", op)
+            raise NotRaisable(f"it contains a statement ({_op_text(op)}) outside the innermost loop", op)
 
 
-def _word(op: ir.Operation) -> str:
+def _op_text(op: ir.Operation) -> str:
     if op.name == "func.call":
         return f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
     return f"a store to {Buffer(op.operands[1]).name}" if "store" in op.name else op.name
@@ -147,7 +147,7 @@ def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
     stores = [o for o in leaf if "store" in o.name]
     for op in sorted(leaf, key=lambda o: o.name != "func.call"):
         if op not in stores and not is_pure(op):
-            raise NotRaisable(f"it contains {_word(op)}, not only arithmetic on elements", op)
+            raise NotRaisable(f"it contains {_op_text(op)}, not only arithmetic on elements", op)
     if len(stores) != 1:
         count = "no value" if not stores else f"{len(stores)} values"
         raise NotRaisable(f"an iteration stores {count}; exactly one is needed", stores[1] if stores else None)
@@ -208,7 +208,7 @@ class _Reader:
                 raise NotRaisable(f"{Buffer(owner.operands[0]).name} is read outside the innermost loop", owner)
             return Leaf(self.operand(owner))
         if not is_pure(owner) or len(owner.results) != 1 or len(owner.regions):
-            raise NotRaisable(f"its value comes from {_word(owner)}, not from arithmetic on elements", owner)
+            raise NotRaisable(f"its value comes from {_op_text(owner)}, not from arithmetic on elements", owner)
         return scalar_tree.node(owner, tuple(self.tree(v) for v in owner.operands))
 
     def _number(self, value: ir.Value) -> Node | None:
@@ -297,7 +297,7 @@ def _fill(op: ir.Operation, form: Form, reader: _Reader, store: ir.Operation) ->
     value = reader.tree(stores[0].operands[0])
     if any(True for _ in scalar_tree.leaves(value)):
         raise NotRaisable("its init is not a constant", op)
-    filled, updated = (relation_beneath(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))
+    filled, updated = (footprint(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))
     if not filled.get_space().is_equal(updated.get_space()) or not filled.is_equal(updated):
         raise NotRaisable("its init fills another region than it updates", op)
     return value

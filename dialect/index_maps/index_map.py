@@ -15,9 +15,9 @@ from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
 from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.terms import (
+    IndexExpr,
     Name,
     Number,
-    Term,
     as_term,
     evaluate,
     from_affine,
@@ -37,7 +37,7 @@ class IndexMap:
     """
 
     names: tuple[str, ...]
-    terms: tuple[Term, ...]
+    terms: tuple[IndexExpr, ...]
     inverse_index_map: IndexMap | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -114,11 +114,11 @@ class IndexMap:
     # --- application --------------------------------------------------------------------------------------------------
 
     @property
-    def initial_indices(self) -> list[Term]:
+    def initial_indices(self) -> list[IndexExpr]:
         return [Name(n) for n in self.names]
 
     @property
-    def final_indices(self) -> list[Term]:
+    def final_indices(self) -> list[IndexExpr]:
         return list(self.terms)
 
     def map_indices(self, indices: Sequence[Any]) -> list[Any]:
@@ -248,7 +248,7 @@ def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
         raise IndexMapError(f"the map cannot be evaluated at ({at}), which are affine expressions: {error}") from error
 
 
-def _flat(given: Any) -> Iterable[Term]:
+def _flat(given: Any) -> Iterable[IndexExpr]:
     """The results of a lambda: one expression, or a flattened list of them."""
     if not isinstance(given, (list, tuple)):
         yield as_term(given)
@@ -280,7 +280,7 @@ def _from_affine(names: Sequence[str], exprs: Sequence[ir.AffineExpr], sizes: Se
     return IndexMap(tuple(called), tuple(from_affine(e, called) for e in exprs))
 
 
-def _plain(term: Term) -> int | Term:
+def _plain(term: IndexExpr) -> int | IndexExpr:
     return int(term.value) if isinstance(term, Number) else term
 
 

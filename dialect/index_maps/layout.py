@@ -139,7 +139,7 @@ class Layout:
         last = self.image.dim_max(number).coalesce().gist(self.image.params())
         pieces = last.get_pieces()
         if len(pieces) == 1:
-            return _after(recover(_whole(pieces[0][1]), _dims(len(self.box.params)), 0), len(self.box.params))
+            return _plus_one(recover(_with_floors(pieces[0][1]), _dims(len(self.box.params)), 0), len(self.box.params))
         sizes: list[tuple[intervals.Bound, intervals.Bound]] = [(0, None)] * len(self.box.params)
         dims: list[tuple[intervals.Bound, intervals.Bound]] = []
         for extent in self.box.extents:
@@ -170,7 +170,7 @@ class Layout:
         for bound in (back.dim_min(number), back.dim_max(number)):
             pieces = bound.coalesce().gist(back.domain()).get_pieces()
             if len(pieces) == 1:
-                expr = recover(_whole(pieces[0][1]), _dims(rank + len(self.box.params)), rank)
+                expr = recover(_with_floors(pieces[0][1]), _dims(rank + len(self.box.params)), rank)
                 forms.append(simplified_expr(expr, rank + len(self.box.params)))
         forms = forms or self._digit(number)
         if not forms:
@@ -210,7 +210,7 @@ class Layout:
         inside = self.image.gist(self.target.points).coalesce()
         kept = self._conjunction(inside)
         if kept is not None:
-            pieces = [self._tidy(p) for condition in kept for p in self._failing(condition)]
+            pieces = [self._tightened(p) for condition in kept for p in self._negation(condition)]
             return Padding(sorted(pieces, key=_first), kept, never=False)
         pieces = []
         for basic in holes.make_disjoint().get_basic_sets():
@@ -246,14 +246,14 @@ class Layout:
             points = points.intersect(zeros(aff) if is_eq else nonneg(aff))
         return points
 
-    def _failing(self, condition: tuple[ir.AffineExpr, bool]) -> list[Conjunction]:
+    def _negation(self, condition: tuple[ir.AffineExpr, bool]) -> list[Conjunction]:
         """The complement of one condition."""
         expr, is_eq = condition
         count = len(self.exprs) + len(self.box.params)
         sides = [simplified_expr(expr * -1 - 1, count)] + ([simplified_expr(expr - 1, count)] if is_eq else [])
         return [[(s, False)] for s in sides if not self._where([(s, False)]).intersect(self.target.points).is_empty()]
 
-    def _tidy(self, piece: Conjunction) -> Conjunction:
+    def _tightened(self, piece: Conjunction) -> Conjunction:
         """Rewrite `16 * a + b >= 60` as `a == 3 and b >= 12` where the two are equal in the target."""
         expr, is_eq = piece[0]
         found = dim_factors(expr)
@@ -284,7 +284,7 @@ def _first(piece: Conjunction) -> int:
     return min((d for expr, _ in piece for d in used_dims(expr)), default=0)
 
 
-def _whole(aff: isl.Aff) -> isl.Aff:
+def _with_floors(aff: isl.Aff) -> isl.Aff:
     """An expression that is an integer on its domain, with its fraction rewritten as a floor."""
     return aff if aff.get_denominator_val().is_one() else aff.floor()
 
@@ -302,7 +302,7 @@ def _dims(count: int) -> list[ir.AffineExpr]:
     return [AffineExpr.get_dim(i) for i in range(count)]
 
 
-def _after(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
+def _plus_one(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
     """`expr + 1`, with `(n - 1) // 16 + 1` rewritten to `(n + 15) // 16`."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineFloorDivExpr):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.index_maps.layout import Conjunction, Padding
-from tir_mlir.dialect.index_maps.terms import Number, Term, evaluate, from_affine
+from tir_mlir.dialect.index_maps.terms import IndexExpr, Number, evaluate, from_affine
 from tir_mlir.dialect.presburger import linear_terms
 
 
@@ -16,14 +16,14 @@ from tir_mlir.dialect.presburger import linear_terms
 class Condition:
     """`left >= right`, or `left == right`."""
 
-    left: Term
-    right: Term
+    left: IndexExpr
+    right: IndexExpr
     is_eq: bool
 
     @staticmethod
     def of(expr: ir.AffineExpr, is_eq: bool, names: Sequence[str]) -> Condition:
         """`expr >= 0` (or `== 0`) with negative terms moved to the other side."""
-        sides: list[list[Term]] = [[], []]
+        sides: list[list[IndexExpr]] = [[], []]
         terms, constant = linear_terms(expr)
         for term, factor in terms.items():
             part = from_affine(term, list(names))
@@ -46,7 +46,7 @@ class Condition:
         return f"{self.left} >= {self.right}"
 
 
-def _total(parts: Sequence[Term]) -> Term:
+def _total(parts: Sequence[IndexExpr]) -> IndexExpr:
     """The sum of terms, the constant last."""
     variables = [p for p in parts if not isinstance(p, Number)]
     constant = sum(p.value for p in parts if isinstance(p, Number))

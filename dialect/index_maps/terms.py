@@ -18,50 +18,50 @@ _APPLY: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _AST = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
 _SUM = ("+", "-")
-_MOST = 250  # operations in a term: terms are processed recursively
-_WORDS = {"floordiv": "//", "floormod": "%", "add": "+", "subtract": "-", "multiply": "*"}
+_MAX_OPERATIONS = 250  # operations in a term: terms are processed recursively
+_FUNCTIONS = {"floordiv": "//", "floormod": "%", "add": "+", "subtract": "-", "multiply": "*"}
 
 
-class Term:
+class IndexExpr:
     """An affine index expression. Arithmetic on terms and integers builds terms. Errors: NotAffine."""
 
-    def __add__(self, other: Any) -> Term:
+    def __add__(self, other: Any) -> IndexExpr:
         return combine("+", self, other)
 
-    def __radd__(self, other: Any) -> Term:
+    def __radd__(self, other: Any) -> IndexExpr:
         return combine("+", other, self)
 
-    def __sub__(self, other: Any) -> Term:
+    def __sub__(self, other: Any) -> IndexExpr:
         return combine("-", self, other)
 
-    def __rsub__(self, other: Any) -> Term:
+    def __rsub__(self, other: Any) -> IndexExpr:
         return combine("-", other, self)
 
-    def __mul__(self, other: Any) -> Term:
+    def __mul__(self, other: Any) -> IndexExpr:
         return combine("*", self, other)
 
-    def __rmul__(self, other: Any) -> Term:
+    def __rmul__(self, other: Any) -> IndexExpr:
         return combine("*", other, self)
 
-    def __floordiv__(self, other: Any) -> Term:
+    def __floordiv__(self, other: Any) -> IndexExpr:
         return combine("//", self, other)
 
-    def __rfloordiv__(self, other: Any) -> Term:
+    def __rfloordiv__(self, other: Any) -> IndexExpr:
         return combine("//", other, self)
 
-    def __mod__(self, other: Any) -> Term:
+    def __mod__(self, other: Any) -> IndexExpr:
         return combine("%", self, other)
 
-    def __rmod__(self, other: Any) -> Term:
+    def __rmod__(self, other: Any) -> IndexExpr:
         return combine("%", other, self)
 
-    def __divmod__(self, other: Any) -> tuple[Term, Term]:
+    def __divmod__(self, other: Any) -> tuple[IndexExpr, IndexExpr]:
         return self // other, self % other
 
-    def __neg__(self) -> Term:
+    def __neg__(self) -> IndexExpr:
         return combine("*", self, -1)
 
-    def __pos__(self) -> Term:
+    def __pos__(self) -> IndexExpr:
         return self
 
     def _refuse(self, what: str) -> Any:
@@ -86,11 +86,11 @@ class Term:
     def __pow__(self, other: Any) -> Any:
         return self._refuse("a power")
 
-    def tir_call(self, word: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Term:
+    def tir_call(self, word: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> IndexExpr:
         """`T.floordiv(i, 16)` in a lambda: TVMScript functions dispatch to this method of their argument."""
-        if word not in _WORDS:
+        if word not in _FUNCTIONS:
             return self._refuse(f"T.{word}")
-        return combine(_WORDS[word], *args, *keywords.values())
+        return combine(_FUNCTIONS[word], *args, *keywords.values())
 
     def _bits(self, other: Any) -> Any:
         return self._refuse("a bit operation")
@@ -99,7 +99,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Name(Term):
+class Name(IndexExpr):
     """A variable of a lambda."""
 
     name: str
@@ -109,7 +109,7 @@ class Name(Term):
 
 
 @dataclass(frozen=True)
-class Number(Term):
+class Number(IndexExpr):
     """A constant; a float is a padding value, never part of an index."""
 
     value: int | float
@@ -125,17 +125,17 @@ class Number(Term):
 
 
 @dataclass(frozen=True)
-class Operation(Term):
+class Operation(IndexExpr):
     """`left symbol right`."""
 
     symbol: str
-    left: Term
-    right: Term
+    left: IndexExpr
+    right: IndexExpr
 
     def __post_init__(self) -> None:
         size = 1 + sum(getattr(side, "size", 0) for side in (self.left, self.right))
-        if size > _MOST:
-            raise NotAffine(f"an index map with more than {_MOST} operations in one term")
+        if size > _MAX_OPERATIONS:
+            raise NotAffine(f"an index map with more than {_MAX_OPERATIONS} operations in one term")
         object.__setattr__(self, "size", size)
 
     def __repr__(self) -> str:
@@ -148,9 +148,9 @@ class Operation(Term):
         return f"{left} {self.symbol} {right}"
 
 
-def as_term(item: Any) -> Term:
+def as_term(item: Any) -> IndexExpr:
     """A term as it is; an integer or float as a constant."""
-    if isinstance(item, Term):
+    if isinstance(item, IndexExpr):
         return item
     if not isinstance(item, bool) and hasattr(item, "__index__"):
         return Number(operator.index(item))
@@ -161,7 +161,7 @@ def as_term(item: Any) -> Term:
     )
 
 
-def combine(symbol: str, left: Any, right: Any) -> Term:
+def combine(symbol: str, left: Any, right: Any) -> IndexExpr:
     """`left symbol right`, folded if both are constants. Errors: NotAffine."""
     left, right = as_term(left), as_term(right)
     term = Operation(symbol, left, right)
@@ -182,7 +182,7 @@ def combine(symbol: str, left: Any, right: Any) -> Term:
     return term
 
 
-def evaluate(term: Term, values: Mapping[str, Any]) -> Any:
+def evaluate(term: IndexExpr, values: Mapping[str, Any]) -> Any:
     """The value of a term; values may be integers, terms, index expressions or NumPy arrays."""
     if isinstance(term, Name):
         return values[term.name]
@@ -192,14 +192,14 @@ def evaluate(term: Term, values: Mapping[str, Any]) -> Any:
     return _APPLY[term.symbol](evaluate(term.left, values), evaluate(term.right, values))
 
 
-def names_in(term: Term) -> set[str]:
+def names_in(term: IndexExpr) -> set[str]:
     """The variables of a term."""
     if isinstance(term, Operation):
         return names_in(term.left) | names_in(term.right)
     return {term.name} if isinstance(term, Name) else set()
 
 
-def from_ast(node: ast.expr, names: set[str]) -> Term:
+def from_ast(node: ast.expr, names: set[str]) -> IndexExpr:
     """The term of a parsed Python expression over `names`. Nothing is executed."""
     if isinstance(node, ast.Name):
         if node.id not in names:
@@ -222,7 +222,7 @@ def from_ast(node: ast.expr, names: set[str]) -> Term:
 # --- to and from MLIR ------------------------------------------------------------------------------------------------
 
 
-def to_affine(term: Term, names: list[str]) -> ir.AffineExpr:
+def to_affine(term: IndexExpr, names: list[str]) -> ir.AffineExpr:
     """The term with the variable `names[d]` as dimension d."""
     if isinstance(term, Name):
         return AffineExpr.get_dim(names.index(term.name))
@@ -241,7 +241,7 @@ def to_affine(term: Term, names: list[str]) -> ir.AffineExpr:
     return left * right if term.symbol == "*" else left + right if term.symbol == "+" else left + right * -1
 
 
-def from_affine(expr: ir.AffineExpr, names: list[str]) -> Term:
+def from_affine(expr: ir.AffineExpr, names: list[str]) -> IndexExpr:
     """The term of an MLIR expression, dimension d named `names[d]`."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineDimExpr):
@@ -261,7 +261,7 @@ def _division(expr: ir.AffineBinaryExpr) -> str:
     return "%" if isinstance(expr, ir.AffineModExpr) else "//"
 
 
-def _sum(left: Term, right: Term) -> Term:
+def _sum(left: IndexExpr, right: IndexExpr) -> IndexExpr:
     """`left + right`; a negative right side is subtracted."""
     if isinstance(right, Number) and right.value < 0:
         return left - Number(-right.value)

@@ -17,20 +17,20 @@ _RUNTIMES = (_PACKAGE + "runtime.", _PACKAGE + "compat.runtime")
 """Modules that run built programs, which do not use MLIR."""
 _lock = threading.RLock()  # reentrant: a signal handler may run while it is held
 _context: ir.Context | None = None
-_single = False  # whether multithreading of the context is disabled, for a fork
-_shared = False  # whether another thread was active in this package when a fork began
-_torn = False  # whether another thread was active in this package when this process was forked
+_single_threaded = False  # whether multithreading of the context is disabled, for a fork
+_others_active = False  # whether another thread was active in this package when a fork began
+_forked_while_active = False  # whether another thread was active in this package when this process was forked
 
 
 def context() -> ir.Context:
     """The context of every module of this process. Errors: ForkError."""
     with _lock:
-        return _made()
+        return _get_or_create()
 
 
-def _made() -> ir.Context:
+def _get_or_create() -> ir.Context:
     global _context
-    if _torn:
+    if _forked_while_active:
         raise ForkError(
             "this process was forked while another thread was active in MLIR, whose state and locks are unusable "
             'here; fork before other threads compile, or start processes by multiprocessing.get_context("spawn")'
@@ -64,13 +64,13 @@ def _leave() -> None:
 # --- forks: the threads of MLIR's pool do not exist in a child, whose passes would wait for them forever --------------
 
 
-def _others() -> bool:
+def _has_active_threads() -> bool:
     """Whether another thread is executing code of this package."""
     me = threading.get_ident()
-    return any(_at_work(frame) for thread, frame in sys._current_frames().items() if thread != me)
+    return any(_is_active(frame) for thread, frame in sys._current_frames().items() if thread != me)
 
 
-def _at_work(frame: FrameType | None) -> bool:
+def _is_active(frame: FrameType | None) -> bool:
     """Whether a call stack may be in MLIR; running a built program does not count."""
     while frame is not None:
         name = str(frame.f_globals.get("__name__"))
@@ -81,25 +81,25 @@ def _at_work(frame: FrameType | None) -> bool:
 
 
 def _before_fork() -> None:
-    global _single, _shared
+    global _single_threaded, _others_active
     _lock.acquire()
-    _shared = _others()
-    if _context is not None and not _shared:
+    _others_active = _has_active_threads()
+    if _context is not None and not _others_active:
         _context.enable_multithreading(False)
-        _single = True
+        _single_threaded = True
 
 
 def _after_in_parent() -> None:
-    global _single
-    if _context is not None and _single:
+    global _single_threaded
+    if _context is not None and _single_threaded:
         _context.enable_multithreading(True)
-        _single = False
+        _single_threaded = False
     _lock.release()
 
 
 def _after_in_child() -> None:
-    global _torn
-    _torn = _torn or _shared
+    global _forked_while_active
+    _forked_while_active = _forked_while_active or _others_active
     _after_in_parent()
 
 

@@ -45,16 +45,16 @@ class Answers(type(threading.RLock())):  # type: ignore[misc]
 
 def answers() -> dict[Any, Any] | None:
     """The cache of the current frozen period; None while modules may change."""
-    held = _held()
+    held = _active()
     return None if held is None else held.known
 
 
-def _held() -> Answers | None:
-    held = getattr(_state, "held", _nothing)()
+def _active() -> Answers | None:
+    held = getattr(_state, "held", _dead)()
     return held if held is not None and held._is_owned() else None
 
 
-def _nothing() -> None:
+def _dead() -> None:
     """A dead reference."""
 
 
@@ -63,7 +63,7 @@ def frozen() -> Answers:
 
     Ops, values and views created inside must not outlive it.
     """
-    held = _held()
+    held = _active()
     if held is None:
         held = Answers()
         _state.held = weakref.ref(held)

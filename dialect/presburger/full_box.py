@@ -255,12 +255,12 @@ def is_full_box(block: Block, loops: Sequence[Loop] | None = None) -> bool:
     if block.where is None and _fills_constant_domain(block.op, usable):
         return True
     iters = block.iters
-    cut = _cut_iters(block, iters)
+    cut = _guarded_iters(block, iters)
     if cut is None:
         return False
     used: set[ir.Value] = set()
     for number, it in enumerate(iters):
-        if used & set(it.binding.values) or not _reaches(it, usable, number in cut):
+        if used & set(it.binding.values) or not _covers_domain(it, usable, number in cut):
             return False
         used |= set(it.binding.values)
     return True
@@ -292,17 +292,17 @@ def _maps_fill(
             return False
         used |= used_dims(binding)
         digits = [(factor, *ranges[dim]) for dim, factor in found.factors.items()]
-        if not _rises(found) or not span(digits, found.constant).fills(first, count):
+        if not _is_increasing(found) or not span(digits, found.constant).fills(first, count):
             return False
     return True
 
 
-def _rises(terms: DimFactors) -> bool:
+def _is_increasing(terms: DimFactors) -> bool:
     """Whether a sum is smallest at the start of all of its loops, where the init runs."""
     return all(factor > 0 for factor in terms.factors.values())
 
 
-def _cut_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
+def _guarded_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
     """The iters whose bindings the guard limits to the end of their domains; None if it has other conditions."""
     cut: set[int] = set()
     for condition in [] if block.where is None else constraints(block.where):
@@ -313,7 +313,7 @@ def _cut_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
     return cut
 
 
-def _reaches(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
+def _covers_domain(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
     """Whether a binding takes every value of its iter's domain once, and, unless `cut` by a guard, no other."""
     if (value := it.binding.is_value()) is not None and value in loops:
         loop = loops[value]
@@ -323,6 +323,13 @@ def _reaches(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
     low, extent = it.min.as_constant(), it.extent.as_constant()
     binding = it.binding.simplified()
     found, terms = index_span(binding, loops), dim_factors(binding.expr)
-    if low is None or extent is None or found is None or found.size is None or terms is None or not _rises(terms):
+    if (
+        low is None
+        or extent is None
+        or found is None
+        or found.size is None
+        or terms is None
+        or not _is_increasing(terms)
+    ):
         return False
     return found.fills(low, max(found.size, extent) if cut else extent)

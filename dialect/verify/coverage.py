@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, relation_beneath
+from tir_mlir.dialect.analysis import Access, footprint
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.dialect.ir import (
@@ -75,8 +75,8 @@ def _shared(func: Func, block: Block, access: Access) -> bool:
     if not writes:  # a scatter: the written elements are unknown
         return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
-        wanted, _, _ = relation_beneath([access], block.op)
-        written, _, _ = relation_beneath(writes, func.op)
+        wanted, _, _ = footprint([access], block.op)
+        written, _, _ = footprint(writes, func.op)
         return wanted.range().is_subset(written.range())
 
 
@@ -93,7 +93,7 @@ def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
     if not all(group and all(a.exact for a in group) for group in groups):
         return False
     with question(f"the written elements of {Buffer(param).name}"):
-        now, was = (relation_beneath(group, f.op)[0].range() for group, f in zip(groups, (func, before), strict=True))
+        now, was = (footprint(group, f.op)[0].range() for group, f in zip(groups, (func, before), strict=True))
         return was.is_subset(now)
 
 
@@ -275,8 +275,8 @@ def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
     if not reads or not all(a.exact for a in writes):
         return
     with question(f"the read elements of {Buffer(buffer).name}"):
-        read, _, _ = relation_beneath(reads, func.op)
-        written, _, _ = relation_beneath(writes, func.op)
+        read, _, _ = footprint(reads, func.op)
+        written, _, _ = footprint(writes, func.op)
         missing = read.range().subtract(written.range())
         if missing.is_empty():
             return

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, relation_beneath
+from tir_mlir.dialect.analysis import Access, footprint
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, parents
@@ -62,7 +62,7 @@ def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spat
 def _clash(a: Access, b: Access, block: Block) -> isl.Map:
     """{ iters -> iters } that access one element in the same iteration of the enclosing ops, inner loops relaxed."""
     count = len(block.iters)
-    (one, first, _), (other, second, _) = (relation_beneath([x], block.op) for x in (a, b))
+    (one, first, _), (other, second, _) = (footprint([x], block.op) for x in (a, b))
     clash = one.apply_range(other.reverse())
     around = second[: len(second) - count]
     for place, value in enumerate(first[: len(first) - count]):

@@ -297,7 +297,7 @@ def init_first(op: ir.Operation) -> None:
     if block.init is None:
         return
     reduce = [i for i in block.iters if i.kind == "R"]
-    if all(_rises(i.binding) for i in reduce):
+    if all(_is_increasing(i.binding) for i in reduce):
         return
     dom = domain(op)
     spatial = [i.binding for i in block.iters if i.kind != "R"]
@@ -326,7 +326,7 @@ def init_first(op: ir.Operation) -> None:
     )
 
 
-def _rises(index: Index) -> bool:
+def _is_increasing(index: Index) -> bool:
     """Whether an expression is a sum of variables with positive factors, minimal only where all of them start."""
     expr = index.expr
     return intervals.only_positive(expr)
