@@ -1,4 +1,4 @@
-"""Accesses of a piece of program: one `Access` per load, store, or pointer passed to a kernel."""
+"""The memory accesses of ops: one `Access` per load, store, or pointer passed to a kernel."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The canonical form of a pure tensor computation: iterators, operands with index maps, and a scalar payload.
 
-It has the meaning of one `linalg.generic`: for every point x of a box of iterators,
+It is equivalent to one `linalg.generic`: for every point x of a box of iterators,
 `out[map(x)] = payload(operands at x)`.
 """
 
@@ -27,7 +27,7 @@ class NotRaisable(TirError):
 
 @dataclass(frozen=True)
 class Axis:
-    """An iterator from 0 to `extent`: S when it selects the element that is written, R when it does not."""
+    """An iterator from 0 to `extent`: S if the written element depends on it, else R."""
 
     name: str
     kind: str
@@ -95,7 +95,7 @@ class Form:
 
 
 def _mergeable(form: Form) -> tuple[int, int] | None:
-    """Two iterators of one kind with outer factors = inner factors * inner extent in every index."""
+    """Two iterators of the same kind with outer factors = inner factors * inner extent in every index."""
     for inner, axis in enumerate(form.axes):
         size = axis.extent.as_constant()
         if size is None:

@@ -240,7 +240,7 @@ def _init_difference(left: Form, right: Form) -> list[str]:
             "decompose_reduction takes the init out"
         ]
     if left.init is not None and right.init is None:
-        return [f"init: the intrinsic sets its result to a start value, the block updates {name} as it is"]
+        return [f"init: the intrinsic sets its result to a start value, the block updates {name} without an init"]
     if left.init is None or right.init is None:
         return []
     if right.partial_init:

@@ -1,4 +1,4 @@
-"""Raising a loop nest around one statement, with or without blocks, to its canonical form (`form.Form`)."""
+"""Raise a loop nest around one statement, with or without blocks, to its canonical form (`form.Form`)."""
 
 from __future__ import annotations
 

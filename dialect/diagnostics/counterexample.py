@@ -28,7 +28,7 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Element:
-    """One element of a buffer; a dimension that does not matter is `:`."""
+    """One element of a buffer; an irrelevant dimension is `:`."""
 
     buffer: str
     indices: tuple[int | str, ...]

@@ -149,7 +149,7 @@ class Operation(IndexExpr):
 
 
 def as_term(item: Any) -> IndexExpr:
-    """A term as it is; an integer or float as a constant."""
+    """A term, unchanged; an integer or float, as a constant."""
     if isinstance(item, IndexExpr):
         return item
     if not isinstance(item, bool) and hasattr(item, "__index__"):

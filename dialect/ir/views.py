@@ -160,7 +160,7 @@ class Block(View):
 
     @cached_property
     def bindings(self) -> list[Index]:
-        """One expression an iter (none for the dummy argument of a block without iters)."""
+        """One expression per iter (none for the dummy argument of a block without iters)."""
         map_ = attrs.affine_map(self.op, "lowerBoundsMap")
         indices = read_map(map_, list(self.op.operands)[: map_.n_inputs])
         return indices[: len(attrs.get(self.op, attrs.ITERS, []))]

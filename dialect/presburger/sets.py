@@ -119,7 +119,7 @@ def zeros(aff: isl.Aff) -> isl.Set:
 
 
 def to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.Aff:
-    """An MLIR expression as an isl one, its dimensions replaced by `dims`."""
+    """An MLIR expression as an isl expression, its dimensions replaced by `dims`."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineDimExpr):
         return dims[expr.position]

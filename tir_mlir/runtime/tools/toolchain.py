@@ -27,7 +27,7 @@ from tir_mlir.runtime.tools import files
 
 @dataclass(frozen=True)
 class Package:
-    """A wheel with tools: its name on PyPI, its Python module, the folder of the tools in it, their description, and the
+    """A wheel with tools: its PyPI name, its Python module, the folder of the tools in it, their description, and the
     extra of tir-mlir that installs it ("": always installed)."""
 
     wheel: str
