@@ -1,4 +1,4 @@
-"""What a program reads and writes: accesses, regions, dependences, dataflow, reduction updates."""
+"""Memory analyses: accesses, regions, dependences, dataflow, reduction updates."""
 
 from tir_mlir.dialect.analysis.access_relations import (
     AccessRelation,
@@ -21,8 +21,8 @@ from tir_mlir.dialect.analysis.regions import (
     computed,
     declare,
     declared,
+    footprint,
     outer_iters,
-    relation_beneath,
     resolved,
     visible_buffers,
 )
@@ -53,7 +53,7 @@ __all__ = [
     "only_groups",
     "outer_iters",
     "pointed",
-    "relation_beneath",
+    "footprint",
     "relations_of",
     "resolved",
     "same_element",

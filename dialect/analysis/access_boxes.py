@@ -1,4 +1,4 @@
-"""Boxes of accesses whose indices are plain sums of loops: by interval arithmetic, without isl."""
+"""Bounding boxes of accesses whose indices are sums of loop variables, by interval arithmetic (no isl)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tir_mlir.dialect.presburger import dim_factors, intervals, span
 
 @dataclass(frozen=True)
 class AccessBox:
-    """[mins, mins + extents) over values defined outside; `dense` when every element of it is touched."""
+    """[mins, mins + extents) over values defined outside; `dense` if every element is accessed."""
 
     mins: tuple[Index, ...]
     extents: tuple[Index, ...]
@@ -23,8 +23,9 @@ class AccessBox:
 
 @only_reads
 def access_box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> AccessBox | None:
-    """The box of some accesses with everything beneath `top` relaxed, and the loop variables `free` of loops around it,
-    where all indices are sums of loops with constant bounds and guards change nothing; else None."""
+    """The bounding box of a group of accesses, relaxed over everything nested in `top` and over the loop variables
+    `free` of enclosing loops. None unless all indices are sums of loops with constant bounds and guards do not shrink
+    the box."""
     always = [a for a in group if not _is_guarded(a, top)]
     if not always:
         return None
@@ -37,8 +38,7 @@ def access_box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Val
 
 
 def _is_guarded(access: Access, top: ir.Operation) -> bool:
-    """Whether the access may not happen at all in one iteration of `top`: under a condition, or in a loop that may be
-    empty."""
+    """Whether an iteration of `top` may skip the access: it is under a condition, or in a loop that may be empty."""
     for parent in parents(access.op):
         if parent == top:
             return False
@@ -50,7 +50,7 @@ def _is_guarded(access: Access, top: ir.Operation) -> bool:
 
 
 def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) -> AccessBox | None:
-    """The hull of the group; dense when one access alone fills it."""
+    """The hull of the group; dense if one access alone fills it."""
     spans = []
     for access in group:
         span = [_span(access, d, top, free) for d in range(Buffer(access.buffer).rank)]
@@ -71,7 +71,7 @@ def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) 
 
 @dataclass(frozen=True)
 class _Span:
-    """One dimension: `rest` (defined outside) plus [low, high]; the values beneath that drive it."""
+    """One dimension: `rest` (defined outside) plus [low, high]; `values`: the inner values that it depends on."""
 
     rest: Index
     low: int
@@ -81,13 +81,13 @@ class _Span:
 
 
 def _independent(span: Sequence[_Span]) -> bool:
-    """No value drives two dimensions."""
+    """Whether no value occurs in two dimensions."""
     used = [v for s in span for v in s.values]
     return len(set(used)) == len(used)
 
 
 def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -> _Span | None:
-    index = _in_loops(access.mins[d], top).simplified()
+    index = _resolve_iters(access.mins[d], top).simplified()
     found, extent = dim_factors(index.expr), access.extents[d].as_constant()
     if found is None or extent is None:
         return None
@@ -97,11 +97,11 @@ def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -
     values = []
     for dim, factor in found.factors.items():
         value = index.values[dim]
-        if not _moves(value, top) and value not in free:
+        if not _is_inner(value, top) and value not in free:
             rest = rest + Index.of(value) * factor
             continue
         least, most = known.get(value, (None, None))
-        if not _takes_its_range(value) or least is None or most is None:
+        if not _has_constant_bounds(value) or least is None or most is None:
             return None
         digits.append((factor, least, most))
         values.append(value)
@@ -110,22 +110,22 @@ def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -
     return _Span(rest, reach.low, reach.high, reach.dense, tuple(values))
 
 
-def _moves(value: ir.Value, top: ir.Operation) -> bool:
-    """Whether a value is defined beneath `top` (the iters of `top` itself are fixed)."""
+def _is_inner(value: ir.Value, top: ir.Operation) -> bool:
+    """Whether a value is defined in `top`'s body (the iters of `top` itself are fixed)."""
     return owner_op(value) != top and is_inside(owner_op(value), top)
 
 
-def _in_loops(index: Index, top: ir.Operation) -> Index:
-    """An index with the iters of blocks beneath `top` replaced by what they are bound to."""
+def _resolve_iters(index: Index, top: ir.Operation) -> Index:
+    """An index with the iters of blocks nested in `top` replaced by their bindings."""
     bound: dict[ir.Value, Index] = {}
     for value in index.values:
         owner = value.owner
-        if isinstance(owner, ir.Block) and is_block(owner.owner.operation) and _moves(value, top):
+        if isinstance(owner, ir.Block) and is_block(owner.owner.operation) and _is_inner(value, top):
             bound |= {i.var: i.binding for i in Block(owner.owner).iters}
-    return _in_loops(index.substitute(bound), top) if bound else index
+    return _resolve_iters(index.substitute(bound), top) if bound else index
 
 
-def _takes_its_range(value: ir.Value) -> bool:
+def _has_constant_bounds(value: ir.Value) -> bool:
     """Whether a value is a loop variable with constant bounds."""
     owner = value.owner
     if not isinstance(owner, ir.Block) or not is_loop(owner.owner.operation):

@@ -16,9 +16,8 @@ from tir_mlir.dialect.presburger import Domain, dim_type, region_map, smallest_p
 
 @dataclass
 class AccessRelation:
-    """An access as { iteration -> element }. Elements of an allocation inside loops are prefixed by these loops: it has
-    one copy an iteration.
-    """
+    """An access as { iteration -> element }. Elements of an allocation inside loops are prefixed by these loops, as
+    each iteration has its own copy."""
 
     access: Access
     dom: Domain
@@ -35,17 +34,17 @@ class AccessRelation:
         return Iteration(self.label, tuple(zip(loop_names(self.access.op), point, strict=True)))
 
     def example(self, point: Sequence[int]) -> Counterexample:
-        """An iteration, and the element that it touches."""
+        """An iteration and the element that it accesses."""
         return Counterexample((self.at(point),), self.element(point))
 
     def element(self, point: Sequence[int], other: isl.Set | None = None) -> Element:
-        """The least element that an iteration touches (of some)."""
+        """The smallest element that an iteration accesses (within `other`)."""
         found = self.image(point) if other is None else self.image(point).intersect(other)
         where, buffer = smallest_point(found) or [], Buffer(self.access.buffer)
         return Element.of(buffer.name, where[len(where) - buffer.rank :])
 
     def image(self, point: Sequence[int]) -> isl.Set:
-        """The elements that an iteration touches."""
+        """The elements that an iteration accesses."""
         relation = self.relation
         for i, value in enumerate(point):
             relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
@@ -53,13 +52,13 @@ class AccessRelation:
 
 
 def loop_names(op: ir.Operation) -> list[str]:
-    """Names of the loops around an op, outer to inner, of the whole function."""
+    """Names of all enclosing loops in the function, outer to inner."""
     return [Loop(p).name for p in parents(op)[::-1] if is_loop(p)]
 
 
 @only_reads
 def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[AccessRelation]:
-    """The accesses beneath `root` (to one buffer), each distinct one once."""
+    """The access relations under `root` (to `buffer`, if given), without duplicates."""
     seen: dict[tuple, None] = {}
     found: list[AccessRelation] = []
     for access in accesses(root):
@@ -68,11 +67,11 @@ def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[Acc
         key = (access.op.block, access.buffer, access.kind, access.mins, access.extents)
         if key not in seen:
             seen[key] = None
-            found.append(_touch(access))
+            found.append(_relation(access))
     return found
 
 
-def _touch(access: Access) -> AccessRelation:
+def _relation(access: Access) -> AccessRelation:
     dom = access_domain(access)
     relation = region_map(dom, access.mins, access.extents)
     home = Buffer(access.buffer).op
@@ -83,7 +82,7 @@ def _touch(access: Access) -> AccessRelation:
 
 
 def written_groups(root: ir.Operation) -> list[list[AccessRelation]]:
-    """Access relations beneath `root` by buffer, for buffers that are written there."""
+    """Access relations under `root`, grouped by buffer, for buffers written there."""
     groups: dict[ir.Value, list[AccessRelation]] = {}
     written = {a.buffer for a in accesses(root) if a.is_write}
     for touch in relations_of(root):
@@ -93,10 +92,10 @@ def written_groups(root: ir.Operation) -> list[list[AccessRelation]]:
 
 
 def conflicting(group: Sequence[AccessRelation]) -> list[tuple[AccessRelation, AccessRelation]]:
-    """The pairs of accesses to one buffer of which at least one writes."""
+    """The pairs of accesses to one buffer with at least one write."""
     return [(a, b) for a in group for b in group if a.access.is_write or b.access.is_write]
 
 
 def same_element(a: AccessRelation, b: AccessRelation) -> isl.Map:
-    """{ iteration of a -> iteration of b } where both touch one element."""
+    """{ iteration of a -> iteration of b } where both access the same element."""
     return a.relation.apply_range(b.relation.reverse())

@@ -1,4 +1,4 @@
-"""What a piece of program reads and writes: one `Access` a load, a store, or a pointer handed to a kernel."""
+"""The memory accesses of ops: one `Access` per load, store, or pointer passed to a kernel."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _VIEWS = ("memref.subview", "memref.cast")
 
 @dataclass(frozen=True)
 class Access:
-    """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or an allocation: views are resolved).
+    """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or allocation; views are resolved).
 
-    `exact` is false where the index is not affine: the region is then the whole buffer, or where the index is looked up
-    in a table (see `indirect_accesses`): the region then holds whatever is touched.
+    `exact` is false if the region over-approximates: the whole buffer for a non-affine index, or a superset of the
+    accessed elements if the index is loaded from a table (see `indirect_accesses`).
     """
 
     op: ir.Operation
@@ -58,7 +58,7 @@ class Access:
 
 @remembered
 def accesses(root: ir.Operation) -> list[Access]:
-    """Every access at or beneath `root`, in program order."""
+    """All accesses of `root` and its nested ops, in program order."""
     found: list[Access] = []
     for op in ops(root):
         found += of_op(op)
@@ -67,7 +67,7 @@ def accesses(root: ir.Operation) -> list[Access]:
 
 @remembered
 def of_op(op: ir.Operation) -> list[Access]:
-    """The accesses that one op makes itself (not those of ops beneath it)."""
+    """The accesses of the op itself (not of nested ops)."""
     name = op.name
     if name in AFFINE_ACCESS or name in ("memref.load", "memref.store"):
         kind = WRITE if "store" in name else READ
@@ -92,9 +92,9 @@ def of_op(op: ir.Operation) -> list[Access]:
 
 
 def _declared_unread(op: ir.Operation, name: str) -> bool:
-    """Whether the block around a pointer declares its reads, this buffer not among them.
+    """Whether the enclosing block declares its reads, and this buffer is not among them.
 
-    Otherwise a pointer to write through counts as read too: kernels that accumulate are often declared so.
+    Otherwise a "w" pointer counts as read too: accumulating kernels are often declared so.
     """
     block = next((p for p in parents(op) if is_block(p)), None)
     if block is None or attrs.READS not in block.attributes or "reads" in attrs.get(block, attrs.HIDDEN, []):
@@ -103,7 +103,7 @@ def _declared_unread(op: ir.Operation, name: str) -> bool:
 
 
 def pointed(op: ir.Operation) -> ir.Value | None:
-    """The memref that an access pointer was taken of."""
+    """The memref that an access pointer points into."""
     current = op
     while current.name != "memref.extract_aligned_pointer_as_index":
         value = current.operands[0]
@@ -114,11 +114,11 @@ def pointed(op: ir.Operation) -> ir.Value | None:
 
 
 def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index] | None) -> Access:
-    """Resolve views down to the buffer behind them; without indices the whole view is touched."""
+    """An access with views resolved to their root buffer; without indices it covers the whole view."""
     buffer = Buffer(memref)
     if indices is None:
         mins, extents = [Index.constant(0)] * buffer.rank, _extents(buffer)
-        exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel keeps to its window; a gather may be anywhere
+        exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel stays in its window; a gather may not
     else:
         mins, extents, exact = list(indices), _lanes(op, buffer.rank), True
     buffer, mins, extents, known = behind(buffer, mins, extents)
@@ -126,7 +126,7 @@ def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Ind
 
 
 def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:
-    """A region of a view as one of the buffer behind it, and whether it is that very region (else it is larger)."""
+    """A region of a view as a region of its root buffer, and whether it is exact (else it is a superset)."""
     exact = True
     while buffer.op is not None and buffer.op.name in _VIEWS:
         source = Buffer(buffer.op.operands[0])
@@ -139,9 +139,9 @@ def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buf
 
 
 def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tuple[list[Index], list[Index]] | None:
-    """The other way round: a region of what a view shows part of, as a region of the view; None where that has no form.
+    """The inverse of `behind`: a region of a view's source as a region of the view; None if not expressible.
 
-    Only views with the strides of their source have one.
+    Requires a view with the strides of its source.
     """
     if view.op is None or view.op.name != "memref.subview":
         return None
@@ -156,7 +156,7 @@ def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tu
 
 
 def memrefs(op: ir.Operation) -> list[ir.Value]:
-    """The buffers and views that an op names in its accesses."""
+    """The memrefs (buffers or views) that an op accesses directly."""
     if op.name == "llvm.inttoptr":
         view = pointed(op) if attrs.ACCESS in op.attributes else None
         return [] if view is None else [view]
@@ -164,7 +164,7 @@ def memrefs(op: ir.Operation) -> list[ir.Value]:
 
 
 def _lanes(op: ir.Operation, rank: int) -> list[Index]:
-    """One element a dimension; a vector access takes as many in the last dimensions as the vector has."""
+    """Extents of an access: 1 per dimension, those of the vector type in the last dimensions of a vector access."""
     extents = [Index.constant(1)] * rank
     value = op.operands[0] if "store" in op.name else op.results[0]
     if isinstance(value.type, ir.VectorType):
@@ -184,7 +184,7 @@ def _extents(buffer: Buffer) -> list[Index]:
 
 
 def _subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int]]:
-    """Offsets, sizes and (static) strides of a subview, one a dimension of its source."""
+    """Offsets, sizes and (static) strides of a subview, one per dimension of its source."""
     segments = attrs.integers(op, "operandSegmentSizes")
     operands = list(op.operands)
     first = segments[0]
@@ -202,7 +202,7 @@ def _as_index(value: ir.Value) -> Index:
 
 
 def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) -> tuple[list[Index], list[Index]]:
-    """A region of a view as a region of its source; dropped unit dimensions come back."""
+    """A region of a view as a region of its source; dropped unit dimensions are restored."""
     offsets, sizes, strides = _subview_parts(op)
     if len(mins) < len(offsets):
         shape = Buffer(op.results[0]).shape
@@ -219,13 +219,13 @@ def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) 
 def access_domain(
     access: Access, top: ir.Operation | None = None, extra: Sequence[Index] = (), guards: bool = True
 ) -> Domain:
-    """The iterations in which an access happens, over the loops beneath `top`; `extra` adds free dimensions."""
+    """The iterations that perform an access, over the loops nested in `top`; `extra` adds free dimensions."""
     return domain(access.op, top, [*extra, *access.indices], guards)
 
 
 def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[int] | None:
-    """The dimensions of a region of `sizes` that a view of `shape` keeps: all but single points that the shape leaves
-    out, matched from the last one on. None if it is not a view of the region."""
+    """The dimensions of a region of `sizes` that a view of `shape` keeps: all but dropped unit dimensions, matched
+    from the last one. None if it is not a view of the region."""
     kept: list[int] = []
     for axis in reversed(range(len(sizes))):
         if len(kept) < len(shape) and sizes[axis] == shape[len(shape) - 1 - len(kept)]:

@@ -1,4 +1,4 @@
-"""The flow of values: which write each read sees, decided by isl's dataflow analysis."""
+"""Value-based dataflow: which write each read sees, by isl's dataflow analysis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation, relations_of
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
-from tir_mlir.dialect.analysis.regions import relation_beneath
+from tir_mlir.dialect.analysis.regions import footprint
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -27,7 +27,7 @@ from tir_mlir.dialect.presburger import Domain, dim_type, full_box, question, sm
 
 
 def times(touch: AccessRelation, root: ir.Operation) -> list[isl.Aff]:
-    """When an access happens: positions in bodies and loop variables in turn, from `root` inwards."""
+    """The schedule time of an access: body positions and loop variables alternating, from `root` inwards."""
     out: list[isl.Aff] = []
     chain = [touch.access.op, *parents(touch.access.op)]
     upto = chain.index(root)
@@ -51,7 +51,7 @@ def _place(outer: ir.Operation, inner: ir.Operation) -> int:
 
 
 class _Flow:
-    """Accesses as named statements with times, ready for isl's data flow analysis."""
+    """Accesses as named statements with schedule times, the input of isl's dataflow analysis."""
 
     def __init__(self) -> None:
         self.reads: isl.UnionMap | None = None
@@ -94,11 +94,11 @@ def _padded(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
 def unwritten_reads(
     buffer: ir.Value, root: ir.Operation, readers: ir.Operation | None = None
 ) -> tuple[AccessRelation, list[int]] | None:
-    """A read of `buffer` beneath `root` with no write of that element before it in the same iteration of `root`.
+    """A read of `buffer` under `root` that no write of that element precedes in the same iteration of `root`.
 
-    `root` is a loop (one iteration of it and of the loops around it at a time) or a function. None: every read is
-    preceded by a write. The point is the read's iteration, as in `AccessRelation.at`. `readers`: count only reads
-    beneath it.
+    `root` is a loop (one iteration of it and of its enclosing loops at a time) or a function. None: every read is
+    preceded by a write. The point is the read's iteration, as in `AccessRelation.at`. `readers`: consider only reads
+    nested in it.
     """
     asked = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
     doubtful = {a for a in asked if is_inside(a.op, root) and not _initialised(a, root)}
@@ -128,7 +128,7 @@ def unwritten_reads(
 
 
 def _initialised(access: Access, root: ir.Operation) -> bool:
-    """Whether a read plainly follows the init of a reduction block around it, in the same iteration of `root`."""
+    """Fast path: whether a read follows the init of its enclosing reduction block in the same iteration of `root`."""
     around = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
     for parent in parents(access.op):
         if parent == root:
@@ -146,10 +146,10 @@ def _initialised(access: Access, root: ir.Operation) -> bool:
 
 
 def _fills(block: Block, filled: Sequence[Access], read: Access) -> bool:
-    """Whether the init of a block writes all that one read of it can touch, for the same spatial iters."""
+    """Whether the init of a block writes all elements that one of its reads can access, for the same spatial iters."""
     parts = []
     for group, guards in ((filled, True), ([read], False)):
-        relation, outer, _ = relation_beneath(group, block.op, guards)
+        relation, outer, _ = footprint(group, block.op, guards)
         for it in block.iters:
             if it.kind == "R":
                 relation = relation.project_out(dim_type.in_, outer.index(it.var), 1)
@@ -163,7 +163,7 @@ def _named(points: isl.Set, name: str) -> isl.UnionSet:
 
 
 def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
-    """Whether one copy of an allocation an iteration of `loop` would do: used only inside, written before read."""
+    """Whether an allocation could be privatized per iteration of `loop`: used only inside, written before read."""
     home = Buffer(buffer).op
     if home is None or not Buffer(buffer).is_alloc:
         return False
@@ -197,7 +197,7 @@ def _permute(touch: AccessRelation, when: list[isl.Aff], loops: Sequence[Loop], 
 
 
 def _dependences(func: Func, found: Sequence[AccessRelation], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
-    """Which write each read sees; what a parameter holds at the end counts as one more read."""
+    """The write that each read sees; the final contents of a parameter count as one more read."""
     flow = _Flow()
     length = max(len(w) for w in whens) + 1
     for number, (touch, when) in enumerate(zip(found, whens, strict=True)):

@@ -1,6 +1,6 @@
-"""Declared regions that may be less than what a block touches, because somebody vouches for them.
+"""Declared regions that may be smaller than the accesses of their block, at the user's responsibility.
 
-Proofs never rely on them: dependences, flow and coverage are asked of the accesses themselves.
+Proofs never rely on them: dependences, dataflow and coverage are computed from the accesses.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from tir_mlir.dialect.analysis.regions import Region, computed, declared
 from tir_mlir.dialect.ir import Block, attrs, is_block, ops
 
 EXPLICIT = {attrs.READS: "explicit_read_region", attrs.WRITES: "explicit_write_region"}
-"""Annotations of a block: the numbers of the regions that annotate_buffer_access gave."""
+"""Annotations of a block: the numbers of the regions declared by annotate_buffer_access."""
 WORDS = {attrs.READS: "reads", attrs.WRITES: "writes"}
 
 
 def hides(block: Block, key: str) -> bool:
-    """Whether unsafe_hide_buffer_access left regions out of what a block declares."""
+    """Whether unsafe_hide_buffer_access removed regions from the declarations of a block."""
     return WORDS[key] in attrs.get(block.op, attrs.HIDDEN, [])
 
 
 def hide(block: Block, key: str) -> None:
-    """Note that regions are left out of what a block declares."""
+    """Record that regions are missing from the declarations of a block."""
     known = attrs.get(block.op, attrs.HIDDEN, [])
     attrs.put(block.op, attrs.HIDDEN, sorted({*known, WORDS[key]}))
 
 
 def explicit(block: Block, key: str) -> list[int]:
-    """The numbers of the declared regions that the user gave by annotate_buffer_access."""
+    """The numbers of the regions that the user declared by annotate_buffer_access."""
     found = block.annotations.get(EXPLICIT[key], [])
     return [n for n in found if isinstance(n, int)] if isinstance(found, list) else []
 
 
 def only_groups(block: Block) -> bool:
-    """Whether a block without iters declares nothing and touches nothing but by the blocks in it."""
+    """Whether a block without iters has no declarations and no accesses besides those of nested blocks."""
     given = [attrs.get(block.op, key) for key in (attrs.READS, attrs.WRITES)]
     if block.iters or [] not in given or any(given):
         return False
@@ -43,9 +43,9 @@ def only_groups(block: Block) -> bool:
 
 
 def trusted(block: Block) -> tuple[list[Region], list[Region]]:
-    """The declared regions of a block where its accesses bear them out, else what its accesses amount to."""
+    """The declared regions of a block if its accesses confirm them, else the computed regions."""
     found = []
     for key, actual in zip((attrs.READS, attrs.WRITES), computed(block), strict=True):
-        vouched = hides(block, key) or explicit(block, key) or only_groups(block)
-        found.append(actual if vouched else declared(block, key, actual))
+        unverified = hides(block, key) or explicit(block, key) or only_groups(block)
+        found.append(actual if unverified else declared(block, key, actual))
     return found[0], found[1]

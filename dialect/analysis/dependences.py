@@ -1,8 +1,8 @@
-"""Dependences between accesses, decided by isl: which iterations touch the same element, and in which order.
+"""Dependences between accesses, by isl: which iterations access the same element, and in which order.
 
-Memory-based answers are exact about storage; where they find a conflict, `dataflow` may show that no value flows. An
-allocation inside loops counts as one copy per iteration. A dependence of a reduction on itself is not a conflict when
-iterations are reordered, only when they would run at the same time.
+Memory-based answers are exact about storage; on a conflict, `dataflow` may still show that no value flows. An
+allocation inside loops counts as one copy per iteration. A self-dependence of a reduction is a conflict only if
+iterations would run concurrently, not if they are reordered.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ __all__ = ["carried", "lex_lt", "reordered", "witness"]
 
 @only_reads
 def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
-    """A conflict between two iterations of a loop (same outer iterations), or None: then they may run at the same time.
+    """A loop-carried conflict (at the same outer iterations); None if the iterations may run concurrently.
 
-    `kind`: what the loop is to be, when it is not that yet. Threads of one block (`threadIdx`) and lanes of a
-    vector may sum up together.
+    `kind`: the loop kind to check for, default the loop's own. Threads of one block (`threadIdx`) and vector lanes may
+    reduce into one element.
 
-    Buffers allocated inside the loop have one copy an iteration. So has, in effect, a buffer used nowhere else that
-    every iteration writes before it reads: lowering places it inside (see `is_private`).
+    Buffers allocated inside the loop have one copy per iteration. So has a buffer used nowhere else that every
+    iteration writes before reading: lowering moves it inside (see `is_private`).
     """
     depth = len([p for p in parents(loop.op) if is_loop(p)])
     kind = kind or loop.kind
@@ -48,7 +48,12 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
         for a, b in conflicting(group):
             if together and is_one_sum(a, b):
                 continue
-            if lanes and (is_one_sum(a, b) or is_reduction_pair(a, b)) and _stays(a, depth) and _stays(b, depth):
+            if (
+                lanes
+                and (is_one_sum(a, b) or is_reduction_pair(a, b))
+                and _is_invariant(a, depth)
+                and _is_invariant(b, depth)
+            ):
                 continue
             with question(f"whether iterations of {loop.name} are independent"):
                 clash = same_element(a, b)
@@ -61,13 +66,13 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     return None
 
 
-def _stays(touch: AccessRelation, level: int) -> bool:
-    """Whether a touch is of one element in all iterations of the loop at a level."""
+def _is_invariant(touch: AccessRelation, level: int) -> bool:
+    """Whether an access is to one element in all iterations of the loop at a level."""
     return touch.relation.project_out(dim_type.in_, level, 1).is_single_valued()
 
 
 def witness(a: AccessRelation, b: AccessRelation, clash: isl.Map) -> Counterexample:
-    """The smallest pair of iterations of a relation in which two touches meet."""
+    """The smallest pair of conflicting iterations."""
     point = smallest_point(flatten(clash)) or []
     shift = len(point) - len(a.dom.dims) - len(b.dom.dims)
     sizes = tuple(zip(a.dom.params, point[:shift], strict=False))
@@ -78,10 +83,10 @@ def witness(a: AccessRelation, b: AccessRelation, clash: isl.Map) -> Counterexam
 
 @only_reads
 def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | None:
-    """A conflict that comes out in another order when a perfect nest `loops` is permuted to `order`, or None.
+    """A conflict whose order flips if the perfect nest `loops` is permuted to `order`, or None.
 
-    First by memory; where that clashes, by value: the same reads from the same writes and the same last writers are the
-    same program.
+    Memory-based first; on a conflict, value-based: if every read sees the same write and every element has the same
+    last writer, the program is unchanged.
     """
     top = loops[0]
     depth = len([p for p in parents(top.op) if is_loop(p)])
@@ -90,15 +95,15 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
             if is_reduction_pair(a, b):
                 continue
             with question(f"whether reordering {', '.join(lp.name for lp in loops)} keeps every dependence"):
-                clash = _flipped(a, b, depth, len(loops), order)
+                clash = _reversed_pairs(a, b, depth, len(loops), order)
                 empty = clash.is_empty()
             if not empty and not same_flow(a.access.buffer, loops, order):
                 return witness(a, b, clash)
     return None
 
 
-def _flipped(a: AccessRelation, b: AccessRelation, depth: int, count: int, order: Sequence[int]) -> isl.Map:
-    """Pairs that clash and are (a before b) in the old order of the nest, (b before a) in the new one."""
+def _reversed_pairs(a: AccessRelation, b: AccessRelation, depth: int, count: int, order: Sequence[int]) -> isl.Map:
+    """Conflicting pairs with a before b in the old order of the nest, b before a in the new one."""
     clash = same_element(a, b)
     for level in range(depth):
         clash = clash.equate(dim_type.in_, level, dim_type.out, level)
@@ -108,7 +113,7 @@ def _flipped(a: AccessRelation, b: AccessRelation, depth: int, count: int, order
 
 
 def lex_lt(like: isl.Map, dims: Sequence[int], swap: bool = False) -> isl.Map:
-    """{ x -> y : x[dims] lexicographically before y[dims] } (after, when swapped)."""
+    """{ x -> y : x[dims] lexicographically before y[dims] } (after, if swapped)."""
     universe = isl.Map.universe(like.get_space())
     result = isl.Map.empty(like.get_space())
     prefix = universe

@@ -1,6 +1,6 @@
-"""Buffers that hold indices: `A[X[i]]` where one store `X[i] = f(i)` fills X, or a table that X copies, is at `f(i)`.
+"""Index tables: if a single store `X[i] = f(i)` fills X (or a table that X copies), then `A[X[i]]` accesses `A[f(i)]`.
 
-The index is computed at run time, so the access is not counted on to touch an element; but it touches no other.
+Such an access is a may-access: it accesses no other element, but is not relied on to access this one.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _ARITH = {
 
 @remembered
 def known_indices(op: ir.Operation) -> list[Index] | None:
-    """The indices of a `memref.load` or `memref.store` where tables tell them; None where they do not."""
+    """The indices of a `memref.load` or `memref.store` if known from tables; else None."""
     operands = list(op.operands)
     at = operands[operands.index(accessed(op)) + 1 :]
-    found = [_known(v, op) for v in at]
+    found = [_as_affine(v, op) for v in at]
     return None if any(i is None for i in found) else [i for i in found if i is not None]
 
 
-def _known(value: ir.Value, user: ir.Operation) -> Index | None:
-    """A value as an affine expression of loops, iters and sizes."""
+def _as_affine(value: ir.Value, user: ir.Operation) -> Index | None:
+    """A value as an affine expression of loops, iters and sizes; None if it has no such form."""
     if isinstance(value.owner, ir.Block):
         plain = isinstance(value.type, ir.IndexType) and (is_loop(value.owner.owner) or is_block(value.owner.owner))
         return Index.of(value) if plain or is_symbol(value) and isinstance(value.type, ir.IndexType) else None
@@ -56,9 +56,9 @@ def _known(value: ir.Value, user: ir.Operation) -> Index | None:
     if op.name in ("arith.index_cast", "arith.extsi"):
         return _cast(op, user)
     if op.name == "affine.load" and isinstance(value.type, ir.IntegerType):
-        return _looked_up(op)
+        return _loaded_value(op)
     if op.name in _ARITH:
-        left, right = _known(op.operands[0], user), _known(op.operands[1], user)
+        left, right = _as_affine(op.operands[0], user), _as_affine(op.operands[1], user)
         if left is None or right is None:
             return None
         try:
@@ -70,12 +70,12 @@ def _known(value: ir.Value, user: ir.Operation) -> Index | None:
 
 
 def _cast(op: ir.Operation, user: ir.Operation) -> Index | None:
-    found = _known(op.operands[0], user)
+    found = _as_affine(op.operands[0], user)
     return found if found is not None and _fits(found, op.results[0].type, user) else None
 
 
 def _fits(index: Index, type_: ir.Type, place: ir.Operation) -> bool:
-    """Whether an expression does not overflow a type where it is computed."""
+    """Whether an expression cannot overflow a type where it is computed."""
     if not isinstance(type_, ir.IntegerType) or type_.width >= 64:
         return True
     low, high = intervals.interval(index, intervals.around(place))
@@ -83,25 +83,25 @@ def _fits(index: Index, type_: ir.Type, place: ir.Operation) -> bool:
     return low is not None and high is not None and -half <= low and high < half
 
 
-def _looked_up(load: ir.Operation) -> Index | None:
-    """What a load of a table gives: what its one store has left at the place."""
+def _loaded_value(load: ir.Operation) -> Index | None:
+    """The value loaded from a table: the value that its only store wrote at that index."""
     store = _only_store(accessed(load))
-    value = None if store is None or not _runs_before(store, load) else _known(store.operands[0], store)
+    value = None if store is None or not _runs_before(store, load) else _as_affine(store.operands[0], store)
     if store is None or value is None:
         return None
     try:
-        return _held(store, value, access_indices(load))
+        return _contents(store, value, access_indices(load))
     except NotProvable:
         return None
 
 
-def _held(store: ir.Operation, value: Index, at: list[Index]) -> Index | None:
-    """What a table holds at a place once a store has filled it; None where that depends on when it is looked at."""
+def _contents(store: ir.Operation, value: Index, at: list[Index]) -> Index | None:
+    """The contents of a table at an index after the store; None if they depend on the time of the load."""
     home = accessed(store).owner.operation.parent  # type: ignore[union-attr]
     places = access_indices(store)
     dom = domain(store, home, [value, *places])
-    outer = dom.dims[: dom.outer]  # one instance of the table: these are the same for whoever looks
-    with question("what a table holds"):
+    outer = dom.dims[: dom.outer]  # one instance of the table: equal for store and load
+    with question("the contents of an index table"):
         keys = dom.relation([*(dom.env[v] for v in outer), *map(dom.aff, places)])
         content = keys.reverse().apply_range(dom.map([value]))
         if not content.is_single_valued():
@@ -112,7 +112,7 @@ def _held(store: ir.Operation, value: Index, at: list[Index]) -> Index | None:
 
 @remembered
 def _only_store(table: ir.Value) -> ir.Operation | None:
-    """The one store that fills an allocation which is otherwise only loaded; None for anything else."""
+    """The only store to an allocation that is otherwise only loaded; None for anything else."""
     if not Buffer(table).is_alloc:
         return None
     stores = []
@@ -126,7 +126,7 @@ def _only_store(table: ir.Value) -> ir.Operation | None:
 
 
 def _runs_before(first: ir.Operation, second: ir.Operation) -> bool:
-    """Whether, in one iteration of what holds both, the first runs before the second."""
+    """Whether the first runs before the second in one iteration of their common parent."""
     level = common_parent([first, second])
     one, other = child_towards(level, first), child_towards(level, second)
     return one.block == other.block and position(one) < position(other)

@@ -1,6 +1,6 @@
-"""Reduction updates `X[f] = X[f] op value`: the one dependence that may be reordered.
+"""Reduction updates `X[f] = X[f] op value`: the only dependence that may be reordered.
 
-A reduce iter declares that its reduction may be reassociated. This file alone defines what such a reduction is.
+A reduce iter declares that its reduction may be reassociated. This file is the only definition of such a reduction.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from tir_mlir.dialect.ir import ASSOCIATIVE, Block, access_indices, accessed, is
 
 
 def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
-    """Both accesses belong to one reduction update `X[f] = X[f] op value`, in a block that declares a reduce iter."""
+    """Whether both accesses belong to one update `X[f] = X[f] op value`, in a block with a reduce iter."""
     one, other = update_store(a.access.op), update_store(b.access.op)
     return one is not None and other is not None and one == other
 
 
 def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
-    """Both accesses belong to one reduction: its init, or its update `X[f] = X[f] op value`."""
+    """Whether both accesses belong to one reduction: its init, or its update `X[f] = X[f] op value`."""
     owners = [next((p for p in parents(t.access.op) if is_block(p)), None) for t in (a, b)]
     if owners[0] is None or owners[0] != owners[1]:
         return False
@@ -27,7 +27,7 @@ def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
 
 
 def update_store(op: ir.Operation) -> ir.Operation | None:
-    """The store of the reduction update that a load or store belongs to, if it does."""
+    """The store of the reduction update that a load or store belongs to, or None."""
     if op.name == "affine.load":
         candidates = [u.owner for u in op.results[0].uses]
         stores = [u.owner for c in candidates for r in c.operation.results for u in r.uses]
@@ -42,7 +42,7 @@ def update_store(op: ir.Operation) -> ir.Operation | None:
 
 
 def _updated_load(store: ir.Operation) -> ir.Operation | None:
-    """The load of the stored element when the store is `X[f] = X[f] op value` of a declared reduction."""
+    """The load of the updated element if the store is `X[f] = X[f] op value` of a declared reduction."""
     value = store.operands[0]
     if isinstance(value.owner, ir.Block) or value.owner.name not in ASSOCIATIVE:
         return None
@@ -68,7 +68,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
 
 
 def _is_used_once(op: ir.Operation | ir.OpView) -> bool:
-    """Another user of a running value would see a different one in another order."""
+    """Whether a partial result has one use; another user would observe the order of the updates."""
     return sum(1 for _ in op.operation.results[0].uses) == 1
 
 

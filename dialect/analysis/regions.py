@@ -1,4 +1,4 @@
-"""Read and write regions of blocks, computed from the accesses beneath them."""
+"""Read and write regions of blocks, computed from their accesses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ dim_type = isl.dim_type
 
 @dataclass(frozen=True)
 class Region:
-    """`buffer[mins : mins + extents]`, over the iters of the block (and of the blocks around it)."""
+    """`buffer[mins : mins + extents]`, over the iters of the block (and of its enclosing blocks)."""
 
     buffer: Buffer
     mins: tuple[Index, ...]
@@ -46,7 +46,7 @@ class Region:
         return self.buffer == other.buffer and all(a.same(b) for a, b in pairs)
 
     def over(self, mapping: Mapping[ir.Value, Index]) -> Region:
-        """The same region, with some values as expressions of others."""
+        """The region with values replaced by expressions."""
         if not mapping:
             return self
         mins, extents = (
@@ -57,17 +57,17 @@ class Region:
 
 @only_reads
 def regions(block: Block) -> tuple[list[Region], list[Region]]:
-    """The reads and the writes of a block: declared ones where it declares them, else computed.
+    """The reads and the writes of a block: declared if it declares them, else computed.
 
-    One box a buffer, loops inside the block relaxed over their ranges, buffers the block allocates left out. Reads come
-    in order of appearance; a block with an init does not read what it writes.
+    One box per buffer, relaxed over loops inside the block; buffers that the block allocates are excluded. Reads are in
+    order of appearance; a block with an init does not read what it writes.
     """
     reads, writes = computed(block)
     return declared(block, attrs.READS, reads), declared(block, attrs.WRITES, writes)
 
 
 def declared(block: Block, key: str, otherwise: list[Region]) -> list[Region]:
-    """The regions of `tir.reads` or `tir.writes`, or `otherwise` when the block has none."""
+    """The regions of `tir.reads` or `tir.writes`; `otherwise` if the block has none."""
     if key not in block.op.attributes:
         return otherwise
     values = [i.var for i in block.iters] + outer_iters(block)
@@ -81,7 +81,7 @@ def declared(block: Block, key: str, otherwise: list[Region]) -> list[Region]:
 
 
 def outer_iters(block: Block) -> list[ir.Value]:
-    """The iters of the blocks around a block, innermost block first."""
+    """The iters of the enclosing blocks, innermost block first."""
     found: list[ir.Value] = []
     for parent in parents(block.op):
         if parent.name == "affine.parallel" and attrs.BLOCK in parent.attributes:
@@ -90,7 +90,7 @@ def outer_iters(block: Block) -> list[ir.Value]:
 
 
 def declare(block: Block, key: str, found: Sequence[Region]) -> None:
-    """Keep regions as an attribute of the block (they differ from the computed ones, or cannot be computed)."""
+    """Store regions as an attribute of the block (they differ from the computed ones, or cannot be computed)."""
     dims = [i.var for i in block.iters] + outer_iters(block)
     symbols = _symbols_for(block, found, dims)
     swap = {v: ir.AffineExpr.get_dim(i) for i, v in enumerate(dims)}
@@ -117,7 +117,7 @@ def declare(block: Block, key: str, found: Sequence[Region]) -> None:
 
 
 def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]) -> list[ir.Value]:
-    """The sizes that a block names, and those that only some regions use: the block names these too from now on."""
+    """The symbols of a block, extended by those that the regions use; updates the attributes of the block."""
     known = block.symbols
     used = dict.fromkeys(v for r in found for index in (*r.mins, *r.extents) for v in index.values)
     new = [v for v in used if v not in known and v not in dims]
@@ -125,7 +125,7 @@ def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]
         return known
     if not all(is_symbol(v) for v in new):
         raise NotProvable(
-            f"block {block.name} would have to name a region by a loop around it; bind that loop to an iter of it"
+            f"a region of block {block.name} depends on a loop around it; bind that loop to an iter of the block"
         )
     facts = block.op.attributes
     for key in (attrs.MIN, attrs.EXTENT):
@@ -136,18 +136,18 @@ def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]
             wide = [e | {k: _wider(e[k], len(new)) for k in ("min", "extent")} for e in entries]
             facts[key] = ir.ArrayAttr.get([ir.DictAttr.get(e) for e in wide])
     facts[attrs.SYMS] = attrs.to_attr([*attrs.get(block.op, attrs.SYMS, []), *map(symbol_name, new)])
-    block.__dict__.pop("symbols", None)  # of before
+    block.__dict__.pop("symbols", None)  # cached before the change
     return [*known, *new]
 
 
 def _wider(attr: ir.Attribute, count: int) -> ir.Attribute:
-    """A map over more symbols, which it does not use."""
+    """A map with more, unused, symbols."""
     map_ = ir.AffineMapAttr(attr).value
     return ir.AffineMapAttr.get(ir.AffineMap.get(map_.n_dims, map_.n_symbols + count, list(map_.results)))
 
 
 def visible_buffers(op: ir.Operation) -> list[Buffer]:
-    """Parameters, allocations and views that an op can use, innermost last."""
+    """Parameters, allocations and views visible at an op, innermost last."""
     found: list[Buffer] = []
     for parent in parents(op)[::-1]:
         if parent.name == "func.func":
@@ -172,15 +172,15 @@ def buffers(block: Block) -> tuple[list[Buffer], list[Buffer]]:
 
 @only_reads
 def computed(block: Block) -> tuple[list[Region], list[Region]]:
-    """The regions that the accesses of a block amount to."""
+    """The regions of a block computed from its accesses."""
     reads, writes = _groups(block)
     return [box(group, block.op) for group in reads], [box(group, block.op) for group in writes]
 
 
 def _groups(block: Block) -> tuple[list[list[Access]], list[list[Access]]]:
-    """The accesses of a block by buffer, in order of appearance: reads and writes, its own allocations left out.
+    """The reads and writes of a block by buffer, in order of appearance, without its own allocations.
 
-    A block inside that declares its regions gives their order.
+    The declarations of a nested block determine the order of its buffers.
     """
     inside = list(ops(block.op))
     own = [o.results[0] for o in inside if o.name == "memref.alloc"]
@@ -194,7 +194,7 @@ def _groups(block: Block) -> tuple[list[list[Access]], list[list[Access]]]:
 
 
 def _as_declared(inner: Block, key: str, found: list[Access]) -> list[Access]:
-    """Accesses with those of a block inside in the order in which it declares their buffers."""
+    """The accesses, with those of a nested block in the order of its declarations."""
     if key not in inner.op.attributes:
         return found
     order = {r.buffer.value: n for n, r in enumerate(declared(inner, key, []))}
@@ -215,11 +215,11 @@ def _by_buffer(found: Sequence[Access]) -> list[list[Access]]:
 
 @only_reads
 def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()) -> Region:
-    """The smallest box around some accesses to one buffer, with everything beneath `top` relaxed, and the variables
-    `free` of loops around it.
+    """The bounding box of accesses to one buffer, relaxed over everything nested in `top` and over the variables `free`
+    of enclosing loops.
 
-    Guards inside are used where the bounds stay single expressions, left out where they do not (the box is then
-    larger); what has no affine bound at all counts as the whole buffer.
+    Guards inside `top` are used if the bounds stay single expressions, else ignored (a larger box). Without affine
+    bounds the result is the whole buffer.
     """
     first = group[0]
     if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top, free):
@@ -238,7 +238,7 @@ def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = (
 
 
 def _is_plain(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> bool:
-    """Whether the access uses nothing that is `free` or defined beneath `top` (but for its own iters)."""
+    """Whether the access uses only iters of `top` and values defined outside it that are not `free`."""
     for index in access.indices:
         for value in index.values:
             if value in free or owner_op(value) != top and is_inside(owner_op(value), top):
@@ -247,7 +247,7 @@ def _is_plain(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> bo
 
 
 def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free: Sequence[ir.Value]) -> Region:
-    relation, outer, symbols = relation_beneath(group, top, with_guards)
+    relation, outer, symbols = footprint(group, top, with_guards)
     for number, value in enumerate(outer):
         if value in free:
             relation = _anywhere(relation, number, intervals.known_range(value, intervals.around(group[0].op)))
@@ -255,13 +255,13 @@ def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free
 
 
 @only_reads
-def relation_beneath(
+def footprint(
     group: Sequence[Access], top: ir.Operation, guards: bool = True
 ) -> tuple[isl.Map, list[ir.Value], dict[str, ir.Value]]:
-    """{ outer values -> elements } of some accesses to one buffer, everything beneath `top` relaxed.
+    """The footprint { outer values -> elements } of accesses to one buffer, relaxed over everything nested in `top`.
 
-    Outer values are the iters of `top` (if it is a block) and whatever is defined further out and used. The last result
-    gives the values of the isl parameters.
+    Outer values are the iters of `top` (if it is a block) and the used values defined outside it. The last result maps
+    isl parameters to values.
     """
     free: dict[ir.Value, None] = {}
     for access in group:
@@ -291,7 +291,7 @@ def _bounds(relation: isl.Map, outer: Sequence[ir.Value], symbols: dict[str, ir.
 
 
 def _anywhere(relation: isl.Map, number: int, span: tuple[int | None, int | None]) -> isl.Map:
-    """A relation whose input `number`, over its range, no longer matters."""
+    """A relation with input `number` relaxed over its range."""
     low, high = span
     if low is None or high is None:
         raise NotProvable("a loop around without constant bounds")
@@ -311,14 +311,14 @@ _SUBVIEW = "memref.subview"
 
 
 def resolved(region: Region) -> Region:
-    """A region of a view as a region of the buffer behind it."""
+    """A region of a view as a region of its root buffer."""
     buffer, mins, extents, _ = behind(region.buffer, list(region.mins), list(region.extents))
     return Region(buffer, tuple(mins), tuple(extents))
 
 
 @only_reads
 def as_written(block: Block) -> tuple[list[Region], list[Region]]:
-    """`regions(block)`, but a region of a view where the block reaches a buffer through that view only.
+    """`regions(block)`, as regions of views for buffers that the block accesses through a single view.
 
     A_sub = T.match_buffer(A[vi * 16:vi * 16 + 16], (16,))
     with T.block("b"):
@@ -332,7 +332,7 @@ def as_written(block: Block) -> tuple[list[Region], list[Region]]:
 
 
 def _seen(block: Block, region: Region) -> Region:
-    """A region of a buffer as one of the only view of it that the block uses."""
+    """A region of a buffer as a region of the only view of it that the block uses."""
     chains = [_chain(block, v) for a in accesses(block.op) if a.buffer == region.buffer.value for v in memrefs(a.op)]
     chains = [c for c in chains if c[-1] == region.buffer]
     if not chains or any(c != chains[0] for c in chains):
@@ -346,7 +346,7 @@ def _seen(block: Block, region: Region) -> Region:
 
 
 def _chain(block: Block, memref: ir.Value) -> list[Buffer]:
-    """A view made outside the block, what it is a view of, and so on down to the buffer."""
+    """A view defined outside the block, its source, and so on down to the root buffer."""
     chain = [Buffer(memref)]
     while (op := chain[-1].op) is not None and op.name in (_SUBVIEW, "memref.cast"):
         chain.append(Buffer(op.operands[0]))

@@ -1,12 +1,13 @@
-"""A block as a canonical tensor computation (as one linalg.generic), and matching it with a tensor intrinsic."""
+"""Canonical tensor computations (one linalg.generic each) raised from blocks, and matching with tensor intrinsics."""
 
 from tir_mlir.dialect.computation.form import Form, NotRaisable, Operand
 from tir_mlir.dialect.computation.intrinsics import TensorIntrin, check_with, provide, try_with
-from tir_mlir.dialect.computation.matching import Binding, Match, Mismatch, Way, match, ways
+from tir_mlir.dialect.computation.matching import Alignment, Binding, Match, Mismatch, alignments, match
 from tir_mlir.dialect.computation.raising import raise_form
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree, leaves
 
 __all__ = [
+    "Alignment",
     "Binding",
     "Form",
     "Leaf",
@@ -17,12 +18,11 @@ __all__ = [
     "Operand",
     "TensorIntrin",
     "Tree",
-    "Way",
+    "alignments",
     "check_with",
     "leaves",
     "match",
     "provide",
     "raise_form",
     "try_with",
-    "ways",
 ]

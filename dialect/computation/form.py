@@ -1,6 +1,6 @@
 """The canonical form of a pure tensor computation: iterators, operands with index maps, and a scalar payload.
 
-It has the meaning of one `linalg.generic`: for every point x of a box of iterators,
+It is equivalent to one `linalg.generic`: for every point x of a box of iterators,
 `out[map(x)] = payload(operands at x)`.
 """
 
@@ -27,7 +27,7 @@ class NotRaisable(TirError):
 
 @dataclass(frozen=True)
 class Axis:
-    """An iterator from 0 to `extent`: S when it selects the element that is written, R when it does not."""
+    """An iterator from 0 to `extent`: S if the written element depends on it, else R."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Operand:
-    """`buffer[base + rows * iterators]`: one row a dimension, one column an iterator; `base` of outer values."""
+    """`buffer[base + rows * iterators]`: one row per dimension, one column per iterator; `base` over outer values."""
 
     buffer: Buffer
     rows: tuple[tuple[int, ...], ...]
@@ -57,16 +57,16 @@ class Operand:
 
     @property
     def used_rows(self) -> list[int]:
-        """Dimensions along which the access moves."""
+        """Dimensions whose index depends on an iterator."""
         return [d for d, row in enumerate(self.rows) if any(row)]
 
 
 @dataclass(frozen=True)
 class Form:
-    """`operands[output] = payload` at every point of the box of `axes`; before that `init` into all of it, if any.
+    """`operands[output] = payload` at every point of the box of `axes`, preceded by a fill with `init`, if any.
 
-    `partial_init`: the init runs only in some iterations of the loops outside. `top` is what was raised; `keep` holds
-    what must stay alive with the form (values do not keep their module).
+    `partial_init`: the init runs only in some iterations of the outer loops. `top`: the raised op. `keep`: objects that
+    must live as long as the form (values do not keep their module alive).
     """
 
     axes: tuple[Axis, ...]
@@ -79,12 +79,12 @@ class Form:
     keep: object = field(default=None, compare=False, repr=False)
 
     def without(self, column: int) -> Form:
-        """Drop an iterator that only takes the value 0."""
+        """The form without an iterator of extent 1."""
         cut = tuple(replace(o, rows=tuple(r[:column] + r[column + 1 :] for r in o.rows)) for o in self.operands)
         return replace(self, axes=self.axes[:column] + self.axes[column + 1 :], operands=cut)
 
     def canonical(self) -> Form:
-        """Without unit iterators, and with iterators that always count as one number put together."""
+        """The form without unit iterators, and with iterators fused that form one linear index everywhere."""
         form = self
         for column in reversed(range(len(form.axes))):
             if form.axes[column].is_unit:
@@ -95,7 +95,7 @@ class Form:
 
 
 def _mergeable(form: Form) -> tuple[int, int] | None:
-    """Two iterators of one kind with outer factors = inner factors * inner extent in every index."""
+    """Two iterators of the same kind with outer factors = inner factors * inner extent in every index."""
     for inner, axis in enumerate(form.axes):
         size = axis.extent.as_constant()
         if size is None:

@@ -1,7 +1,7 @@
-"""Tensor intrinsics by name: what an accelerator instruction computes, and the program that implements it.
+"""Tensor intrinsics by name: the computation of an accelerator instruction, and the program that implements it.
 
-A description is matched against blocks by its canonical form (`match`); the implementation replaces what matched. Both
-are kept as text and parsed where they are used, so nothing of them outlives a call.
+A description is matched against blocks by its canonical form (`match`); the implementation replaces the match. Both
+are stored as text and parsed at each use, so no IR outlives a call.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _providers: list[Callable[[str], None]] = []
 
 
 def provide(register: Callable[[str], None]) -> Callable[[str], None]:
-    """Have `register(name)` called for a name that is asked for and unknown; it registers what it knows."""
+    """Set the hook that is called with an unknown intrinsic name and may register it."""
     _providers.append(register)
     return register
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A function and its module, which dies (with everything in it) when nothing refers to it."""
+    """A function, and its module, which must be referenced to stay alive."""
 
     module: ir.Module
     func: Func
@@ -49,16 +49,16 @@ class TensorIntrin:
 
     @staticmethod
     def register(name: str, desc: Any, impl: Any, override: bool = False) -> None:
-        """Make an intrinsic known under a name, for `tensorize`.
+        """Register an intrinsic under a name, for `tensorize`.
 
-        `desc` is a PrimFunc (or an MLIR module with one function) that computes one value a point over a box of loops;
-        `impl` has the same parameters and does the same. Buffer parameters only, of constant shape; strides may be
-        variables. The same once more (a notebook cell run again) is fine. Errors: IntrinError when the name stands for
-        something else (without `override`), when the parameters of the two
-        differ, when `desc` is not a pure tensor computation, when an implementation in loops does something else.
+        `desc` is a PrimFunc (or an MLIR module with one function) that computes one value per point of a box of loops;
+        `impl` has the same parameters and computes the same. All parameters are buffers of constant shape; strides may
+        be variables. Registering an identical intrinsic again (a notebook cell run twice) is allowed. Errors:
+        IntrinError if the name is taken by a different intrinsic (without `override`), if the parameters of the two
+        differ, if `desc` is not a pure tensor computation, or if an implementation in loops computes something else.
         """
         if not name or not isinstance(name, str):
-            raise IntrinError(f"an intrinsic is registered under a name, not {short_repr(name)}")
+            raise IntrinError(f"the name of an intrinsic must be a string, not {short_repr(name)}")
         with entered():
             first = _text(desc, f'the description of "{name}"')
             intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
@@ -72,9 +72,9 @@ class TensorIntrin:
 
     @staticmethod
     def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
-        """The intrinsic of a name; unknown: None with `allow_missing`, else IntrinError with the nearest names."""
+        """The intrinsic of a name. Unknown: None with `allow_missing`, else IntrinError with similar names."""
         if not isinstance(name, str):
-            raise IntrinError(f"an intrinsic goes by its name, not {short_repr(name)}")
+            raise IntrinError(f"the name of an intrinsic must be a string, not {short_repr(name)}")
         if name not in _known:
             for register in _providers:
                 register(name)
@@ -93,8 +93,9 @@ class TensorIntrin:
     def check(name: str, seed: int = 0) -> Any:
         """Run the implementation of an intrinsic, with its kernel, against its description on random data.
 
-        The answer is true when they agree (integers exactly, floats within the rounding of the sums) and when what is
-        declared only to be written is not read; its text says what was found. Errors: IntrinError, BuildError.
+        The result is true if they agree (integers exactly, floats within the rounding error of the sums) and if
+        parameters that the description only writes are not read; its text is the report. Errors: IntrinError,
+        BuildError.
         """
         return _checkers[-1](TensorIntrin.get(name), seed)
 
@@ -108,7 +109,7 @@ class TensorIntrin:
         return _parse(self.desc)
 
     def impl_func(self) -> Parsed:
-        """The implementation, to be copied from (call inside `entered`)."""
+        """The implementation, freshly parsed (call inside `entered`)."""
         return _parsed(self.impl)
 
     def form(self) -> Form:
@@ -120,13 +121,13 @@ class TensorIntrin:
 
 
 def check_with(checker: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
-    """Have `TensorIntrin.check` call `checker(intrinsic, seed)`: it needs the compiler, of which nothing here knows."""
+    """Set the implementation of `TensorIntrin.check`, `checker(intrinsic, seed)`: it needs the compiler."""
     _checkers.append(checker)
     return checker
 
 
 def try_with(trial: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
-    """Have `TensorIntrin.register` ask `trial(intrinsic)` what an implementation does wrong, None being nothing."""
+    """Set the trial run of `TensorIntrin.register`: `trial(intrinsic)` returns the implementation's fault, or None."""
     _trials.append(trial)
     return trial
 
@@ -148,14 +149,14 @@ def _parse(text: str) -> Parsed:
 
 
 def _text(part: Any, what: str) -> str:
-    """The text of a module with one function: of a PrimFunc, of a module with just one, or of an MLIR module."""
+    """The text of a module with one function, given a PrimFunc, an IRModule or an MLIR module."""
     module = getattr(part, "alone", part)  # a PrimFunc, without the other functions of its module
     module = getattr(module, "mlir", module)
     if not isinstance(module, ir.Module):
-        raise IntrinError(f"{what} is a function made by @T.prim_func (or an MLIR module), not {type(part).__name__}")
+        raise IntrinError(f"{what} must be a @T.prim_func function (or an MLIR module), not {type(part).__name__}")
     count = len(funcs(module))
     if count != 1:
-        raise IntrinError(f"{what} is one function; this module has {count}")
+        raise IntrinError(f"{what} must be a single function; this module has {count}")
     return str(module.operation.get_asm(enable_debug_info=True))
 
 
@@ -169,14 +170,14 @@ def _check(intrinsic: TensorIntrin) -> None:
     try:
         form = raise_form(desc)
     except NotRaisable as error:
-        raise IntrinError(f'the description of "{name}" is no pure tensor computation: {error}') from error
+        raise IntrinError(f'the description of "{name}" is not a pure tensor computation: {error}') from error
     _check_operands(desc, form, name)
 
 
 def _check_params(func: Func, what: str) -> None:
     for number, arg in enumerate(func.args):
         if not isinstance(arg.type, ir.MemRefType):
-            raise IntrinError(f"{what}: parameter {func.arg_name(number)} is no buffer; intrinsics take buffers only")
+            raise IntrinError(f"{what}: parameter {func.arg_name(number)} is not a buffer; only buffers are allowed")
         if None in Buffer(arg).shape:
             raise IntrinError(f"{what}: the shape of {func.arg_name(number)} must be constant")
 
@@ -199,7 +200,7 @@ def _check_same(desc: Func, impl: Func, name: str) -> None:
 
 
 def _check_operands(desc: Func, form: Form, name: str) -> None:
-    """Every parameter is used, and no dimension of one is left standing at a point."""
+    """Check that every parameter is used, over the whole extent of each dimension."""
     for param in desc.params:
         used = [o for o in form.operands if o.buffer == param]
         if not used:
@@ -213,7 +214,7 @@ def _check_operands(desc: Func, form: Form, name: str) -> None:
                     )
     other = [o.buffer.name for o in form.operands if o.buffer not in desc.params]
     if other:
-        raise IntrinError(f'the description of "{name}" uses {other[0]}, which is none of its parameters')
+        raise IntrinError(f'the description of "{name}" uses {other[0]}, which is not one of its parameters')
 
 
 def _names(params: Sequence[Buffer]) -> str:

@@ -1,4 +1,4 @@
-"""Comparing two canonical forms: is a block the computation that an intrinsic describes, and if not, what differs?"""
+"""Match the canonical form of a block with that of an intrinsic; report the differences on a mismatch."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, Operand
 from tir_mlir.dialect.ir import Buffer, Index
 
-_WORDS = {"S": "spatial", "R": "reduce"}
-_MOST_ORDERS = 720  # orders of the iterators tried to describe a mismatch; a match tries none
+_KINDS = {"S": "spatial", "R": "reduce"}
+_MAX_ORDERS = 720  # iterator orders tried to describe a mismatch; a match needs none
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A parameter of the intrinsic as a window of a buffer that starts at `base`.
+    """A parameter of the intrinsic bound to a window of a buffer that starts at `base`.
 
-    `dims[d]`: the parameter's dimension that dimension d of the buffer is (None: a single point). `added`: unit
-    dimensions that only the parameter has.
+    `dims[d]`: the parameter's dimension for dimension d of the buffer (None: a single point). `added`: unit dimensions
+    that only the parameter has.
     """
 
     param: Buffer
@@ -30,13 +30,13 @@ class Binding:
 
     @property
     def sizes(self) -> list[int]:
-        """Extents of the window, one a dimension of the buffer."""
+        """Extents of the window, one per dimension of the buffer."""
         return [1 if d is None else self.param.shape[d] or 0 for d in self.dims]
 
 
 @dataclass(frozen=True)
 class Match:
-    """Iterators of the intrinsic with those of the block; what each parameter is bound to, in order of parameters."""
+    """Pairs of iterators (intrinsic, block), and the binding of each parameter, in order of parameters."""
 
     axes: tuple[tuple[Axis, Axis], ...]
     bindings: tuple[Binding, ...]
@@ -45,7 +45,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One way to lay the two side by side, and everything that differs then; `weight` counts it."""
+    """The differences under one alignment of block and intrinsic; `weight` ranks them."""
 
     differences: tuple[str, ...]
     weight: int
@@ -63,10 +63,10 @@ class _Candidate:
 
 
 def match(block: Form, intrin: Form) -> Match | list[Mismatch]:
-    """How the block computes what the intrinsic describes, or the nearest ways in which it does not (at most two).
+    """Match a block with an intrinsic. Returns the match, or the (at most two) mismatches with the fewest differences.
 
-    Iterators may be named and ordered differently, operands of commutative ops swapped; unit iterators and single-point
-    dimensions do not count.
+    Names and order of iterators are irrelevant, and operands of commutative ops may be swapped; unit iterators and
+    single-point dimensions are ignored.
     """
     left, right = intrin.canonical(), block.canonical()
     common = _init_difference(left, right)
@@ -100,9 +100,9 @@ def match(block: Form, intrin: Form) -> Match | list[Mismatch]:
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to read the block as the intrinsic: names of buffers and iterators (the intrinsic's, the block's), all
-    that differs then, and the match when nothing does."""
+class Alignment:
+    """An alignment of intrinsic and block: pairs of names (the intrinsic's, the block's) of buffers and of iterators,
+    the differences, and the match if there are none."""
 
     operands: tuple[tuple[str, str], ...]
     axes: tuple[tuple[str, str], ...]
@@ -114,25 +114,25 @@ class Way:
         return "; ".join(parts)
 
 
-def ways(block: Form, intrin: Form) -> list[Way]:
-    """Every assignment of operands of a block to those of an intrinsic, each with the best assignment of iterators.
+def alignments(block: Form, intrin: Form) -> list[Alignment]:
+    """All assignments of a block's operands to an intrinsic's, each with the best assignment of iterators.
 
-    If the payloads differ, one `Way` that describes the difference.
+    If the payloads differ, a single `Alignment` that describes the difference.
     """
     left, right = intrin.canonical(), block.canonical()
     common = _init_difference(left, right)
-    found: dict[tuple[int, ...], Way] = {}
-    for way in scalar_tree.correspondences(left.payload, right.payload, {left.output: right.output}):
-        if len(way) == len(left.operands) == len(right.operands):
-            operands = tuple(way[n] for n in range(len(left.operands)))
+    found: dict[tuple[int, ...], Alignment] = {}
+    for pairs in scalar_tree.correspondences(left.payload, right.payload, {left.output: right.output}):
+        if len(pairs) == len(left.operands) == len(right.operands):
+            operands = tuple(pairs[n] for n in range(len(left.operands)))
             if operands not in found:
-                found[operands] = _way(left, right, operands, common)
+                found[operands] = _alignment(left, right, operands, common)
     if not found:
-        return [Way((), (), _without_payload(left, right, common).differences)]
+        return [Alignment((), (), _without_payload(left, right, common).differences)]
     return sorted(found.values(), key=lambda w: len(w.differences))
 
 
-def _way(left: Form, right: Form, operands: tuple[int, ...], common: Sequence[str]) -> Way:
+def _alignment(left: Form, right: Form, operands: tuple[int, ...], common: Sequence[str]) -> Alignment:
     axes = _pair_axes(left, right, operands)
     bindings = _bindings(left, right, operands) if axes is not None else []
     if axes is not None:
@@ -149,14 +149,14 @@ def _way(left: Form, right: Form, operands: tuple[int, ...], common: Sequence[st
     match_ = None
     if not differences and not isinstance(bindings, str):
         match_ = Match(pairs, tuple(bindings), (left, right))
-    return Way(tuple(names.items()), tuple((a.name, b.name) for a, b in pairs), tuple(differences), match_)
+    return Alignment(tuple(names.items()), tuple((a.name, b.name) for a, b in pairs), tuple(differences), match_)
 
 
-# --- laying one beside the other -----------------------------------------------------------------------------------
+# --- alignment of iterators ----------------------------------------------------------------------------------------
 
 
 def _columns(form: Form, operands: Sequence[int]) -> list[tuple]:
-    """What tells the iterators of a form apart: extent, kind and their factors in every index."""
+    """The signature of each iterator of a form: extent, kind and its factors in every index."""
     used = [[form.operands[n].rows[d] for d in form.operands[n].used_rows] for n in operands]
     found = []
     for number, axis in enumerate(form.axes):
@@ -166,7 +166,7 @@ def _columns(form: Form, operands: Sequence[int]) -> list[tuple]:
 
 
 def _pair_axes(left: Form, right: Form, operands: Sequence[int]) -> tuple[int, ...] | None:
-    """The block's iterator for each of the intrinsic's, when all of them agree in everything."""
+    """The block's iterator for each of the intrinsic's; None unless all their signatures agree."""
     free = dict(enumerate(_columns(right, operands)))
     pairs = []
     for column in _columns(left, range(len(left.operands))):
@@ -184,7 +184,7 @@ def _candidates(left: Form, right: Form, ways: Sequence[dict[int, int]]) -> Iter
         if len(left.axes) != len(right.axes):
             yield _Candidate(operands, ())
             continue
-        for axes in islice(permutations(range(len(right.axes))), _MOST_ORDERS):
+        for axes in islice(permutations(range(len(right.axes))), _MAX_ORDERS):
             yield _Candidate(operands, axes)
 
 
@@ -192,7 +192,7 @@ def _candidates(left: Form, right: Form, ways: Sequence[dict[int, int]]) -> Iter
 
 
 def _bindings(left: Form, right: Form, operands: Sequence[int]) -> list[Binding] | str:
-    """The window of every parameter, or why there is none."""
+    """The window of every parameter, or the reason why there is none."""
     found: dict[Buffer, Binding] = {}
     for number, operand in enumerate(left.operands):
         binding = _window(operand, right.operands[operands[number]])
@@ -210,7 +210,8 @@ def _same(left: Sequence[Index], right: Sequence[Index]) -> bool:
 
 
 def _window(left: Operand, right: Operand) -> Binding:
-    """Dimensions are paired from the last to the first: unit ones of the parameter with single points of the buffer."""
+    """The window of a parameter. Dimensions are paired from last to first, unit dimensions of the parameter with single
+    points of the buffer."""
     pair = dict(zip(left.used_rows, right.used_rows, strict=True))
     dims: list[int | None] = [None] * len(right.rows)
     added = []
@@ -228,7 +229,7 @@ def _window(left: Operand, right: Operand) -> Binding:
     return Binding(left.buffer, right.buffer, tuple(base), tuple(dims), tuple(added))
 
 
-# --- what differs ----------------------------------------------------------------------------------------------------
+# --- differences -----------------------------------------------------------------------------------------------------
 
 
 def _init_difference(left: Form, right: Form) -> list[str]:
@@ -239,7 +240,7 @@ def _init_difference(left: Form, right: Form) -> list[str]:
             "decompose_reduction takes the init out"
         ]
     if left.init is not None and right.init is None:
-        return [f"init: the intrinsic sets its result to a start value, the block updates {name} as it is"]
+        return [f"init: the intrinsic sets its result to a start value, the block updates {name} without an init"]
     if left.init is None or right.init is None:
         return []
     if right.partial_init:
@@ -252,7 +253,7 @@ def _without_payload(left: Form, right: Form, common: Sequence[str]) -> Mismatch
     found = [*common, _payload_difference(left, right)]
     if sorted(map(_axis_key, left.axes)) != sorted(map(_axis_key, right.axes)):
         found.append(_axes_difference(left, right))
-    # an op that differs weighs more than an index map: nothing else can be compared
+    # a different op weighs more than an index map: nothing else can be compared
     return Mismatch(tuple(found), len(found) + 10)
 
 
@@ -275,9 +276,9 @@ def _axis_key(axis: Axis) -> tuple[str, str]:
 def _axes_difference(left: Form, right: Form) -> str:
     texts = []
     for form in (left, right):
-        shown = [f"{a.name}: {a.size} {_WORDS[a.kind]}" for a in form.axes]
+        shown = [f"{a.name}: {a.size} {_KINDS[a.kind]}" for a in form.axes]
         texts.append(", ".join(shown) or "none (it is a single point)")
-    return f"iterators: the intrinsic wants {texts[0]}; the block has {texts[1]}"
+    return f"iterators: the intrinsic needs {texts[0]}; the block has {texts[1]}"
 
 
 def _axis_weight(left: Form, right: Form, candidate: _Candidate) -> int:
@@ -306,8 +307,8 @@ def _axis_by_axis(left: Form, right: Form, candidate: _Candidate) -> list[str]:
         other = right.axes[number]
         if _axis_key(axis) != _axis_key(other):
             found.append(
-                f"iterator {axis.name} of the intrinsic is {axis.size} {_WORDS[axis.kind]}, "
-                f"{other.name} of the block {other.size} {_WORDS[other.kind]}"
+                f"iterator {axis.name} of the intrinsic is {axis.size} {_KINDS[axis.kind]}, "
+                f"{other.name} of the block {other.size} {_KINDS[other.kind]}"
             )
     return found
 
@@ -322,7 +323,7 @@ def _map_difference(left: Form, right: Form, number: int, other: int, candidate:
     others = [tuple(b.rows[d][n] for n in candidate.axes) for d in b.used_rows]
     if rows == others:
         return []
-    # both sides in the intrinsic's names, so that equal texts mean equal maps
+    # both sides use the intrinsic's names, so equal texts mean equal maps
     shown = [_row_texts(r, _names(left)) for r in (rows, others)]
     swapped = sorted(rows) == sorted(others)
     hint = f"; a view cannot swap dimensions, so keep {b.buffer.name} in that order" if swapped else ""
@@ -351,7 +352,7 @@ def _type_differences(left: Form, right: Form, operands: Sequence[int]) -> list[
     for number, other in enumerate(operands):
         a, b = left.operands[number].buffer, right.operands[other].buffer
         if a.dtype != b.dtype:
-            found.append(f"operand {a.name}: the intrinsic wants {a.dtype}, {b.name} is {b.dtype}")
+            found.append(f"operand {a.name}: the intrinsic needs {a.dtype}, {b.name} is {b.dtype}")
         if a.scope != b.scope:
-            found.append(f'operand {a.name}: the intrinsic wants scope "{a.scope}", {b.name} is in "{b.scope}"')
+            found.append(f'operand {a.name}: the intrinsic needs scope "{a.scope}", {b.name} is in "{b.scope}"')
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""Raising a loop nest around one statement, with or without blocks, to its canonical form (`form.Form`)."""
+"""Raise a loop nest around one statement, with or without blocks, to its canonical form (`form.Form`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import of_op, relation_beneath
+from tir_mlir.dialect.analysis import footprint, of_op
 from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree
@@ -45,7 +45,7 @@ _SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that ma
 
 @dataclass
 class _Nest:
-    """The way from the top to the one statement: iterators by value, with names and the kinds that are declared."""
+    """The nest from the top to its statement: iterators by value, with names and declared kinds."""
 
     iterators: list[ir.Value] = field(default_factory=list)
     names: dict[ir.Value, str] = field(default_factory=dict)
@@ -57,10 +57,10 @@ class _Nest:
 
 @only_reads
 def raise_form(top: Top, numbers: bool = False) -> Form:
-    """A block (its iters are parameters), a loop (included) or a function -> its canonical form.
+    """Raise a block (its iters are parameters), a loop (included) or a function to its canonical form.
 
     Requires one statement that stores one value, indices linear in the iterators, iterations that fill a box, and a
-    result that does not depend on their order. `numbers`: iterators and scalar parameters may be data, as nodes
+    result independent of their order. `numbers`: iterators and scalar parameters may be used as data, as nodes
     `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable.
     """
     if isinstance(top, Loop):
@@ -92,11 +92,11 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
         if not inner:
             break
         if len(inner) > 1:
-            raise NotRaisable("it holds several loops, blocks or conditions side by side, not a single nest", inner[1])
+            raise NotRaisable("it contains several adjacent loops, blocks or conditions, not a single nest", inner[1])
         op = inner[0]
         if not is_loop(op) and not is_block(op):
             raise NotRaisable(_condition(op), op)
-        _check_bystanders([o for o in body if not len(o.regions)])
+        _check_other_ops([o for o in body if not len(o.regions)])
         if is_loop(op):
             pending.append(Loop(op))
             body = Loop(op).body_ops()
@@ -116,28 +116,28 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) ->
 
 def _condition(op: ir.Operation) -> str:
     if is_where(op):
-        way = only_where(_left_out(op), op)
+        way = only_where(_excluded(op), op)
         return f"a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad){way}"
     if op.name in ("affine.if", "scf.if"):
-        return "it holds a condition; every iteration must compute the same"
-    return f"it holds {op.name}, which is no loop over a range"
+        return "it contains a condition; every iteration must compute the same"
+    return f"it contains {op.name}, which is not a loop over a range"
 
 
-def _left_out(guard: ir.Operation) -> isl.Set:
-    """The iterations in which a guard does not hold."""
+def _excluded(guard: ir.Operation) -> isl.Set:
+    """The iterations that a guard excludes."""
     dom = sets.domain(guard, extra=[c.index for c in constraints(guard)])
     return dom.set.subtract(sets.guard_set(dom, guard))
 
 
-def _check_bystanders(found: Sequence[ir.Operation]) -> None:
+def _check_other_ops(found: Sequence[ir.Operation]) -> None:
     for op in found:
         if op.name in ("memref.alloc", "memref.alloca"):
             raise NotRaisable(f"it allocates the buffer {Buffer(op.results[0]).name}", op)
         if not is_pure(op) and not op.name.startswith("memref.extract_") and op.name != "memref.dim":
-            raise NotRaisable(f"it holds a statement ({_word(op)}) outside the innermost loop", op)
+            raise NotRaisable(f"it contains a statement ({_op_text(op)}) outside the innermost loop", op)
 
 
-def _word(op: ir.Operation) -> str:
+def _op_text(op: ir.Operation) -> str:
     if op.name == "func.call":
         return f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
     return f"a store to {Buffer(op.operands[1]).name}" if "store" in op.name else op.name
@@ -147,7 +147,7 @@ def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
     stores = [o for o in leaf if "store" in o.name]
     for op in sorted(leaf, key=lambda o: o.name != "func.call"):
         if op not in stores and not is_pure(op):
-            raise NotRaisable(f"it holds {_word(op)}, not only arithmetic on elements", op)
+            raise NotRaisable(f"it contains {_op_text(op)}, not only arithmetic on elements", op)
     if len(stores) != 1:
         count = "no value" if not stores else f"{len(stores)} values"
         raise NotRaisable(f"an iteration stores {count}; exactly one is needed", stores[1] if stores else None)
@@ -155,7 +155,7 @@ def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
 
 
 class _Reader:
-    """Reads accesses and values of the innermost body as operands and trees over the iterators."""
+    """Converts accesses and values of the innermost body to operands and trees over the iterators."""
 
     def __init__(self, nest: _Nest, around: ir.Operation, store: ir.Operation, numbers: bool = False):
         self.nest = nest
@@ -168,7 +168,7 @@ class _Reader:
             raise NotRaisable(str(error), store) from error
 
     def operand(self, op: ir.Operation) -> int:
-        """The number of the operand that a load or store touches; equal accesses share one."""
+        """The operand number of a load or store; equal accesses share one."""
         access = of_op(op)[0]
         buffer = Buffer(access.buffer)
         if not access.exact:
@@ -208,7 +208,7 @@ class _Reader:
                 raise NotRaisable(f"{Buffer(owner.operands[0]).name} is read outside the innermost loop", owner)
             return Leaf(self.operand(owner))
         if not is_pure(owner) or len(owner.results) != 1 or len(owner.regions):
-            raise NotRaisable(f"its value comes from {_word(owner)}, not from arithmetic on elements", owner)
+            raise NotRaisable(f"its value comes from {_op_text(owner)}, not from arithmetic on elements", owner)
         return scalar_tree.node(owner, tuple(self.tree(v) for v in owner.operands))
 
     def _number(self, value: ir.Value) -> Node | None:
@@ -222,7 +222,7 @@ class _Reader:
         return None
 
     def starts(self, it: Iter) -> bool:
-        """Whether the nest always begins where the domain of an iter does."""
+        """Whether the nest always starts at the minimum of an iter's domain."""
         return it.var in self.nest.iterators and self.mins[self.nest.iterators.index(it.var)].same(it.min)
 
     def _reader_of(self, value: ir.Value) -> ir.Operation | None:
@@ -235,11 +235,11 @@ def _axis(nest: _Nest, number: int, extent: Index, output: Operand) -> Axis:
     return Axis(nest.names[nest.iterators[number]], kind, extent)
 
 
-# --- what makes the order of iterations irrelevant --------------------------------------------------------------------
+# --- independence of the iteration order ------------------------------------------------------------------------------
 
 
 def _check_order_free(form: Form, store: ir.Operation) -> None:
-    """Either no two iterations write one element, or all of them fold into it with an associative op."""
+    """Check that no two iterations write one element, or that all of them fold into it with an associative op."""
     out = form.operands[form.output]
     name = out.buffer.name
     for number in set(scalar_tree.leaves(form.payload)):
@@ -249,16 +249,16 @@ def _check_order_free(form: Form, store: ir.Operation) -> None:
     if is_injective(rows, counts) or _folds(form.payload, form.output):
         return
     if form.output in scalar_tree.leaves(form.payload):
-        what = f"its update of {name} is no sum, product, minimum or maximum with the old value"
+        what = f"its update of {name} is not a sum, product, minimum or maximum with the old value"
     else:
         what = f"several iterations write the same element of {name}, and the last one wins"
     raise NotRaisable(f"{what}, so the order of iterations matters", store)
 
 
 def _folds(tree: Tree, output: int) -> bool:
-    """`op(old, e)` with an associative op and e free of the old value, also nested: `(old + e) + f`.
+    """Whether a tree is `op(old, e)` with an associative op and e free of the old value, also nested: `(old + e) + f`.
 
-    `old - e` and `fma(a, b, old)` are sums too.
+    `old - e` and `fma(a, b, old)` count as sums.
     """
     if not isinstance(tree, Node) or tree.op not in (*ASSOCIATIVE, *_SUMS):
         return False
@@ -276,7 +276,7 @@ def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) ->
     if not nest.inits:
         return form
     if len(nest.inits) > 1:
-        raise NotRaisable("it holds several inits", nest.inits[1][0])
+        raise NotRaisable("it contains several inits", nest.inits[1][0])
     op, owner, outside = nest.inits[0]
     value = _fill(op, form, reader, store)
     reset = {i.var for i in owner.iters if i.kind == "R"}
@@ -288,16 +288,16 @@ def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) ->
 
 
 def _fill(op: ir.Operation, form: Form, reader: _Reader, store: ir.Operation) -> Tree:
-    """The constant with which an init fills exactly what the nest updates."""
+    """The constant with which an init fills exactly the region that the nest updates."""
     stores = [o for o in ops(op) if "store" in o.name]
     if len(stores) != 1 or of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
         raise NotRaisable("its init does more than fill the result", op)
     if any(o.name in ("affine.if", "scf.if") for o in ops(op)[1:]):
-        raise NotRaisable("its init holds a condition", op)
+        raise NotRaisable("its init contains a condition", op)
     value = reader.tree(stores[0].operands[0])
     if any(True for _ in scalar_tree.leaves(value)):
         raise NotRaisable("its init is not a constant", op)
-    filled, updated = (relation_beneath(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))
+    filled, updated = (footprint(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))
     if not filled.get_space().is_equal(updated.get_space()) or not filled.is_equal(updated):
         raise NotRaisable("its init fills another region than it updates", op)
     return value

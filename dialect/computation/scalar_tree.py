@@ -1,7 +1,7 @@
-"""The scalar computation of one iteration as a tree: leaves are operands, nodes are ops with all that defines them.
+"""The scalar computation of one iteration as a tree: leaves are operands, nodes are ops with their inherent attributes.
 
-Two trees are the same computation only if ops, inherent attributes and result types agree. `fastmath` alone is left
-out: reassociation and contraction are part of what a declared reduction allows (DESIGN.md section 1.4).
+Two trees are the same computation only if ops, inherent attributes and result types agree. Only `fastmath` is ignored:
+a declared reduction allows reassociation and contraction.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def node(op: ir.Operation, children: tuple[Tree, ...]) -> Node:
 
 
 def leaves(tree: Tree) -> Iterator[int]:
-    """The operands that occur, left to right."""
+    """The operand numbers of the leaves, left to right."""
     if isinstance(tree, Leaf):
         yield tree.operand
     else:
@@ -54,14 +54,14 @@ def leaves(tree: Tree) -> Iterator[int]:
 
 
 def relabel(tree: Tree, change: Mapping[int, int]) -> Tree:
-    """The tree with other operand numbers."""
+    """The tree with operands renumbered."""
     if isinstance(tree, Leaf):
         return Leaf(change[tree.operand])
     return Node(tree.op, tree.facts, tree.type, tuple(relabel(c, change) for c in tree.children))
 
 
 def correspondences(left: Tree, right: Tree, known: Mapping[int, int]) -> Iterator[dict[int, int]]:
-    """Every way to read `right` as `left`: {operand of left: operand of right}, commutative operands swapped too."""
+    """All maps {operand of left: operand of right} that make the trees equal, also by commutativity."""
     if isinstance(left, Leaf) or isinstance(right, Leaf):
         if isinstance(left, Leaf) and isinstance(right, Leaf):
             yield from _bind(left.operand, right.operand, known)
@@ -111,7 +111,7 @@ def _predicate(op: str, attribute: str) -> str:
 
 
 def numbered(tree: Tree, full: bool = True) -> str:
-    """The text with operands numbered by first appearance: equal exactly for equal structures."""
+    """The text with operands numbered by first appearance: equal if and only if the structures are."""
     order: dict[int, int] = {}
     for operand in leaves(tree):
         order.setdefault(operand, len(order))

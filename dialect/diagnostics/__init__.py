@@ -1,4 +1,4 @@
-"""Error classes, counterexamples, and how messages show values and source text. Imports nothing of the project."""
+"""Error classes, counterexamples, formatting of values and source text in messages. Imports no other sub-package."""
 
 from tir_mlir.dialect.diagnostics.colour import colour_uncaught, coloured, html, tokens
 from tir_mlir.dialect.diagnostics.counterexample import Counterexample, Element, Iteration

@@ -1,4 +1,4 @@
-"""The text of a refusal in colour: the same lines in a terminal (escape codes) and in a notebook (HTML)."""
+"""Diagnostics in colour, for a terminal (escape codes) and for a notebook (HTML)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COLOURS = {
 
 
 def _pieces(text: str) -> list[tuple[str, str]]:
-    """The text cut into (style, part)."""
+    """The text split into (style, part)."""
     found: list[tuple[str, str]] = []
     for number, line in enumerate(text.splitlines(keepends=True)):
         mark = _MARK.search(line.rstrip("\n")) if line.startswith("  |") else None
@@ -50,12 +50,12 @@ def _pieces(text: str) -> list[tuple[str, str]]:
 
 
 def terminal(text: str) -> str:
-    """With escape codes for a terminal."""
+    """The text with terminal escape codes."""
     return "".join(_ansi(style, part) for style, part in _pieces(text))
 
 
 def html(text: str) -> str:
-    """As one `<pre>` element with colours of its own."""
+    """The text as one `<pre>` element with inline colours."""
     return f'<pre style="line-height:1.3">{"".join(_span(style, part) for style, part in _pieces(text))}</pre>'
 
 
@@ -73,7 +73,7 @@ def _span(style: str, part: str) -> str:
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
-    """A piece of program cut into (kind, part): `comment`, `string`, `number`, `keyword`, `word`, `decorator` or ""."""
+    """Source text split into (kind, part): `comment`, `string`, `number`, `keyword`, `word`, `decorator` or ""."""
     found: list[tuple[str, str]] = []
     end = 0
     for match in _TOKEN.finditer(text):
@@ -83,7 +83,7 @@ def tokens(text: str) -> list[tuple[str, str]]:
 
 
 def coloured(text: str) -> str:
-    """A piece of program as HTML."""
+    """Source text as HTML."""
     parts: list[str] = []
     for kind, part in tokens(text):
         shown = _html.escape(part, quote=False)
@@ -92,7 +92,7 @@ def coloured(text: str) -> str:
 
 
 def user_lines(tb: TracebackType | None) -> list[str]:
-    """The lines of a traceback that are the user's: without those of this package and of the notebook's machinery."""
+    """The lines of a traceback without the frames of this package and of the notebook."""
     found = []
     for frame, line in traceback.walk_tb(tb):
         owner = str(frame.f_globals.get("__name__", "")).partition(".")[0]

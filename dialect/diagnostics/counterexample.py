@@ -1,4 +1,4 @@
-"""Counterexamples: iterations, and the element they access, that show why a step would change the program."""
+"""Counterexamples: the iterations, and the element they access, for which a step would change the program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Element:
-    """One element of a buffer; a dimension that does not matter is `:`."""
+    """One element of a buffer; an irrelevant dimension is `:`."""
 
     buffer: str
     indices: tuple[int | str, ...]
@@ -43,8 +43,8 @@ class Element:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """The smallest iterations that would go wrong (at most two), in the order in which they run now, the element that
-    they touch, the sizes at which they do, and, in words, the sizes at which there is no such thing."""
+    """The smallest violating iterations (at most two, in their current order), the element that they access, the sizes
+    at which they do, and, as text, the sizes at which there is no violation."""
 
     iterations: tuple[Iteration, ...] = ()
     element: Element | None = None

@@ -9,13 +9,13 @@ from tir_mlir.dialect.diagnostics.counterexample import Counterexample
 
 
 class TirError(Exception):
-    """Anything that tir_mlir refuses or cannot do. A notebook shows its text in colour."""
+    """Base class of all errors of tir_mlir. A notebook shows its text in colour."""
 
     def _repr_html_(self) -> str:
         return colour.html(f"{type(self).__name__}: {self}")
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows for an uncaught one: the user's own lines, and the text in colour."""
+        """The traceback that IPython shows: the user's frames, and the text in colour."""
         text = colour.terminal(f"{type(self).__name__}: {self}")
         return [*colour.user_lines(self.__traceback__), *text.splitlines()]
 
@@ -24,21 +24,21 @@ class TirError(Exception):
 
 
 def _unpickled(kind: type[TirError], args: tuple[Any, ...], state: dict[str, Any]) -> TirError:
-    """An error as it was, whatever its class takes to be made."""
+    """Restore a pickled error without calling its constructor."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
     return error
 
 
 def _plain(value: object) -> object:
-    """MLIR's objects belong to one process: a place goes along as text, an op does not."""
+    """A picklable value: MLIR objects belong to one process, so a location becomes text and an op None."""
     if not type(value).__module__.startswith(("mlir.", "tir_mlir.dialect.ir.views")):
         return value
-    return str(value) if type(value).__name__ == "Location" else None  # MLIR is not imported here: it takes long
+    return str(value) if type(value).__name__ == "Location" else None  # not isinstance: importing MLIR is slow
 
 
 class ScriptError(TirError):
-    """A TVMScript program that is not well formed; knows its place in the user's file."""
+    """An ill-formed TVMScript program, with its location in the user's file."""
 
     def __init__(self, message: str, filename: str | None = None, lineno: int | None = None, text: str = ""):
         super().__init__(text or message)
@@ -47,24 +47,24 @@ class ScriptError(TirError):
         self.lineno = lineno
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows for an uncaught one: the text alone, which has the line of the program."""
+        """The traceback that IPython shows: the text alone, which contains the line of the program."""
         return colour.terminal(f"{type(self).__name__}: {self}").splitlines()
 
 
 class NotAffine(TirError):
-    """An index expression that has no affine form (a product of two variables, a division by a variable)."""
+    """An index expression that is not affine (a product of two variables, a division by a variable)."""
 
 
 class IndexMapError(TirError, ValueError):
-    """An index map that is none: wrong number of variables, two points at one place, a negative index."""
+    """An invalid index map: wrong number of variables, two points with one image, a negative index."""
 
 
 class NotAnAttribute(TirError, TypeError):
-    """A Python value that cannot be kept as an attribute or annotation."""
+    """A Python value that cannot be represented as an attribute or annotation."""
 
 
 class VerifyError(TirError):
-    """A module that breaks a rule of the encoding. `rule` names it, `location` is the culprit's MLIR location."""
+    """A module that violates a rule of the encoding. `rule` names it; `location` is the culprit's MLIR location."""
 
     def __init__(
         self,
@@ -83,19 +83,18 @@ class VerifyError(TirError):
 
 
 class LinalgError(VerifyError):
-    """A program of linalg ops that has no form as loops and blocks; `location` is that of the op in the way."""
+    """Linalg ops that cannot be converted to loops and blocks; `location` is that of the unsupported op."""
 
     def __init__(self, message: str, location: object = None):
         super().__init__(message, "linalg", location)
 
 
 class ScheduleError(TirError, RuntimeError):
-    """A primitive that was refused. The module is as it was before the call.
+    """A primitive was refused. The module is unchanged.
 
     `reason` is the refusal itself; `str()` adds the call, the program with the culprit marked and the user's line.
-    `provable` is false when nothing shows that the step is wrong, but nothing shows that it is right either.
-    `counterexample` has the iterations and the element that show it, where there are any; `fix` is what to do instead;
-    `call` is the step that was asked.
+    `provable` is false if the step could be proved neither legal nor illegal. `counterexample`: violating iterations
+    and their element, if any. `fix`: what to do instead. `call`: the refused step.
     """
 
     def __init__(
@@ -116,38 +115,38 @@ class ScheduleError(TirError, RuntimeError):
         self.call = ""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows for an uncaught one: the text has the user's line, and the program."""
+        """The traceback that IPython shows: the text alone, which contains the user's line and the program."""
         return colour.terminal(f"{type(self).__name__}: {self}").splitlines()
 
 
 class BufferNameError(ScheduleError, AssertionError):
-    """A name that none, or several, of the buffers of a block have. TVM raises an AssertionError here."""
+    """A buffer name that is unknown or ambiguous in a block. An AssertionError too, as in TVM."""
 
 
 class HandleError(ScheduleError, ValueError):
-    """A handle whose block or loop is gone: a step consumed it, or the step that gave it was undone."""
+    """A handle whose block or loop no longer exists: a step consumed it, or the step that returned it was undone."""
 
 
 class TraceError(TirError, ValueError):
-    """A trace that cannot be read, or does not fit the schedule it is applied to. The schedule is as it was."""
+    """A trace that cannot be parsed, or does not fit the schedule it is applied to. The schedule is unchanged."""
 
 
 class IntrinError(TirError, ValueError):
-    """A tensor intrinsic that is unknown, or that cannot be registered."""
+    """A tensor intrinsic that is unknown or cannot be registered."""
 
 
 class NotProvable(TirError):
-    """A question that isl did not answer within its budget, or that has no exact form."""
+    """A proof that exceeds isl's budget, or that isl cannot express exactly."""
 
 
 class NotChecked(TirError):
-    """A program that the equivalence check cannot judge: an op without an exact meaning, sizes that take too long."""
+    """A program that the equivalence check does not support: an op without exact semantics, too large sizes."""
 
 
 class StepError(ScheduleError):
-    """A step of a schedule made with `verify="each step"` that changed what the program computes.
+    """A step of a schedule with `verify="each step"` changed what the program computes.
 
-    `result` is the check's answer. The schedule is as it was before the step.
+    `result` is the result of the check. The schedule is as before the step.
     """
 
     def __init__(self, message: str, result: object, text: str = ""):
@@ -156,15 +155,15 @@ class StepError(ScheduleError):
 
 
 class ForkError(TirError, RuntimeError):
-    """A forked process that cannot use MLIR: another thread was at work in it at the time."""
+    """A forked process that cannot use MLIR: another thread was inside MLIR at the time of the fork."""
 
 
 class LoweringError(TirError):
-    """A program that a lowering pass cannot take down."""
+    """A program that a lowering pass does not support."""
 
 
 class BuildError(TirError):
-    """Machine code could not be made: a missing kernel, a compiler's complaint, an unknown target."""
+    """Code generation failed: a missing kernel, a compiler error, an unknown target."""
 
 
 class ToolError(BuildError):
@@ -176,11 +175,10 @@ class ArgumentError(TirError, ValueError):
 
 
 class InterpreterError(TirError):
-    """A program that the interpreter stopped: it did what no program may do.
+    """Undefined behaviour of an interpreted program.
 
-    `reason` says what; `function`, `block`, `loops` (loops and iters by name, with their values there), `buffer`,
-    `index` and `shape` are the same as data, where they apply; `place` is the user's line as (file, line); `fix` is a
-    way out.
+    `reason`: the message. Where they apply: `function`, `block`, `loops` (values of loops and iters by name), `buffer`,
+    `index`, `shape`. `place`: the user's line as (file, line). `fix`: a suggested fix.
     """
 
     def __init__(self, reason: str, buffer: str = "", index: tuple[int, ...] = (), shape: tuple[int, ...] = ()):
@@ -197,15 +195,15 @@ class InterpreterError(TirError):
 
 
 class OutOfBoundsError(InterpreterError, IndexError):
-    """An access outside of its buffer, or an iter outside of its domain."""
+    """An access outside its buffer, or an iter outside its domain."""
 
 
 class UnwrittenError(InterpreterError):
-    """An uninitialized value decides a branch or an index, or is left in a parameter."""
+    """An uninitialized value is used as a branch condition, bound or index, or is left in a parameter."""
 
 
 class RaceError(InterpreterError):
-    """Two iterations that run at the same time touch one element, one of them writing."""
+    """Two concurrent iterations access one element, at least one of them writing."""
 
 
 class AssumptionError(InterpreterError):
@@ -213,8 +211,8 @@ class AssumptionError(InterpreterError):
 
 
 class ArithmeticStop(InterpreterError, ArithmeticError):
-    """An operation without a result: an integer division by zero, a shift by too much, a cast of what does not fit."""
+    """An undefined operation: an integer division by zero, an oversized shift, a cast out of range."""
 
 
 class NotInterpreted(TirError):
-    """An op, a type or a function that the interpreter does not support; names what to run instead."""
+    """An op, type or function that the interpreter does not support; the message names an alternative."""

@@ -1,4 +1,4 @@
-"""The frame of the user's code that called into this package."""
+"""The innermost frame of user code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def user_frame(*packages: str) -> FrameType | None:
-    """The innermost running frame outside the modules `packages` and below, by default this whole package."""
+    """The innermost running frame outside the packages `packages`, by default this whole package."""
     inside = tuple(f"{package}." for package in packages or (_PACKAGE,))
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_inside(frame, inside):

@@ -1,10 +1,10 @@
-"""Index maps that a user gives as a lambda: parsing, injectivity, image, inverse and padding."""
+"""Index maps given as lambdas: parsing, injectivity, image, inverse and padding."""
 
 from tir_mlir.dialect.index_maps.index_map import IndexMap, check_start, collision_text
 from tir_mlir.dialect.index_maps.layout import Box, Conjunction, Layout, Padding
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.region_map import RegionMap
-from tir_mlir.dialect.index_maps.terms import Formula, Number, Operators, Term, names_in, parsed
+from tir_mlir.dialect.index_maps.terms import Formula, IndexExpr, Number, Operators, names_in, parsed
 
 __all__ = [
     "Box",
@@ -17,7 +17,7 @@ __all__ = [
     "Padding",
     "Predicate",
     "RegionMap",
-    "Term",
+    "IndexExpr",
     "check_start",
     "collision_text",
     "names_in",

@@ -1,4 +1,4 @@
-"""IndexMap: a map of indices given as a Python lambda, and the exact answers about it."""
+"""IndexMap: an index map given as a Python lambda, with exact image, inverse and injectivity."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
 from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.terms import (
+    IndexExpr,
     Name,
     Number,
-    Term,
     as_term,
     evaluate,
     from_affine,
@@ -31,27 +31,27 @@ from tir_mlir.dialect.presburger import question
 
 @dataclass(frozen=True)
 class IndexMap:
-    """`lambda i, j: (i // 16, j // 16, i % 16, j % 16)`: indices to indices, or to the value of padding.
+    """`lambda i, j: (i // 16, j // 16, i % 16, j % 16)`: indices to indices, or to a padding value.
 
-    `repr()` is that text; `IndexMap.from_text` reads it. Shapes are integers or, for sizes that are not known, names.
+    `repr()` is that text; `IndexMap.from_text` reads it. Shapes are integers, or names for symbolic sizes.
     """
 
     names: tuple[str, ...]
-    terms: tuple[Term, ...]
+    terms: tuple[IndexExpr, ...]
     inverse_index_map: IndexMap | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name in self.names:
             if not name.isidentifier() or list(self.names).count(name) > 1:
                 raise IndexMapError(
-                    f"{short_repr(name)} cannot name a variable of an index map; names differ from each other"
+                    f"{short_repr(name)} cannot name a variable of an index map; the names must be distinct identifiers"
                 )
         known = set(self.names)
         for term in self.terms:
             if loose := names_in(term) - known:
-                raise IndexMapError(f"{term}: {sorted(loose)[0]} is no variable of the map")
+                raise IndexMapError(f"{term}: {sorted(loose)[0]} is not a variable of the map")
 
-    # --- making one ---------------------------------------------------------------------------------------------------
+    # --- construction -------------------------------------------------------------------------------------------------
 
     @staticmethod
     def from_func(
@@ -59,7 +59,7 @@ class IndexMap:
         ndim: int | None = None,
         inverse_index_map: Callable[..., Any] | IndexMap | None = None,
     ) -> IndexMap:
-        """The map that a lambda computes. `ndim` is the number of indices, needed where it takes `*indices`."""
+        """The map that a lambda computes. `ndim`: the number of indices, required if the lambda takes `*indices`."""
         names = parameters(mapping_function, ndim)
         terms = tuple(_flat(called(mapping_function, names)))
         inverse = None
@@ -67,7 +67,7 @@ class IndexMap:
             inverse = IndexMap.wrap(inverse_index_map, len(terms))
             if len(inverse.terms) != len(names):
                 raise IndexMapError(
-                    f"the inverse {inverse} gives {len(inverse.terms)} indices; {len(names)} are needed"
+                    f"the inverse {inverse} returns {len(inverse.terms)} indices; {len(names)} are needed"
                 )
         return IndexMap(tuple(names), terms, inverse)
 
@@ -78,12 +78,12 @@ class IndexMap:
             tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # MemoryError: nested too deeply
             reason = str(error) or "it is nested too deeply"
-            raise IndexMapError(f"{short_repr(text)} is no index map: {reason}") from None
+            raise IndexMapError(f"{short_repr(text)} is not an index map: {reason}") from None
         if not isinstance(tree, ast.Lambda):
-            raise IndexMapError(f"{text!r} is no index map; write it as a lambda: lambda i, j: (j, i)")
+            raise IndexMapError(f"{text!r} is not an index map; write it as a lambda: lambda i, j: (j, i)")
         args = tree.args
         if args.vararg or args.kwarg or args.kwonlyargs or args.defaults:
-            raise IndexMapError(f"{text!r}: the variables of an index map in text are plain names")
+            raise IndexMapError(f"{text!r}: an index map given as text takes plain positional parameters only")
         names = [a.arg for a in (*args.posonlyargs, *args.args)]
         try:
             terms = [from_ast(node, set(names)) for node in _flat_nodes(tree.body)]
@@ -93,7 +93,7 @@ class IndexMap:
 
     @staticmethod
     def wrap(given: IndexMap | Callable[..., Any] | str, ndim: int | None = None) -> IndexMap:
-        """A map from what users write: a lambda, a map, or its text."""
+        """An IndexMap from a lambda, an IndexMap, or its text."""
         if isinstance(given, IndexMap):
             found = given
         elif isinstance(given, str):
@@ -111,18 +111,18 @@ class IndexMap:
         result = inner if len(self.terms) == 1 else f"({inner})"
         return f"lambda {', '.join(self.names)}: {result}" if self.names else f"lambda: {result}"
 
-    # --- using it -----------------------------------------------------------------------------------------------------
+    # --- application --------------------------------------------------------------------------------------------------
 
     @property
-    def initial_indices(self) -> list[Term]:
+    def initial_indices(self) -> list[IndexExpr]:
         return [Name(n) for n in self.names]
 
     @property
-    def final_indices(self) -> list[Term]:
+    def final_indices(self) -> list[IndexExpr]:
         return list(self.terms)
 
     def map_indices(self, indices: Sequence[Any]) -> list[Any]:
-        """Where a point goes. Indices may be integers, terms or index expressions of a program."""
+        """The image of a point. Indices may be integers, terms or index expressions of a program."""
         if isinstance(indices, str) or not hasattr(type(indices), "__len__"):
             raise IndexMapError(f"the map {self} takes a list of indices, not {short_repr(indices)}")
         if len(indices) != len(self.names):
@@ -132,50 +132,50 @@ class IndexMap:
         return [evaluate(t, dict(zip(self.names, indices, strict=True))) for t in self.terms]
 
     def affine(self, names: Sequence[str] | None = None) -> tuple[ir.AffineExpr, ...]:
-        """The results over dimensions called `names` (the variables of the map unless given)."""
+        """The results as affine expressions over the dimensions `names` (default: the variables of the map)."""
         called = list(names or self.names)
         for term in self.terms:
             if isinstance(term, Number) and isinstance(term.value, float):
-                raise NotAffine(f"{term.value} is no index: indices are integers")
+                raise NotAffine(f"{term.value} is not an index: indices are integers")
         return tuple(to_affine(t, called) for t in self.terms)
 
     def layout(self, box: Box) -> Layout:
-        """The map over a box."""
+        """The layout of the map over a box."""
         if len(box.extents) != len(self.names):
             raise IndexMapError(f"the map {self} takes {len(self.names)} indices; the shape has {len(box.extents)}")
         return layout_of(self.affine(), box)
 
     def map_shape(self, shape: Sequence[Any]) -> list[Any]:
-        """The extents of the least box, from 0 on, that holds where the points of a shape go."""
-        with entered(), question(f"the shape that {self} gives"):
+        """The extents of the smallest box at the origin that contains the image of a shape."""
+        with entered(), question(f"the shape of the image of {self}"):
             layout = self.layout(box_of(shape))
             check_start(self, layout)
             sizes = list(layout.box.params)
             return [_plain(from_affine(e, sizes)) for e in layout.shape]
 
     def inverse(self, shape: Sequence[Any]) -> IndexMap:
-        """The map back. Refuses a map that is not one to one, or that leaves places over."""
+        """The inverse over a shape. Errors: IndexMapError unless the map is one to one and onto the image box."""
         back, padding = self.non_surjective_inverse(shape)
         if not padding.never:
             raise IndexMapError(
-                f"the map {self} over {_shown(shape)} leaves places over where {padding}; non_surjective_inverse"
-                " gives the map back and this condition"
+                f"the map {self} over {_shown(shape)} is not surjective: no point maps to the indices where {padding};"
+                " non_surjective_inverse returns the inverse and this condition"
             )
         return back
 
     def non_surjective_inverse(self, shape: Sequence[Any]) -> tuple[IndexMap, Predicate]:
-        """The map back, and where it has no meaning: the places that no point of the shape goes to."""
+        """The inverse, and the predicate of the indices outside its domain: no point of the shape maps to them."""
         with entered(), question(f"the inverse of {self}"):
             layout = self.layout(box_of(shape))
             check_one_to_one(self, layout)
             names, sizes = self.result_names(), list(layout.box.params)
             if set(names) & set(sizes):
-                raise IndexMapError(f"the size {sorted(set(names) & set(sizes))[0]} is called like an index")
+                raise IndexMapError(f"the size {sorted(set(names) & set(sizes))[0]} has the same name as an index")
             back = _from_affine(names, self.inverse_exprs(layout), sizes)
             return back, Predicate.of(names, sizes, layout.padding)
 
     def inverse_exprs(self, layout: Layout) -> tuple[ir.AffineExpr, ...]:
-        """The inverse over a box: the one that was given where it is one, else what isl finds."""
+        """The inverse over a box: the given one if it is correct, else computed by isl."""
         if self.inverse_index_map is not None:
             given = self.inverse_index_map.affine()
             again = Layout(given, layout.target).relation
@@ -185,7 +185,7 @@ class IndexMap:
         return layout.inverse
 
     def result_names(self) -> list[str]:
-        """Names for the results: a variable that stays keeps its name, others are called axis0, axis1, ..."""
+        """Names for the results: a result that is a plain variable keeps its name, others are axis0, axis1, ..."""
         names: list[str] = []
         for number, term in enumerate(self.terms):
             stays = term.name if isinstance(term, Name) and term.name not in names else None
@@ -193,7 +193,7 @@ class IndexMap:
         return names
 
     def is_equivalent_to(self, other: IndexMap) -> bool:
-        """Whether two maps take every point to the same place, whatever their variables are called."""
+        """Whether two maps agree at every point; names of variables do not matter."""
         if len(self.names) != len(other.names) or len(self.terms) != len(other.terms):
             return False
         with entered(), question("whether two index maps are the same"):
@@ -201,9 +201,9 @@ class IndexMap:
             return mine.is_equal(theirs)
 
     def map_ndarray(self, array: np.ndarray, pad_value: Any = 0, shape: Sequence[int] | None = None) -> np.ndarray:
-        """The array in the new layout: what a caller passes for a parameter that was transformed.
+        """The array in the new layout: the argument for a parameter whose layout was transformed.
 
-        `shape` is that of the parameter, where it is larger than these extents need (sizes were not known then).
+        `shape`: the shape of the parameter, if larger than the image (its sizes were symbolic when it was transformed).
         """
         least = [int(n) for n in self.map_shape(array.shape)]
         if shape is not None and (len(shape) != len(least) or any(a < b for a, b in zip(shape, least, strict=True))):
@@ -214,24 +214,24 @@ class IndexMap:
         return result
 
 
-# --- what users write -------------------------------------------------------------------------------------------------
+# --- user input -------------------------------------------------------------------------------------------------------
 
 
 def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
-    """Names of the indices that a function takes; `*indices` takes the rest."""
+    """Names of the parameters of a function, `*indices` expanded to `ndim` in total."""
     if not callable(function):
         raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(function)}")
     try:
         found = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise IndexMapError(f"{short_repr(function)} has no signature to read; write the map as a lambda") from None
+        raise IndexMapError(f"{short_repr(function)} has no inspectable signature; write the map as a lambda") from None
     names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if odd := [p.name for p in found if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]:
-        raise IndexMapError(f"an index map takes indices by place; {odd[0]} is taken by name")
+        raise IndexMapError(f"an index map takes positional parameters only; {odd[0]} is a keyword parameter")
     several = [p.name for p in found if p.kind is p.VAR_POSITIONAL]
     if several:
         if ndim is None:
-            raise IndexMapError(f"the map takes *{several[0]}: say how many indices there are with ndim=")
+            raise IndexMapError(f"the map takes *{several[0]}: pass the number of indices as ndim=")
         taken = len(names)
         names += [f"{several[0][0]}{number}" for number in range(ndim - taken)]
     if ndim is not None and len(names) != ndim:
@@ -240,16 +240,16 @@ def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
 
 
 def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
-    """What a function gives for these variables."""
+    """The result of a function on these variables."""
     try:
         return function(*[Name(n) for n in names])
     except (TypeError, AttributeError) as error:
         at = ", ".join(names)
-        raise IndexMapError(f"the map cannot be worked out at ({at}), which are affine terms: {error}") from error
+        raise IndexMapError(f"the map cannot be evaluated at ({at}), which are affine expressions: {error}") from error
 
 
-def _flat(given: Any) -> Iterable[Term]:
-    """The results of a lambda: one expression, or a list of them, lists inside flattened."""
+def _flat(given: Any) -> Iterable[IndexExpr]:
+    """The results of a lambda: one expression, or a flattened list of them."""
     if not isinstance(given, (list, tuple)):
         yield as_term(given)
         return
@@ -275,12 +275,12 @@ def box_of(shape: Sequence[Any]) -> Box:
 
 
 def _from_affine(names: Sequence[str], exprs: Sequence[ir.AffineExpr], sizes: Sequence[str]) -> IndexMap:
-    """The map with dimension d called `names[d]`; sizes come after the dimensions and become variables too."""
+    """The map with dimension d named `names[d]`; sizes follow the dimensions and become variables too."""
     called = [*names, *sizes]
     return IndexMap(tuple(called), tuple(from_affine(e, called) for e in exprs))
 
 
-def _plain(term: Term) -> int | Term:
+def _plain(term: IndexExpr) -> int | IndexExpr:
     return int(term.value) if isinstance(term, Number) else term
 
 
@@ -288,25 +288,25 @@ def _shown(shape: Sequence[Any]) -> str:
     return "(" + ", ".join(map(str, shape)) + (",)" if len(shape) == 1 else ")")
 
 
-# --- refusals ---------------------------------------------------------------------------------------------------------
+# --- legality ---------------------------------------------------------------------------------------------------------
 
 
 def check_start(map_: IndexMap, layout: Layout) -> None:
-    """Refuse a map that gives a negative index."""
+    """Reject a map with a negative result."""
     if (point := layout.below_zero) is not None:
         place = tuple(map_.map_indices(point)) if not layout.box.params else "a negative index"
-        raise IndexMapError(f"the map {map_} takes {_shown(point)} to {place}: an index is not below 0")
+        raise IndexMapError(f"the map {map_} takes {_shown(point)} to {place}: an index must not be negative")
 
 
 def check_one_to_one(map_: IndexMap, layout: Layout) -> None:
-    """Refuse a map that gives a negative index, or takes two points to one place."""
+    """Reject a map with a negative result, or that maps two points to one."""
     check_start(map_, layout)
     if (found := layout.collision) is not None:
         raise IndexMapError(f"the map {map_} is not one to one: {collision_text(map_, found)}")
 
 
 def collision_text(map_: IndexMap, found: Collision) -> str:
-    """Two points at one place, as text."""
+    """A collision as text."""
     sizes = "".join(f" (for {n} = {v})" for n, v in found.sizes.items())
     place = _shown(map_.map_indices(found.first))
-    return f"{_shown(found.first)} and {_shown(found.second)} both go to {place}{sizes}"
+    return f"{_shown(found.first)} and {_shown(found.second)} both map to {place}{sizes}"

@@ -1,6 +1,6 @@
-"""A map from the points of a box to other points, decided by isl: collisions, image, inverse, padding.
+"""An index map over a box, analysed by isl: collisions, image, inverse, padding.
 
-Expressions are MLIR's, over the dimensions of the box and then the sizes (isl parameters, never negative).
+Expressions are MLIR's, over the dimensions of the box followed by the sizes (isl parameters, never negative).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Conjunction = list[tuple[ir.AffineExpr, bool]]  # each `expr >= 0`, or `expr == 
 class Box:
     """The points [0, extent) of some dimensions; dimension p of an extent is the size `params[p]`.
 
-    `sizes`: what is known of the sizes, besides that none is negative.
+    `sizes`: constraints on the sizes, besides that none is negative.
     """
 
     extents: tuple[ir.AffineExpr, ...]
@@ -78,7 +78,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Collision:
-    """Two points that go to one place, for some sizes."""
+    """Two points with the same image, for some sizes."""
 
     sizes: dict[str, int]
     first: tuple[int, ...]
@@ -87,7 +87,7 @@ class Collision:
 
 @dataclass(frozen=True)
 class Padding:
-    """The places that no point goes to: the union of `pieces`; where `kept` is set, the places at which it fails."""
+    """The indices outside the image: the union of `pieces`; if `kept` is set, those at which it fails."""
 
     pieces: list[Conjunction]
     kept: Conjunction | None
@@ -96,7 +96,7 @@ class Padding:
 
 @dataclass(frozen=True)
 class Layout:
-    """{ point of `box` -> `exprs` }. Ask within a `sets.question`; answers are kept (see `layout_of`)."""
+    """{ point of `box` -> `exprs` }. Query within a `sets.question`; results are cached (see `layout_of`)."""
 
     exprs: tuple[ir.AffineExpr, ...]
     box: Box
@@ -111,7 +111,7 @@ class Layout:
 
     @cached_property
     def collision(self) -> Collision | None:
-        """Two points that the map puts at one place, or None: every point has a place of its own."""
+        """Two points with the same image; None if the map is injective."""
         if self.relation.is_injective():
             return None
         same = self.relation.apply_range(self.relation.reverse())
@@ -123,7 +123,7 @@ class Layout:
 
     @cached_property
     def below_zero(self) -> tuple[int, ...] | None:
-        """A point that goes to a negative index, or None."""
+        """A point with a negative index in its image, or None."""
         bad = isl.Set.empty(self.box.points.get_space())
         for expr in self.exprs:
             bad = bad.union(self.box.points.subtract(nonneg(self.box.aff(expr))))
@@ -132,14 +132,14 @@ class Layout:
 
     @cached_property
     def shape(self) -> tuple[ir.AffineExpr, ...]:
-        """The extents of the least box, from 0 on, that holds the image."""
+        """The extents of the smallest box at the origin that contains the image."""
         return tuple(self._extent(number) for number in range(len(self.exprs)))
 
     def _extent(self, number: int) -> ir.AffineExpr:
         last = self.image.dim_max(number).coalesce().gist(self.image.params())
         pieces = last.get_pieces()
         if len(pieces) == 1:
-            return _after(recover(_whole(pieces[0][1]), _dims(len(self.box.params)), 0), len(self.box.params))
+            return _plus_one(recover(_with_floors(pieces[0][1]), _dims(len(self.box.params)), 0), len(self.box.params))
         sizes: list[tuple[intervals.Bound, intervals.Bound]] = [(0, None)] * len(self.box.params)
         dims: list[tuple[intervals.Bound, intervals.Bound]] = []
         for extent in self.box.extents:
@@ -154,23 +154,23 @@ class Layout:
 
     @cached_property
     def target(self) -> Box:
-        """The box that holds the image."""
+        """The box that contains the image."""
         return Box(self.shape, self.box.params, self.box.sizes)
 
     @cached_property
     def inverse(self) -> tuple[ir.AffineExpr, ...]:
-        """The point that goes to a place of the image, over the dimensions of the image and the sizes."""
+        """The preimage of a point of the image, over the dimensions of the image and the sizes."""
         back = self.relation.reverse()
         return tuple(self._back(back, number) for number in range(len(self.box.extents)))
 
     def _back(self, back: isl.Map, number: int) -> ir.AffineExpr:
-        """One coordinate: its least value is its greatest, so the shorter form will do."""
+        """One coordinate: its minimum equals its maximum, so the shorter form is used."""
         rank = len(self.exprs)
         forms = []
         for bound in (back.dim_min(number), back.dim_max(number)):
             pieces = bound.coalesce().gist(back.domain()).get_pieces()
             if len(pieces) == 1:
-                expr = recover(_whole(pieces[0][1]), _dims(rank + len(self.box.params)), rank)
+                expr = recover(_with_floors(pieces[0][1]), _dims(rank + len(self.box.params)), rank)
                 forms.append(simplified_expr(expr, rank + len(self.box.params)))
         forms = forms or self._digit(number)
         if not forms:
@@ -178,7 +178,7 @@ class Layout:
         return min(forms, key=cost)
 
     def _digit(self, number: int) -> list[ir.AffineExpr]:
-        """One coordinate as a digit of a place: isl makes a piece of each value of one in the middle."""
+        """One coordinate as a digit of an index: isl returns a piece per value for digits in the middle."""
         extent = self.box.extents[number]
         for place, expr in enumerate(self.exprs):
             found = dim_factors(expr)
@@ -194,34 +194,34 @@ class Layout:
                 return [digit]
         return []
 
-    # --- what no point goes to ----------------------------------------------------------------------------------------
+    # --- padding: indices outside the image ---------------------------------------------------------------------------
 
     @cached_property
     def holes(self) -> isl.Set:
-        """The places of the target that no point goes to."""
+        """The points of the target outside the image."""
         return self.target.points.subtract(self.image).coalesce()
 
     @cached_property
     def padding(self) -> Padding:
-        """The places that no point goes to, as conditions on them."""
+        """The points of the target outside the image, as conditions."""
         holes = self.holes
         if holes.is_empty():
             return Padding([], [], never=True)
         inside = self.image.gist(self.target.points).coalesce()
         kept = self._conjunction(inside)
         if kept is not None:
-            pieces = [self._tidy(p) for condition in kept for p in self._failing(condition)]
+            pieces = [self._tightened(p) for condition in kept for p in self._negation(condition)]
             return Padding(sorted(pieces, key=_first), kept, never=False)
         pieces = []
         for basic in holes.make_disjoint().get_basic_sets():
             one = self._conjunction(basic.to_set().gist(self.target.points))
             if one is None:
-                raise NotProvable("the padding has no conditions that can be written")
+                raise NotProvable("the padding cannot be written as affine conditions")
             pieces.append(one)
         return Padding(pieces, None, never=False)
 
     def _conjunction(self, points: isl.Set) -> Conjunction | None:
-        """The constraints of a set that is one polyhedron with its divisions known; else None."""
+        """The constraints of a set that is one polyhedron with known divisions; else None."""
         basics = points.compute_divs().get_basic_sets()
         if len(basics) != 1:
             return None
@@ -246,15 +246,15 @@ class Layout:
             points = points.intersect(zeros(aff) if is_eq else nonneg(aff))
         return points
 
-    def _failing(self, condition: tuple[ir.AffineExpr, bool]) -> list[Conjunction]:
-        """Where one condition does not hold."""
+    def _negation(self, condition: tuple[ir.AffineExpr, bool]) -> list[Conjunction]:
+        """The complement of one condition."""
         expr, is_eq = condition
         count = len(self.exprs) + len(self.box.params)
         sides = [simplified_expr(expr * -1 - 1, count)] + ([simplified_expr(expr - 1, count)] if is_eq else [])
         return [[(s, False)] for s in sides if not self._where([(s, False)]).intersect(self.target.points).is_empty()]
 
-    def _tidy(self, piece: Conjunction) -> Conjunction:
-        """`16 * a + b >= 60` as `a == 3 and b >= 12`, where that is the same in the target."""
+    def _tightened(self, piece: Conjunction) -> Conjunction:
+        """Rewrite `16 * a + b >= 60` as `a == 3 and b >= 12` where the two are equal in the target."""
         expr, is_eq = piece[0]
         found = dim_factors(expr)
         if is_eq or found is None or len(found[0]) < 2:
@@ -275,7 +275,7 @@ class Layout:
 
 @by_structure(lambda exprs, box: (exprs, box.extents, box.params, str(box.sizes)), limit=1 << 10)
 def layout_of(exprs: tuple[ir.AffineExpr, ...], box: Box) -> Layout:
-    """The layout of a map: one object for equal content, so that what it has computed is computed once."""
+    """The layout of a map: one object per content, so that its results are computed once."""
     return Layout(exprs, box)
 
 
@@ -284,8 +284,8 @@ def _first(piece: Conjunction) -> int:
     return min((d for expr, _ in piece for d in used_dims(expr)), default=0)
 
 
-def _whole(aff: isl.Aff) -> isl.Aff:
-    """An expression that is an integer wherever it has a meaning, with its fraction as a floor."""
+def _with_floors(aff: isl.Aff) -> isl.Aff:
+    """An expression that is an integer on its domain, with its fraction rewritten as a floor."""
     return aff if aff.get_denominator_val().is_one() else aff.floor()
 
 
@@ -302,8 +302,8 @@ def _dims(count: int) -> list[ir.AffineExpr]:
     return [AffineExpr.get_dim(i) for i in range(count)]
 
 
-def _after(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
-    """`expr + 1`; `(n - 1) // 16 + 1` is written `(n + 15) // 16`."""
+def _plus_one(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
+    """`expr + 1`, with `(n - 1) // 16 + 1` rewritten to `(n + 15) // 16`."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineFloorDivExpr):
         step = ir.AffineConstantExpr(expr.rhs.maybe_downcast()).value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.index_maps.layout import Conjunction, Padding
-from tir_mlir.dialect.index_maps.terms import Number, Term, evaluate, from_affine
+from tir_mlir.dialect.index_maps.terms import IndexExpr, Number, evaluate, from_affine
 from tir_mlir.dialect.presburger import linear_terms
 
 
@@ -16,14 +16,14 @@ from tir_mlir.dialect.presburger import linear_terms
 class Condition:
     """`left >= right`, or `left == right`."""
 
-    left: Term
-    right: Term
+    left: IndexExpr
+    right: IndexExpr
     is_eq: bool
 
     @staticmethod
     def of(expr: ir.AffineExpr, is_eq: bool, names: Sequence[str]) -> Condition:
-        """`expr >= 0` (or `== 0`) with what is subtracted moved to the other side."""
-        sides: list[list[Term]] = [[], []]
+        """`expr >= 0` (or `== 0`) with negative terms moved to the other side."""
+        sides: list[list[IndexExpr]] = [[], []]
         terms, constant = linear_terms(expr)
         for term, factor in terms.items():
             part = from_affine(term, list(names))
@@ -34,20 +34,20 @@ class Condition:
         return Condition(right, left, is_eq) if is_eq and not sides[0] else Condition(left, right, is_eq)
 
     def holds(self, values: dict[str, int]) -> bool:
-        """Whether it holds for some values of its names."""
+        """Whether the condition holds for given values of its names."""
         left, right = evaluate(self.left, values), evaluate(self.right, values)
         return left == right if self.is_eq else left >= right
 
     def __repr__(self) -> str:
         if self.is_eq:
             return f"{self.left} == {self.right}"
-        if isinstance(self.left, Number):  # 13 >= i reads better the other way round
+        if isinstance(self.left, Number):  # i <= 13 reads better than 13 >= i
             return f"{self.right} <= {self.left}"
         return f"{self.left} >= {self.right}"
 
 
-def _total(parts: Sequence[Term]) -> Term:
-    """The sum of some parts, the constant last."""
+def _total(parts: Sequence[IndexExpr]) -> IndexExpr:
+    """The sum of terms, the constant last."""
     variables = [p for p in parts if not isinstance(p, Number)]
     constant = sum(p.value for p in parts if isinstance(p, Number))
     if not variables:
@@ -60,7 +60,7 @@ def _total(parts: Sequence[Term]) -> Term:
 
 @dataclass(frozen=True)
 class Predicate:
-    """A union of conjunctions over named indices and sizes; empty: it never holds."""
+    """A union of conjunctions over named indices and sizes; the empty union is false."""
 
     names: tuple[str, ...]
     pieces: tuple[tuple[Condition, ...], ...]
@@ -75,7 +75,7 @@ class Predicate:
         return not self.pieces
 
     def __call__(self, *values: int) -> bool:
-        """Whether it holds for some indices (then the sizes)."""
+        """Whether the predicate holds for given indices, followed by the sizes."""
         known = dict(zip(self.names, values, strict=True))
         return any(all(c.holds(known) for c in piece) for piece in self.pieces)
 

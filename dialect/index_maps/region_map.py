@@ -8,17 +8,17 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, short_repr
 from tir_mlir.dialect.index_maps.index_map import called, parameters
-from tir_mlir.dialect.index_maps.terms import Term, as_term, combine, evaluate, from_ast
+from tir_mlir.dialect.index_maps.terms import IndexExpr, as_term, combine, evaluate, from_ast
 from tir_mlir.dialect.ir import Index
 
-Span = tuple[Term, Term]
+Span = tuple[IndexExpr, IndexExpr]
 
 
 class RegionMap:
-    """`lambda vi, vj: [(vi - 1, vi + 1), (vj, vj + 1)]`: iters to a span [begin, end) a dimension.
+    """`lambda vi, vj: [(vi - 1, vi + 1), (vj, vj + 1)]`: iters to a span [begin, end) per dimension.
 
-    An entry that is a single expression e means (e, e + 1). `repr()` is that text; from text it is parsed, never run.
-    A lambda is called once it is known how many iters there are: it may take `*iters`.
+    A single expression e means (e, e + 1). `repr()` is that text; text is parsed, never executed. A lambda is called
+    once the number of iters is known, so it may take `*iters`.
     """
 
     def __init__(self, given: Callable[..., Any] | str):
@@ -50,14 +50,14 @@ class RegionMap:
 
     @staticmethod
     def wrap(given: RegionMap | Callable[..., Any] | str) -> RegionMap:
-        """A map from what users write: a lambda, a map, or its text."""
+        """A RegionMap from a lambda, a RegionMap, or its text."""
         return given if isinstance(given, RegionMap) else RegionMap(given)
 
     def _parse(self, text: str) -> None:
         try:
             tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError) as error:
-            raise IndexMapError(f"{text!r} is no lambda: {error}") from None
+            raise IndexMapError(f"{text!r} is not a lambda: {error}") from None
         if not isinstance(tree, ast.Lambda) or tree.args.vararg or tree.args.kwonlyargs or tree.args.defaults:
             raise IndexMapError(f"{text!r}: write the regions as a lambda of plain names: lambda vi: [(vi, vi + 2)]")
         self.names = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args)]

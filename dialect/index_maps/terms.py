@@ -1,4 +1,4 @@
-"""Index expressions over named variables, as a Python lambda gives them: `i // 16 + j`. No MLIR context is needed."""
+"""Index expressions over named variables (`i // 16 + j`), built by calling a lambda. Needs no MLIR context."""
 
 from __future__ import annotations
 
@@ -18,62 +18,62 @@ _APPLY: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _AST = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
 _SUM = ("+", "-")
-_MOST = 250  # operations in a term: what handles terms goes down them by recursion
-_WORDS = {"floordiv": "//", "floormod": "%", "add": "+", "subtract": "-", "multiply": "*"}
+_MAX_OPERATIONS = 250  # operations in a term: terms are processed recursively
+_FUNCTIONS = {"floordiv": "//", "floormod": "%", "add": "+", "subtract": "-", "multiply": "*"}
 
 
-class Term:
-    """An affine expression. Arithmetic of terms and integers gives terms; what is not affine is refused."""
+class IndexExpr:
+    """An affine index expression. Arithmetic on terms and integers builds terms. Errors: NotAffine."""
 
-    def __add__(self, other: Any) -> Term:
+    def __add__(self, other: Any) -> IndexExpr:
         return combine("+", self, other)
 
-    def __radd__(self, other: Any) -> Term:
+    def __radd__(self, other: Any) -> IndexExpr:
         return combine("+", other, self)
 
-    def __sub__(self, other: Any) -> Term:
+    def __sub__(self, other: Any) -> IndexExpr:
         return combine("-", self, other)
 
-    def __rsub__(self, other: Any) -> Term:
+    def __rsub__(self, other: Any) -> IndexExpr:
         return combine("-", other, self)
 
-    def __mul__(self, other: Any) -> Term:
+    def __mul__(self, other: Any) -> IndexExpr:
         return combine("*", self, other)
 
-    def __rmul__(self, other: Any) -> Term:
+    def __rmul__(self, other: Any) -> IndexExpr:
         return combine("*", other, self)
 
-    def __floordiv__(self, other: Any) -> Term:
+    def __floordiv__(self, other: Any) -> IndexExpr:
         return combine("//", self, other)
 
-    def __rfloordiv__(self, other: Any) -> Term:
+    def __rfloordiv__(self, other: Any) -> IndexExpr:
         return combine("//", other, self)
 
-    def __mod__(self, other: Any) -> Term:
+    def __mod__(self, other: Any) -> IndexExpr:
         return combine("%", self, other)
 
-    def __rmod__(self, other: Any) -> Term:
+    def __rmod__(self, other: Any) -> IndexExpr:
         return combine("%", other, self)
 
-    def __divmod__(self, other: Any) -> tuple[Term, Term]:
+    def __divmod__(self, other: Any) -> tuple[IndexExpr, IndexExpr]:
         return self // other, self % other
 
-    def __neg__(self) -> Term:
+    def __neg__(self) -> IndexExpr:
         return combine("*", self, -1)
 
-    def __pos__(self) -> Term:
+    def __pos__(self) -> IndexExpr:
         return self
 
     def _refuse(self, what: str) -> Any:
-        raise NotAffine(f"{what} of {self}: an index map has +, -, *, // and % with constants only")
+        raise NotAffine(f"{what} of {self} is not affine: an index map supports +, -, *, // and % by constants only")
 
     def __truediv__(self, other: Any) -> Any:
-        raise NotAffine(f"({self}) / ({other}): indices are integers, write // for the division that rounds down")
+        raise NotAffine(f"({self}) / ({other}): indices are integers; write // for floor division")
 
     __rtruediv__ = __truediv__
 
     def __bool__(self) -> bool:
-        return self._refuse("the truth")
+        return self._refuse("the truth value")
 
     def __lt__(self, other: Any) -> Any:
         return self._refuse("a comparison")
@@ -86,11 +86,11 @@ class Term:
     def __pow__(self, other: Any) -> Any:
         return self._refuse("a power")
 
-    def tir_call(self, word: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Term:
-        """`T.floordiv(i, 16)` in a lambda: the words of TVMScript hand their call to what they are called on."""
-        if word not in _WORDS:
+    def tir_call(self, word: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> IndexExpr:
+        """`T.floordiv(i, 16)` in a lambda: TVMScript functions dispatch to this method of their argument."""
+        if word not in _FUNCTIONS:
             return self._refuse(f"T.{word}")
-        return combine(_WORDS[word], *args, *keywords.values())
+        return combine(_FUNCTIONS[word], *args, *keywords.values())
 
     def _bits(self, other: Any) -> Any:
         return self._refuse("a bit operation")
@@ -99,7 +99,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Name(Term):
+class Name(IndexExpr):
     """A variable of a lambda."""
 
     name: str
@@ -109,8 +109,8 @@ class Name(Term):
 
 
 @dataclass(frozen=True)
-class Number(Term):
-    """A constant; a float is the value of padding, never part of an index."""
+class Number(IndexExpr):
+    """A constant; a float is a padding value, never part of an index."""
 
     value: int | float
 
@@ -118,24 +118,24 @@ class Number(Term):
         if isinstance(self.value, int) and not -(2**63) <= self.value < 2**63:
             raise NotAffine(f"{self.value} does not fit an index (64 bits)")
         if self.value != self.value:
-            raise NotAffine("nan cannot be part of an index map; a value of padding is a number or infinity")
+            raise NotAffine("nan cannot be part of an index map; a padding value is a number or infinity")
 
     def __repr__(self) -> str:
         return repr(self.value).replace("inf", "1e999")  # read back, that is infinity
 
 
 @dataclass(frozen=True)
-class Operation(Term):
+class Operation(IndexExpr):
     """`left symbol right`."""
 
     symbol: str
-    left: Term
-    right: Term
+    left: IndexExpr
+    right: IndexExpr
 
     def __post_init__(self) -> None:
         size = 1 + sum(getattr(side, "size", 0) for side in (self.left, self.right))
-        if size > _MOST:
-            raise NotAffine(f"an index map with more than {_MOST} operations in one term")
+        if size > _MAX_OPERATIONS:
+            raise NotAffine(f"an index map with more than {_MAX_OPERATIONS} operations in one term")
         object.__setattr__(self, "size", size)
 
     def __repr__(self) -> str:
@@ -148,9 +148,9 @@ class Operation(Term):
         return f"{left} {self.symbol} {right}"
 
 
-def as_term(item: Any) -> Term:
-    """A term, or an integer as one."""
-    if isinstance(item, Term):
+def as_term(item: Any) -> IndexExpr:
+    """A term, unchanged; an integer or float, as a constant."""
+    if isinstance(item, IndexExpr):
         return item
     if not isinstance(item, bool) and hasattr(item, "__index__"):
         return Number(operator.index(item))
@@ -161,8 +161,8 @@ def as_term(item: Any) -> Term:
     )
 
 
-def combine(symbol: str, left: Any, right: Any) -> Term:
-    """`left symbol right`, where that is affine."""
+def combine(symbol: str, left: Any, right: Any) -> IndexExpr:
+    """`left symbol right`, folded if both are constants. Errors: NotAffine."""
     left, right = as_term(left), as_term(right)
     term = Operation(symbol, left, right)
     for side in (left, right):
@@ -182,7 +182,7 @@ def combine(symbol: str, left: Any, right: Any) -> Term:
     return term
 
 
-def evaluate(term: Term, values: Mapping[str, Any]) -> Any:
+def evaluate(term: IndexExpr, values: Mapping[str, Any]) -> Any:
     """The value of a term; values may be integers, terms, index expressions or NumPy arrays."""
     if isinstance(term, Name):
         return values[term.name]
@@ -192,18 +192,18 @@ def evaluate(term: Term, values: Mapping[str, Any]) -> Any:
     return _APPLY[term.symbol](evaluate(term.left, values), evaluate(term.right, values))
 
 
-def names_in(term: Term) -> set[str]:
-    """The variables that occur in a term."""
+def names_in(term: IndexExpr) -> set[str]:
+    """The variables of a term."""
     if isinstance(term, Operation):
         return names_in(term.left) | names_in(term.right)
     return {term.name} if isinstance(term, Name) else set()
 
 
-def from_ast(node: ast.expr, names: set[str]) -> Term:
-    """A parsed Python expression over some names. Nothing is executed."""
+def from_ast(node: ast.expr, names: set[str]) -> IndexExpr:
+    """The term of a parsed Python expression over `names`. Nothing is executed."""
     if isinstance(node, ast.Name):
         if node.id not in names:
-            raise IndexMapError(f"{node.id} is no variable of the map; it has {', '.join(sorted(names)) or 'none'}")
+            raise IndexMapError(f"{node.id} is not a variable of the map; it has {', '.join(sorted(names)) or 'none'}")
         return Name(node.id)
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
         return Number(node.value)
@@ -222,13 +222,13 @@ def from_ast(node: ast.expr, names: set[str]) -> Term:
 # --- to and from MLIR ------------------------------------------------------------------------------------------------
 
 
-def to_affine(term: Term, names: list[str]) -> ir.AffineExpr:
+def to_affine(term: IndexExpr, names: list[str]) -> ir.AffineExpr:
     """The term with the variable `names[d]` as dimension d."""
     if isinstance(term, Name):
         return AffineExpr.get_dim(names.index(term.name))
     if isinstance(term, Number):
         if isinstance(term.value, float):
-            raise NotAffine(f"{term.value} is no index: indices are integers")
+            raise NotAffine(f"{term.value} is not an index: indices are integers")
         if not -(2**63) <= term.value < 2**63:
             raise NotAffine(f"{term.value} does not fit an index (64 bits)")
         return AffineExpr.get_constant(term.value)
@@ -241,8 +241,8 @@ def to_affine(term: Term, names: list[str]) -> ir.AffineExpr:
     return left * right if term.symbol == "*" else left + right if term.symbol == "+" else left + right * -1
 
 
-def from_affine(expr: ir.AffineExpr, names: list[str]) -> Term:
-    """An MLIR expression with dimension d called `names[d]`."""
+def from_affine(expr: ir.AffineExpr, names: list[str]) -> IndexExpr:
+    """The term of an MLIR expression, dimension d named `names[d]`."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineDimExpr):
         return Name(names[expr.position])
@@ -261,8 +261,8 @@ def _division(expr: ir.AffineBinaryExpr) -> str:
     return "%" if isinstance(expr, ir.AffineModExpr) else "//"
 
 
-def _sum(left: Term, right: Term) -> Term:
-    """`left + right`, a negative right side subtracted."""
+def _sum(left: IndexExpr, right: IndexExpr) -> IndexExpr:
+    """`left + right`; a negative right side is subtracted."""
     if isinstance(right, Number) and right.value < 0:
         return left - Number(-right.value)
     if (
@@ -283,7 +283,7 @@ _NODES = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod
 
 
 class Operators:
-    """The arithmetic of a sampled integer or of a formula of some."""
+    """Arithmetic operators on sampled integers and formulas of them."""
 
     def __add__(self, other: Any) -> Any:
         return _formula("+", self, other)
@@ -318,7 +318,7 @@ class Operators:
 
 @dataclass(frozen=True)
 class Formula(Operators):
-    """One operation; its sides are integers, handles and formulas."""
+    """A binary operation on integers, handles and formulas."""
 
     operation: str
     left: Any
@@ -329,11 +329,11 @@ class Formula(Operators):
         yield self.right
 
     def with_sides(self, change: Callable[[Any], Any]) -> Formula:
-        """The same operation on other sides."""
+        """The same operation on changed operands."""
         return Formula(self.operation, change(self.left), change(self.right))
 
     def value(self, of: Callable[[Any], int]) -> int:
-        """The integer, given those of the handles. Errors: ValueError for a division by zero."""
+        """The integer value, given those of the handles. Errors: ValueError for a division by zero."""
         left, right = (
             s.value(of) if isinstance(s, Formula) else s if isinstance(s, int) else of(s) for s in self.sides()
         )
@@ -358,11 +358,11 @@ def _formula(operation: str, left: Any, right: Any) -> Any:
 
 
 def parsed(text: str, known: Mapping[str, Any]) -> Any:
-    """`v3 * (v4 + 1)` -> a formula; `b0` -> the handle. Errors: ValueError, KeyError for a name not known."""
+    """`v3 * (v4 + 1)` -> a formula; `b0` -> the handle. Errors: ValueError; KeyError for an unknown name."""
     try:
         return _read(ast.parse(text.strip(), mode="eval").body, known)
     except (SyntaxError, MemoryError, RecursionError):
-        raise ValueError(f"{text!r} is no formula") from None
+        raise ValueError(f"{text!r} is not a formula") from None
 
 
 def _read(node: ast.expr, known: Mapping[str, Any]) -> Any:
@@ -377,4 +377,4 @@ def _read(node: ast.expr, known: Mapping[str, Any]) -> Any:
         found = _formula(_NODES[type(node.op)], *sides)
         if found is not NotImplemented:
             return found
-    raise ValueError("a formula has sampled integers, numbers, + - * // % and parentheses")
+    raise ValueError("a formula consists of sampled integers, numbers, + - * // % and parentheses")

@@ -1,5 +1,5 @@
-"""The encoding in Python: `tir.*` attributes, index expressions, typed views of ops; building, walking and editing IR;
-caches of answers about it. Nothing here reasons about programs.
+"""The encoding in Python: `tir.*` attributes, index expressions, typed views of ops; creating, walking and editing IR;
+analysis caches. No program analysis here.
 """
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES, SHARED

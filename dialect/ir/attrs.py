@@ -1,4 +1,4 @@
-"""The names of the `tir.*` attributes, and attributes from and to Python values."""
+"""The names of the `tir.*` attributes, and conversion between attributes and Python values."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def to_attr(value: Any) -> ir.Attribute:
         return ir.BoolAttr.get(value)
     if isinstance(value, int):
         if not -(2**63) <= value < 2**63:
-            raise NotAnAttribute(f"{value} does not fit 64 bits")
+            raise NotAnAttribute(f"{value} does not fit in 64 bits")
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
     if isinstance(value, float):
         return ir.FloatAttr.get(ir.F64Type.get(), value)
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-            raise NotAnAttribute(f"{short_repr(value)} holds half a character")
+            raise NotAnAttribute(f"{short_repr(value)} contains an unpaired surrogate")
         return ir.StringAttr.get(value)
     if isinstance(value, (list, tuple)):
         return ir.ArrayAttr.get([to_attr(v) for v in value])
     if isinstance(value, dict):
-        if "" in value:  # would end the process
+        if "" in value:  # would abort the process
             raise NotAnAttribute("an annotation needs a name; the key is empty")
         for key in value:
             if not isinstance(key, str):
@@ -66,7 +66,7 @@ def to_attr(value: Any) -> ir.Attribute:
 
 
 def from_attr(attr: ir.Attribute) -> Any:
-    """The Python value of an attribute that `to_attr` made; other attributes come back as they are."""
+    """The Python value of an attribute; the inverse of `to_attr`. Attributes of other kinds are returned unchanged."""
     if isinstance(attr, ir.BoolAttr):
         return attr.value
     if isinstance(attr, ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
@@ -92,24 +92,24 @@ def of_argument(op: ir.Operation, number: int) -> dict[str, Any]:
 
 
 def argument_attrs(op: ir.Operation, key: str = "arg_attrs") -> list[dict[str, ir.Attribute]]:
-    """The attributes of every argument (or, under `res_attrs`, result) of a function; [] if it has none at all."""
+    """The attributes of each argument (or, under `res_attrs`, result) of a function; [] if there are none."""
     if key not in op.attributes:
         return []
     return [{named.name: named.attr for named in ir.DictAttr(entry)} for entry in ir.ArrayAttr(op.attributes[key])]
 
 
 def affine_map(op: ir.Operation, key: str = "map") -> ir.AffineMap:
-    """The affine map that `op` holds under `key`."""
+    """The affine map in attribute `key` of `op`."""
     return ir.AffineMapAttr(op.attributes[key]).value
 
 
 def integers(op: ir.Operation, key: str) -> list[int]:
-    """The dense array of integers that `op` holds under `key`."""
+    """The dense array of integers in attribute `key` of `op`."""
     return list(op.attributes[key])  # pyright: ignore[reportArgumentType]  the stubs know no common array type
 
 
 def put(op: Any, key: str, value: Any) -> None:
-    """Set the attribute `key` of `op`; None and empty dictionaries remove it."""
+    """Set the attribute `key` of `op`; None or an empty dictionary removes it."""
     if value is None or value == {}:
         if key in op.attributes:
             del op.attributes[key]

@@ -1,4 +1,4 @@
-"""The one MLIR context of the process: made at first use, entered only for the length of a call."""
+"""The MLIR context of the process: created at first use, entered only for the duration of a call."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from tir_mlir.dialect.diagnostics import ForkError
 
 _PACKAGE = __name__.partition(".")[0] + "."
 _RUNTIMES = (_PACKAGE + "runtime.", _PACKAGE + "compat.runtime")
-"""Modules that call a built program, which is not in MLIR."""
-_lock = threading.RLock()  # a signal handler may come in while it is held
+"""Modules that run built programs, which do not use MLIR."""
+_lock = threading.RLock()  # reentrant: a signal handler may run while it is held
 _context: ir.Context | None = None
-_single = False  # whether the context runs without its pool of threads, for a fork
-_shared = False  # whether another thread was at work when a fork began
-_torn = False  # whether another thread was at work when this process was forked
+_single_threaded = False  # whether multithreading of the context is disabled, for a fork
+_others_active = False  # whether another thread was active in this package when a fork began
+_forked_while_active = False  # whether another thread was active in this package when this process was forked
 
 
 def context() -> ir.Context:
-    """The context that every module of this process lives in. Errors: ForkError."""
+    """The context of every module of this process. Errors: ForkError."""
     with _lock:
-        return _made()
+        return _get_or_create()
 
 
-def _made() -> ir.Context:
+def _get_or_create() -> ir.Context:
     global _context
-    if _torn:
+    if _forked_while_active:
         raise ForkError(
-            "this process was forked while another thread was at work in MLIR, and what that thread held cannot be "
-            'used here; fork before other threads compile, or start processes by multiprocessing.get_context("spawn")'
+            "this process was forked while another thread was active in MLIR, whose state and locks are unusable "
+            'here; fork before other threads compile, or start processes by multiprocessing.get_context("spawn")'
         )
     if _context is None:
         _context = ir.Context()
@@ -41,10 +41,10 @@ def _made() -> ir.Context:
 
 
 def entered(loc: ir.Location | None = None) -> ir.Location:
-    """What to enter, `with entered():`, to be in the context and at a location (unknown unless given). May be nested.
+    """Return a context manager that enters the MLIR context at a location (default: unknown). May be nested.
 
-    A context that is still entered when Python exits aborts the process, so nothing enters it except through here. It
-    is the location itself that is entered: no line of Python runs between, where Ctrl-C could leave it half done.
+    A context that is still entered at exit aborts the process, so it is entered only through this function. The result
+    is the location itself: no Python code runs on entry, where Ctrl-C could leave it half done.
     """
     ctx = context()
     return loc or ir.Location.unknown(context=ctx)
@@ -52,7 +52,7 @@ def entered(loc: ir.Location | None = None) -> ir.Location:
 
 @atexit.register
 def _leave() -> None:
-    """Leave what Ctrl-C, or a user by hand, left entered."""
+    """Exit contexts that Ctrl-C, or user code, left entered."""
     while (ctx := ir.Context.current) is not None and ctx is _context:
         try:
             innermost = ir.InsertionPoint.current
@@ -61,17 +61,17 @@ def _leave() -> None:
         innermost.__exit__(None, None, None)
 
 
-# --- forks: MLIR's pool of threads would not be there in a child, whose passes would wait for it for ever -------------
+# --- forks: the threads of MLIR's pool do not exist in a child, whose passes would wait for them forever --------------
 
 
-def _others() -> bool:
-    """Whether another thread is at work in this package."""
+def _has_active_threads() -> bool:
+    """Whether another thread is executing code of this package."""
     me = threading.get_ident()
-    return any(_at_work(frame) for thread, frame in sys._current_frames().items() if thread != me)
+    return any(_is_active(frame) for thread, frame in sys._current_frames().items() if thread != me)
 
 
-def _at_work(frame: FrameType | None) -> bool:
-    """Whether a call under way may be in MLIR; what the runtimes do on their own, calling a built program, is not."""
+def _is_active(frame: FrameType | None) -> bool:
+    """Whether a call stack may be in MLIR; running a built program does not count."""
     while frame is not None:
         name = str(frame.f_globals.get("__name__"))
         if name.startswith(_PACKAGE) and not name.startswith(_RUNTIMES):
@@ -81,25 +81,25 @@ def _at_work(frame: FrameType | None) -> bool:
 
 
 def _before_fork() -> None:
-    global _single, _shared
+    global _single_threaded, _others_active
     _lock.acquire()
-    _shared = _others()
-    if _context is not None and not _shared:
+    _others_active = _has_active_threads()
+    if _context is not None and not _others_active:
         _context.enable_multithreading(False)
-        _single = True
+        _single_threaded = True
 
 
 def _after_in_parent() -> None:
-    global _single
-    if _context is not None and _single:
+    global _single_threaded
+    if _context is not None and _single_threaded:
         _context.enable_multithreading(True)
-        _single = False
+        _single_threaded = False
     _lock.release()
 
 
 def _after_in_child() -> None:
-    global _torn
-    _torn = _torn or _shared
+    global _forked_while_active
+    _forked_while_active = _forked_while_active or _others_active
     _after_in_parent()
 
 

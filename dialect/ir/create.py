@@ -1,4 +1,4 @@
-"""Making loops, blocks, guards, buffers and accesses, at the ambient insertion point and location."""
+"""Create loops, blocks, guards, buffers and accesses, at the current insertion point and location."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir.walk import visit
 
 @dataclass(frozen=True)
 class IterSpec:
-    """An iter to be made: `kind` is S, R or O; the domain is [min, min + extent)."""
+    """An iter to create: `kind` is S, R or O; the domain is [min, min + extent)."""
 
     name: str
     kind: str
@@ -28,7 +28,7 @@ class IterSpec:
 
 
 def at_end(block: ir.Block) -> ir.InsertionPoint:
-    """Before the terminator of a body."""
+    """The insertion point before the terminator of a body."""
     return ir.InsertionPoint(list(block.operations)[-1])
 
 
@@ -37,7 +37,7 @@ def at_start(block: ir.Block) -> ir.InsertionPoint:
 
 
 def fresh_id(op: ir.Operation) -> int:
-    """An id that the module has never given out; the counter is an attribute of the module."""
+    """An id never used in the module; the counter is an attribute of the module."""
     root = op
     while root.parent is not None:
         root = root.parent.operation
@@ -72,7 +72,7 @@ def func(
     results: Sequence[ir.Type] = (),
     private: bool = False,
 ) -> Func:
-    """A function with an empty body that returns nothing; insert before its terminator (`at_end`)."""
+    """A function with an empty body; insert before its terminator (`at_end`)."""
     op = _func_op(name, arg_types, results, private)
     if arg_attrs is not None:
         op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(a) for a in arg_attrs])
@@ -85,7 +85,7 @@ def func(
 
 
 def declare(name: str, arg_types: Sequence[ir.Type], results: Sequence[ir.Type] = ()) -> ir.Operation:
-    """A private external function: the symbol that a kernel will define."""
+    """A private external function, to be defined by a kernel."""
     return _func_op(name, arg_types, results, private=True)
 
 
@@ -108,7 +108,7 @@ def loop(
 ) -> Loop:
     """`for name in [lower, upper)`: an empty `affine.for` with its yield.
 
-    Several lowers mean their maximum, several uppers their minimum.
+    The loop starts at the maximum of several lower bounds and ends at the minimum of several upper bounds.
     """
     lowers = [lower] if isinstance(lower, (Index, int)) else list(lower)
     uppers = [upper] if isinstance(upper, (Index, int)) else list(upper)
@@ -126,7 +126,7 @@ def loop(
 
 
 def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | None = None) -> Block:
-    """An empty block with its yield. Bindings may use loop variables and the iters of the block around."""
+    """An empty block with its yield. Bindings may use loop variables and the iters of the enclosing block."""
     bindings = [Index.wrap(i.binding) for i in iters] or [Index.constant(0)]
     op = one_point(bindings)
     mins, extents, syms = _domain_maps(iters)
@@ -143,7 +143,7 @@ def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | No
 
 
 def _domain_maps(iters: Sequence[IterSpec]) -> tuple[ir.AffineMap, ir.AffineMap, list[str]]:
-    """The maps of minima and extents, over one list of symbol names."""
+    """The maps of minima and extents, over a common list of symbol names."""
     parts = [Index.wrap(i.min) for i in iters] + [Index.wrap(i.extent) for i in iters]
     values: list[ir.Value] = []
     for part in parts:
@@ -155,7 +155,7 @@ def _domain_maps(iters: Sequence[IterSpec]) -> tuple[ir.AffineMap, ir.AffineMap,
 
 
 def over_symbols(index: Index, values: Sequence[ir.Value]) -> ir.AffineExpr:
-    """The expression with `values[i]` as symbol `i` (for attributes that name their symbols)."""
+    """The expression with `values[i]` as symbol `i`, for attributes with named symbols."""
     swap = [ir.AffineExpr.get_symbol(list(values).index(v)) for v in index.values]
     return index.expr.compose(ir.AffineMap.get(0, len(values), swap)) if swap else index.expr
 
@@ -191,7 +191,7 @@ def one_point(bindings: Sequence[Index]) -> ir.Operation:
 def guard(
     constraints: Sequence[Constraint], tag: str | None = None, results: Sequence[ir.Type] = (), has_else: bool = False
 ):
-    """An `affine.if` over a conjunction, bodies empty; with no results the yields are in place."""
+    """An `affine.if` over a conjunction, with empty bodies; without results the yields are in place."""
     map_, operands = emit_map([c.index for c in constraints])
     exprs, kinds = list(map_.results), [c.is_eq for c in constraints]
     if not exprs:
@@ -220,7 +220,7 @@ def where(constraints: Sequence[Constraint]) -> ir.Operation:
 
 
 def init(owner: Block) -> ir.Operation:
-    """The init region of a block, at the insertion point: all reduce iters at their start."""
+    """The init region of a block, at the insertion point: an `affine.if` on all reduce iters being at their minimum."""
     starts = [Constraint(Index.of(i.var) - i.min, is_eq=True) for i in owner.iters if i.kind == "R"]
     return guard(starts, attrs.INIT)
 
@@ -238,13 +238,13 @@ def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index | int]) -> 
 
 
 def assume(condition: ir.Value) -> ir.Operation:
-    """`T.assume(condition)` of data: the program promises that it holds. Lowering drops it."""
+    """`T.assume(condition)` on data. Lowering drops it."""
     no_bundles = {"op_bundle_sizes": ir.DenseI32ArrayAttr.get([])}
     return ir.Operation.create("llvm.intr.assume", operands=[condition], attributes=no_bundles)
 
 
 def apply(index: Index | int) -> ir.Value:
-    """The SSA value of an index expression (itself when it is just a value)."""
+    """The SSA value of an index expression: the value itself if it is one, else an `affine.apply`."""
     index = Index.wrap(index)
     if (value := index.is_value()) is not None:
         return value
@@ -255,7 +255,7 @@ def apply(index: Index | int) -> ir.Value:
 
 
 def memref_type(shape: Sequence[int | Index | None], dtype: str, scope: str = "global") -> ir.MemRefType:
-    """A row-major memref; the scope is its memory space, none for `global`."""
+    """A row-major memref type; the scope is its memory space, none for `global`."""
     dynamic = ir.ShapedType.get_dynamic_size()
     space = None if scope == "global" else ir.StringAttr.get(scope)
     sizes = [n if isinstance(n, int) else dynamic for n in shape]
@@ -292,13 +292,13 @@ def clone_module(module: ir.Module) -> ir.Module:
     return new
 
 
-_NOT_EQUAL_FLOAT, _NOT_EQUAL_INT = 13, 1  # predicates of cmpf (holds for NaN) and cmpi
+_NOT_EQUAL_FLOAT, _NOT_EQUAL_INT = 13, 1  # predicates of cmpf (une: true for NaN) and cmpi
 
 
 def convert(value: ir.Value, dtype: str) -> ir.Value:
-    """A value in another type, at the insertion point: floats to integers round towards zero, to bool tests for zero.
+    """Convert a value to another type: float to integer rounds towards zero, to bool compares with zero.
 
-    Requires a value of a type that has a name, not an index.
+    Requires a type with a TensorIR name other than index.
     """
     source, target = dtypes.to_name(value.type), dtypes.to_mlir(dtype)
     if source == dtype:
@@ -310,7 +310,7 @@ def convert(value: ir.Value, dtype: str) -> ir.Value:
     if dtype == "bool":
         return arith.cmpi(_NOT_EQUAL_INT, value, arith.constant(value.type, 0))
     if is_float and dtypes.is_float(dtype):
-        if dtypes.bits(source) == dtypes.bits(dtype):  # float16 and bfloat16 have no single op between them
+        if dtypes.bits(source) == dtypes.bits(dtype):  # no single op converts between float16 and bfloat16
             return arith.truncf(target, arith.extf(dtypes.to_mlir("float32"), value))
         return (arith.extf if wider else arith.truncf)(target, value)
     if is_float:

@@ -1,4 +1,4 @@
-"""Element types by their NumPy-style name."""
+"""Element types by NumPy-style name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = (*_FLOATS, *_INTS)
 
 
 def to_mlir(dtype: str) -> ir.Type:
-    """`"float32"` -> `f32`. Unknown and unsigned types are refused."""
+    """`"float32"` -> `f32`. Errors: TirError for unknown and unsigned types."""
     if isinstance(dtype, str) and dtype in _FLOATS:
         return _FLOATS[dtype].get()
     if isinstance(dtype, str) and dtype in _INTS:
@@ -42,7 +42,7 @@ def is_float(dtype: str) -> bool:
 
 
 def bits(dtype: str) -> int:
-    """Width in memory: a bool takes a byte."""
+    """Width in memory in bits; a bool takes a byte."""
     if dtype == "bool":
         return 8
     return int("".join(c for c in dtype if c.isdigit()))

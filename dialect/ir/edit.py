@@ -1,4 +1,4 @@
-"""Constants that meet while a program is rewritten: computed, as the parser computes those that are written down."""
+"""IR edits that are safe with the Python bindings: rebuilding, substitution, constant folding, cloning, erasure."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _COMPUTED: dict[str, Callable[..., Any]] = {
 
 
 def fold_known(root: ir.Operation) -> None:
-    """Replace the choices and the operations beneath `root` whose result became known, as the parser does."""
+    """Fold branches and operations under `root` whose result is now constant, as the parser does."""
     fold_choices(root)
     fold_constants(root)
 
 
 def fold_constants(root: ir.Operation) -> None:
-    """Replace every operation on constants beneath `root` by its result, where the type can hold it."""
+    """Fold every operation on constants under `root`, if its type can represent the result."""
     for op in ops(root):
         _fold(op)
 
 
 def fold_conversion(op: ir.Operation) -> None:
-    """Replace a conversion of a constant, be it through other types on the way, by its result."""
+    """Fold a conversion, or chain of conversions, of a constant."""
     given = op.operands[0].owner
     if not isinstance(given, ir.Block) and given.name in _COMPUTED and len(given.operands) == 1:
         fold_conversion(given.operation)
@@ -77,7 +77,7 @@ def _fits(value: float | int, dtype: str) -> bool:
 
 
 def rebuild(op: ir.Operation, operands: Sequence[ir.Value], changes: Mapping[str, ir.Attribute]) -> ir.Operation:
-    """Replace an op by itself with other operands and attributes; bodies move, ids and locations stay."""
+    """Replace an op by one with other operands and attributes; bodies are moved, ids and locations kept."""
     attributes = {name: op.attributes[name] for name in op.attributes} | dict(changes)
     with ir.InsertionPoint(op):
         new = ir.Operation.create(
@@ -106,7 +106,7 @@ def _map(map_: ir.AffineMap) -> ir.Attribute:
 
 
 def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Operation:
-    """Apply `change` to every index expression of an affine op; returns the op that replaces it."""
+    """Apply `change` to every index expression of an affine op. Returns the replacement op."""
     if op.name in (*AFFINE_ACCESS, "affine.apply"):
         start = {"affine.apply": 0, "affine.load": 1, "affine.vector_load": 1}.get(op.name, 2)
         operands = list(op.operands)
@@ -123,7 +123,7 @@ def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Op
 
 
 def set_bounds(op: ir.Operation, lowers: Sequence[Index], uppers: Sequence[Index]) -> ir.Operation:
-    """Give a loop other bounds; what it carries from iteration to iteration stays."""
+    """Change the bounds of a loop; its iter_args are kept."""
     (low, low_used), (high, high_used) = emit_map(lowers), emit_map(uppers)
     carried = list(op.operands)[len(op.operands) - len(op.results) :]
     sizes = _segments(len(low_used), len(high_used), len(carried))
@@ -137,23 +137,23 @@ def _raw_bindings(op: ir.Operation) -> list[Index]:
 
 
 def rebind(op: ir.Operation, bindings: Sequence[Index]) -> ir.Operation:
-    """Give a block other bindings (as many as before)."""
+    """Change the bindings of a block (their number stays)."""
     low, used = emit_map(bindings)
     high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
     return rebuild(op, used + used, {"lowerBoundsMap": _map(low), "upperBoundsMap": _map(high)})
 
 
 def rebuild_guard(op: ir.Operation, conditions: Sequence[Constraint]) -> ir.Operation:
-    """Give an `affine.if` another conjunction."""
+    """Change the conjunction of an `affine.if`."""
     map_, used = emit_map([c.index for c in conditions])
     set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in conditions])
     return rebuild(op, used, {"condition": ir.IntegerSetAttr.get(set_)})
 
 
 def substitute(mapping: Mapping[ir.Value, Index], root: ir.Operation | None = None) -> None:
-    """Replace values by expressions in every affine op that uses them (under `root` when given).
+    """Replace values by expressions in every affine op that uses them (under `root` if given).
 
-    Other users (data use of a loop variable, non-affine indices) get an `affine.apply` of the expression.
+    Other users (loop variables used as data, non-affine indices) get an `affine.apply` of the expression.
     """
     users: list[ir.Operation] = []
     for value in mapping:
@@ -169,7 +169,7 @@ def substitute(mapping: Mapping[ir.Value, Index], root: ir.Operation | None = No
 
 
 def _substitute_operands(user: ir.Operation, mapping: Mapping[ir.Value, Index]) -> None:
-    from tir_mlir.dialect.ir.create import apply  # create builds on this module's neighbours only
+    from tir_mlir.dialect.ir.create import apply  # not at the top: import cycle
 
     for number, operand in enumerate(list(user.operands)):
         if operand in mapping:
@@ -178,7 +178,7 @@ def _substitute_operands(user: ir.Operation, mapping: Mapping[ir.Value, Index]) 
 
 
 def fold_applies(root: ir.Operation) -> None:
-    """Fold every `affine.apply` under `root` into the affine ops that use it, and drop the unused ones."""
+    """Fold every `affine.apply` under `root` into its affine users, and erase the unused ones."""
     for op in ops(root):
         if op.name in AFFINE_OPS and any(is_apply(v) for v in op.operands):
             rewrite_indices(op, lambda i: i)
@@ -188,9 +188,9 @@ def fold_applies(root: ir.Operation) -> None:
 
 
 def fold_choices(root: ir.Operation) -> None:
-    """Replace every `affine.if` beneath `root` whose condition became constant by the side it takes.
+    """Replace every `affine.if` under `root` with a constant condition by the branch taken.
 
-    The parser does the same. Guards and inits stay what they are.
+    The parser does the same. Guards and inits are kept.
     """
     for op in reversed(ops(root)):
         if op.name != "affine.if" or is_init(op) or is_where(op):
@@ -213,7 +213,7 @@ def _take_side(op: ir.Operation, side: ir.Region) -> None:
 
 
 def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
-    """A copy of an op (bodies too) at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
+    """A deep copy of an op at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
     new = op.operation.clone(ip).operation
     if mapping:
         replace_values(new, mapping)
@@ -221,7 +221,7 @@ def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir
 
 
 def replace_values(root: ir.Operation, mapping: Mapping[ir.Value, ir.Value]) -> None:
-    """Replace operands under `root` by other values of the same type."""
+    """Replace operands under `root` by values of the same type."""
     for op in ops(root):
         for number, operand in enumerate(list(op.operands)):
             if operand in mapping:
@@ -229,7 +229,7 @@ def replace_values(root: ir.Operation, mapping: Mapping[ir.Value, ir.Value]) -> 
 
 
 def renumber(root: ir.Operation) -> None:
-    """Give every loop and block under `root` an id of its own (after a clone)."""
+    """Assign fresh ids to every loop and block under `root` (after a clone)."""
     from tir_mlir.dialect.ir.create import fresh_id
 
     for op in ops(root):
@@ -238,17 +238,17 @@ def renumber(root: ir.Operation) -> None:
 
 
 def move_body(source: ir.Block, target: ir.Block) -> None:
-    """Move all ops of a body but its terminator before the terminator of another body."""
+    """Move all ops of a body except its terminator before the terminator of another body."""
     end = list(target.operations)[-1]
     for op in list(source.operations)[:-1]:
         op.move_before(end)
 
 
 def erase(op: ir.Operation) -> None:
-    """Erase an op and what only it used. Where another op uses a value of it, MLIR would end the process: an error."""
+    """Erase an op and the ops used only by it. Errors: RuntimeError if it has other users (MLIR would abort)."""
     user = used_outside(op)
     if user is not None:
-        raise RuntimeError(f"{op.name} cannot be erased: {user.name} still uses a value of it")
+        raise RuntimeError(f"{op.name} cannot be erased: {user.name} still uses one of its values")
     owners = [] if len(op.regions) else [v.owner for v in op.operands]
     feeders = [o.operation for o in owners if not isinstance(o, ir.Block)]
     op.operation.erase()
@@ -258,13 +258,13 @@ def erase(op: ir.Operation) -> None:
 
 
 def is_pure(op: ir.Operation) -> bool:
-    """Whether an op only computes a value (loads count: reading has no effect)."""
+    """Whether an op has no side effects; loads count as pure."""
     dialect = op.name.split(".")[0]
     return dialect in ("arith", "math") or op.name in ("affine.apply", "affine.load", "memref.load", "memref.subview")
 
 
 def prune(op: ir.Operation, stop: ir.Operation) -> None:
-    """Erase an op and the loops and guards around it that are left with nothing in them, up to `stop`."""
+    """Erase an op and the enclosing loops and guards that become empty, up to `stop`."""
     parent = parent_op(op)
     erase(op)
     if parent != stop.operation and (is_loop(parent) or parent.name == "affine.if") and not Loop(parent).body_ops():
@@ -272,7 +272,7 @@ def prune(op: ir.Operation, stop: ir.Operation) -> None:
 
 
 def rebased(op: ir.Operation) -> list[ir.Value]:
-    """Values defined outside `op` and used beneath it."""
+    """Values defined outside `op` and used inside it."""
     inside = {o for o in ops(op)}
     outer: dict[ir.Value, None] = {}
     for inner in inside:

@@ -6,7 +6,7 @@ from typing import Any
 
 from mlir import ir
 
-# `mlir` of an IRModule; `alone` of a PrimFunc, the module of that function only; `mod` of a schedule
+# attributes: `mlir` of an IRModule; `alone` of a PrimFunc (the module of that function only); `mod` of a schedule
 _ATTRIBUTES = ("mlir", "alone", "mod")
 
 

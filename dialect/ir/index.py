@@ -1,4 +1,4 @@
-"""Affine index expressions over SSA values: the arithmetic of bindings, bounds and accesses."""
+"""Affine index expressions over SSA values, as used in bindings, bounds and accesses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Index:
         return expr.value if isinstance(expr, ir.AffineConstantExpr) else None
 
     def is_value(self) -> ir.Value | None:
-        """The value when the expression is just one value."""
+        """The value if the expression is a single value, else None."""
         expr = self.expr
         return self.values[expr.position] if isinstance(expr, ir.AffineDimExpr) else None
 
@@ -94,32 +94,32 @@ class Index:
         return self._divide(other, AffineExpr.get_mod, "a remainder")
 
     def ceildiv(self, other: Index | int) -> Index:
-        """The least integer not below self / other."""
+        """The quotient rounded up."""
         divisor = Index.wrap(other).as_constant()
         if divisor is None:
             raise NotAffine("a division by a variable is not affine")
         return (self + (divisor - 1)) // divisor
 
     def substitute(self, mapping: Mapping[ir.Value, Index]) -> Index:
-        """Replace values by expressions, all at once."""
+        """Replace values by expressions simultaneously."""
         if not any(v in mapping for v in self.values):
             return self
         return compose(self.expr, [mapping.get(v) or Index.of(v) for v in self.values])
 
     def simplified(self) -> Index:
-        """MLIR's own simplification, without ranges (`presburger.simplify` has those that know them)."""
+        """MLIR's simplification, which uses no ranges (see `presburger.simplify` for those that do)."""
         shorter = simplified_expr(self.expr, len(self.values))
         return self if shorter is self.expr else trim(shorter, self.values)
 
     def trimmed(self) -> Index:
-        """Without values that do not occur."""
+        """The expression without unused values."""
         return trim(self.expr, self.values)
 
     def uses(self, value: ir.Value) -> bool:
         return value in self.values
 
     def same(self, other: Index | int) -> bool:
-        """Whether the difference simplifies to zero (false may also mean: not seen without ranges)."""
+        """Whether the difference simplifies to zero. True is definitive; False means unknown."""
         other = Index.wrap(other)
         if self.expr == other.expr and self.values == other.values:
             return True
@@ -142,7 +142,7 @@ def _dim(number: int) -> ir.AffineExpr:
 
 @lru_cache(maxsize=1 << 16)
 def simplified_expr(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
-    """MLIR's simplification of an expression over `count` dimensions; `expr` itself where that would be longer."""
+    """MLIR's simplification of an expression over `count` dimensions; `expr` itself if the result is longer."""
     simple = AffineExpr.simplify_affine_expr(expr, count, 0).maybe_downcast()
     return simple if cost(simple) <= cost(expr) else expr
 
@@ -175,14 +175,14 @@ def used_dims(expr: ir.AffineExpr) -> frozenset[int]:
 
 
 def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
-    """Drop values that do not occur, so that equal expressions have equal operands."""
+    """Drop unused values, so that equal expressions have equal operands."""
     shorter, used = _trimmed(expr, len(values))
     return Index(shorter, tuple(values) if used is None else tuple([values[i] for i in used]))
 
 
 @lru_cache(maxsize=1 << 16)
 def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int, ...] | None]:
-    """An expression over the dimensions that occur in it, and which these are (None: all of them)."""
+    """An expression renumbered to its used dimensions, and their old positions (None: all are used)."""
     expr = expr.maybe_downcast()
     used = tuple(sorted(used_dims(expr)))
     if len(used) == count:
@@ -194,7 +194,7 @@ def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int,
 
 
 def compose(expr: ir.AffineExpr, parts: Sequence[Index]) -> Index:
-    """An expression with others in place of its dimensions."""
+    """An expression with its dimensions replaced by expressions."""
     values: list[ir.Value] = []
     for part in parts:
         values += [v for v in part.values if v not in values]
@@ -206,7 +206,7 @@ def compose(expr: ir.AffineExpr, parts: Sequence[Index]) -> Index:
 
 
 def is_symbol(value: ir.Value) -> bool:
-    """Sizes and arguments at the top of a function are affine symbols; loop variables and iters are dimensions."""
+    """Whether a value is an affine symbol (a size or function argument) and not a dimension (loop variable, iter)."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return owner.owner.operation.name == "func.func"  # FuncOp.name would be the symbol
@@ -245,7 +245,7 @@ def over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
 
 
 def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
-    """The expressions of a map over its operands; an `affine.apply` or a constant among them is folded in."""
+    """The expressions of a map over its operands; operands from `affine.apply` or constants are folded in."""
     values = list(operands)
     folded = {v: made for v in values if (made := _made(v)) is not None}
     results = []
@@ -258,7 +258,7 @@ def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
 
 
 def _merge(index: Index) -> Index:
-    """Two dimensions that are the same value become one."""
+    """Merge dimensions that are the same value."""
     unique = list(dict.fromkeys(index.values))
     swap = [AffineExpr.get_dim(unique.index(v)) for v in index.values]
     return trim(_compose(index.expr, swap, len(unique)), unique)
@@ -302,7 +302,7 @@ def read_apply(value: ir.Value) -> Index:
 
 
 def step(index: Index, var: ir.Value) -> int | None:
-    """The difference that one more of `var` makes to an expression, when it is constant."""
+    """The increment of an expression when `var` increases by one, if constant; else None."""
     if var not in index.values:
         return 0
     return (index.substitute({var: Index.of(var) + 1}) - index).simplified().as_constant()

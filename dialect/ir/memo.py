@@ -1,8 +1,8 @@
-"""Caches of answers about IR.
+"""Analysis caches.
 
-`remembered` keeps answers while a module is frozen: a verification, or the checks of a primitive, ask the same question
-often. `by_structure` keeps answers across modules under a key of what they depend on: a step works on a clone, so all
-ops are new after it, while most of the program is unchanged.
+`remembered` caches results while modules are frozen: verification, and the checks of a primitive, repeat the same
+queries. `by_structure` caches results across modules under a structural key: a step works on a clone, so all ops are
+new after it although most of the program is unchanged.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class BoundedDict(dict[K, V], Generic[K, V]):
 
 
 class Answers(type(threading.RLock())):  # type: ignore[misc]
-    """The answers of one frozen period, valid while entered; only the `with` statement keeps them alive.
+    """The cache of one frozen period, valid while entered and kept alive only by the `with` statement.
 
-    It is a lock for one reason: Python enters and leaves a lock in one step, which Ctrl-C cannot interrupt.
+    A subclass of a lock because Python enters and exits locks atomically with respect to Ctrl-C.
     """
 
     def __init__(self) -> None:
@@ -44,26 +44,26 @@ class Answers(type(threading.RLock())):  # type: ignore[misc]
 
 
 def answers() -> dict[Any, Any] | None:
-    """The answers since the module was frozen; None while it may change."""
-    held = _held()
+    """The cache of the current frozen period; None while modules may change."""
+    held = _active()
     return None if held is None else held.known
 
 
-def _held() -> Answers | None:
-    held = getattr(_state, "held", _nothing)()
+def _active() -> Answers | None:
+    held = getattr(_state, "held", _dead)()
     return held if held is not None and held._is_owned() else None
 
 
-def _nothing() -> None:
+def _dead() -> None:
     """A dead reference."""
 
 
 def frozen() -> Answers:
-    """The context in which modules are not edited: `with frozen():`. May be nested.
+    """A context manager in which no module is edited. May be nested.
 
-    Ops, values and views made inside must not outlive it.
+    Ops, values and views created inside must not outlive it.
     """
-    held = _held()
+    held = _active()
     if held is None:
         held = Answers()
         _state.held = weakref.ref(held)
@@ -71,7 +71,7 @@ def frozen() -> Answers:
 
 
 def only_reads(function: F) -> F:
-    """Freeze all modules while a function that edits none of them runs."""
+    """Decorator: freeze all modules while the function, which edits none, runs."""
 
     @wraps(function)
     def ask(*args: Any, **kwargs: Any) -> Any:
@@ -82,7 +82,7 @@ def only_reads(function: F) -> F:
 
 
 def remembered(function: F) -> F:
-    """Remember the answers of a function of hashable arguments while the module is frozen."""
+    """Decorator: cache the results of a function of hashable arguments while modules are frozen."""
 
     @wraps(function)
     def ask(*args: Any) -> Any:
@@ -98,10 +98,10 @@ def remembered(function: F) -> F:
 
 
 def by_structure(key: Callable[..., Hashable | None], limit: int = 1 << 14) -> Callable[[F], F]:
-    """Remember the answers of a function across modules, under `key(*args)`.
+    """Decorator: cache the results of a function across modules, under `key(*args)`.
 
-    The key must hold all that the answer depends on, and the answer no ops or values. A call whose key is None, or that
-    raises, is not remembered.
+    The key must determine the result, and the result must contain no ops or values. A call whose key is None, or that
+    raises, is not cached.
     """
 
     def decorate(function: F) -> F:

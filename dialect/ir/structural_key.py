@@ -1,7 +1,7 @@
-"""Structural keys: a number for the loops, blocks and guards around an op, equal for equal structure in any module.
+"""Structural keys: a number for the loops, blocks and guards around an op, equal for equal structure across modules.
 
-A step works on a clone, so all ops are new after it while most of the program is unchanged. Answers that depend on the
-surroundings of an op alone (its iterations, whether its bindings stay in their domains) are cached under this number.
+A step works on a clone, so all ops are new after it although most of the program is unchanged. Results that depend only
+on the ops around an op (its iterations, whether its bindings stay in their domains) are cached under this number.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from tir_mlir.dialect.ir.memo import BoundedDict, remembered
 from tir_mlir.dialect.ir.views import is_block, is_loop, owner_op, symbols_by_name
 
 Origin = Any
-"""Where a value comes from: a count from the outside in, a shape variable's name, or an expression of these."""
+"""The origin of a value: a count from the outside in, a shape variable's name, or an expression of these."""
 
 
 @dataclass(frozen=True)
 class NestKey:
-    """What surrounds the ops of one MLIR block: its number, and the origin of every value that affine maps may use."""
+    """The nest around the ops of one MLIR block: its number, and the origins of the values that affine maps may use."""
 
     number: int
     places: dict[ir.Value, Origin]
 
     def place(self, value: ir.Value) -> Origin:
-        """Where a value comes from; None if unknown."""
+        """The origin of a value; None if unknown."""
         found = self.places.get(value)
         if found is None and is_apply(value):
             found = self.mapped(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
         return found
 
     def mapped(self, what: Any, operands: Iterable[ir.Value]) -> Origin:
-        """An attribute and the places of its operands, as a key; None if one is unknown."""
+        """An attribute and the origins of its operands, as a key; None if one is unknown."""
         found = []
         for value in operands:
             place = self.place(value)
@@ -54,7 +54,7 @@ _BLOCK = ("lowerBoundsMap", attrs.MIN, attrs.EXTENT, attrs.SYMS)
 
 @remembered
 def nest_key_in(body: ir.Block) -> NestKey | None:
-    """The key of what surrounds the ops of a body; None if it holds something that has no key."""
+    """The key of the nest around the ops of a body; None if it contains ops without a key."""
     op = body.owner.operation
     if op.name == "func.func":
         places = {value: name for name, value in symbols_by_name(op).items()}
@@ -79,7 +79,7 @@ def nest_key_in(body: ir.Block) -> NestKey | None:
 
 
 def nest_key_of(op: ir.Operation) -> NestKey | None:
-    """The key of what surrounds an op."""
+    """The key of the nest around an op."""
     return nest_key_in(op.block)
 
 

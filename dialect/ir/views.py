@@ -1,6 +1,6 @@
 """Typed views over the ops of a TensorIR module.
 
-A view holds an op: make it where it is used, never keep it across a rewrite.
+A view wraps an op: create it where it is used, never keep it across a rewrite.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Iter:
 
 
 class View:
-    """Base of loops, blocks and functions: an op with an id. While a module is frozen, one view per op."""
+    """Base class of loops, blocks and functions: an op with an id. One view per op while modules are frozen."""
 
     def __new__(cls, op: Any) -> Any:
         known = answers()
@@ -160,7 +160,7 @@ class Block(View):
 
     @cached_property
     def bindings(self) -> list[Index]:
-        """One expression an iter (none for the dummy argument of a block without iters)."""
+        """One expression per iter (none for the dummy argument of a block without iters)."""
         map_ = attrs.affine_map(self.op, "lowerBoundsMap")
         indices = read_map(map_, list(self.op.operands)[: map_.n_inputs])
         return indices[: len(attrs.get(self.op, attrs.ITERS, []))]
@@ -186,7 +186,7 @@ class Block(View):
 
     @property
     def outermost(self) -> ir.Operation:
-        """The guard if there is one, else the block's op: what moves when the block moves."""
+        """The guard if there is one, else the block's op: the op to move with the block."""
         return self.where or self.op
 
     def iter(self, name: str) -> Iter:
@@ -208,7 +208,7 @@ class Buffer:
 
     @property
     def op(self) -> ir.Operation | None:
-        """The op that makes the buffer; None for a parameter."""
+        """The op that defines the buffer; None for a parameter."""
         owner = self.value.owner
         return None if isinstance(owner, ir.Block) else owner
 
@@ -226,7 +226,7 @@ class Buffer:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The `tir.*` facts about the buffer, as Python values."""
+        """The `tir.*` attributes of the buffer, as Python values."""
         if self.op is not None:
             return {n: attrs.get(self.op, n) for n in self.op.attributes if n.startswith("tir.")}
         func = self.value.owner.owner
@@ -321,22 +321,22 @@ class Func(View):
 
 
 def funcs(module: ir.Module | ir.Operation) -> list[Func]:
-    """The functions of a module that have a body."""
+    """The functions of a module with a body."""
     root = module.operation if isinstance(module, ir.Module) else module
     found = [op.operation for op in root.regions[0].blocks[0].operations if op.operation.name == "func.func"]
     return [Func(op) for op in found if len(op.regions[0].blocks)]
 
 
 def parent_op(op: ir.Operation) -> ir.Operation:
-    """The op around an op that is known to lie in a function."""
+    """The parent of an op inside a function."""
     around = op.operation.parent
     if around is None:
-        raise ValueError(f"{op.name} lies in no function")
+        raise ValueError(f"{op.name} is not inside a function")
     return around.operation
 
 
 def func_of(op: ir.Operation) -> Func:
-    """The function that an op is in (or is)."""
+    """The function that contains an op (or is the op)."""
     current = op.operation
     while current.name != "func.func":
         current = parent_op(current)
@@ -366,7 +366,7 @@ def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
 
 
 def is_size(op: ir.Operation) -> bool:
-    """Whether an op gives a shape variable its value: an extent, or what an extent such as `n * 16` makes of it."""
+    """Whether an op defines a shape variable: from an extent `n`, or by dividing an extent such as `n * 16`."""
     if attrs.NAME not in op.attributes:
         return False
     return op.name == "memref.dim" or (op.name == "arith.floordivsi" and isinstance(op.results[0].type, ir.IndexType))
@@ -381,13 +381,13 @@ def symbol_name(value: ir.Value) -> str:
 
 
 def owner_op(value: ir.Value) -> ir.Operation:
-    """The op whose result a value is, or whose region has it as a block argument."""
+    """The op that defines a value, or whose region has it as a block argument."""
     owner = value.owner
     return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
 
 
 def defining_op(value: ir.Value) -> ir.Operation | None:
-    """The op whose result a value is; None for a block argument."""
+    """The op that defines a value; None for a block argument."""
     owner = value.owner
     return None if isinstance(owner, ir.Block) else owner.operation
 
@@ -407,12 +407,12 @@ def _dynamic_sizes(op: ir.Operation) -> list[Index]:
 
 
 class Symbols(dict[str, ir.Value]):
-    """Shape variables by name. Errors: VerifyError for one that is named and not there any more."""
+    """Shape variables by name. Errors: VerifyError for a name that is not defined."""
 
     def __init__(self, func: ir.Operation):
         self.func = func
 
     def __missing__(self, name: str) -> ir.Value:
         there = ", ".join(self) or "none"
-        text = f"no shape variable of the function is called {name} (it has {there}); a pass may have taken it away"
+        text = f"no shape variable of the function is called {name} (it has {there}); a pass may have removed it"
         raise VerifyError(text, "names", self.func.location, attrs.get(self.func, attrs.ID))

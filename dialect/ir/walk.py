@@ -19,7 +19,7 @@ AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "
 
 
 def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) -> list[ir.Operation]:
-    """All ops from `root` on, pre-order; below an op for which `skip` holds nothing is listed."""
+    """`root` and all nested ops, pre-order, without the ops nested in one for which `skip` is true."""
     found: list[ir.Operation] = []
 
     def look(op: ir.Operation) -> ir.WalkResult:
@@ -47,7 +47,7 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
 
 @remembered
 def parents(op: ir.Operation) -> list[ir.Operation]:
-    """The ops around `op`, innermost first, up to and with its function."""
+    """The ancestors of `op`, innermost first, up to and including its function."""
     found: list[ir.Operation] = []
     current = op.operation
     while current.name != "func.func" and current.parent is not None:
@@ -57,7 +57,7 @@ def parents(op: ir.Operation) -> list[ir.Operation]:
 
 
 def enclosing_block(op: ir.Operation) -> Block | Func:
-    """The block (or function, the root block) whose body holds an op."""
+    """The innermost block (or function, the root block) that contains an op."""
     for parent in parents(op):
         if is_block(parent):
             return Block(parent)
@@ -67,7 +67,7 @@ def enclosing_block(op: ir.Operation) -> Block | Func:
 
 
 def loops_above(op: ir.Operation) -> list[Loop]:
-    """The loops around an op, outer to inner, up to the block around it."""
+    """The loops around an op, outer to inner, up to its enclosing block."""
     found: list[Loop] = []
     for parent in parents(op):
         if is_block(parent):
@@ -78,14 +78,14 @@ def loops_above(op: ir.Operation) -> list[Loop]:
 
 
 def blocks_below(op: ir.Operation, with_init: bool = False) -> list[Block]:
-    """The nearest blocks beneath a loop, block or function, in program order (init regions are not entered)."""
+    """The outermost blocks inside a loop, block or function, in program order (init regions are not entered)."""
     top = op.operation
     found = ops(top, skip=lambda o: o != top and (is_block(o) or (is_init(o) and not with_init)))
     return [Block(o) for o in found if o != top and is_block(o)]
 
 
 def all_blocks(root: ir.Operation) -> list[Block]:
-    """Every block under `root`, nested and init ones too, pre-order."""
+    """Every block under `root`, including nested blocks and those in inits, pre-order."""
     return [Block(o) for o in ops(root) if is_block(o)]
 
 
@@ -95,17 +95,17 @@ def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
 
 
 def child_towards(outer: ir.Operation, op: ir.Operation) -> ir.Operation:
-    """The op in `outer`'s own body that holds (or is) `op`."""
+    """The op directly in `outer`'s body that contains (or is) `op`."""
     current = op.operation
     for parent in parents(op):
         if parent == outer.operation:
             return current
         current = parent
-    raise ValueError("the op is not beneath the given one")
+    raise ValueError("the op is not nested in the given one")
 
 
 def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
-    """The innermost op that holds all of `items`."""
+    """The innermost op that contains all of `items`."""
     chains = [parents(op)[::-1] for op in items]
     last = chains[0][0]
     for level in zip(*chains, strict=False):
@@ -116,7 +116,7 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
 
 
 def enclosing_loop_name(value: ir.Value) -> str | None:
-    """The name of the loop whose variable `value` is; None for anything else."""
+    """The name of the loop with induction variable `value`; None for other values."""
     owner = value.owner
     if isinstance(owner, ir.Block) and is_loop(owner.owner.operation):
         return Loop(owner.owner).name
@@ -133,7 +133,7 @@ def position(op: ir.Operation) -> int:
 
 @lru_cache(maxsize=4096)
 def parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
-    """An integer set as the map of its expressions, and which of them are equalities."""
+    """An integer set as a map of its expressions, and flags of the equalities."""
     match = re.fullmatch(r"affine_set<(\([^)]*\)(?:\[[^\]]*\])?) : \((.*)\)>", text)
     if match is None:
         raise ValueError(f"unexpected integer set {text}")
@@ -143,12 +143,12 @@ def parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
     try:
         return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{match[1]} -> ({exprs})>")).value, kinds
     except ir.MLIRError:  # pyright: ignore[reportAttributeAccessIssue]  MLIR prints -2**63 and does not read it
-        raise NotAffine(f"the condition {exprs} holds a constant that does not fit an index (64 bits)") from None
+        raise NotAffine(f"the condition {exprs} contains a constant that does not fit an index (64 bits)") from None
 
 
 @remembered
 def constraints(if_op: ir.Operation) -> list[Constraint]:
-    """The conjunction of an `affine.if` (a set cannot be read through the bindings, so its text is parsed once)."""
+    """The conjunction of an `affine.if` (its set is parsed from text: the bindings cannot read it)."""
     map_, kinds = parse_set(str(if_op.attributes["condition"]))
     indices = read_map(map_, list(if_op.operands))
     return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
@@ -166,11 +166,11 @@ def accessed(op: ir.Operation) -> ir.Value:
     return op.operands[1] if "store" in op.name else op.operands[0]
 
 
-# --- moving, cloning, erasing ---------------------------------------------------------------------------------------
+# --- uses and ancestors ---------------------------------------------------------------------------------------------
 
 
 def used_outside(op: ir.Operation) -> ir.Operation | None:
-    """An op that is not beneath `op` and uses a value that `op`, or anything beneath it, defines."""
+    """An op outside `op` that uses a value defined by `op` or inside it; None if there is none."""
     inner = ops(op)
     known = set(inner)
     for one in inner:
@@ -189,9 +189,9 @@ def module_of(op: ir.Operation) -> ir.Operation:
 
 
 def visit(root: ir.Operation, function: Callable[[ir.Operation], ir.WalkResult]) -> None:
-    """Call a function for `root` and every op below it, pre-order; its result says how to continue.
+    """Call a function for `root` and every nested op, pre-order; its result controls the walk.
 
-    Ctrl-C stays Ctrl-C: MLIR makes a RuntimeError of whatever comes up in a function that it calls.
+    KeyboardInterrupt is re-raised: MLIR turns exceptions of the callback into RuntimeError.
     """
     try:
         root.operation.walk(function, ir.WalkOrder.PRE_ORDER)

@@ -1,5 +1,5 @@
-"""Integer reasoning: affine expressions by interval arithmetic first, isl sets after. Simplification under ranges,
-full boxes of loops, implied guards, conditions on shape variables.
+"""Integer reasoning on affine expressions, by interval arithmetic and isl sets: simplification under ranges, full boxes
+of loops, implied guards, conditions on shape variables.
 """
 
 from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes

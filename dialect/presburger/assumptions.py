@@ -1,4 +1,4 @@
-"""What a function assumes of its sizes: `T.assume(n % 16 == 0)`. Proofs may use it; every call checks it."""
+"""Assumptions of a function on its sizes: `T.assume(n % 16 == 0)`. Proofs may use them; every call checks them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def assumptions(op: ir.Operation) -> list[Constraint]:
 
 
 def assume(func: ir.Operation, more: Sequence[Constraint]) -> None:
-    """Add assumptions to a function; they may use its shape variables only."""
+    """Add assumptions to a function. Requires constraints on its shape variables only."""
     every = [*assumptions(func), *more]
     map_, values = emit_map([c.index for c in every])
     set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in every])
@@ -42,5 +42,5 @@ def assume(func: ir.Operation, more: Sequence[Constraint]) -> None:
 
 
 def speaks_of_sizes(constraint: Constraint) -> bool:
-    """Whether a constraint uses shape variables and nothing else."""
+    """Whether a constraint uses shape variables only."""
     return all(is_symbol(v) for v in constraint.index.values)

@@ -1,4 +1,4 @@
-"""Whether loops visit every point of a box exactly once: mixed-radix digits first, isl where they do not decide."""
+"""Check that loops visit every point of a box exactly once: by mixed-radix digits, else by isl."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ from tir_mlir.dialect.presburger.size_conditions import only_where
 
 
 class NotABox(TirError):
-    """Iterations that leave a point of their bounding box out, meet one twice, or have bounds that vary."""
+    """Iterations that miss a point of their bounding box, visit one twice, or have varying bounds."""
 
 
 BoxBounds = tuple[list[Index], list[Index]]
 
 
 def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, names: Sequence[str]) -> BoxBounds:
-    """Minimum and extent of every iterator in the iterations of `op` beneath `top`, as expressions of outer values.
+    """Minimum and extent of every iterator in the iterations of `op` inside `top`, as expressions of outer values.
 
-    From the bounds alone a set with holes, or a triangle, would look like a box: the set must equal it.
+    The bounds alone do not suffice: a set with holes, or a triangle, has the same. The set must equal its bounding box.
     Errors: NotABox.
     """
     plain = _plain_box(iterators, op, top)
@@ -69,7 +69,7 @@ def box_of(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation, n
 
 
 def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation) -> BoxBounds | None:
-    """The box if each iterator is an outer value plus a mixed-radix number of loops of its own; else None."""
+    """The box if each iterator is an outer value plus a mixed-radix number in its own loops; else None."""
     chain = [p for p in parents(op) if p != top and is_inside(p, top)]
     loops = {Loop(p).var: Loop(p) for p in chain if is_loop(p)}
     bound = {i.var: i.binding for p in chain if is_block(p) for i in Block(p).iters}
@@ -117,7 +117,7 @@ def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation,
 
 
 def _outer_domain(dom: Domain, top: ir.Operation) -> Domain:
-    """The values that the iterations of `dom` depend on, without its loops."""
+    """The domain of the outer values of `dom`, its loops projected out."""
     first = top.regions[0].blocks[0].operations[0].operation
     return domain(first, top, [Index.of(v) for v in dom.dims[: dom.free]])
 
@@ -125,15 +125,15 @@ def _outer_domain(dom: Domain, top: ir.Operation) -> Domain:
 def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:
     pieces = bound.coalesce().gist(context).get_pieces()
     if len(pieces) != 1:
-        raise NotABox("the bounds of its iterations change from place to place")
+        raise NotABox("the bounds of its iterations have several cases")
     return pieces[0][1]
 
 
-# --- digits: sums of loops that count through an interval -----------------------------------------------------------
+# --- digits: sums of loop variables that enumerate an interval ------------------------------------------------------
 
 
 class Span(NamedTuple):
-    """The values of a sum of digits: they lie in [low, high] (None: unbounded).
+    """The values of a sum of digits, in [low, high] (None: unbounded).
 
     `dense`: every value in between is taken; `distinct`: different digits give different values.
     """
@@ -154,11 +154,11 @@ class Span(NamedTuple):
 
 
 def span(digits: Iterable[tuple[int, int, Bound]], start: int = 0, width: int = 1) -> Span:
-    """What `start + sum(factor * d)` takes for digits `(factor, least, most)`, each d in [least, most] on its own.
+    """The values of `start + sum(factor * d)` for digits `(factor, least, most)`, d in [least, most] independently.
 
-    `width`: each sum is the first of that many consecutive values. By increasing factor, a digit adds nothing twice if
-    its factor is at least the width of all digits below it, and leaves no gap if it is at most that; a mixed-radix
-    number has both.
+    `width`: each sum starts that many consecutive values. In order of increasing factor, a digit causes no duplicates
+    if its factor is at least the width of the digits below it, and no gaps if it is at most that width; in a
+    mixed-radix number both hold.
     """
     ends = start, start + width - 1
     low: Bound = ends[0]
@@ -185,7 +185,7 @@ def _plus(a: Bound, b: Bound) -> Bound:
 
 
 def index_span(index: Index, loops: Mapping[ir.Value, Loop]) -> Span | None:
-    """The values of a sum of loops with constant bounds; None for any other expression."""
+    """The values of a sum of loop variables with constant bounds; None for any other expression."""
     index = index.simplified()
     found = dim_factors(index.expr)
     if found is None:
@@ -200,19 +200,19 @@ def index_span(index: Index, loops: Mapping[ir.Value, Loop]) -> Span | None:
 
 
 def is_injective(rows: Sequence[Sequence[int]], counts: Sequence[int | None]) -> bool:
-    """Whether a linear map takes the points of the box [0, counts) to different places; a count of None is any size.
+    """Whether a linear map is injective on the box [0, counts); a count of None means unbounded.
 
-    `rows` has one row of factors a result. False also if isl does not decide within its budget.
+    `rows` has one row of factors per result. False also if isl exceeds its budget.
     """
     open_ = {n for n, count in enumerate(counts) if count is None or count > 1}
     if any(not any(row[n] for row in rows) for n in open_):
-        return False  # nothing tells the values of this digit apart
+        return False  # no row distinguishes the values of this digit
     while open_:
         solved: set[int] = set()
         for row in rows:
             columns = [n for n in open_ if row[n]]
             digits = [(row[n], 0, None if (count := counts[n]) is None else count - 1) for n in columns]
-            if span(digits).distinct:  # the value gives the digits, which other rows need not tell apart again
+            if span(digits).distinct:  # the value determines the digits: other rows need not distinguish them
                 solved.update(columns)
         if not solved:
             return _isl_injective([[row[n] for n in sorted(open_)] for row in rows], [counts[n] for n in sorted(open_)])
@@ -236,7 +236,7 @@ def _isl_injective(rows: Sequence[Sequence[int]], counts: Sequence[int | None]) 
             total = total.add(var.scale_val(isl.Val(factor)))
         sums.append(total)
     try:
-        with question("whether two points of a box meet"):
+        with question("whether two points of a box have the same image"):
             return Domain([], [], points, {}, zero).relation(sums).is_injective()
     except NotProvable:
         return False
@@ -246,28 +246,28 @@ def _isl_injective(rows: Sequence[Sequence[int]], counts: Sequence[int | None]) 
 
 
 def is_full_box(block: Block, loops: Sequence[Loop] | None = None) -> bool:
-    """Whether the loops around a block visit each point of its domain exactly once, as attributes and intervals show.
+    """Whether the loops around a block visit each point of its domain exactly once, by attributes and intervals.
 
-    Each iter must be bound to a mixed-radix number of loops of its own; a guard may cut it at the end of its domain.
-    `loops`: those that count, by default all up to the block around. True is definitive; False means unknown.
+    Each iter must be bound to a mixed-radix number in its own loops; a guard may limit it to the end of its domain.
+    `loops`: the loops to consider, default all up to the enclosing block. True is definitive; False means unknown.
     """
     usable = {lp.var: lp for lp in (loops_above(block.op) if loops is None else loops)}
     if block.where is None and _fills_constant_domain(block.op, usable):
         return True
     iters = block.iters
-    cut = _cut_iters(block, iters)
+    cut = _guarded_iters(block, iters)
     if cut is None:
         return False
     used: set[ir.Value] = set()
     for number, it in enumerate(iters):
-        if used & set(it.binding.values) or not _reaches(it, usable, number in cut):
+        if used & set(it.binding.values) or not _covers_domain(it, usable, number in cut):
             return False
         used |= set(it.binding.values)
     return True
 
 
 def _fills_constant_domain(op: ir.Operation, loops: Mapping[ir.Value, Loop]) -> bool:
-    """The same for constant bounds and domains, from attributes alone: these are uniqued, so answers are kept."""
+    """`is_full_box` for constant bounds and domains, cached: it depends on attributes only, which are uniqued."""
     low = attrs.affine_map(op, "lowerBoundsMap")
     ranges = []
     for value in list(op.operands)[: low.n_inputs]:
@@ -292,18 +292,18 @@ def _maps_fill(
             return False
         used |= used_dims(binding)
         digits = [(factor, *ranges[dim]) for dim, factor in found.factors.items()]
-        if not _rises(found) or not span(digits, found.constant).fills(first, count):
+        if not _is_increasing(found) or not span(digits, found.constant).fills(first, count):
             return False
     return True
 
 
-def _rises(terms: DimFactors) -> bool:
-    """Whether a sum starts where all of its loops do: where an init, too, runs."""
+def _is_increasing(terms: DimFactors) -> bool:
+    """Whether a sum is smallest at the start of all of its loops, where the init runs."""
     return all(factor > 0 for factor in terms.factors.values())
 
 
-def _cut_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
-    """The iters whose bindings the guard keeps below the end of their domains; None where it does more than that."""
+def _guarded_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
+    """The iters whose bindings the guard limits to the end of their domains; None if it has other conditions."""
     cut: set[int] = set()
     for condition in [] if block.where is None else constraints(block.where):
         ends = [n for n, it in enumerate(iters) if condition.index.same(it.min + it.extent - 1 - it.binding)]
@@ -313,8 +313,8 @@ def _cut_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
     return cut
 
 
-def _reaches(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
-    """Whether one binding takes every value of its iter's domain, once; and no other, unless those are cut off."""
+def _covers_domain(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
+    """Whether a binding takes every value of its iter's domain once, and, unless `cut` by a guard, no other."""
     if (value := it.binding.is_value()) is not None and value in loops:
         loop = loops[value]
         plain = len(loop.lowers) == len(loop.uppers) == 1
@@ -323,6 +323,13 @@ def _reaches(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
     low, extent = it.min.as_constant(), it.extent.as_constant()
     binding = it.binding.simplified()
     found, terms = index_span(binding, loops), dim_factors(binding.expr)
-    if low is None or extent is None or found is None or found.size is None or terms is None or not _rises(terms):
+    if (
+        low is None
+        or extent is None
+        or found is None
+        or found.size is None
+        or terms is None
+        or not _is_increasing(terms)
+    ):
         return False
     return found.fills(low, max(found.size, extent) if cut else extent)

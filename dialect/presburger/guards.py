@@ -1,7 +1,7 @@
-"""`p >= 0 or q >= 0` as one affine condition, where both have bounds: guards are conjunctions.
+"""Guards: implied conditions, and `p >= 0 or q >= 0` as one affine condition (guards are conjunctions).
 
-With K so large that d = (K - 1 - p) floordiv K is 0 where p >= 0 and 1 where p < 0, and c = -(least value of q), it is
-q + c - c * d >= 0.
+For bounded p and q: choose K so large that d = (K - 1 - p) floordiv K is 0 where p >= 0 and 1 where p < 0, and
+c = -min(q). The disjunction is then q + c - c * d >= 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tir_mlir.dialect.presburger.simplify import fold_index
 
 
 def either(first: Constraint, second: Constraint, box: ValueRanges) -> Constraint | None:
-    """One condition that holds where one of two inequalities does; None where ranges give no bounds."""
+    """The disjunction of two inequalities as one condition; None if ranges give no bounds."""
     if first.is_eq or second.is_eq:
         return None
     least, most = intervals.interval(first.index, box)
@@ -36,7 +36,7 @@ def either(first: Constraint, second: Constraint, box: ValueRanges) -> Constrain
 
 
 def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constraint] | None:
-    """The two inequalities of a condition made by `either`; None for any other condition."""
+    """The two inequalities of a condition created by `either`; None for any other condition."""
     if condition.is_eq or not has_division(condition.index.expr):
         return None
     terms, constant = linear_terms(condition.index.expr)
@@ -61,7 +61,7 @@ def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constrai
 
 
 def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
-    """The conditions of a guard that neither loops nor other conditions imply; of two equivalent ones, the first."""
+    """The conditions of a guard not implied by the loops or by other conditions; of equivalent ones, the first."""
     dom = sets.domain(block.outermost, extra=[c.index for c in guard])
     kept = list(guard)
     for condition in reversed(guard):
@@ -70,7 +70,7 @@ def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
             if other is not condition:
                 others = others.intersect(sets.constraint_set(dom, other))
         if others.is_subset(sets.constraint_set(dom, condition)):
-            kept = [c for c in kept if c is not condition]  # an equal one may be the one that is left
+            kept = [c for c in kept if c is not condition]  # by identity: an equal condition may be kept
     return kept
 
 

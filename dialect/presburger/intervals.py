@@ -1,4 +1,4 @@
-"""Interval arithmetic: decides common cases without isl. `True` is definitive; `False` means unknown."""
+"""Interval arithmetic, the fast path before isl. `True` is definitive; `False` means unknown."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def known_range(value: ir.Value, box: ValueRanges) -> tuple[Bound, Bound]:
 
 
 def interval(index: Index, box: ValueRanges) -> tuple[Bound, Bound]:
-    """The least and greatest value of an expression; shape variables are >= 0."""
+    """The minimum and maximum of an expression; shape variables are >= 0."""
     return of_expr(index.expr, [known_range(v, box) for v in index.values])
 
 
 def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[Bound, Bound]:
-    """The least and greatest value of an expression over dimensions of known ranges."""
+    """The minimum and maximum of an expression over dimensions of known ranges."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineConstantExpr):
         return expr.value, expr.value
@@ -110,7 +110,7 @@ def inside(index: Index, extent: Index, low: Index, size: Index, box: ValueRange
 
 
 def only_positive(expr: ir.AffineExpr) -> bool:
-    """A plain sum with factors > 0."""
+    """Whether an expression is a sum of dimensions with positive factors."""
     found = dim_factors(expr)
     return found is not None and all(f > 0 for f in found.factors.values())
 

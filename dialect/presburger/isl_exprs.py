@@ -1,4 +1,4 @@
-"""Affine expressions from isl: `isl.Aff` back to MLIR, with remainders and digits recovered."""
+"""Conversion of `isl.Aff` to MLIR affine expressions, recovering remainders and digits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def to_index(aff: isl.Aff, dims: Sequence[ir.Value | Index], symbols: Mapping[st
     params = [aff.get_dim_name(dim_type.param, i) or "" for i in range(aff.dim(dim_type.param))]
     values = [*dims, *((symbols or {})[p] for p in params if symbols and p in symbols)]
     if len(values) != len(dims) + len(params):
-        raise NotProvable("an expression over shape variables that are not in reach")
+        raise NotProvable("an expression over shape variables that are not in scope")
     if not aff.get_denominator_val().is_one():
         raise NotProvable("an expression with a fraction has no affine form")
     exprs = [AffineExpr.get_dim(i) for i in range(len(values))]
@@ -52,8 +52,8 @@ def _coefficients(aff: isl.Aff, dims: int) -> tuple[dict[int, int], dict[int, in
 
 
 def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.AffineExpr:
-    """Rebuild the expression; `x - m * floor(x / m)` comes back as `x mod m` where that has fewer terms,
-    and `floor(x / a) - b * floor(x / (a * b))`, a digit of x, as `(x mod (a * b)) floordiv a`."""
+    """Rebuild the expression, with `x - m * floor(x / m)` as `x mod m` if that has fewer terms, and
+    `floor(x / a) - b * floor(x / (a * b))`, a digit of x, as `(x mod (a * b)) floordiv a`."""
     plain, divs, constant = _coefficients(aff, dims)
     expr = AffineExpr.get_constant(0)
     for first, second in _digits(aff, divs, dims):
@@ -81,7 +81,7 @@ def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.Affin
 
 
 def _digits(aff: isl.Aff, divs: Mapping[int, int], dims: int) -> list[tuple[int, int]]:
-    """Pairs of floor terms that together are a digit: `f * (floor(x / a) - b * floor(x / (a * b)))`."""
+    """Pairs of floor terms that form a digit: `f * (floor(x / a) - b * floor(x / (a * b)))`."""
     parts = {n: (aff.get_div(n).get_denominator_val().to_python(), _coefficients(aff.get_div(n), dims)) for n in divs}
     found: list[tuple[int, int]] = []
     for first, second in permutations(divs, 2):
@@ -93,7 +93,7 @@ def _digits(aff: isl.Aff, divs: Mapping[int, int], dims: int) -> list[tuple[int,
 
 
 def has_division(expr: ir.AffineExpr) -> bool:
-    """Whether an expression holds a floor, ceiling or remainder: what ranges can simplify."""
+    """Whether an expression contains a floor, ceiling or remainder, which ranges may simplify."""
     expr = expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return False

@@ -37,8 +37,8 @@ class Split(NamedTuple):
 def linear_terms(expr: ir.AffineExpr) -> LinearTerms:
     """An expression as a linear combination of dimensions, divisions and remainders.
 
-    Products by constants are distributed over sums; equal terms are merged, in the order of their first appearance;
-    terms whose factors cancel are dropped. Divisions and remainders are not looked into.
+    Products by constants are distributed over sums; equal terms are merged, in order of first appearance; terms whose
+    factors cancel are dropped. Divisions and remainders are opaque terms.
     """
     factors: dict[ir.AffineExpr, int] = {}
     constant = _collect(expr, 1, factors)
@@ -46,7 +46,7 @@ def linear_terms(expr: ir.AffineExpr) -> LinearTerms:
 
 
 def _collect(expr: ir.AffineExpr, factor: int, factors: dict[ir.AffineExpr, int]) -> int:
-    """Add `expr * factor` to the factors; returns the constant part."""
+    """Add `expr * factor` to the factors. Returns the constant part."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineConstantExpr):
         return expr.value * factor
@@ -60,7 +60,7 @@ def _collect(expr: ir.AffineExpr, factor: int, factors: dict[ir.AffineExpr, int]
 
 @lru_cache(maxsize=1 << 14)
 def dim_factors(expr: ir.AffineExpr) -> DimFactors | None:
-    """An expression as {dimension: factor} and a constant; None if it holds a division or remainder."""
+    """An expression as {dimension: factor} and a constant; None if it contains a division or remainder."""
     terms, constant = linear_terms(expr)
     factors: dict[int, int] = {}
     for term, factor in terms.items():
@@ -71,7 +71,7 @@ def dim_factors(expr: ir.AffineExpr) -> DimFactors | None:
 
 
 def split_linear(index: Index, values: Sequence[ir.Value]) -> Split | None:
-    """`index` as factors of some values plus an expression without them; None if one of them is in a division."""
+    """`index` as factors of `values` plus a rest without them; None if a division or remainder contains one."""
     place = {v: n for n, v in enumerate(values)}
     factors = [0] * len(values)
     terms, constant = linear_terms(index.expr)

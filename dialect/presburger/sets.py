@@ -1,6 +1,6 @@
-"""Affine expressions and the iterations of loops as isl sets: the arithmetic of every proof.
+"""Affine expressions and iteration domains as isl sets, the basis of all proofs.
 
-One isl context (islpy's default) serves the process; isl parameters are the function's shape variables, by name.
+The process uses one isl context (islpy's default); isl parameters are the function's shape variables, by name.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ MAX_OPERATIONS = 100_000
 
 @contextmanager
 def question(what: str) -> Iterator[None]:
-    """Bound isl's work on one question. Raises NotProvable if it exceeds the budget, or if isl cannot express it."""
+    """Limit isl to its operation budget for one query. Errors: NotProvable if exceeded, or if isl cannot express it."""
     ctx = isl.DEFAULT_CONTEXT
     ctx.reset_operations()
     ctx.set_max_operations(MAX_OPERATIONS)
     try:
         yield
     except isl.Error as error:
-        reason = "within the work allowed for a proof" if "operations" in str(error) else "by integer sets"
-        raise NotProvable(f"{what}: not decided {reason}") from error
+        exceeded = f"isl exceeded its budget of {MAX_OPERATIONS:,} operations"
+        reason = exceeded if "operations" in str(error) else "not expressible as integer sets"
+        raise NotProvable(f"{what}: undecided, {reason}") from error
     finally:
         ctx.set_max_operations(0)
         ctx.reset_operations()
@@ -55,11 +56,11 @@ def question(what: str) -> Iterator[None]:
 
 @dataclass
 class Domain:
-    """The iterations of some loops: a set over `dims`, and what every loop variable and iter is worth in it.
+    """An iteration domain: a set over `dims`, and the value of every loop variable and iter as an expression of them.
 
-    The first `free` dimensions are values defined further out, without a range; the first `outer` ones are these and
-    the iters of the top block. `exact` is false when a condition that isl cannot express was left out (the set is then
-    too large, never too small).
+    The first `free` dimensions are values defined outside, unbounded; the first `outer` dimensions are these and the
+    iters of the top block. `exact` is false if a condition that isl cannot express was dropped (the set is then an
+    over-approximation).
     """
 
     dims: list[ir.Value]
@@ -102,7 +103,7 @@ def _name_params(space: isl.Space, names: Sequence[str]) -> isl.Space:
 
 
 def local_space(count: int, params: Sequence[str]) -> isl.LocalSpace:
-    """Room for `count` dimensions and some parameters."""
+    """A local space with `count` dimensions and the parameters."""
     space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(params), count)
     return isl.LocalSpace.from_space(_name_params(space, params))
 
@@ -118,7 +119,7 @@ def zeros(aff: isl.Aff) -> isl.Set:
 
 
 def to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.Aff:
-    """An MLIR expression as an isl one, its dimensions replaced by `dims`."""
+    """An MLIR expression as an isl expression, its dimensions replaced by `dims`."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineDimExpr):
         return dims[expr.position]
@@ -141,11 +142,11 @@ def to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.A
 def domain(
     op: ir.Operation, top: ir.Operation | None = None, extra: Sequence[Index] = (), guards: bool = True
 ) -> Domain:
-    """The iterations in which `op` runs, over the loops beneath `top` (the function when not given), outer to inner.
+    """The iteration domain of `op` over the loops inside `top` (default: the function), outer to inner.
 
-    `top` may be a block: its iters are then free dimensions with their domains, so that nothing outside is used.
-    Values used but defined further out become unbounded free dimensions; `extra` names expressions that need them.
-    Without `guards`, conditions around the op are left out.
+    `top` may be a block: its iters are then free dimensions with their domains, so nothing outside is used. Used values
+    defined outside become unbounded free dimensions; `extra`: more expressions whose values need dimensions. Without
+    `guards`, conditions around the op are ignored.
     """
     key = ("domain", op.block, top, tuple(dict.fromkeys(v for i in extra for v in i.values)), guards)
     known = answers()
@@ -161,7 +162,7 @@ _domains: BoundedDict[Hashable, tuple[Domain, list[Origin], dict[Origin, isl.Aff
 
 
 def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value], guards: bool) -> Domain | None:
-    """The domain in a nest of the same content, over the values of this one; None where content has no key."""
+    """The cached domain of a structurally equal nest, over the values of this one; None without a structural key."""
     nest = nest_key_of(op)
     inner = None if top is None else nest_key_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
     if nest is None or (inner is None and top is not None and top.name != "func.func"):
@@ -217,7 +218,7 @@ def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], 
 
 
 def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
-    """The ops around `op`, outer to inner, beneath `top`."""
+    """The ops around `op` inside `top`, outer to inner."""
     found: list[ir.Operation] = []
     for parent in parents(op):
         if top is not None and parent == top.operation:
@@ -227,7 +228,7 @@ def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
 
 
 def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Domain:
-    """All points over some dimensions, sizes not negative, and as the function assumes them."""
+    """The universe over some dimensions, with sizes >= 0 and the function's assumptions."""
     symbols = symbols_by_name(op)
     params = sorted(symbols)
     local = local_space(len(dims), params)
@@ -243,12 +244,12 @@ def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Dom
 
 
 def sizes(op: ir.Operation, assuming: bool = True) -> Domain:
-    """The sizes that the function around an op may be called with: none is negative, what it assumes holds."""
+    """The sizes that the function of an op may be called with: >= 0, satisfying its assumptions."""
     return _start(op, [], assuming)
 
 
 def constraint_set(domain_: Domain, c: Constraint) -> isl.Set:
-    """The points at which a constraint holds, of all points over the dimensions."""
+    """The points, over the dimensions of the domain, that satisfy a constraint."""
     aff = domain_.aff(c.index)
     return zeros(aff) if c.is_eq else nonneg(aff)
 
@@ -282,7 +283,7 @@ def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
 
 
 def guard_set(domain_: Domain, if_op: ir.Operation) -> isl.Set:
-    """The points at which the condition of an `affine.if` holds."""
+    """The points that satisfy the condition of an `affine.if`."""
     holds = isl.Set.universe(domain_.set.get_space())
     for c in constraints(if_op):
         holds = holds.intersect(constraint_set(domain_, c))
@@ -306,15 +307,15 @@ def region_map(dom: Domain, mins: Sequence[Index], extents: Sequence[Index]) -> 
 
 
 def _as_map(points: isl.Set, count: int) -> isl.Map:
-    """{ [a, b] } as { a -> b } with `count` dimensions in a."""
+    """{ [a, b] } as { a -> b }; a has `count` dimensions."""
     return isl.Map.from_range(points).move_dims(dim_type.in_, 0, dim_type.out, 0, count)
 
 
-# --- small answers ---------------------------------------------------------------------------------------------------
+# --- queries ---------------------------------------------------------------------------------------------------------
 
 
 def smallest_point(points: isl.Set) -> list[int] | None:
-    """The lexicographically least point (parameters fixed to their least values first); None when empty."""
+    """The lexicographically smallest point, parameters minimized first; None if empty."""
     if points.is_empty():
         return None
     count = points.dim(dim_type.param)
@@ -334,7 +335,7 @@ def flatten(relation: isl.Map) -> isl.Set:
 
 
 def constant_extent(points: isl.Set, dim: int) -> tuple[int, int] | None:
-    """[low, high] of one dimension when both are constants."""
+    """[low, high] of one dimension if both are constant; else None."""
     low, high = points.dim_min_val(dim), points.dim_max_val(dim)
     if not (low.is_int() and high.is_int()):
         return None

@@ -1,7 +1,7 @@
 """Simplification of affine expressions under ranges: `(i * 16 + j) // 16` with 0 <= j < 16 is `i`.
 
-`fold_*` applies rules on sums of terms by interval arithmetic; `simplify_*` goes on with isl's gist where a division is
-left. A result is never longer than what was given.
+`fold_*` applies rules on sums of terms by interval arithmetic; `simplify_*` continues with isl's gist if a division
+remains. A result is never longer than the input.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ def fold_index(index: Index, box: ValueRanges) -> Index:
 def simplify_index(index: Index, domain: Domain) -> Index:
     """The shorter of the folded form and isl's gist over the iterations of `domain`.
 
-    The result uses dimensions of the domain and shape variables; iters in the domain's environment are kept as they
-    are.
+    The result uses dimensions of the domain and shape variables; iters in the domain's environment are kept.
     """
     plain = index.simplified()
     if not has_division(plain.expr):
@@ -52,7 +51,7 @@ def simplify_index(index: Index, domain: Domain) -> Index:
 
 @lru_cache(maxsize=1 << 13)
 def simplify_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
-    """The shorter of the folded form and isl's gist; `ranges` has one entry a dimension."""
+    """The shorter of the folded form and isl's gist; `ranges` has one entry per dimension."""
     folded = fold_expr(expr, ranges).maybe_downcast()
     if not has_division(folded):
         return folded
@@ -78,7 +77,7 @@ def simplify_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
 
 
 def _gist(aff: Callable[[], isl.Aff], points: isl.Set, rebuilt: Callable[[isl.Aff], T]) -> T | None:
-    """isl's simplification over some points; None over budget, or where the result has no affine form."""
+    """isl's simplification over some points; None if over budget or if the result is not affine."""
     try:
         with question("simplification"):
             return rebuilt(aff().gist(points))
@@ -87,7 +86,7 @@ def _gist(aff: Callable[[], isl.Aff], points: isl.Set, rebuilt: Callable[[isl.Af
 
 
 def _value_range(value: ir.Value, domain: Domain) -> tuple[Bound, Bound]:
-    """The least and greatest value of a dimension; a shape variable is at least 0."""
+    """The minimum and maximum of a dimension; a shape variable is at least 0."""
     if value not in domain.dims:
         return (0, None) if is_symbol(value) else (None, None)
     place = domain.index_of(value)
@@ -100,14 +99,14 @@ def _value_range(value: ir.Value, domain: Domain) -> tuple[Bound, Bound]:
 
 @lru_cache(maxsize=1 << 13)
 def fold_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
-    """The shortest form that interval arithmetic reaches; `ranges` has one entry a dimension."""
+    """The shortest form found by interval arithmetic; `ranges` has one entry per dimension."""
     terms, constant = _sum(expr, ranges)
     folded = _build(terms, constant)
     return folded if cost(folded) <= cost(expr) else expr
 
 
 def _sum(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
-    """An expression as {term: factor} and a constant; terms are dimensions, floors and remainders, simple already."""
+    """An expression as {term: factor} and a constant; terms are dimensions and simplified floors and remainders."""
     found, constant = linear_terms(expr)
     terms: Terms = {}
     for term, factor in found.items():

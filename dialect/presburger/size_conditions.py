@@ -1,4 +1,4 @@
-"""The sizes at which a proof succeeds, as text: refusals add it where the answer depends on shape variables."""
+"""The sizes for which a proof succeeds, as text: added to refusals that depend on shape variables."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Constraint
 from tir_mlir.dialect.presburger.sets import constraint_set, question, sizes
 
-LONGEST = 120  # longer conditions are left out of messages
+LONGEST = 120  # longer conditions are omitted from messages
 
 _SAME = re.compile(r"\((\w+) ([+-]) (\d+)\) % (\d+) == 0")
 _FLOOR = re.compile(r"floord\(((?:[^(),]|\([^(),]*\))+), (\d+)\)")
 
 
 def only_where(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
-    """`"; it holds only where n % 16 == 0"`, for the points where a proof fails: the sizes at which there are none.
+    """`"; it holds only where n % 16 == 0"`: the sizes for which the set of failing points is empty.
 
-    Empty where the proof fails at all sizes, or where the condition takes more than a line.
+    "" if the proof fails for all sizes, or if the condition is longer than a line.
     """
     text = sizes_without(failing, op)
     return f"; it holds only where {text}" if text else ""
 
 
 def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
-    """The sizes, of those the function allows, at which a set is empty, as a condition; empty when there are none."""
+    """The sizes, among those the function allows, for which a set is empty, as a condition; "" if there are none."""
     if not failing.dim(isl.dim_type.param):
         return ""
     try:
@@ -49,7 +49,7 @@ def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
 
 
 def _no_empty(known: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
-    """Both without sizes of 0, except where just these are bad: empty arrays are not worth a message."""
+    """Both sets without sizes of 0, unless only these fail: empty arrays are not worth a message."""
     for number in range(known.dim(isl.dim_type.param)):
         rest = bad.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
         if not rest.is_empty():
@@ -65,7 +65,7 @@ def promised(constraint: Constraint, op: ir.Operation) -> str:
 
 
 def _text(points: isl.Set, known: isl.Set) -> str:
-    """A set of sizes as a condition in Python's words."""
+    """A set of sizes as a Python condition."""
     build = isl.AstBuild.from_context(known)
     text = build.expr_from_set(points.gist(known).coalesce()).to_C_str()
     text = text.replace("&&", "and").replace("||", "or")

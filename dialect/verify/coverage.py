@@ -1,4 +1,4 @@
-"""The coverage rule: every element of an output, and every element that is read later, is computed."""
+"""The coverage rule: every element of an output, and every element read later, is computed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, relation_beneath
+from tir_mlir.dialect.analysis import Access, footprint
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.dialect.ir import (
@@ -41,13 +41,13 @@ from tir_mlir.dialect.verify.violation import fail
 
 
 def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None) -> None:
-    """A block that writes a parameter runs over its whole domain; what is read of an allocation has been written.
+    """Check that blocks writing a parameter run over their whole domain, and that allocations are written before read.
 
-    A producer that was moved may compute less than its domain, so for allocations only what is read counts. A block
-    inside another may be cut by a guard: its domain is a tile, and the last tile may be ragged. In what a user writes
-    (`source`) any block may: a guard says that something is left out, and so do a binding in steps, as `i * 16`, a
-    constant one, and a loop whose bounds use other loops, as `for j in range(i)`. After a step no element of a
-    parameter is left out that the function wrote `before`.
+    A moved producer may compute less than its domain, so for allocations only the elements that are read count. A
+    nested block may be restricted by a guard: its domain is a tile, and the last tile may be partial. In user code
+    (`source`) any block may be partial if the text shows it: by a guard, a strided binding (`i * 16`), a constant
+    binding, or a loop whose bounds use other loops (`for j in range(i)`). After a step, every element of a parameter
+    that the function wrote `before` must still be written.
     """
     short = [b for b in blocks if b.iters and not covers(b)]
     doubtful: dict[ir.Value, Block] = {}
@@ -65,22 +65,23 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
 
 
 def _shared(func: Func, block: Block, access: Access) -> bool:
-    """Whether others write what a block leaves out: next to it in a block without iters; any, where it has a guard."""
+    """Whether other blocks write the elements that a block skips: its siblings in a block without iters, or any block
+    if it has a guard."""
     groups = [p for p in parents(block.op) if is_block(p) and not Block(p).iters]
     if not groups and block.where is None:
         return False
     home = groups[-1] if groups else func.op
     writes = [a for a in accesses(home) if a.is_write and a.buffer == access.buffer and a.exact]
-    if not writes:  # scattered: where to is not known
+    if not writes:  # a scatter: the written elements are unknown
         return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
-        wanted, _, _ = relation_beneath([access], block.op)
-        written, _, _ = relation_beneath(writes, func.op)
+        wanted, _, _ = footprint([access], block.op)
+        written, _, _ = footprint(writes, func.op)
         return wanted.range().is_subset(written.range())
 
 
 def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
-    """Whether a function writes all of a parameter that it wrote before a step."""
+    """Whether a function still writes every element of a parameter that it wrote before a step."""
     if before is None or len(func.args) != len(before.args):
         return False
     old = next((b for b, a in zip(before.args, func.args, strict=True) if a == param), None)
@@ -91,8 +92,8 @@ def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
     ]
     if not all(group and all(a.exact for a in group) for group in groups):
         return False
-    with question(f"what is written of {Buffer(param).name}"):
-        now, was = (relation_beneath(group, f.op)[0].range() for group, f in zip(groups, (func, before), strict=True))
+    with question(f"the written elements of {Buffer(param).name}"):
+        now, was = (footprint(group, f.op)[0].range() for group, f in zip(groups, (func, before), strict=True))
         return was.is_subset(now)
 
 
@@ -103,12 +104,12 @@ def _domain_key(block: Block) -> Hashable | None:
 
 @by_structure(_domain_key, limit=1 << 16)
 def covers(block: Block) -> bool:
-    """Whether the bindings reach every point of the domain."""
+    """Whether the bindings cover every point of the domain."""
     return is_full_box(block, _loops_around(block)) or _missing(block).is_empty()
 
 
 def _loops_around(block: Block) -> list[Loop]:
-    """The loops around a block, up to the next block with iters."""
+    """The loops around a block, up to the next enclosing block with iters."""
     found: list[Loop] = []
     for parent in parents(block.op):
         if is_block(parent) and Block(parent).iters:
@@ -119,10 +120,10 @@ def _loops_around(block: Block) -> list[Loop]:
 
 
 def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.Set:
-    """Points of the iter domain that no iteration is bound to (inside one iteration of the block around).
+    """Points of the iter domain that no iteration is bound to (in one iteration of the enclosing block).
 
-    `ragged`: where there is a block around, or `anywhere`, guards are left out; then also what lies between the steps
-    of a binding, and the domains of iters that run over a loop whose bounds use others.
+    `ragged`: ignore points excluded by guards, if there is an enclosing block or with `anywhere`; in the latter case
+    also points between the steps of a binding, and in domains of iters over loops whose bounds use other loops.
     """
     full, image = _domain_and_image(block, ragged, anywhere)
     with question(f'the domain of block "{block.name}"'):
@@ -130,7 +131,7 @@ def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.
 
 
 def left_out(block: Block) -> str | None:
-    """A point of the domain of a block for which the text of the program would be refused; None: there is none."""
+    """A point of a block's domain for which the parser would reject the program text; None if there is none."""
     if covers(block):
         return None
     func, missing = func_of(block.op), _missing(block, True, True)
@@ -141,12 +142,12 @@ def left_out(block: Block) -> str | None:
 
 
 def half_summed(block: Block) -> isl.Set | None:
-    """Points of the iter domain that do not run although others of the same sum do; None if there are none."""
+    """Points of the iter domain that do not run although others of the same reduction do; None if there are none."""
     reduce = [n for n, i in enumerate(block.iters) if i.kind == "R"]
     if not reduce or covers(block):
         return None
     full, image = _domain_and_image(block)
-    with question(f'the iterations of the sums of block "{block.name}"'):
+    with question(f'the iterations of the reductions of block "{block.name}"'):
         started = image
         for number in reduce:
             started = started.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
@@ -155,22 +156,22 @@ def half_summed(block: Block) -> isl.Set | None:
 
 
 def point_text(block: Block, points: isl.Set) -> str:
-    """The smallest of some points of a block's domain: `vi = 0, vk = 1`."""
+    """The smallest point of a set in a block's domain, as text: `vi = 0, vk = 1`."""
     return ", ".join(f"{name} = {v}" for name, v in point_of(block, points).values)
 
 
 def point_of(block: Block, points: isl.Set) -> Iteration:
-    """The smallest of some points of a block's domain."""
+    """The smallest point of a set in a block's domain."""
     point = (smallest_point(points) or [])[-len(block.iters) :]
     return Iteration.of(block.name, [i.name for i in block.iters], point)
 
 
 def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False) -> tuple[isl.Set, isl.Set]:
-    """The iter domain, and the points of it that run (see `_missing`)."""
-    # a block without iters does not count: blocks in it may be bound to loops around it
+    """The iter domain, and the subset that runs (see `_missing`)."""
+    # skip blocks without iters: blocks in them may be bound to loops around them
     top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
     bindings = [i.binding for i in block.iters]
-    # bindings may use the iters of blocks further out than `top`
+    # bindings may use the iters of blocks outside `top`
     dom = domain(block.op, top, bindings, guards=not ragged or (top is None and not anywhere))
     with question(f'the domain of block "{block.name}"'):
         free = _free(block, top, dom) if anywhere else set()
@@ -191,10 +192,10 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
 
 
 def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
-    """The iters that a program declares to take only a part of their domain.
+    """The iters that the program text restricts to a part of their domain.
 
-    By a constant binding, a guard that keeps them from values that the loops reach, as `j_0 * 16 + j_1 <= i` does, or
-    a loop whose bounds use other loops.
+    By a constant binding, a guard that excludes values that the loops reach (`j_0 * 16 + j_1 <= i`), or a loop whose
+    bounds use other loops.
     """
     iters, bindings = block.iters, block.bindings
     loose = _free_of_each_other(block, dom)
@@ -207,7 +208,7 @@ def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
 
 
 def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
-    """Let loops whose bounds use other loops run over all that they take in any iteration of those; their variables."""
+    """Relax loops whose bounds use other loops to the union of their ranges. Returns their variables."""
     around = intervals.around(block.op)
     found = set()
     for loop in loops_above(block.op):
@@ -223,13 +224,13 @@ def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
 
 
 def _only(points: isl.Set, number: int) -> isl.Set:
-    """The values of one dimension."""
+    """The projection to one dimension."""
     after = points.dim(dim_type.set) - number - 1
     return points.project_out(dim_type.set, number + 1, after).project_out(dim_type.set, 0, number)
 
 
 def _stepped(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
-    """The points that a binding such as `i * 16 + 3` can reach; a reduction has to start at the start all the same."""
+    """The points that a binding such as `i * 16 + 3` can take; a reduce iter must still start at its minimum."""
     info = image.get_stride_info(number)
     step, start = info.get_stride(), info.get_offset()
     if step <= 1:
@@ -256,7 +257,7 @@ def _report_uncovered(block: Block, source: bool) -> None:
     fail(
         block.op,
         "cover",
-        f'the loops around block "{block.name}" do not cover its domain ({domains}): nothing runs '
+        f'the loops around block "{block.name}" do not cover its domain ({domains}): no iteration runs '
         f"{point_text(block, missing)}{only_where(missing, block.op)}",
         Counterexample((point_of(block, missing),)),
     )
@@ -273,9 +274,9 @@ def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
     reads, writes = [a for a in found if not a.is_write], [a for a in found if a.is_write]
     if not reads or not all(a.exact for a in writes):
         return
-    with question(f"what is read of {Buffer(buffer).name}"):
-        read, _, _ = relation_beneath(reads, func.op)
-        written, _, _ = relation_beneath(writes, func.op)
+    with question(f"the read elements of {Buffer(buffer).name}"):
+        read, _, _ = footprint(reads, func.op)
+        written, _, _ = footprint(writes, func.op)
         missing = read.range().subtract(written.range())
         if missing.is_empty():
             return

@@ -18,7 +18,7 @@ _SHAPE = (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT, attrs.SYMS, "lowerB
 
 
 def shape_key(op: ir.Operation) -> Hashable | None:
-    """What the shape of a block depends on; None where its lower and upper bounds have different operands."""
+    """The key of `block_shape`; None if the block's lower and upper bounds have different operands."""
     operands = list(op.operands)
     half = len(operands) // 2
     if operands[:half] != operands[half:]:

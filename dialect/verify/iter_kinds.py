@@ -1,4 +1,4 @@
-"""The rule of iter kinds: an iter declared spatial is spatial."""
+"""The rule of iter kinds: iters declared spatial are independent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, relation_beneath
+from tir_mlir.dialect.analysis import Access, footprint
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, parents
@@ -16,7 +16,7 @@ from tir_mlir.dialect.verify.violation import fail
 
 
 def iter_kinds(block: Block) -> None:
-    """Declared kinds are true: of instances that run and differ in a spatial iter, none writes what another touches."""
+    """Check that no two instances that run and differ in a spatial iter access one element, one of them writing."""
     spatial = [n for n, i in enumerate(block.iters) if i.kind == "S" and i.extent.as_constant() != 1]
     groups: dict[ir.Value, list[Access]] = {}
     for access in accesses(block.op):
@@ -33,7 +33,7 @@ def _owned(buffer: ir.Value, block: Block) -> bool:
 
 
 def _plainly_spatial(block: Block, group: Sequence[Access], spatial: Sequence[int]) -> bool:
-    """All accesses have one index, in which every spatial iter is a dimension of its own and no reduce iter occurs."""
+    """Whether all accesses have the same index, with every spatial iter as a separate dimension and no reduce iter."""
     first = group[0]
     if any(a.mins != first.mins or not a.is_point for a in group):
         return False
@@ -56,13 +56,13 @@ def _check_spatial(block: Block, buffer: ir.Value, group: Sequence[Access], spat
                             if not bad.is_empty() and not (bad := _run(bad, block)).is_empty():
                                 _report_kind(block, n, bad, name)
             except NotProvable:
-                continue  # a schedule that relies on it asks again, for the loops it concerns
+                continue  # primitives that rely on it check the affected loops themselves
 
 
 def _clash(a: Access, b: Access, block: Block) -> isl.Map:
-    """{ iters -> iters } that touch one element in the same iteration of what is around, inner loops relaxed."""
+    """{ iters -> iters } that access one element in the same iteration of the enclosing ops, inner loops relaxed."""
     count = len(block.iters)
-    (one, first, _), (other, second, _) = (relation_beneath([x], block.op) for x in (a, b))
+    (one, first, _), (other, second, _) = (footprint([x], block.op) for x in (a, b))
     clash = one.apply_range(other.reverse())
     around = second[: len(second) - count]
     for place, value in enumerate(first[: len(first) - count]):
@@ -72,7 +72,7 @@ def _clash(a: Access, b: Access, block: Block) -> isl.Map:
 
 
 def _run(clash: isl.Map, block: Block) -> isl.Map:
-    """The part of { iters -> iters } that loops and conditions reach: a domain may be longer."""
+    """Restrict { iters -> iters } to instances that run: the domain may be larger."""
     dom = domain(block.op, extra=[i.binding for i in block.iters])
     points = dom.relation([dom.aff(i.binding) for i in block.iters]).range()
     return clash.intersect_domain(points).intersect_range(points)

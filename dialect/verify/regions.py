@@ -1,4 +1,4 @@
-"""The rule of declared regions: `T.reads` and `T.writes` name what a block touches, or more."""
+"""The rule of declared regions: `T.reads` and `T.writes` cover all accesses of the block."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tir_mlir.dialect.verify.violation import fail
 
 
 def declared_regions(op: ir.Operation) -> None:
-    """What a block declares to read and write is not less than what it touches, but for what the user vouches for."""
+    """Check that declared regions cover the accesses of the block, except regions the user takes responsibility for."""
     block = Block(op)
     if attrs.READS not in op.attributes and attrs.WRITES not in op.attributes:
         return
@@ -32,24 +32,24 @@ def declared_regions(op: ir.Operation) -> None:
                 fail(
                     op,
                     "regions",
-                    f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block touches',
+                    f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block accesses',
                 )
             with question(f"{word} of {block.name}"):
                 rest = _left_out(block, need, have[0], op)
                 if not rest.is_empty() and any(is_block(p) for p in parents(op)):
-                    rest = _left_out(block, need, have[0], None)  # the iters around it have domains
+                    rest = _left_out(block, need, have[0], None)  # the enclosing iters have domains
                 if rest.is_empty():
                     continue
             fail(
                 op,
                 "regions",
-                f'block "{block.name}": {word} of {need.buffer.name} is smaller than what the block touches'
+                f'block "{block.name}": {word} of {need.buffer.name} is smaller than the region that the block accesses'
                 f"{only_where(rest, op)}",
             )
 
 
 def _left_out(block: Block, need: Region, given: Region, top: ir.Operation | None) -> isl.Map:
-    """The elements of a region that a given one has not, in the iterations beneath `top`."""
+    """The elements of `need` not in `given`, in the iterations inside `top`."""
     used = [*need.mins, *need.extents, *given.mins, *given.extents]
     dom = domain(block.body.operations[0].operation, top, used)
     return region_map(dom, need.mins, need.extents).subtract(region_map(dom, given.mins, given.extents))

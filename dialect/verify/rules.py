@@ -1,7 +1,7 @@
-"""Rules of the encoding, as a table: what MLIR's own verifier does not know, and every primitive's result must keep.
+"""The verifier rules of the encoding, beyond MLIR's own verifier; the result of every primitive must satisfy them.
 
-Each rule looks at one op and raises `VerifyError` with the culprit. Plain cases are settled by interval arithmetic, the
-rest exactly by isl, with the offending point in the message.
+Each rule checks one op and raises `VerifyError` with the culprit. Interval arithmetic is the fast path; isl decides the
+rest exactly, with the violating point in the message.
 """
 
 from __future__ import annotations
@@ -52,23 +52,23 @@ from tir_mlir.dialect.verify.regions import declared_regions
 from tir_mlir.dialect.verify.violation import fail
 
 LARGEST = 1 << 62
-"""A buffer has fewer elements than this."""
+"""The exclusive upper bound on the number of elements of a buffer."""
 
 
 def is_huge(shape: Sequence[Any]) -> bool:
-    """Whether a buffer whose extents are known in part has more elements than MLIR counts."""
+    """Whether the number of elements of a (partially known) shape overflows MLIR's counter."""
     return math.prod(n for n in shape if isinstance(n, int)) >= LARGEST
 
 
 def huge(op: ir.Operation) -> ir.Value | None:
-    """The first buffer that an op makes or takes that is too large."""
+    """The first result or block argument of an op that is a too large buffer, or None."""
     arguments = [a for region in op.regions for block in region.blocks for a in block.arguments]
     buffers = [v for v in (*op.results, *arguments) if isinstance(v.type, ir.MemRefType)]
     return next((b for b in buffers if is_huge(Buffer(b).shape)), None)
 
 
 def sizes(op: ir.Operation) -> None:
-    """Every buffer that an op makes or takes has a size that can be counted."""
+    """Check that no buffer defined by an op is too large."""
     buffer = huge(op)
     if buffer is not None:
         shape = " x ".join(str(n or "?") for n in Buffer(buffer).shape)
@@ -76,10 +76,10 @@ def sizes(op: ir.Operation) -> None:
 
 
 def verify(module: ir.Module | ir.Operation, source: bool = False, before: ir.Module | None = None) -> None:
-    """Raise `VerifyError` for the first rule that a module breaks; `source` adds the rules for what a user declares.
+    """Raise `VerifyError` for the first violated rule; `source` adds the rules for user declarations.
 
-    After a primitive the declared iter kinds need no second look: primitives keep them. What a function leaves out of
-    its outputs, by a guard, it may leave out after a step as well: `before` is the module before that.
+    Declared iter kinds are not checked after a primitive, as primitives preserve them. `before`: the module before a
+    step; elements of outputs that a guard skips there may be skipped after the step too.
     """
     root = module.operation
     check_mlir(root)
@@ -97,7 +97,7 @@ def _verify(root: ir.Operation, source: bool, before: ir.Module | None) -> None:
                 fail(
                     op,
                     "block",
-                    "an affine.parallel without tir.block: in a TensorIR program it stands for a block; "
+                    "an affine.parallel without tir.block: in a TensorIR program it represents a block; "
                     'write a parallel loop as affine.for {tir.kind = "parallel"}',
                 )
             for rule in RULES.get(name, ()):
@@ -118,7 +118,7 @@ def _block_key(op: ir.Operation) -> Hashable:
 
 
 def _access_key(op: ir.Operation) -> Hashable:
-    """What an affine access depends on; None where that is more than its nest and its buffer's shape."""
+    """The key of an affine access: its nest and its buffer's shape; None if it depends on more."""
     memref = accessed(op) if op.name in ("affine.load", "affine.store") else None
     nest = nest_key_of(op)
     if memref is None or nest is None:
@@ -130,7 +130,7 @@ def _access_key(op: ir.Operation) -> Hashable:
 
 
 def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
-    """The extents of a parameter or allocation; None for a view, or if unknown."""
+    """The extents of a parameter or allocation; None for a view or if unknown."""
     owner, type_ = memref.owner, ir.MemRefType(memref.type)
     shape = tuple(type_.shape)
     if not isinstance(owner, ir.Block):
@@ -142,20 +142,20 @@ def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
 
 
 def _settled_key(op: ir.Operation) -> Hashable:
-    """The structure that the rules of `SETTLED` depend on; None where there is no key."""
+    """The structural key of the rules in `SETTLED`; None if there is none."""
     key = _block_key(op) if is_block(op) else _access_key(op)
     return None if key is None else (op.name, key)
 
 
 @by_structure(_settled_key, limit=1 << 16)
 def _check_settled(op: ir.Operation) -> None:
-    """The rules that depend on an op and what is around it alone: once they hold, they hold for equal structure."""
+    """Check the rules that depend only on an op and its nest; a success is cached for equal structure."""
     for rule in SETTLED[op.name]:
         rule(op)
 
 
 def check_mlir(root: ir.Operation) -> None:
-    """MLIR's own verifier, as our error."""
+    """Run MLIR's verifier; its errors are raised as VerifyError."""
     try:
         root.verify()
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]  missing in the stubs
@@ -168,7 +168,7 @@ def check_mlir(root: ir.Operation) -> None:
 
 
 def loop_shape(op: ir.Operation) -> None:
-    """A loop has step 1 and as many operands as its bounds need."""
+    """Check that a loop has step 1 and as many operands as its bounds need."""
     low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
     if ir.IntegerAttr(op.attributes["step"]).value != 1:
         fail(op, "loop", f"loop {Loop(op).name} has a step other than 1; write the step into the index instead")
@@ -182,7 +182,7 @@ def loop_shape(op: ir.Operation) -> None:
 
 @by_structure(fast_paths.shape_key)
 def block_shape(op: ir.Operation) -> None:
-    """A block is a single point: upper bounds are lower bounds + 1, and it has a name, kind and domain an iter."""
+    """Check that a block is a single point (upper bounds = lower bounds + 1) with a name, kind and domain per iter."""
     name = attrs.get(op, attrs.BLOCK)
     for key in (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT):
         if key not in op.attributes:
@@ -194,9 +194,9 @@ def block_shape(op: ir.Operation) -> None:
     for key in (attrs.MIN, attrs.EXTENT):
         map_ = attrs.get(op, key)
         if len(map_.results) != len(kinds) or map_.n_symbols != len(attrs.get(op, attrs.SYMS, [])):
-            fail(op, "block", f'{key} of block "{name}" does not have one result an iter over tir.syms')
+            fail(op, "block", f'{key} of block "{name}" must have one result per iter, over tir.syms')
     if bad := [k for k in kinds if k not in ("S", "R", "O")]:
-        fail(op, "block", f'block "{name}": iter kind "{bad[0]}" is none of S, R, O')
+        fail(op, "block", f'block "{name}": iter kind "{bad[0]}" must be S, R or O')
     low, high = attrs.affine_map(op, "lowerBoundsMap"), attrs.affine_map(op, "upperBoundsMap")
     points = all(h == e + 1 for e, h in zip(low.results, high.results, strict=True)) and len(low.results) == arguments
     half = len(op.operands) // 2
@@ -205,7 +205,7 @@ def block_shape(op: ir.Operation) -> None:
 
 
 def bindings_in_domain(op: ir.Operation) -> None:
-    """Every value bound to an iter lies in the iter's domain, wherever the block runs."""
+    """Check that every value bound to an iter is in the iter's domain, wherever the block runs."""
     box = intervals.around(op)
     if fast_paths.bindings_inside(op, box):
         return
@@ -246,7 +246,7 @@ def bindings_in_domain(op: ir.Operation) -> None:
 
 
 def _example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[tuple[tuple[str, int], ...], int]:
-    """The smallest point of a set in loop names, and the value of an expression there."""
+    """The smallest point of a set, by loop names, and the value of an expression there."""
     point = smallest_point(points) or []
     shift = len(point) - len(dom.dims)
     names = [*dom.params, *names_of(dom, op)]
@@ -275,7 +275,7 @@ def names_of(dom: Domain, op: ir.Operation) -> list[str]:
 
 
 def isolation(op: ir.Operation) -> None:
-    """Inside a block with iters, no loop variable from outside it is used: the block is self-contained."""
+    """Check that a block with iters uses no loop variable from outside it."""
     loop = Loop(op)
     for use in loop.var.uses:
         user = use.owner.operation
@@ -292,12 +292,12 @@ def isolation(op: ir.Operation) -> None:
 
 
 def init_first(op: ir.Operation) -> None:
-    """The init of a block runs before every update of the same element: the reduce iters start at their minimum."""
+    """Check that the init of a block runs before all updates of the same element."""
     block = Block(op)
     if block.init is None:
         return
     reduce = [i for i in block.iters if i.kind == "R"]
-    if all(_rises(i.binding) for i in reduce):
+    if all(_is_increasing(i.binding) for i in reduce):
         return
     dom = domain(op)
     spatial = [i.binding for i in block.iters if i.kind != "R"]
@@ -326,8 +326,8 @@ def init_first(op: ir.Operation) -> None:
     )
 
 
-def _rises(index: Index) -> bool:
-    """Whether an expression is a sum of variables with positive factors: least only where all of them start."""
+def _is_increasing(index: Index) -> bool:
+    """Whether an expression is a sum of variables with positive factors, minimal only where all of them start."""
     expr = index.expr
     return intervals.only_positive(expr)
 
@@ -336,7 +336,7 @@ def _rises(index: Index) -> bool:
 
 
 def access_shape(op: ir.Operation) -> None:
-    """Every access at an index that is affine, or known from a table, lies inside its buffer."""
+    """Check that every access with an affine index, or one known from a table, is inside its buffer."""
     if op.name in ("affine.load", "affine.store") and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
         return
     for access in of_op(op):

@@ -1,7 +1,7 @@
-"""The types of the `tir.*` attributes, checked before anything reads them: parsed text may hold anything.
+"""Type checks of the `tir.*` attributes, run once on parsed text.
 
-Views and rules take for granted that `tir.iters` is a list of strings. This is where that is made sure, once, when text
-comes in. `check` holds for every module; `check_program` for one that is to be scheduled or printed as TVMScript.
+Views and rules rely on them, e.g. on `tir.iters` being a list of strings. `check` applies to every module;
+`check_program` to one to be scheduled or printed as TVMScript.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REGION_KEYS = {"buffer", "min", "extent"}
 
 
 def check(module: ir.Module) -> None:
-    """Raise `VerifyError`, with its location, for the first attribute of a wrong type, place or arity."""
+    """Raise `VerifyError`, with its location, for the first attribute of wrong type or arity, or on a wrong op."""
     check_mlir(module.operation)
     listed = ops(module.operation)
     for op in listed:
@@ -52,7 +52,7 @@ def check(module: ir.Module) -> None:
 
 
 def check_program(module: ir.Module) -> None:
-    """Raise `VerifyError` for what no program has: loops that carry values, branches, names that mean nothing."""
+    """Raise `VerifyError` for constructs outside TensorIR: loops with iter_args, control flow, undefined names."""
     for func in funcs(module):
         if len(func.op.regions[0].blocks) != 1:
             _fail(func.op, f"function {func.name} has several basic blocks; a tensor program is made of loops")
@@ -72,7 +72,7 @@ def check_program(module: ir.Module) -> None:
 
 
 def _indices(op: ir.Operation, operands: Iterable[ir.Value], sizes: Collection[ir.Value]) -> None:
-    """Indices are made of loop variables, iters and sizes: MLIR lets them use whatever is computed at the top."""
+    """Check that indices use only loop variables, iters and sizes; MLIR allows any value defined at the top level."""
     for value in operands:
         if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block) or value in sizes:
             continue
@@ -88,7 +88,7 @@ def _indices(op: ir.Operation, operands: Iterable[ir.Value], sizes: Collection[i
 
 
 def _parameter(func: Func, number: int, type_: ir.Type, known: Iterable[str]) -> None:
-    """A symbolic shape is named, by shape variables that exist."""
+    """Check that a symbolic shape is expressed over existing shape variables."""
     facts = _argument_facts(func.op, number)
     if not isinstance(type_, ir.MemRefType) or type_.has_static_shape:
         return
@@ -101,7 +101,7 @@ def _parameter(func: Func, number: int, type_: ir.Type, known: Iterable[str]) ->
 
 
 def _assumption(func: Func, known: Iterable[str]) -> None:
-    """What a function assumes speaks of shape variables that exist."""
+    """Check that the assumptions of a function use existing shape variables."""
     if attrs.ASSUME not in func.op.attributes:
         return
     syms = attrs.get(func.op, attrs.SYMS, [])
@@ -113,7 +113,7 @@ def _assumption(func: Func, known: Iterable[str]) -> None:
 
 
 def _regions(op: ir.Operation) -> None:
-    """Declared regions are boxes of buffers that the block can use."""
+    """Check that declared regions are boxes of buffers in scope."""
     name = attrs.get(op, attrs.BLOCK)
     ranks = {b.name: b.rank for b in visible_buffers(op)}
     iters = sum(len(attrs.get(o, attrs.ITERS)) for o in [op, *parents(op)] if is_block(o))
@@ -158,7 +158,7 @@ def _is_dict(attr: ir.Attribute) -> bool:
 
 
 def _is_plain(attr: ir.Attribute) -> bool:
-    """Whether Python can read the attribute: asking an integer of more than 64 bits for its value ends the process."""
+    """Whether Python can read the attribute: reading an integer of more than 64 bits aborts the process."""
     if isinstance(attr, ir.DictAttr):
         return all(_is_plain(named.attr) for named in attr)
     if isinstance(attr, ir.ArrayAttr):
@@ -205,7 +205,7 @@ def _is_region(attr: ir.DictAttr) -> bool:
 
 _DICT = "a dictionary of strings, numbers, lists and dictionaries"
 _REGIONS = "a list of {buffer = string, min = affine_map, extent = affine_map}"
-# attribute: what it must be, in words; the test; the ops that may have it (none: any)
+# attribute: (description of its type, test, ops that may have it; empty: any)
 TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.NAME: ("a string", _is_text, ()),
     attrs.ID: ("an integer >= 0", _is_number, ()),
@@ -251,7 +251,7 @@ def _typed(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
 
 
 def _arguments(op: ir.Operation) -> None:
-    """The attributes of a function's arguments: a shape has one result an axis, over named symbols."""
+    """Check the attributes of a function's arguments: a shape has one result per axis, over named symbols."""
     inputs = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs
     for number, type_ in enumerate(inputs):
         facts = _argument_facts(op, number)
@@ -263,10 +263,10 @@ def _arguments(op: ir.Operation) -> None:
             map_ = facts[attrs.SHAPE].value
             syms = facts.get(attrs.SYMS, ())
             if len(map_.results) != rank or map_.n_dims or map_.n_symbols != len(syms):
-                needed = f"{rank} results, one an axis, over its {attrs.SYMS}"
+                needed = f"{rank} results, one per axis, over its {attrs.SYMS}"
                 _fail(op, f"{attrs.SHAPE} of parameter {number} must have {needed}")
         if attrs.STRIDES in facts and len(facts[attrs.STRIDES]) != rank:
-            _fail(op, f"{attrs.STRIDES} of parameter {number} must have {rank} entries, one an axis")
+            _fail(op, f"{attrs.STRIDES} of parameter {number} must have {rank} entries, one per axis")
 
 
 def _argument_facts(op: ir.Operation, number: int) -> dict[str, Any]:
@@ -275,11 +275,11 @@ def _argument_facts(op: ir.Operation, number: int) -> dict[str, Any]:
     return {named.name: named.attr for named in ir.DictAttr(ir.ArrayAttr(op.attributes["arg_attrs"])[number])}
 
 
-# --- attributes together --------------------------------------------------------------------------------------------
+# --- attributes of one op together ----------------------------------------------------------------------------------
 
 
 def _block(op: ir.Operation) -> None:
-    """A block has its attributes, all of one length, over symbols that exist."""
+    """Check that a block has all its attributes, of one length, over existing symbols."""
     name = attrs.get(op, attrs.BLOCK)
     _inside_function(op)
     for key in (attrs.ITERS, attrs.MIN, attrs.EXTENT):
@@ -298,7 +298,7 @@ def _block(op: ir.Operation) -> None:
     for key in (attrs.MIN, attrs.EXTENT):
         map_ = attrs.get(op, key)
         if len(map_.results) != count or map_.n_dims or map_.n_symbols != len(syms):
-            needed = f"{count} results, one an iter, over the {len(syms)} names of {attrs.SYMS}"
+            needed = f"{count} results, one per iter, over the {len(syms)} names of {attrs.SYMS}"
             _fail(op, f'{key} of block "{name}" must have {needed}, not {map_}')
     known = symbols_by_name(op)
     if missing := [s for s in syms if s not in known]:
@@ -306,14 +306,14 @@ def _block(op: ir.Operation) -> None:
 
 
 def _where(op: ir.Operation) -> None:
-    """A guard holds its block and nothing else."""
+    """Check that a guard contains its block and nothing else."""
     inside = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
     if sum(is_block(o) for o in inside) != 1 or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
-        _fail(op, f"{attrs.WHERE} marks the guard of a block: an affine.if without else that holds just the block")
+        _fail(op, f"{attrs.WHERE} marks the guard of a block: an affine.if without else that contains only the block")
 
 
 def _init(op: ir.Operation) -> None:
-    """An init is directly in the body of a block."""
+    """Check that an init is directly in the body of a block."""
     parent = op.parent
     in_block = parent is not None and is_block(parent.operation)
     if not in_block or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
@@ -324,7 +324,7 @@ def _strides(op: ir.Operation) -> None:
     source = op.operands[0].type
     names = attrs.get(op, attrs.STRIDES)
     if not isinstance(source, ir.MemRefType) or len(names) != ir.MemRefType(source).rank:
-        _fail(op, f"{attrs.STRIDES} must have an entry an axis of the buffer, not {len(names)}")
+        _fail(op, f"{attrs.STRIDES} must have one entry per axis of the buffer, not {len(names)}")
 
 
 def _stray(op: ir.Operation) -> None:
@@ -333,7 +333,7 @@ def _stray(op: ir.Operation) -> None:
 
 def _inside_function(op: ir.Operation) -> None:
     if not any(p.name == "func.func" for p in parents(op)):
-        _fail(op, f"{op.name} with tir attributes stands outside any func.func")
+        _fail(op, f"{op.name} with tir attributes is outside any func.func")
 
 
 def _is_stray(op: ir.Operation) -> bool:

@@ -1,8 +1,8 @@
 """A reference interpreter: translates a program at any stage to checked Python, and counts its accesses and operations.
 
-`writer.py` turns a function into Python text; `loops.py`, `blocks.py`, `elements.py`, `buffers.py`, `values.py`,
-`vectors.py`, `calls.py` say how each op is written. `floats.py`, `integers.py` are the numbers, `memory.py` what holds
-them, `poison.py` what nobody wrote, `watch.py` the races, `stops.py` the words of an error, `tally.py` the counts.
+`codegen.py` translates a function, op by op, with the handlers in `ops/`. Run time: numbers in `floats.py` and
+`integers.py`, `memory.py`, uninitialized values in `poison.py`, race detection in `races.py`, locations of errors in
+`diagnose.py`, counts in `counters.py`.
 """
 
 from tir_mlir.interpreter.counters import Counts, Report

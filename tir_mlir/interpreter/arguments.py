@@ -62,8 +62,8 @@ class Arguments:
                 shape, strides, array.itemsize
             ):  # fmt: skip
                 raise ArgumentError(
-                    f"{self.signature.name}: {param.name!r} and {other.name!r} are parts of one array: the interpreter "
-                    "keeps buffers apart unless they are the same; pass a copy of one"
+                    f"{self.signature.name}: {param.name!r} and {other.name!r} overlap partially in memory; the "
+                    "interpreter supports identical or disjoint arrays only; pass a copy of one"
                 )
 
     def _data(
@@ -85,8 +85,7 @@ class Arguments:
             return [POISON] * offset + flat
         if min(strides) < 0:
             raise ArgumentError(
-                f"{self.signature.name}: {param.name!r} runs backwards through its memory, by strides "
-                f"{tuple(strides)}; pass a copy"
+                f"{self.signature.name}: {param.name!r} has negative strides, {tuple(strides)}; pass a copy"
             )
         data = [POISON] * (offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)))
         for place, value in zip(self._places(shape, strides, offset), flat, strict=True):
@@ -110,7 +109,7 @@ class Arguments:
         return found
 
     def unwritten(self) -> tuple[View, tuple[int, ...], Any] | None:
-        """The first element of an output parameter that holds an uninitialised value."""
+        """The first uninitialized element of an output parameter, or None."""
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam) and param.written and any(is_poison(v) for v in view.data):
                 for index in np.ndindex(view.shape):

@@ -1,4 +1,4 @@
-"""The root buffer of a value, with a unique name; which loops need race detection."""
+"""Root buffers of values, with unique names; the loops that need race detection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def root(value: ir.Value) -> ir.Value:
 
 
 class Roots:
-    """The buffers of a function by name. `given`: the root buffers of the parameters, if known from the caller."""
+    """The root buffers of a function, by name. `given`: those of the parameters, if known from the caller."""
 
     def __init__(self, func: Func, everything: Sequence[ir.Operation], given: Sequence[str | None] = ()):
         self._names: dict[ir.Value, str] = {}
@@ -61,8 +61,8 @@ class Roots:
 
 
 def is_concurrent(op: ir.Operation, has_blocks: bool) -> bool:
-    """Whether the iterations of a loop run at the same time. Vectorized and thread-bound loops count while there are
-    blocks: which sums their iterations make together is no longer to be seen after that."""
+    """Whether the iterations of a loop run concurrently. Vectorized and thread-bound loops count only while there are
+    blocks: without them, reductions across their iterations can no longer be recognized."""
     if op.name in CONCURRENT:
         return True
     if op.name == "affine.parallel":

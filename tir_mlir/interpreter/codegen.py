@@ -1,4 +1,4 @@
-"""Code generation: a function as Python text, by the handlers that `ops/` registers per op."""
+"""Code generation: translate a function to Python text, by the op handlers registered in `ops/`."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def writes(*names: str) -> Callable[[Handler], Handler]:
 
 @dataclass
 class Options:
-    """How a program is run. `origins`: where an element that nobody wrote was first read is kept; `aliased`: an array
-    is given for several parameters."""
+    """Options of a run. `origins`: record where an uninitialized element was first read; `aliased`: one array is passed
+    for several parameters."""
 
     exact: bool = False
     strict: bool = False
@@ -65,7 +65,7 @@ class Shared:
 
     def function(self, func: Func, given: Sequence[str | None] = (), anywhere: bool = False) -> str:
         """The Python name of a function, generated after the current one. `given`: the buffers passed to it;
-        `anywhere`: they may lie otherwise than the types of its parameters say."""
+        `anywhere`: their layouts may differ from the parameter types."""
         key = (func.op, tuple(given))
         if key not in self.made:
             self.made[key] = self.names.new(func.name)
@@ -79,7 +79,7 @@ class Shared:
             Writer(self, func, given, anywhere).function(name)
 
     def keep(self, thing: Any, hint: str) -> str:
-        """Bind a Python object to a name in the generated text; equal hints mean equal objects."""
+        """Bind a Python object to a name in the generated text. Equal hints must mean equal objects."""
         name = f"_{hint}"
         self.scope.setdefault(name, thing)
         return name
@@ -112,13 +112,13 @@ class Writer:
         self.roots = buffer_names.Roots(func, everything, given)
         self.has_blocks = any(is_block(o) for o in everything)
         concurrent = [o for o in everything if buffer_names.is_concurrent(o, self.has_blocks)]
-        self.watched = shared.watched = bool(concurrent) or shared.watched  # what is called may be called by threads
+        self.watched = shared.watched = bool(concurrent) or shared.watched  # callees may run in concurrent loops
         is_first = len(shared.made) < 2
         self.safe = buffer_names.only_read(func, concurrent) if is_first and not shared.options.aliased else set()
         self.region = 0
-        self.nested = 0  # loops around the text in the Python function at hand
-        self.level = 0  # Python functions around it
-        self.outer: set[str] = set()  # variables of an outer one that it sets
+        self.nested = 0  # depth of loops in the current Python function
+        self.level = 0  # depth of nested Python functions
+        self.outer: set[str] = set()  # assigned variables of an enclosing Python function
 
     # -- the function ----------------------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class Writer:
         return self.shared.options
 
     def counted(self, runs: str = "1") -> AbstractContextManager[None]:
-        """Count a region that runs `runs` times; the counter is emitted before its contents."""
+        """Count a region that runs `runs` times. The counter update is emitted before its contents."""
         return self._counted(runs) if self.options.counts else _UNCOUNTED
 
     @contextmanager
@@ -171,19 +171,19 @@ class Writer:
         self.region = before
 
     def count(self, what: str, name: str, number: int = 1) -> None:
-        """Count an operation of the current region."""
+        """Count an operation in the current region."""
         if number and self.options.counts:
             self.shared.tally.once[self.region][what, name] += number
 
     def touched(self, what: str, memref: ir.Value, number: int = 1) -> None:
-        """Count loads or stores of elements of a buffer in the current region."""
+        """Count loads or stores of a buffer in the current region."""
         if self.options.counts:
             self.count(what, self.roots.name(memref), number)
 
     # -- values ----------------------------------------------------------------------------------------------------
 
     def define(self, value: ir.Value, hint: str = "") -> str:
-        """Give a value a variable."""
+        """Assign a variable to a value."""
         name = self.names.new(hint) if hint else self.names.temporary()
         self.variables[value] = name
         return name
@@ -213,13 +213,13 @@ class Writer:
         return name
 
     def watches(self, memref: ir.Value) -> bool:
-        """Whether accesses of a buffer need race detection."""
+        """Whether accesses to a buffer need race detection."""
         return self.watched and buffer_names.root(memref) not in self.safe
 
     # -- buffers ---------------------------------------------------------------------------------------------------
 
     def unpack(self, value: ir.Value) -> None:
-        """Variables for the dynamic parts of a memref."""
+        """Define variables for the dynamic parts of a memref."""
         if not isinstance(value.type, ir.MemRefType):
             return
         view = self.variables[value]
@@ -265,7 +265,7 @@ class Writer:
 
 
 _LEFT = (
-    "; of a lowering, the last stage that runs is the one before finalize-memref-to-llvm"
+    "; during lowering, the last stage that can be interpreted is the one before finalize-memref-to-llvm"
     " (the llvm dialect has no buffers to check)"
 )
 
@@ -274,9 +274,9 @@ def _unknown(op: ir.Operation) -> str:
     from tir_mlir.passes.lower.registry import location_text
 
     if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in (*op.operands, *op.results)):
-        return f"{location_text(op)}: {op.name} works on tensors; tir_mlir.from_linalg makes memrefs of them first"
+        return f"{location_text(op)}: {op.name} works on tensors; convert it to memrefs first with tir_mlir.from_linalg"
     late = op.name.startswith(("llvm.", "cf.", "builtin.unrealized"))
-    return f"{location_text(op)}: the interpreter has no meaning for {op.name}{_LEFT if late else ''}"
+    return f"{location_text(op)}: the interpreter does not support {op.name}{_LEFT if late else ''}"
 
 
 def affine(expr: ir.AffineExpr, names: Sequence[str]) -> str:

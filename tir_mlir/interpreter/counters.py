@@ -16,8 +16,8 @@ LOADS, STORES, FLOPS, RUNS = "loads", "stores", "flops", "runs"
 class Tally:
     """The counts per run of each region, and the number of runs.
 
-    `once[n]` counts (what, name) in region n; `runs[n]` is counted up by the program; `more` is what differs from run
-    to run (lanes under a mask).
+    `once[n]`: counts by (what, name) of one run of region n; `runs[n]`: its runs, incremented by the program; `more`:
+    counts that vary from run to run (active lanes of a mask).
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Tally:
 
 @dataclass
 class Counts:
-    """Loads and stores of elements of a buffer, and float operations that feed its stores."""
+    """Loads and stores of elements of a buffer, and float operations whose results are stored to it."""
 
     loads: int = 0
     stores: int = 0
@@ -51,10 +51,10 @@ class Counts:
 class Report:
     """The counts of a run: `report["C"].loads`, `.stores`, `.flops` of a buffer, `report.runs["C"]` runs of a block.
 
-    An operation on floats (a sum, product, quotient, maximum, function of `math`: 1 a lane; a multiply-add: 2; casts
-    and comparisons: 0) counts for the buffer of the first store that its result flows to; one that reaches no store
-    counts for none, under "". Vectors count their lanes, loads and stores without those that a mask hides. `results`
-    are the exact numbers of the buffer parameters by name, after `exact=True`.
+    Float operations per lane: 1 for a sum, product, quotient, maximum or `math` function, 2 for a multiply-add, 0 for
+    casts and comparisons. They are attributed to the buffer of the first store that the result flows to, or to "" if
+    there is none. Loads and stores count the lanes of a vector, without those disabled by a mask. `results`: the exact
+    contents of the buffer parameters by name, with `exact=True`.
     """
 
     name: str
@@ -125,7 +125,7 @@ def destination(value: ir.Value) -> ir.Value | None:
         if current in seen:
             continue
         seen.add(current)
-        for use in reversed(list(current.uses)):  # the last use comes first
+        for use in reversed(list(current.uses)):  # MLIR lists the last use first
             op = use.owner.operation
             if op.name.endswith("store") or op.name in ("vector.transfer_write", "vector.scatter"):
                 place = _STORES.get(op.name, 1)

@@ -1,4 +1,4 @@
-"""Location of runtime errors: block, loop values, source line; the origin of uninitialised values."""
+"""Locations of runtime errors: block, loop values, source line; origins of uninitialized values."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tir_mlir.dialect.diagnostics import (
 )
 from tir_mlir.dialect.ir import Block, Func, Loop, entered, is_block, is_loop, parents
 from tir_mlir.interpreter.memory import View
-from tir_mlir.interpreter.poison import Decides, Poison
-from tir_mlir.interpreter.races import Meeting
+from tir_mlir.interpreter.poison import Poison, PoisonUse
+from tir_mlir.interpreter.races import Conflict
 
 RAISED = (InterpreterError, ZeroDivisionError, IndexError)
 """Exceptions caused by the interpreted program."""
@@ -31,7 +31,7 @@ RAISED = (InterpreterError, ZeroDivisionError, IndexError)
 
 @dataclass(frozen=True)
 class Origin:
-    """The access that first read an uninitialised element."""
+    """The access that first read an uninitialized element."""
 
     element: str
     place: StopLocation
@@ -57,8 +57,8 @@ class StopLocation:
         return next((Func(p).name for p in (self.op, *parents(self.op)) if p.name == "func.func"), "")
 
     def values(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Loops around the line, outermost first, and the iters of its block, by name; loops of one name by those that
-        their variables have in Python."""
+        """Enclosing loops, outermost first, and the iters of the block, by name; loops with equal names by their Python
+        variables."""
         loops: dict[str, int] = {}
         iters: dict[str, int] = {}
         blocks = 0
@@ -96,7 +96,7 @@ class StopLocation:
         return text + (f" ({', '.join(f'{n} = {v}' for n, v in iters.items())})" if iters else "")
 
 
-class Stops:
+class Diagnoser:
     """Maps frames of the generated text to locations in the program."""
 
     def __init__(self, filename: str, owners: Sequence[ir.Operation | None], variables: Mapping[ir.Value, str]):
@@ -117,11 +117,11 @@ class Stops:
         return None if op is None else StopLocation(op, known, self.variables)
 
     def unwritten(self, view: View, index: Sequence[int]) -> Poison:
-        """The poison value of an uninitialised element. Raises UnwrittenError in strict mode."""
+        """The poison value of an uninitialized element. Raises UnwrittenError in strict mode."""
         element = f"{view.name}[{', '.join(map(str, index))}]"
         if self.strict:
-            error = UnwrittenError(f"{element} is read, and nobody wrote it", view.name, tuple(index), view.shape)
-            error.fix = f"write {view.name} first, in T.init() or in a block before"
+            error = UnwrittenError(f"{element} is read before it is written", view.name, tuple(index), view.shape)
+            error.fix = f"write {view.name} first, in T.init() or in an earlier block"
             raise error
         frames = []
         frame: FrameType | None = sys._getframe(1)
@@ -143,54 +143,54 @@ class Stops:
             tb = tb.tb_next
         with entered():
             place = self._place(frames)
-            found = _as_stop(error, place)
-            return found if place is None else _worded(found, place)
+            found = _as_interpreter_error(error, place)
+            return found if place is None else _with_location(found, place)
 
 
 def _numbers(known: Mapping[str, Any]) -> dict[str, int]:
     return {n: v for n, v in known.items() if v.__class__ is int}
 
 
-def _as_stop(error: BaseException, place: StopLocation | None) -> InterpreterError:
-    if isinstance(error, Decides):
-        return _decided(error, place)
-    if isinstance(error, Meeting):
-        return _met(error, place)
+def _as_interpreter_error(error: BaseException, place: StopLocation | None) -> InterpreterError:
+    if isinstance(error, PoisonUse):
+        return _uninitialized_use(error, place)
+    if isinstance(error, Conflict):
+        return _race(error, place)
     if isinstance(error, InterpreterError):
         return error
     if isinstance(error, ZeroDivisionError):
-        return ArithmeticStop("an integer is divided by zero")
-    return OutOfBoundsError("memory is used after memref.dealloc")
+        return ArithmeticStop("integer division by zero")
+    return OutOfBoundsError("use of memory after memref.dealloc")
 
 
-def _decided(error: Decides, place: StopLocation | None) -> UnwrittenError:
+def _uninitialized_use(error: PoisonUse, place: StopLocation | None) -> UnwrittenError:
     name = place.op.name if place is not None else ""
     if name.endswith(("load", "store")):
-        what = "is an index"
+        use = "an index"
     elif name in ("affine.for", "scf.for", "scf.parallel"):
-        what = "bounds a loop"
+        use = "a loop bound"
     elif name == "llvm.intr.assume":
-        what = "is what the program assumes"
+        use = "the condition of T.assume"
     else:
-        what = "decides a branch"
-    found = UnwrittenError(f"a value that nobody wrote {what}{told(error.poison)}")
-    found.fix = "write the buffer before it is read, in T.init() or in a block before"
+        use = "a branch condition"
+    found = UnwrittenError(f"an uninitialized value is used as {use}{origin_text(error.poison)}")
+    found.fix = "write the buffer before it is read, in T.init() or in an earlier block"
     return found
 
 
-def told(poison: Poison) -> str:
+def origin_text(poison: Poison) -> str:
     """The origin of a poison value, as text."""
     return "" if poison.origin is None else f": {poison.origin}"
 
 
-def _met(error: Meeting, place: StopLocation | None) -> RaceError:
+def _race(error: Conflict, place: StopLocation | None) -> RaceError:
     """A RaceError, with the index of the element."""
     views = [] if place is None else [place.known.get(place.variables.get(v, "")) for v in place.op.operands]
     view = next((v for v in views if isinstance(v, View) and v.memory.name == error.buffer), None)
     index = (error.at,) if view is None else index_of(view, error.at)
-    reason = error.words(f"{error.buffer}[{', '.join(map(str, index))}]")
+    reason = error.text(f"{error.buffer}[{', '.join(map(str, index))}]")
     found = RaceError(reason, error.buffer, index, () if view is None else view.shape)
-    found.fix = "run the loop serially, or give each iteration elements of its own"
+    found.fix = "make the loop serial, or let each iteration access separate elements"
     return found
 
 
@@ -202,7 +202,7 @@ def index_of(view: View, place: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _worded(error: InterpreterError, place: StopLocation) -> InterpreterError:
+def _with_location(error: InterpreterError, place: StopLocation) -> InterpreterError:
     loops, iters = place.values()
     error.function, error.block, error.loops = place.function, place.block, {**loops, **iters}
     error.place = place.line()

@@ -55,7 +55,7 @@ ROUND: dict[str, Callable[[Any], Any]] = {"f64": to_f64, "f32": to_f32, "f16": t
 
 
 def _to_odd(value: int) -> float:
-    """An integer as a float64, rounded to odd, so that further rounding is correct."""
+    """An integer as a float64, rounded to odd, so that a second rounding is correct."""
     near = float(value)
     if int(near) == value or struct.pack("<d", near)[0] & 1:
         return near
@@ -80,7 +80,7 @@ def rem(a: Any, b: Any) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """NaN if one is; 0.0 is more than -0.0."""
+    """IEEE maximum: NaN if either operand is; 0.0 > -0.0."""
     if is_poison(a) or is_poison(b):
         return a if is_poison(a) else b
     if a > b:
@@ -157,7 +157,7 @@ def fma64(a: Any, b: Any, c: Any) -> Any:
 
 
 def fma_narrow(a: Any, b: Any, c: Any) -> Any:
-    """fma of float32 or narrower: a float64 whose rounding is that of the exact value."""
+    """fma of float32 or narrower: a float64 that rounds to the same result as the exact value."""
     if is_poison(s := a * b + c):
         return s
     product, addend = float(a) * float(b), float(c)  # the product is exact
@@ -211,7 +211,7 @@ def to_int(width: int, signed: bool = True) -> Callable[[Any], Any]:
         if is_poison(a):
             return a
         if not math.isfinite(a) or not low <= (found := int(a)) < high:
-            return Poison(f"a cast of {a} to an integer of {width} bits, which has no such number")
+            return Poison(f"a cast of {a} to a {width}-bit integer, which is out of range")
         return (found + half & mask) - half
 
     return convert

@@ -50,7 +50,7 @@ def shift(word: str, width: int) -> Callable[[Any, Any], Any]:
         if is_poison(a) or is_poison(b):
             return a if is_poison(a) else b
         if not 0 <= b < width:
-            return Poison(f"a shift of an integer of {width} bits by {b}")
+            return Poison(f"a shift of a {width}-bit integer by {b}")
         if word == "shrsi":
             return a >> b
         return ((a << b if word == "shli" else (a & mask) >> b) + half & mask) - half

@@ -19,7 +19,7 @@ from tir_mlir.dialect.ir import Block, Func, clone_module, entered, frozen, func
 from tir_mlir.interpreter.arguments import Arguments
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
-from tir_mlir.interpreter.diagnose import RAISED, Stops, told
+from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text
 from tir_mlir.interpreter.memory import Memory, View, row_major
 from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, value_ops, vector_ops
 from tir_mlir.interpreter.ops.vector_memory import Lanes
@@ -50,9 +50,9 @@ class InterpretedProgram:
             name = self.shared.function(func)
             self.shared.write()
         text = self.shared.text
-        self.stops = Stops(self.filename, text.owners, self.shared.variables)
-        self.stops.strict = options.strict
-        self.scope |= {"_unwritten": self.stops.unwritten, "_lanes": Lanes(self.watch, self.stops.unwritten)}
+        self.diagnoser = Diagnoser(self.filename, text.owners, self.shared.variables)
+        self.diagnoser.strict = options.strict
+        self.scope |= {"_unwritten": self.diagnoser.unwritten, "_lanes": Lanes(self.watch, self.diagnoser.unwritten)}
         self.scope |= {"_runs": self.tally.runs, "_more": self.tally.more}
         self.source = "\n".join(text.lines) + "\n"
         exec(compile(self.source, self.filename, "exec"), self.scope)
@@ -72,7 +72,7 @@ class InterpretedProgram:
             with np.errstate(all="ignore"):
                 self.call(*args)
         except RAISED as error:
-            raise self.stops.located(error) from None
+            raise self.diagnoser.located(error) from None
 
 
 def interpret(
@@ -85,30 +85,31 @@ def interpret(
     breakpoints: Mapping[str, Any] | Sequence[str] = (),
     kernels: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Report:
-    """Run a program in Python, every access checked; results are left in the arrays, the report counts what it did.
+    """Run a program in Python with every access checked. Results are stored in the arrays; returns the counts.
 
     `program`: a module, function, Schedule, ir.Module, or text of TVMScript or MLIR, at any stage before the llvm
-    dialect; `name`: which function of several. Arrays and numbers as those of `build`. Numbers are those of their
-    types, `exact=True`: Python's (a float is a float64, no integer wraps; rounded for the arrays at the end).
-    What nobody wrote spreads, and may not decide anything or be left in a parameter; `strict=True`: may not be read.
-    `unset`: parameters whose elements count as unwritten. `breakpoints`: names of blocks to stop before, or
-    {name: condition over the iters}; also where a block says `breakpoint()`. `kernels`: external functions by name,
-    which take pointers (`p.view(shape, strides)`) and numbers; without one a kernel does what its intrinsic describes.
+    dialect; `name`: the function, if there are several. Arguments as for `build`. Arithmetic is that of the types; with
+    `exact=True` that of Python (every float is a float64, integers do not wrap; results are rounded at the end).
+    Uninitialized values propagate; using one as a condition, bound or index, or leaving one in a parameter, is an
+    error; with `strict=True` every read of one is. `unset`: parameters whose elements count as uninitialized.
+    `breakpoints`: names of blocks to stop before, or {name: condition over the iters}, besides `breakpoint()` in
+    blocks. `kernels`: external functions by name, which take pointers (`p.view(shape, strides)`) and numbers; by
+    default a kernel is executed as the description of its intrinsic.
 
-    Errors: ArgumentError; NotInterpreted for an op without a meaning here; OutOfBoundsError, UnwrittenError, RaceError,
-    AssumptionError, ArithmeticStop name function, block, loops with their values, and the element.
+    Errors: ArgumentError; NotInterpreted for an unsupported op; OutOfBoundsError, UnwrittenError, RaceError,
+    AssumptionError, ArithmeticStop with function, block, loop values, and the element.
     """
     start = time.perf_counter()
     with entered():
         module = module_of(program)
         signature = _wanted(signatures(module), name)
         func = next(f for f in funcs(module) if f.name == signature.name)
-        stops = _stops(module, breakpoints)
+        points = _breakpoints(module, breakpoints)
         unknown = set(unset) - {p.name for p in signature.params}
         if unknown:
             raise ArgumentError(f"{signature.name} has no parameter {', '.join(sorted(unknown))}; it is {signature}")
         given = Arguments(signature, arrays, exact, unset)
-        options = Options(exact, strict, aliased=given.aliased, breakpoints=stops)
+        options = Options(exact, strict, aliased=given.aliased, breakpoints=points)
         made = InterpretedProgram(module, func, options, kernels or {})
         names = [p.name for p in func.params]
     made.show()
@@ -124,9 +125,8 @@ def interpret(
 
 
 def exactly(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main") -> list[np.ndarray]:
-    """Run a function with exact numbers, without counters. Returns the buffers as object arrays, with POISON.
-
-    For tests of many small programs. Errors: InterpreterError.
+    """Run a function with exact numbers, without counters. Returns the buffers as object arrays, with POISON for
+    uninitialized elements. Faster than `interpret` for many small programs. Errors: InterpreterError.
     """
     with entered():
         func = next(f for f in funcs(module) if f.name == name)
@@ -155,7 +155,7 @@ def _wanted(found: Mapping[str, CallSignature], name: str | None) -> CallSignatu
     return found[name]
 
 
-def _stops(module: ir.Module, wanted: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+def _breakpoints(module: ir.Module, wanted: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
     stops = dict(wanted) if isinstance(wanted, Mapping) else dict.fromkeys(wanted, True)
     known = {Block(o).name for o in walk.ops(module.operation) if is_block(o)} | {"root"}
     for name in stops:
@@ -168,7 +168,7 @@ def _stops(module: ir.Module, wanted: Mapping[str, Any] | Sequence[str]) -> dict
 
 def _left(function: str, view: View, index: tuple[int, ...], poison: Any) -> UnwrittenError:
     element = f"{view.name}[{', '.join(map(str, index))}]"
-    words = "is left unwritten" if poison is POISON else f"is left with a value that nobody wrote{told(poison)}"
+    words = "is never written" if poison is POISON else f"depends on an uninitialized element{origin_text(poison)}"
     error = UnwrittenError(f"{function}: {element} {words}", view.name, index, view.shape)
     error.function = function
     return error
@@ -200,4 +200,6 @@ def _only_memrefs(module: ir.Module) -> None:
     for op in walk.ops(module.operation):
         for value in (*op.operands, *op.results):
             if isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType)):
-                raise NotInterpreted(f"{op.name} works on tensors; tir_mlir.from_linalg makes memrefs of them first")
+                raise NotInterpreted(
+                    f"{op.name} works on tensors; convert it to memrefs first with tir_mlir.from_linalg"
+                )

@@ -1,4 +1,4 @@
-"""Element kinds (`f32`, `i8`, `index`, `ptr`), and conversion between arrays and the interpreter's numbers."""
+"""Element kinds (`f32`, `i8`, `index`, `ptr`), and conversion between arrays and interpreter numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kind_of(type_: ir.Type) -> str:
         return "index"
     elif str(type_).startswith("!llvm.ptr"):
         return "ptr"
-    raise NotInterpreted(f"the interpreter knows no numbers of type {type_}")
+    raise NotInterpreted(f"the interpreter does not support values of type {type_}")
 
 
 def is_float(kind: str) -> bool:

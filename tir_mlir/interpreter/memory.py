@@ -34,7 +34,7 @@ class Memory:
 class View:
     """A memref: an indexed view of a memory. Prints as an array.
 
-    `A[i, j]`, slices and `A.numpy()` give numbers, POISON where nobody wrote.
+    `A[i, j]`, slices and `A.numpy()` return numbers; POISON for uninitialized elements.
     """
 
     __slots__ = ("name", "memory", "data", "offset", "shape", "strides")
@@ -113,7 +113,7 @@ class Pointer:
         place, rest = divmod(self.byte, size)
         if rest or not 0 <= place <= len(self.memory.data):
             raise OutOfBoundsError(
-                f"a pointer into {self.memory.name} stands at byte {self.byte}, of {len(self.memory.data) * size}",
+                f"a pointer into {self.memory.name} is at byte offset {self.byte} of {len(self.memory.data) * size}",
                 self.memory.name,
             )
         return place
@@ -129,13 +129,13 @@ class Pointer:
 
 
 def alloc(name: str, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...] | None = None) -> View:
-    """Allocate uninitialised memory."""
+    """Allocate uninitialized memory."""
     strides = row_major(shape) if strides is None else strides
     size = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     try:
         held = [POISON] * size
     except MemoryError:
-        raise MemoryError(f"buffer {name} has {size:,} elements, which do not fit the memory here") from None
+        raise MemoryError(f"buffer {name} has {size:,} elements, which do not fit in memory") from None
     return View(name, Memory(name, dtype, held), 0, shape, strides)
 
 
@@ -152,7 +152,7 @@ def outside(view: View, index: tuple[int, ...], lanes: str = "") -> None:
     at = ", ".join(map(str, index))
     shape = "(" + ", ".join(map(str, view.shape)) + "," * (len(view.shape) == 1) + ")"
     raise OutOfBoundsError(
-        f"{view.name}[{at}]{lanes} is outside of {view.name}, whose shape is {shape}", view.name, index, view.shape
+        f"{view.name}[{at}]{lanes} is outside {view.name}, whose shape is {shape}", view.name, index, view.shape
     )
 
 

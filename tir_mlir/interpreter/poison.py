@@ -1,4 +1,4 @@
-"""Poison, the value of uninitialised memory: it propagates through arithmetic and must not decide a branch."""
+"""Poison, the value of uninitialized memory: it propagates through arithmetic and must not decide a branch."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tir_mlir.dialect.diagnostics import UnwrittenError
 
 
 class Poison:
-    """The value of an uninitialised element. `origin`: the access that first read it, or None."""
+    """The value of an uninitialized element. `origin`: the access that first read it, or None."""
 
     __slots__ = ("origin",)
-    __array_ufunc__ = None  # numbers of NumPy leave operations with it to it
+    __array_ufunc__ = None  # makes NumPy scalars defer to the operators of this class
 
     def __init__(self, origin: Any = None):
         self.origin = origin
@@ -28,7 +28,7 @@ class Poison:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise Decides(self)
+        raise PoisonUse(self)
 
     __index__ = __int__ = __float__ = __bool__  # type: ignore[assignment]
 
@@ -36,16 +36,16 @@ class Poison:
         return "POISON"
 
 
-class Decides(UnwrittenError):
+class PoisonUse(UnwrittenError):
     """Raised when poison is used as a condition, bound or index."""
 
     def __init__(self, poison: Poison):
-        super().__init__("a value that nobody wrote decides a branch")
+        super().__init__("an uninitialized value is used as a branch condition")
         self.poison = poison
 
 
 POISON = Poison()
-"""The value of uninitialised memory."""
+"""The value of uninitialized memory."""
 
 
 def is_poison(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A buffer of generated Python text: lines, the op of each line, and variable names."""
+"""A buffer of generated Python code: lines, the op of each line, and variable names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Text:
         self.owners.append(self.op)
 
     def insert(self, place: int, line: str) -> None:
-        """Insert a line before an existing one, with its indentation."""
+        """Insert a line before an existing one, with the same indentation."""
         indent = self.lines[place][: len(self.lines[place]) - len(self.lines[place].lstrip())]
         self.lines.insert(place, indent + line)
         self.owners.insert(place, self.owners[place])
@@ -61,7 +61,7 @@ class Text:
 
 
 class Names:
-    """Names of Python variables, after those of the program; released at the end of a scope."""
+    """Python variable names, derived from names of the program; released at the end of a scope."""
 
     def __init__(self) -> None:
         self._alive: set[str] = set()

@@ -9,16 +9,16 @@ from tir_mlir.interpreter.memory import Memory
 
 
 class Watch:
-    """Accesses of iterations of the active concurrent loops: {(memory, offset): [iteration, written]}."""
+    """The accesses of the active concurrent loops: {(memory, offset): [iteration, written, reduction]} per loop."""
 
     def __init__(self) -> None:
         self.frames: list[tuple[str, tuple[int, ...], str, dict[Any, list[Any]]]] = []
         self.now: list[Any] = []
 
     def enter(self, name: str, private: tuple[Any, ...], together: str) -> None:
-        """A loop starts. `private`: buffers that nothing outside of it uses; an iteration that fills an element of one
-        first may use it. `together`: "threads" of one block, or "lanes", may sum up into one element, lanes also where
-        the sum was started before (a reduction below 0: see `elements.reduction`)."""
+        """Enter a loop. `private`: buffers used only inside it; an iteration that writes an element first may use it.
+        `together`: "threads" of one block, or "lanes", may reduce into one element; lanes also into a reduction
+        initialized outside (a negative number: see `memory_ops.reduction`)."""
         self.frames.append((name, tuple([view.memory.number for view in private]), together, {}))
         self.now.append(-1)
 
@@ -43,19 +43,19 @@ class Watch:
             elif number in private and write:
                 seen[number, at] = [now, True, reduction]
             else:
-                raise Meeting(memory, at, write, name, now, entry[0])
+                raise Conflict(memory, at, write, name, now, entry[0])
 
 
-class Meeting(RaceError):
-    """A conflict between two iterations; becomes a message once the location is known."""
+class Conflict(RaceError):
+    """A conflict between two iterations; gets its message once the location is known."""
 
     def __init__(self, memory: Memory, at: int, write: bool, loop: str, now: Any, other: Any):
         self.at = at
         self.what = ("written" if write else "read", loop, now, other)
         super().__init__("", memory.name)
-        self.reason = self.words(f"{memory.name}[{at}]")
+        self.reason = self.text(f"{memory.name}[{at}]")
 
-    def words(self, element: str) -> str:
+    def text(self, element: str) -> str:
         verb, loop, now, other = self.what
         touched = "several" if other is None else f"iteration {other}"
-        return f"{element} is {verb} in iteration {now} of the concurrent loop {loop}, and touched in {touched} of it"
+        return f"{element} is {verb} in iteration {now} of the concurrent loop {loop}, and accessed in {touched} of it"

@@ -39,7 +39,7 @@ class IntrinsicResult:
 
 @dataclass(frozen=True)
 class _Memory:
-    """An argument: the allocated memory, and the part that is passed."""
+    """An argument: the allocated memory, and the part of it that is passed."""
 
     whole: np.ndarray
     part: np.ndarray
@@ -94,7 +94,7 @@ def only_written(desc: Func) -> set[str]:
 
 def _make(param: Any, space: int, random: np.random.Generator) -> _Memory:
     if param.dtype == "bfloat16":
-        raise NotChecked("an intrinsic on bfloat16: NumPy has no such numbers")
+        raise NotChecked("an intrinsic on bfloat16: NumPy does not support the type")
     shape = [d.value({}) for d in param.dims]
     strides = param.strides or tuple([0] * len(shape))
     apart = [0, *(space if s is None else 0 for s in strides[:-1])]
@@ -125,7 +125,7 @@ def _difference(
         outside = np.ones(memory.whole.shape, bool)
         outside[tuple(slice(0, n) for n in memory.part.shape)] = False
         if outside.any() and not np.array_equal(memory.whole[outside], old[outside]):
-            return f"the implementation writes outside of {param.name}"
+            return f"the implementation writes outside {param.name}"
         if memory.part.dtype.kind == "f":
             scale = max(1.0, float(np.abs(meant).max(initial=0)))
             near = np.abs(memory.part - meant) <= 4 * length * np.finfo(memory.part.dtype).eps * scale

@@ -43,15 +43,15 @@ def outer_product(
 ) -> str:
     """Register `C[m, n] += A[m, k] * B[n, k]^T` in float32 with the built-in vector kernel. Returns its name.
 
-    `scopes`: those of A, B and C. `name`: that of the intrinsic, else `outer_product_MxNxK` and the
-    scopes that are not global. n and k are multiples of 4. Registering the same again changes nothing.
+    `scopes`: storage scopes of A, B and C. `name`: default `outer_product_MxNxK` followed by the non-global scopes. n
+    and k are multiples of 4. Registering the same product again is a no-op.
     """
     if odd := [v for v in (m, n, k) if isinstance(v, bool) or not isinstance(v, int)]:
-        raise ValueError(f"outer_product: m, n and k are integers, not {short_repr(odd[0])}")
+        raise ValueError(f"outer_product: m, n and k must be integers, not {short_repr(odd[0])}")
     if not isinstance(scopes, (tuple, list)) or len(scopes) != 3 or not all(isinstance(s, str) for s in scopes):
-        raise ValueError(f"outer_product: scopes are three, those of A, B and C, not {short_repr(scopes)}")
+        raise ValueError(f"outer_product: scopes must be the three scopes of A, B and C, not {short_repr(scopes)}")
     if min(m, n, k) < 1 or n % 4 or k % 4:
-        raise ValueError(f"outer_product: m = {m}, n = {n}, k = {k}; they are positive, n and k multiples of 4")
+        raise ValueError(f"outer_product: m = {m}, n = {n}, k = {k}; they must be positive, n and k multiples of 4")
     special = "".join(f"_{p}_{s.replace('.', '_')}" for p, s in zip("abc", scopes, strict=True) if s != "global")
     symbol = f"outer_product_{m}x{n}x{k}"
     name = name or symbol + special

@@ -35,7 +35,7 @@ def fault(intrinsic: TensorIntrin) -> str | None:
     random = np.random.default_rng(0)
     try:
         given = [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in shaped]
-    except TypeError:  # bfloat16, which NumPy lacks
+    except TypeError:  # bfloat16, which NumPy does not support
         return None
     found = []
     for module, own in zip(modules, params, strict=True):
@@ -46,12 +46,12 @@ def fault(intrinsic: TensorIntrin) -> str | None:
         except UnwrittenError as error:
             if module is modules[0]:
                 return None
-            return f"the implementation reads or leaves what it should only write: {error}"
+            return f"the implementation reads, or fails to write, an output: {error}"
         except InterpreterError as error:
-            return None if module is modules[0] else f"the implementation goes wrong: {error}"
+            return None if module is modules[0] else f"the implementation fails: {error}"
         found.append(list(report.results.values()))
     for param, want, got in zip(params[0], *found, strict=True):
         if wrong := [at for at in np.ndindex(want.shape) if want[at] != got[at]]:
             where = f"{param.name}[{', '.join(map(str, wrong[0]))}]"
-            return f"{where} is {got[wrong[0]]} by the implementation and {want[wrong[0]]} by the description"
+            return f"{where} is {got[wrong[0]]} in the implementation and {want[wrong[0]]} in the description"
     return None

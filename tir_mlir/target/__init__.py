@@ -1,4 +1,4 @@
-"""What schedules and code generation must know of the CPU that a program is made for."""
+"""Target CPUs, as seen by schedules and code generation."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 @dataclass(frozen=True)
 class Target:
-    """A CPU: its vector registers (width in bits, number), bytes of cache a core can use at each level, and cores.
+    """A CPU: its vector registers (width in bits, number), bytes of cache per core at each level, and cores.
 
-    `arch` and `features` (instruction sets) are LLVM's words and choose instructions; without them schedules keep to
-    what every CPU has. `triple` and `cpu` are what LLVM makes code for (`build(sch, target=...)`); "": this machine.
+    `arch` and `features` (instruction sets) use LLVM's names and select instructions; without them schedules use only
+    instructions that every CPU has. `triple` and `cpu` are the code generation target (`build(sch, target=...)`); "":
+    this machine.
     """
 
     vector_bits: int
@@ -35,17 +36,17 @@ class Target:
     cpu: str = ""
 
     def lanes(self, bits: int) -> int:
-        """Elements of so many bits in a register."""
+        """The number of elements of this width in a vector register."""
         return max(1, self.vector_bits // bits)
 
     @property
     def runs_here(self) -> bool:
-        """Whether code for it runs on this machine."""
+        """Whether code for this target runs on this machine."""
         here = self.arch == architecture() and self.features <= features_of_host()
         return not self.triple or (here and "linux" in self.triple and sys.platform.startswith("linux"))
 
     def has(self, *features: str) -> bool:
-        """Whether it has all of these instruction sets."""
+        """Whether the CPU has all of these instruction sets."""
         return self.features.issuperset(features)
 
 
@@ -71,12 +72,12 @@ AVX512 = _x86("x86-64-v4", 512, 32, 1 << 20, *_V4)
 AVX512_VNNI = _x86("x86-64-v4", 512, 32, 1 << 20, *_V4, "avx512vnni")
 NEON = _arm("neon")
 NEON_DOTPROD = _arm("neon", "dotprod")
-"""CPUs by their instruction sets, with usual caches: Linux, one core."""
+"""Predefined CPUs: Linux, one core, typical caches."""
 
 
 @functools.cache
 def host() -> Target:
-    """This machine, as the system describes it; usual sizes where it says nothing."""
+    """The target of this machine, from system information; typical sizes where that is missing."""
     vectors = registers_of_host()
     sizes = {int(level): size for level, size in _cache_sizes()}
     plain = Target(vectors.vector_bits, vectors.registers)
@@ -93,7 +94,7 @@ def host() -> Target:
 
 
 def _cache_sizes() -> list[tuple[str, int]]:
-    """Level and bytes of each data cache."""
+    """The level and size in bytes of each data cache."""
     found = []
     for folder in sorted(_CACHES.glob("index*")):
         try:

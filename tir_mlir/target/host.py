@@ -1,4 +1,4 @@
-"""What the builders of kernels, and schedules, must know of the CPU they run on."""
+"""The CPU of this machine, as seen by kernel builders and schedules."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Host:
-    """Width of a vector register and how many there are."""
+    """The width and number of vector registers."""
 
     vector_bits: int
     registers: int
 
 
 def cpu_features() -> str:
-    """The CPU's feature line as the system tells it; where it tells none, the machine's name."""
+    """The CPU's feature line from the system; without one, the machine's name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -27,11 +27,11 @@ def cpu_features() -> str:
 
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 _LLVM_WORDS = {"avx512_vnni": "avx512vnni", "avx_vnni": "avxvnni", "asimd": "neon", "asimddp": "dotprod"}
-"""Instruction sets of which Linux and LLVM have different names."""
+"""Instruction sets with different names in Linux and LLVM."""
 
 
 def architecture() -> str:
-    """LLVM's name of this kind of CPU."""
+    """LLVM's name of the architecture."""
     name = platform.machine().lower()
     return _ARCHITECTURES.get(name, name)
 
@@ -44,7 +44,7 @@ def features() -> frozenset[str]:
 
 @functools.cache
 def host() -> Host:
-    """This machine. A guess that is too wide is slower, never wrong: LLVM splits vectors that do not fit."""
+    """The vector registers of this machine. Too wide a guess is only slower: LLVM splits vectors that do not fit."""
     if architecture() == "x86_64":
         if "avx512f" in features():
             return Host(512, 32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tir_mlir.dialect.computation import Form, NotRaisable, TensorIntrin, Way, raise_form, ways
+from tir_mlir.dialect.computation import Alignment, Form, NotRaisable, TensorIntrin, alignments, raise_form
 from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, short_repr
 from tir_mlir.dialect.ir import Block, only_reads
 from tir_mlir.passes.schedule.blocks.intrinsic_body import check_inlinable
@@ -19,7 +19,7 @@ class Fit:
     """
 
     name: str
-    ways: tuple[Way, ...] = ()
+    ways: tuple[Alignment, ...] = ()
     obstacle: str = ""
 
     def __bool__(self) -> bool:
@@ -86,10 +86,10 @@ def _fit(block: Block, form: Form, intrinsic: TensorIntrin) -> Fit:
     if not form.canonical().axes and intrinsic.form().canonical().axes:
         way = "pass the loop around the tile to tensorize, or a blockized block"
         return Fit(intrinsic.name, obstacle=f"{block} is a single point; {way}")
-    return Fit(intrinsic.name, tuple(_checked(block, way, intrinsic) for way in ways(form, intrinsic.form())))
+    return Fit(intrinsic.name, tuple(_checked(block, way, intrinsic) for way in alignments(form, intrinsic.form())))
 
 
-def _checked(block: Block, way: Way, intrinsic: TensorIntrin) -> Way:
+def _checked(block: Block, way: Alignment, intrinsic: TensorIntrin) -> Alignment:
     """A matching alignment, with the implementation's unmet requirements on the regions."""
     if way.match is None:
         return way
@@ -104,4 +104,4 @@ def _checked(block: Block, way: Way, intrinsic: TensorIntrin) -> Way:
         check_inlinable(impl.func, intrinsic.name)
     except ScheduleError as error:
         found.append(error.reason)
-    return Way(way.operands, way.axes, tuple(found), way.match)
+    return Alignment(way.operands, way.axes, tuple(found), way.match)

@@ -18,7 +18,7 @@ from tir_mlir.dialect.analysis import (
     written_groups,
 )
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, TirError
-from tir_mlir.dialect.index_maps import IndexMap, Term, check_start, collision_text, names_in
+from tir_mlir.dialect.index_maps import IndexExpr, IndexMap, check_start, collision_text, names_in
 from tir_mlir.dialect.ir import (
     Block,
     Index,
@@ -152,7 +152,7 @@ def _kind(block: Block, change: LayoutChange, number: int) -> str:
     """The kind of a new iter: that of the old iters it depends on."""
     if change.shape[number].as_constant() == 1:
         return "S"
-    term: Term = change.map.terms[number]
+    term: IndexExpr = change.map.terms[number]
     used = names_in(term)
     parts = [i for i, name in zip(block.iters, change.map.names, strict=True) if name in used]
     kinds = {i.kind for i in parts if i.extent.as_constant() != 1}

@@ -137,7 +137,7 @@ def test_init_is_part_of_the_form():
     """
     assert isinstance(compare(init.format("0.0"), init.format("0.0")), Match)
     assert "decompose_reduction takes the init out" in differences(init.format("0.0"), matmul())
-    assert "the block updates C as it is" in differences(matmul(), init.format("0.0"))
+    assert "the block updates C without an init" in differences(matmul(), init.format("0.0"))
     assert "starts from 1.000000e+00 : f32, the block from 0.000000e+00" in differences(
         init.format("0.0"), init.format("1.0")
     )
@@ -162,7 +162,7 @@ DIFFER = {
     ),
     "extent": (
         matmul(extents="16, 16, 8"),
-        "the intrinsic wants vi: 16 spatial, vj: 16 spatial, vk: 16 reduce; "
+        "the intrinsic needs vi: 16 spatial, vj: 16 spatial, vk: 16 reduce; "
         "the block has vi: 16 spatial, vj: 16 spatial, vk: 8 reduce",
     ),
     "step": (matmul(extents="16, 16, 8", update="C[vi, vj] + A[vi, vk * 2] * B[vj, vk * 2]"), "vk: 8 reduce"),
@@ -182,11 +182,11 @@ def test_scope_and_dtype_are_named_and_the_next_best_way_is_shown():
     desc = PARAMS.replace('B: T.Buffer((16, 16), "float32")', 'B: T.Buffer((16, 16), "float32", scope="shared")')
     found = compare(matmul(), matmul(), other_params=desc)
     assert isinstance(found, list)
-    assert 'operand B: the intrinsic wants scope "shared", B is in "global"' in str(found[0])
+    assert 'operand B: the intrinsic needs scope "shared", B is in "global"' in str(found[0])
     assert len(found) == 2 and str(found[0]) != str(found[1])
     half = PARAMS.replace("float32", "float16")
     copy = "for i, j in T.grid(16, 16):\n    C[i, j] = A[i, j]"
-    assert "the intrinsic wants float32, C is float16" in differences(copy, copy, half)
+    assert "the intrinsic needs float32, C is float16" in differences(copy, copy, half)
 
 
 def test_predicates_of_comparisons_count():
@@ -222,11 +222,11 @@ REFUSED = {
             if i < 10:
                 C[i, j] = A[i, j]
         """,
-        "holds a condition",
+        "contains a condition",
     ),
     "conditional value": (
         matmul(update="C[vi, vj] + T.if_then_else(vi > 2, A[vi, vk], T.float32(0))"),
-        "holds a condition",
+        "contains a condition",
     ),
     "init in the middle": (
         """
@@ -274,7 +274,7 @@ REFUSED = {
     ),
     "order": (
         matmul(update="C[vi, vj] * A[vi, vk] + B[vj, vk]"),
-        "no sum, product, minimum or maximum with the old value, so the order of iterations matters",
+        "not a sum, product, minimum or maximum with the old value, so the order of iterations matters",
     ),
     "last one wins": (matmul(update="A[vi, vk]"), "the last one wins"),
     "stencil": (
@@ -299,7 +299,7 @@ REFUSED = {
         for i in range(16):
             C[i, 1] = A[i, 1]
         """,
-        "side by side",
+        "several adjacent loops",
     ),
     "division": (
         """

@@ -92,7 +92,7 @@ def test_a_question_over_budget_is_not_provable(monkeypatch):
     many = isl.Set("{ [a, b, c, d] : exists x, y : a = 3x + 5y + b and 7x - 11y <= c and 2x + 13y <= d }")
     with (
         monkeypatch.context() as patch,
-        pytest.raises(NotProvable, match="whether: not decided within the work allowed"),
+        pytest.raises(NotProvable, match="whether: undecided, isl exceeded its budget"),
     ):
         patch.setattr(sets, "MAX_OPERATIONS", 10)
         with sets.question("whether"):

@@ -40,13 +40,13 @@ def test_a_kernel_in_python():
     a, b = whole(4, 4), np.zeros((4, 4), np.float32)
     interpret(parse(EXTERN), a, b, kernels={"negated": negated}, unset=["B"])
     np.testing.assert_array_equal(b, -a)
-    with pytest.raises(OutOfBoundsError, match=r'block "B" at i = 3 .*: A\[4\] is outside of A, whose shape is \(4,\)'):
+    with pytest.raises(OutOfBoundsError, match=r'block "B" at i = 3 .*: A\[4\] is outside A, whose shape is \(4,\)'):
         interpret(parse(EXTERN), a, b, kernels={"negated": lambda out, given, count: given.view((4,))[count]
                                                 if given.byte == 48 else 0})  # fmt: skip
 
 
 def test_a_kernel_that_nothing_describes():
-    with pytest.raises(NotInterpreted, match='the function "negated" has no body here, .*pass kernels='):
+    with pytest.raises(NotInterpreted, match='the function "negated" has no body, .*pass kernels='):
         interpret(parse(EXTERN), whole(4, 4), whole(4, 4))
 
 

@@ -149,5 +149,5 @@ def test_one_array_may_be_two_parameters_but_not_half_of_one():
     interpret(program, x, x, x)
     np.testing.assert_array_equal(x, [0, 2, 4, 6])
     y = np.arange(6, dtype=np.int32)
-    with pytest.raises(ArgumentError, match="parts of one array"):
+    with pytest.raises(ArgumentError, match="overlap partially in memory"):
         interpret(program, y[:4], y[2:], np.zeros(4, np.int32))

@@ -47,7 +47,9 @@ def check(program, *arrays):
     for name, module in stages(program):
         got = [a.copy() for a in arrays]
         if name == LAST:
-            with pytest.raises(NotInterpreted, match="of a lowering, the last stage that runs is the one before"):
+            with pytest.raises(
+                NotInterpreted, match="during lowering, the last stage that can be interpreted is the one before"
+            ):
                 interpret(module, *got)
             break
         interpret(module, *got)

@@ -75,7 +75,7 @@ def test_counts_of_lanes_and_of_a_masks():
 
 def test_lanes_outside():
     body = "%s = vector.load %A[%c1, %c1] : memref<3x8xf32>, vector<8xf32>"
-    with pytest.raises(OutOfBoundsError, match=r"A\[1, 1\] with the 8 lanes from there is outside of A, .* \(3, 8\)"):
+    with pytest.raises(OutOfBoundsError, match=r"A\[1, 1\] with 8 lanes is outside A, .* \(3, 8\)"):
         run(body, 4, store=False)
 
 
@@ -83,5 +83,5 @@ def test_unwritten_lanes():
     body = """%t = memref.alloc() {{tir.name = "t"}} : memref<4xf32>
   memref.store %zero, %t[%c0] : memref<4xf32>
   %r = vector.load %t[%c0] : memref<4xf32>, vector<4xf32>"""
-    with pytest.raises(UnwrittenError, match=r"B\[1\] is left with a value that nobody wrote: t\[1\], first read in"):
+    with pytest.raises(UnwrittenError, match=r"B\[1\] depends on an uninitialized element: t\[1\], first read in"):
         run(body, 4)

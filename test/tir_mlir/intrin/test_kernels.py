@@ -47,9 +47,9 @@ def test_the_register_tile_fits():
 
 
 def test_unfit_sizes_are_refused():
-    with pytest.raises(ValueError, match="n = 6 is no multiple of 4"):
+    with pytest.raises(ValueError, match="n = 6 is not a multiple of 4"):
         outer_product("kernel", 4, 6, 4, HOSTS[0])
-    with pytest.raises(ValueError, match="k = 5 is no multiple of 4"):
+    with pytest.raises(ValueError, match="k = 5 is not a multiple of 4"):
         outer_product("kernel", 4, 4, 5, HOSTS[0])
 
 

@@ -93,7 +93,7 @@ thread.join()
 print(right(build(scheduled(1)), 1))
 """
     told, parent = run(code, tmp_path)
-    assert told.startswith("ForkError this process was forked while another thread was at work in MLIR")
+    assert told.startswith("ForkError this process was forked while another thread was active in MLIR")
     assert parent == "True"
 
 

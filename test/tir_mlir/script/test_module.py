@@ -32,8 +32,11 @@ WRONG = {
     "C": (lambda: create_llvm(4), "takes source text or the path of a file, not int"),
     "C by a long name": (lambda: create_llvm("x" * 5000), "is neither C source .it has no braces. nor a file"),
     "C in a list": (lambda: create_llvm([[]]), "takes source text or the path of a file, not list"),
-    "name of an intrinsic": (lambda: TensorIntrin.get([[]]), r"goes by its name, not \[\[\]\]"),
-    "intrinsic": (lambda: TensorIntrin.register(3, MODULE, MODULE), "registered under a name, not 3"),
+    "name of an intrinsic": (
+        lambda: TensorIntrin.get([[]]),
+        r"the name of an intrinsic must be a string, not \[\[\]\]",
+    ),
+    "intrinsic": (lambda: TensorIntrin.register(3, MODULE, MODULE), "the name of an intrinsic must be a string, not 3"),
 }
 
 
@@ -52,9 +55,9 @@ def test_lookup_and_comparison_take_anything():
 
 @pytest.mark.parametrize("numbers", [(None, 4, 4), (4.0, 4, 4), ("4", 4, 4)])
 def test_sizes_of_a_kernel_are_integers(numbers):
-    with pytest.raises(ValueError, match="m, n and k are integers"):
+    with pytest.raises(ValueError, match="m, n and k must be integers"):
         outer_products.outer_product(*numbers)
-    with pytest.raises(ValueError, match="scopes are three"):
+    with pytest.raises(ValueError, match="scopes must be the three scopes"):
         outer_products.outer_product(4, 4, 4, scopes=("global",))
 
 

@@ -1,1 +1,1 @@
-"""Handlers that translate ops to checked Python, and the functions that the text calls at run time."""
+"""Handlers that translate ops to checked Python, and the functions that the generated code calls at run time."""

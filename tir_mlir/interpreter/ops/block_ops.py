@@ -10,11 +10,11 @@ from tir_mlir.interpreter.codegen import Writer, writes
 from tir_mlir.interpreter.counters import RUNS
 
 BREAKPOINT = "breakpoint"
-"""The annotation of a block or function with a breakpoint before its body."""
+"""The annotation of blocks and functions with a breakpoint before their body."""
 
 
 def realize(w: Writer, block: Block) -> None:
-    """A block at one point: `vi = i`, checked, then its body."""
+    """Emit a block: bind and check the iters (`vi = i`), then the body."""
     leaves = w.keep(leave, "leave")
     with w.names.scope():
         for it in block.iters:
@@ -32,7 +32,7 @@ def realize(w: Writer, block: Block) -> None:
 
 @writes("func.func")
 def start(w: Writer, op: ir.Operation) -> None:
-    """The start of a function: its root block."""
+    """Emit the start of a function, which is its root block."""
     _stop(w, op, "root", [], [])
 
 
@@ -50,11 +50,11 @@ def _stop(w: Writer, op: ir.Operation, name: str, iters: list[str], values: list
 
 
 def leave(name: str, value: int, low: int, high: int) -> None:
-    """Errors: OutOfBoundsError, always."""
-    raise OutOfBoundsError(f"{name} = {value} leaves its domain, which is [{low}, {high})", name, (value,), (high,))
+    """Raise OutOfBoundsError for an iter outside its domain."""
+    raise OutOfBoundsError(f"{name} = {value} is outside its domain [{low}, {high})", name, (value,), (high,))
 
 
-# --- choices ----------------------------------------------------------------------------------------------------------
+# --- branches ---------------------------------------------------------------------------------------------------------
 
 
 @writes("affine.if")
@@ -83,7 +83,7 @@ def _branch(w: Writer, op: ir.Operation, test: str) -> None:
 
 @writes("scf.execute_region", "memref.alloca_scope", "omp.parallel")
 def region(w: Writer, op: ir.Operation) -> None:
-    """A body that runs once: of a region of threads, one thread does all the work."""
+    """A body that runs once: one thread does all the work of a parallel region."""
     results = [w.define(r) for r in op.results]
     w.put("if True:")
     with w.text.deeper(), w.names.scope():

@@ -42,7 +42,8 @@ def call(w: Writer, op: ir.Operation) -> None:
 
 @dataclass(frozen=True)
 class _Fit:
-    """An intrinsic whose implementation makes a call: what it passes, its parameters, and its description in Python."""
+    """An intrinsic whose implementation calls the kernel: the arguments it passes, its parameters, and its description
+    as a Python function."""
 
     given: Sequence[Any]
     params: Sequence[ir.Value]
@@ -52,17 +53,17 @@ class _Fit:
 
 
 class Described:
-    """A kernel, executed as the description of its intrinsics. Raises NotInterpreted if there is none."""
+    """A kernel executed as the description of its intrinsic. Raises NotInterpreted if there is none."""
 
     def __init__(self, shared: Shared, callee: str, given: Sequence[str | None]):
         self.callee = callee
         self.scope = shared.scope
-        TensorIntrin.get(callee, allow_missing=True)  # those that come with the project are known once asked for
+        TensorIntrin.get(callee, allow_missing=True)  # registers a built-in intrinsic
         known = [TensorIntrin.get(name) for name in TensorIntrin.list()]
         self.fits = [fit for i in known if i is not None and (fit := self._fit(shared, i, given)) is not None]
         if not self.fits:
             raise NotInterpreted(
-                f'the function "{callee}" has no body here, and no registered intrinsic says what it computes; '
+                f'the function "{callee}" has no body, and no registered intrinsic describes it; '
                 f'pass kernels={{"{callee}": a Python function}}, or register the intrinsic (TensorIntrin.register)'
             )
 
@@ -90,22 +91,20 @@ class Described:
     def __call__(self, *args: Any) -> None:
         found = [(fit, views) for fit in self.fits if (views := _bound(fit, args)) is not None]
         if len({fit.meaning for fit, _ in found}) != 1:
-            which = (
-                "several intrinsics describe differently" if found else "no intrinsic describes with these arguments"
-            )
-            raise NotInterpreted(f'the call of "{self.callee}" is one that {which}; pass kernels={{...}}')
+            reason = "several intrinsics with different descriptions match" if found else "no intrinsic matches"
+            raise NotInterpreted(f'{reason} this call of "{self.callee}"; pass kernels={{...}}')
         fit, views = found[0]
         self.scope[fit.python](*views)
 
 
 def _layout(value: ir.Value) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Shape and strides (DYNAMIC where any will do) of a parameter, and the bytes of an element."""
+    """Shape and strides (DYNAMIC if arbitrary) of a parameter, and the bytes of an element."""
     type_ = ir.MemRefType(value.type)
     return tuple(type_.shape), tuple(type_.get_strides_and_offset()[0]), size(kind_of(type_))
 
 
 def _bound(fit: _Fit, args: Sequence[Any]) -> list[View] | None:
-    """The memory that each parameter is; None where constants differ or a stride is not passed."""
+    """The views bound to the parameters; None if constants differ or a stride is not passed."""
     pointers: dict[ir.Value, Pointer] = {}
     steps: dict[tuple[ir.Value, int], int] = {}
     for what, arg in zip(fit.given, args, strict=True):

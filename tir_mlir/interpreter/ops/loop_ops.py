@@ -1,4 +1,4 @@
-"""Loops: serial, with carried values, and concurrent."""
+"""Loops: serial, with iter_args, and concurrent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tir_mlir.interpreter import buffer_names
 from tir_mlir.interpreter.codegen import Writer, writes
 
 DEEPEST = 16
-"""So many loops nest in one Python function; Python takes no more than 20. What is deeper becomes a function inside."""
+"""Maximum loop depth in one Python function (CPython's limit is 20); deeper loops become a nested function."""
 
 
 @writes("affine.for")
@@ -52,7 +52,7 @@ def scf_parallel(w: Writer, op: ir.Operation) -> None:
 
 
 def _combined(w: Writer, op: ir.Operation, reduce: ir.Operation, given: Sequence[str]) -> list[str]:
-    """The results so far with what an iteration hands on."""
+    """The reduced values so far combined with those of an iteration."""
     found = []
     for region, result, value in zip(reduce.regions, op.results, given, strict=True):
         first, second = region.blocks[0].arguments
@@ -82,7 +82,7 @@ def affine_parallel(w: Writer, op: ir.Operation) -> None:
 
 
 def _group(op: ir.Operation, key: str, number: int, found: Sequence[Index]) -> Sequence[Index]:
-    """The bounds of one loop of several."""
+    """The bounds of one dimension of an affine.parallel."""
     counts = [int(n) for n in op.attributes[key]]  # type: ignore[union-attr]
     start = sum(counts[:number])
     return found[start : start + counts[number]]
@@ -125,7 +125,7 @@ def scf_while(w: Writer, op: ir.Operation) -> None:
         w.unpack(result)
 
 
-# --- what these share -------------------------------------------------------------------------------------------------
+# --- common emission --------------------------------------------------------------------------------------------------
 
 
 def _bound(w: Writer, found: Sequence[Index], word: str) -> str:
@@ -143,7 +143,7 @@ def _assign(w: Writer, targets: Sequence[str], texts: Sequence[str]) -> None:
 def carried(
     w: Writer, op: ir.Operation, inits: Sequence[ir.Value], arguments: Sequence[ir.Value]
 ) -> Iterator[Callable[[Sequence[str]], None]]:
-    """What a loop carries from iteration to iteration: one variable for the start, each iteration and the result."""
+    """The iter_args of a loop: one variable for the initial value, the region argument and the result."""
     if not len(op.results):
         yield lambda _: None
         return
@@ -168,7 +168,7 @@ def carried(
 def serial(
     w: Writer, var: ir.Value, name: str, steps: Sequence[str], inner: Callable[[], None], back: str = ""
 ) -> None:
-    """One loop around what `inner` writes. `back`: the word that turns it round."""
+    """Emit one loop around the output of `inner`. `back`: the Python name that reverses a range, or ""."""
     header = w.text.op
     numbers = [int(s) if s.lstrip("-").isdigit() else None for s in steps]
     if None in numbers:
@@ -189,7 +189,7 @@ def serial(
 
 
 def _suite(w: Writer, inner: Callable[[], None]) -> None:
-    """The body of a loop; too deep for Python it becomes a function of its own, which sees what is around it."""
+    """Emit the body of a loop; beyond Python's nesting limit as a nested function, a closure."""
     if w.nested % DEEPEST:
         inner()
         return
@@ -206,7 +206,7 @@ def _suite(w: Writer, inner: Callable[[], None]) -> None:
 
 
 def _together(loop: Loop) -> str:
-    """Which iterations of a loop may sum up together: those that are lanes, or threads of one block."""
+    """The iterations of a loop that may reduce into one element: "lanes", "threads" of one block, or none."""
     return {"vectorized": "lanes"}.get(loop.kind, "threads" if loop.kind.startswith("threadIdx.") else "")
 
 
@@ -218,7 +218,7 @@ def shared(
     body: ir.Block,
     sums: bool = False,
 ) -> None:
-    """Loops whose iterations run at the same time: here backwards (sums of lanes forwards), each watched."""
+    """Emit concurrent loops: in reverse order (lanes with reductions forwards), with race detection."""
     title = Loop(op).name if op.name == "affine.for" else " and ".join(n for _, n, _ in bounds)
     together = _together(Loop(op)) if op.name == "affine.for" else ""
     own = "".join(f"{w.value(v)}, " for v in buffer_names.private(w.func, op) if v in w.variables)

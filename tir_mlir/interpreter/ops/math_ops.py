@@ -1,4 +1,4 @@
-"""Functions of the math dialect: computed in float64, then rounded to the type."""
+"""Ops of the math dialect: computed in float64, then rounded to the type."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _roundaway(x: float) -> float:
 
 
 def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
-    """The sign of a zero stays."""
+    """A rounding function that preserves the sign of zero."""
     return lambda x: math.copysign(float(function(x)), x) if abs(x) < 2**52 else x
 
 

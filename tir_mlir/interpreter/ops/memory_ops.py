@@ -1,4 +1,4 @@
-"""Memory: allocations, views of it, its sizes, pointers into it."""
+"""Memory: allocations, views, sizes, pointers, loads and stores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def allocate(w: Writer, op: ir.Operation) -> None:
     shape = [next(given) if n is None else str(n) for n in Buffer(value).shape]
     strides, offset = type_.get_strides_and_offset()
     if not isinstance(type_.layout, ir.AffineMapAttr) and (DYNAMIC in strides or offset):
-        raise NotInterpreted(f"{op.name} of {type_}: the interpreter allocates rows whose strides are constant")
+        raise NotInterpreted(f"{op.name} of {type_}: the interpreter supports constant strides only")
     more = "" if isinstance(type_.layout, ir.AffineMapAttr) else f", {tuple_of([str(s) for s in strides])}"
     name = w.roots.name(value)
     w.count(STORES, name, 0)
@@ -46,7 +46,7 @@ def free(w: Writer, op: ir.Operation) -> None:
 def release(view: View) -> None:
     """memref.dealloc: mark the memory as freed."""
     if view.memory.freed:
-        raise OutOfBoundsError(f"{view.name} is given back twice", view.name)
+        raise OutOfBoundsError(f"{view.name} is deallocated twice", view.name)
     view.memory.freed = True
     view.memory.data.clear()
 
@@ -85,10 +85,10 @@ def part(
     strides: tuple[int, ...],
     kept: tuple[int, ...],
 ) -> View:
-    """A view of a region. Raises OutOfBoundsError if the region is not inside."""
+    """A view of a region. Raises OutOfBoundsError if the region is not inside the source."""
     for offset, count, step, extent in zip(offsets, sizes, strides, view.shape, strict=True):
         if count and not (0 <= offset and offset + (count - 1) * step < extent):
-            outside(view, offsets, f" with the {sizes} elements from there")
+            outside(view, offsets, f" with {sizes} elements")
     start = view.offset + sum(o * s for o, s in zip(offsets, view.strides, strict=True))
     steps = [s * t for s, t in zip(view.strides, strides, strict=True)]
     return View(name, view.memory, start, [sizes[d] for d in kept], [steps[d] for d in kept])
@@ -97,7 +97,7 @@ def part(
 @writes("memref.cast", "memref.memory_space_cast")
 def cast(w: Writer, op: ir.Operation) -> None:
     if not isinstance(op.results[0].type, ir.MemRefType):
-        raise NotInterpreted(f"{op.name} to {op.results[0].type}: the interpreter wants to know the rank")
+        raise NotInterpreted(f"{op.name} to {op.results[0].type}: the interpreter does not support unranked memrefs")
     w.set(op.results[0], w.ref(op.operands[0]).view, w.ref(op.operands[0]).view)
 
 
@@ -195,7 +195,7 @@ def elements(view: View) -> int:
 
 
 def copied(source: View, target: View, watch: Any) -> None:
-    """Element by element. Errors: OutOfBoundsError where the shapes differ."""
+    """memref.copy, element by element. Raises OutOfBoundsError if the shapes differ."""
     if source.shape != target.shape:
         raise OutOfBoundsError(
             f"a copy from {source.name}{list(source.shape)} to {target.name}{list(target.shape)}", target.name
@@ -210,7 +210,7 @@ def copied(source: View, target: View, watch: Any) -> None:
         target.data[b] = value
 
 
-# --- where memory lies ------------------------------------------------------------------------------------------------
+# --- metadata and pointers --------------------------------------------------------------------------------------------
 
 
 @writes("memref.extract_strided_metadata")
@@ -238,7 +238,7 @@ def same_pointer(w: Writer, op: ir.Operation) -> None:
 def element_pointer(w: Writer, op: ir.Operation) -> None:
     fixed = attrs.integers(op, "rawConstantIndices")
     if len(fixed) != 1:
-        raise NotInterpreted(f"{op}: the interpreter takes pointers to elements, by one index")
+        raise NotInterpreted(f"{op}: the interpreter supports element pointers with one index only")
     index = w.value(op.operands[1]) if len(op.operands) > 1 else str(fixed[0])
     width = size(kind_of(ir.TypeAttr(op.attributes["elem_type"]).value))
     w.put(f"{w.define(op.results[0])} = {w.value(op.operands[0])} + ({index}) * {width}")
@@ -250,7 +250,7 @@ def through_pointer(w: Writer, op: ir.Operation) -> None:
     is_load = op.name == "llvm.load"
     type_ = op.results[0].type if is_load else op.operands[0].type
     if isinstance(type_, ir.VectorType):
-        raise NotInterpreted(f"{op.name} of {type_}: through pointers the interpreter takes single numbers")
+        raise NotInterpreted(f"{op.name} of {type_}: the interpreter supports only scalars through pointers")
     address, width = w.value(op.operands[0 if is_load else 1]), size(kind_of(type_))
     watch = "_watch" if w.watched else "None"
     if is_load:
@@ -262,7 +262,7 @@ def through_pointer(w: Writer, op: ir.Operation) -> None:
 def _reached(address: Pointer, width: int) -> int:
     place = address.element(width)
     if place >= len(address.memory.data):
-        raise OutOfBoundsError(f"{address!r} is outside of {address.memory.name}", address.memory.name)
+        raise OutOfBoundsError(f"{address!r} is outside {address.memory.name}", address.memory.name)
     return place
 
 
@@ -311,7 +311,7 @@ def store(w: Writer, op: ir.Operation) -> None:
 
 
 def indices(w: Writer, op: ir.Operation) -> list[str]:
-    """The indices of an access, each a name or a number."""
+    """The indices of an access, as names or numbers."""
     if op.name.startswith("affine."):
         texts = [w.index(i) for i in access_indices(op)]
     else:
@@ -320,7 +320,7 @@ def indices(w: Writer, op: ir.Operation) -> list[str]:
 
 
 def inside(w: Writer, ref: Ref, at: Sequence[str], index: str) -> str:
-    """Check an access, and the place in memory that it is."""
+    """Emit the bounds check of an access. Returns the text of its offset."""
     tests = [f"0 <= {i} < {n}" for i, n in zip(at, ref.sizes, strict=True)]
     if tests:
         w.put(f"if not ({' and '.join(tests)}): {w.keep(outside, 'outside')}({ref.view}, {index})")
@@ -333,11 +333,11 @@ def address(ref: Ref, at: Sequence[str]) -> str:
 
 
 def reduction(op: ir.Operation, memref: ir.Value) -> int:
-    """A number for the reduction that an access starts or updates, below 0 without an init; 0 for other accesses."""
+    """A number for the reduction that an access initializes or updates, negative without an init; 0: no reduction."""
     home = enclosing_block(op)
     if not isinstance(home, Block):
         return 0
-    if not _sums(home):  # a block inside one that sums may do the update
+    if not _sums(home):  # a nested block may do the update of a reduction block
         store = update_store(op)
         outer = next((b for p in parents(op) if is_block(p) and _sums(b := Block(p))), None)
         return -outer.id - 1 if store is not None and outer is not None else 0

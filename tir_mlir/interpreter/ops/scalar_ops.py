@@ -1,7 +1,6 @@
-"""One op of arith or math on numbers, as the text of a Python expression.
+"""Scalar arith and math ops as Python expressions; a vector op is the same expression per lane.
 
-A vector op is the same expression for each lane. Two meanings: machine numbers as the types say, and exact ones, for
-which every float is Python's and no integer wraps.
+Two semantics: machine arithmetic of the types, and exact arithmetic with Python's floats and unbounded integers.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from tir_mlir.interpreter.kinds import is_float, kind_of, width
 from tir_mlir.interpreter.ops import math_ops
 
 Keep = Callable[[Any, str], str]
-"""Gives a Python object a name in the text."""
+"""Binds a Python object to a name in the generated text."""
 
 _FLOAT_SIGNS = {"addf": "+", "subf": "-", "mulf": "*"}
 _INT_SIGNS = {"addi": "+", "subi": "-", "muli": "*"}
@@ -38,7 +37,7 @@ _SAME = ("extsi", "extui", "sitofp", "uitofp", "index_cast", "index_castui", "ex
 
 
 def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -> str:
-    """The text of the value of an op of arith or math. Errors: NotInterpreted."""
+    """The Python expression of an arith or math op. Errors: NotInterpreted."""
     dialect, word = _words(op)
     text = None
     if dialect == "arith":
@@ -46,12 +45,12 @@ def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -
     elif dialect == "math":
         text = math_ops.expression(op, word, args, keep, exact)
     if text is None:
-        raise NotInterpreted(f"the interpreter has no meaning for {op.name}" + (" of exact numbers" if exact else ""))
+        raise NotInterpreted(f"the interpreter does not support {op.name}" + (" with exact=True" if exact else ""))
     return text
 
 
 def flops(op: ir.Operation) -> int:
-    """Operations on floats that an op makes a lane: one, two of a multiply-add; none for casts and comparisons."""
+    """Float operations of an op per lane: 1, 2 for a multiply-add, 0 for casts and comparisons."""
     dialect, word = _words(op)
     if not len(op.results) or not isinstance(op.results[0].type, (ir.VectorType, ir.FloatType)):
         return 0
@@ -63,7 +62,7 @@ def flops(op: ir.Operation) -> int:
 
 
 def _words(op: ir.Operation) -> list[str]:
-    """The dialect and the name of an op there; LLVM's own maximum is that of arith."""
+    """The dialect and mnemonic of an op; maximum and minimum of the llvm dialect map to arith."""
     return _SAME_AS.get(op.name, op.name).split(".", 1)
 
 
@@ -176,7 +175,7 @@ def _integers(word: str, args: Sequence[str], kind: str, keep: Keep) -> str | No
 
 
 def _one(word: str, a: str, kind: str, to: str, keep: Keep) -> str | None:
-    """Casts, and the sign."""
+    """Unary ops: casts and negation."""
     if word == "negf":
         return f"-{a}"
     if word in ("extf", "truncf", "sitofp"):

@@ -1,4 +1,4 @@
-"""Scalar and elementwise vector ops: constants and arithmetic."""
+"""Constants, and arithmetic on scalars and, elementwise, on vectors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _dense(w: Writer, attribute: ir.Attribute, kind: str) -> list[Any]:
 
 @writes("arith", "math", "llvm.intr.maximum", "llvm.intr.minimum")
 def arithmetic(w: Writer, op: ir.Operation) -> None:
-    """One op; of vectors, lane by lane."""
+    """Emit one op, lane by lane for vectors."""
     result = op.results[0]
     args = w.values(list(op.operands))
     if any(v in w.pointers for v in op.operands):
@@ -74,7 +74,7 @@ def lanes(type_: ir.Type) -> int:
 
 
 def _pointers(w: Writer, op: ir.Operation, args: list[str]) -> None:
-    """Addresses are not wrapped."""
+    """Pointer arithmetic, which does not wrap."""
     signs = {"arith.addi": "+", "arith.subi": "-"}
     w.put(f"{w.define(op.results[0])} = {f' {signs[op.name]} '.join(args) if op.name in signs else args[0]}")
     w.pointers.add(op.results[0])
@@ -82,7 +82,7 @@ def _pointers(w: Writer, op: ir.Operation, args: list[str]) -> None:
 
 @writes("affine.apply")
 def apply(w: Writer, op: ir.Operation) -> None:
-    """Nothing: an index expression stands where it is used."""
+    """Emit nothing: the expression is emitted at its uses."""
 
 
 @writes("affine.min", "affine.max")
@@ -100,7 +100,7 @@ def assume(w: Writer, op: ir.Operation) -> None:
 
 def wrong() -> None:
     """Raise AssumptionError."""
-    raise AssumptionError("what the program assumes is wrong")
+    raise AssumptionError("an assumption of the program does not hold")
 
 
 @writes("ub.poison")
@@ -114,4 +114,4 @@ def poison(w: Writer, op: ir.Operation) -> None:
 
 @writes("affine.prefetch", "memref.prefetch", "vector.print")
 def hint(w: Writer, op: ir.Operation) -> None:
-    """Nothing to compute."""
+    """Emit nothing for an optimization hint."""

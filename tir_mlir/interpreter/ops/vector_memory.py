@@ -1,4 +1,4 @@
-"""Loads and stores of vectors at run time; a vector is the row-major list of its lanes."""
+"""Run-time loads and stores of vectors; a vector is the row-major list of its lanes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Index = tuple[int, ...]
 
 
 class Lanes:
-    """Loads and stores of vectors. `watch` is None where nothing runs at the same time."""
+    """Loads and stores of vectors. `watch` is None if the program has no concurrent loops."""
 
     def __init__(self, watch: Any, unwritten: Callable[[View, Index], Any]):
         self.watch = watch
         self.unwritten = unwritten
 
     def load(self, view: View, at: Index, shape: Index, watched: bool, number: int) -> list[Any]:
-        """The lanes of a box of `shape` in the last dimensions, from `at` on. Errors: OutOfBoundsError."""
+        """The lanes of a box of `shape` in the last dimensions, starting at `at`. Errors: OutOfBoundsError."""
         places = self._box(view, at, shape)
         if watched:
             self._touch(view, places, False, number)
@@ -41,7 +41,7 @@ class Lanes:
             data[p] = value
 
     def masked_load(self, view: View, at: Index, mask: Sequence[Any], other: Sequence[Any], watched: bool) -> list[Any]:
-        """Lanes under the mask; `other` elsewhere."""
+        """The elements of active lanes; `other` elsewhere."""
         return [self.one(view, (*at[:-1], at[-1] + n), watched) if m else other[n] for n, m in enumerate(mask)]
 
     def masked_store(self, view: View, at: Index, mask: Sequence[Any], values: Sequence[Any], watched: bool) -> None:
@@ -78,7 +78,7 @@ class Lanes:
             self.watch.touch(view.memory, place, True, 0)
         view.data[place] = value
 
-    # -- transfers: a map from dimensions of the memref to those of the vector; outside is the padding ---------------
+    # -- transfers: map dimensions of the memref to those of the vector; out-of-bounds lanes read the padding --------
 
     def transfer_read(
         self,
@@ -91,7 +91,7 @@ class Lanes:
         mask: Any,
         watched: bool,
     ) -> list[Any]:
-        """`dims[n]` is the dimension that dimension n of the vector runs along; -1: one element for all."""
+        """`dims[n]`: the memref dimension of vector dimension n; -1: broadcast."""
         found = []
         for number, index in enumerate(_elements(at, shape, dims)):
             if mask is not None and not mask[number] or _is_out(view, index, dims, inside):
@@ -115,13 +115,13 @@ class Lanes:
             if (mask is None or mask[number]) and not _is_out(view, index, dims, inside):
                 self.set(view, index, values[number], watched)
 
-    # -- places ----------------------------------------------------------------------------------------------------
+    # -- offsets ---------------------------------------------------------------------------------------------------
 
     def _box(self, view: View, at: Index, shape: Index) -> Sequence[int]:
         first = len(at) - len(shape)
         extents = (*(1 for _ in range(first)), *shape)
         if not all(0 <= i and i + e <= n for i, e, n in zip(at, extents, view.shape, strict=True)):
-            outside(view, at, f" with the {'x'.join(map(str, shape))} lanes from there")
+            outside(view, at, f" with {'x'.join(map(str, shape))} lanes")
         start = view.offset + sum(i * s for i, s in zip(at, view.strides, strict=True))
         if len(shape) == 1:
             step = view.strides[-1]
@@ -160,11 +160,11 @@ def _elements(at: Index, shape: Index, dims: Sequence[int]) -> list[Index]:
 
 
 def _is_out(view: View, index: Index, dims: Sequence[int], inside: Sequence[bool]) -> bool:
-    """Whether an element lies outside where the transfer allows for it."""
+    """Whether an element is out of bounds in a dimension that is not in_bounds."""
     return any(d >= 0 and not ok and not 0 <= index[d] < view.shape[d] for d, ok in zip(dims, inside, strict=True))
 
 
-# --- masks, and lanes put in other places -----------------------------------------------------------------------------
+# --- masks and permutations of lanes ----------------------------------------------------------------------------------
 
 
 def create_mask(bounds: Index, shape: Index) -> list[bool]:
@@ -182,7 +182,7 @@ def transposed(values: Sequence[Any], shape: Index, order: Sequence[int]) -> lis
 
 
 def spread(values: Sequence[Any], shape: Index, to: Index) -> list[Any]:
-    """A broadcast: dimensions of one element repeat, new ones come in front."""
+    """vector.broadcast: unit dimensions repeat, new dimensions are leading."""
     own = (*(1 for _ in range(len(to) - len(shape))), *shape)
     found = []
     for point in itertools.product(*map(range, to)):
@@ -194,7 +194,7 @@ def spread(values: Sequence[Any], shape: Index, to: Index) -> list[Any]:
 
 
 def boxed(shape: Index, offsets: Index, sizes: Index, steps: Index) -> list[int]:
-    """The places of a box within a vector."""
+    """The lane numbers of a strided box in a vector."""
     found = []
     for point in itertools.product(*map(range, sizes)):
         place = 0

@@ -23,7 +23,7 @@ def shape(value: ir.Value) -> tuple[int, ...]:
 
 
 def listed(w: Writer, value: ir.Value) -> str:
-    """A vector or a number as the list of its lanes."""
+    """The text of the list of lanes of a vector or scalar."""
     return w.value(value) if isinstance(value.type, ir.VectorType) else f"[{w.value(value)}]"
 
 
@@ -92,7 +92,7 @@ def transfer(w: Writer, op: ir.Operation) -> None:
     operands = list(op.operands)
     memref, vector = (operands[0], op.results[0]) if is_read else (operands[1], operands[0])
     if not isinstance(memref.type, ir.MemRefType):
-        raise NotInterpreted(f"{op.name} of {memref.type}: the interpreter takes memrefs")
+        raise NotInterpreted(f"{op.name} of {memref.type}: the interpreter supports memrefs only")
     at = operands[sum(counts[: 1 if is_read else 2]) :][: counts[1 if is_read else 2]]
     mask = w.value(operands[-1]) if counts[-1] else "None"
     dims = []
@@ -109,7 +109,7 @@ def transfer(w: Writer, op: ir.Operation) -> None:
     w.touched(LOADS if is_read else STORES, memref, math.prod(shape(vector)))
 
 
-# --- lanes in other places --------------------------------------------------------------------------------------------
+# --- permutations and reshapes of lanes -------------------------------------------------------------------------------
 
 
 @writes("vector.broadcast", "vector.splat")
@@ -146,7 +146,7 @@ def _position(w: Writer, op: ir.Operation, key: str, first: int) -> list[str]:
 
 
 def _flat(place: Sequence[str], extents: Sequence[int]) -> tuple[str, int]:
-    """Where the part at a position starts, and how many lanes it has."""
+    """The first lane of the sub-vector at a position, and its number of lanes."""
     size = math.prod(extents[len(place) :])
     terms = []
     for d, text in enumerate(place):
@@ -215,7 +215,7 @@ def shuffle(w: Writer, op: ir.Operation) -> None:
     picked = [n * inner + m for n in attrs.integers(op, "mask") for m in range(inner)]
     text = f"({listed(w, first)} + {listed(w, second)})"
     if any(n < 0 for n in picked):
-        raise NotInterpreted(f"{op.name} with lanes that have no value")
+        raise NotInterpreted(f"{op.name} with poison lanes")
     w.put(f"_v = {text}")
     _picked(w, op, "_v", picked)
 
@@ -291,7 +291,7 @@ def _combiner(w: Writer, op: ir.Operation, kind: str) -> str:
 
 @writes("vector.reduction")
 def reduce(w: Writer, op: ir.Operation) -> None:
-    """The lanes one after the other, from the first on."""
+    """Emit a sequential reduction of the lanes, from the first on."""
     kind = kind_of(op.results[0].type)
     text, source = _combiner(w, op, kind), w.value(op.operands[0])
     has_start = len(op.operands) > 1

@@ -38,8 +38,8 @@ _PLAIN = """%wide_x = llvm.sext %x : {elements} to {sums}
 
 @dataclass(frozen=True)
 class Dot:
-    """One such instruction: `lanes` sums of `group` products of `dtype`; `spare`: registers that it needs besides its
-    operands; `needs`: the instruction sets that it is part of."""
+    """A dot product instruction: `lanes` sums of `group` products of `dtype`. `spare`: registers needed besides its
+    operands. `needs`: the required instruction sets."""
 
     instruction: str
     lanes: int
@@ -71,7 +71,7 @@ class Dot:
         return _KERNEL.format(**facts, steps=self.steps.format(**facts))
 
 
-PAIRS = "int16"  # of int8, x86 multiplies only in ways that saturate
+PAIRS = "int16"  # x86 multiplies int8 only with saturation
 INSTRUCTIONS = (
     Dot("llvm.x86.avx512.vpdpwssd.512", 16, 2, PAIRS, _ACCUMULATE, needs=("avx512bw", "avx512vnni")),
     Dot("llvm.x86.avx512.pmaddw.d.512", 16, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("avx512bw",)),

@@ -1,9 +1,8 @@
 """The outer-product kernel C[m,n] += A[m,k] * B[n,k]^T for any tile size, in the llvm dialect with vectors.
 
-B is transposed once a call, by loads of 4-element segments and two rounds of shuffles, into a stack buffer Bt[k][n].
-Then, tile by tile, `rows` x `columns` vectors of C stay in registers over the whole k loop, each step one fused
-multiply-add of a row of Bt with a broadcast element of A. Sums run over k in ascending order from C's value, as in the
-plain loop nest.
+Each call transposes B, by loads of 4-element segments and two rounds of shuffles, into a stack buffer Bt[k][n]. Then,
+per tile, `rows` x `columns` vectors of C stay in registers over the whole k loop; each step is a fused multiply-add of
+a row of Bt with a broadcast element of A. Sums run over k in ascending order from C's value, as in the plain loop nest.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ class Tiling:
 
 
 def tiling(m: int, n: int, host: Host) -> Tiling:
-    """The register tile with the most multiply-adds for each load that divides m x n and fits the registers."""
+    """The register tile with the most multiply-adds per load that divides m x n and fits the registers."""
     lanes = host.vector_bits // 32
     while n % lanes:
         lanes //= 2
     if lanes < _SEGMENT:
-        raise ValueError(f"outer product: n = {n} is no multiple of {_SEGMENT}")
+        raise ValueError(f"outer product: n = {n} is not a multiple of {_SEGMENT}")
     vectors = n // lanes
     fits = [
         (rows * columns / (rows + columns), rows, columns)
@@ -49,7 +48,7 @@ def tiling(m: int, n: int, host: Host) -> Tiling:
 def outer_product(name: str, m: int, n: int, k: int, host: Host) -> str:
     """MLIR text of `llvm.func @name(c, a, b, stride_a, stride_b, stride_c) -> i32`; n and k are multiples of 4."""
     if k % _SEGMENT:
-        raise ValueError(f"outer product: k = {k} is no multiple of {_SEGMENT}")
+        raise ValueError(f"outer product: k = {k} is not a multiple of {_SEGMENT}")
     tile = tiling(m, n, host)
     e = _Emitter()
     args = "%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr, %stride_a: i32, %stride_b: i32, %stride_c: i32"
@@ -129,7 +128,7 @@ class _Emitter:
         return name
 
     def const(self, value: int) -> str:
-        """An i64 constant, made once, at the top of the function so that it dominates its uses."""
+        """An i64 constant, created once at the top of the function so that it dominates its uses."""
         if value not in self._constants:
             self._constants[value] = f"%i{value}"
             self.lines.insert(1, f"%i{value} = llvm.mlir.constant({value} : i64) : i64")
@@ -170,7 +169,7 @@ class _Emitter:
         return self._shuffle(first, poison, lanes, [0] * lanes)
 
     def fma(self, x: str, y: str, z: str, lanes: int) -> str:
-        # fmuladd, not fma: on a CPU without fused multiply-add, fma is a call a lane
+        # fmuladd, not fma: on a CPU without fused multiply-add, fma is a library call per lane
         vector = f"vector<{lanes}xf32>"
         return self.op(f"llvm.intr.fmuladd({x}, {y}, {z}) : ({vector}, {vector}, {vector}) -> {vector}")
 
@@ -199,8 +198,8 @@ class _Emitter:
     def loop(
         self, end: int, step: int, carried: Sequence[str] = (), lanes: int = 0
     ) -> Iterator[tuple[str, Sequence[str]]]:
-        """Blocks of a counted loop from 0; yields its variable and the carried vectors, whose next values are put in
-        `results` and are there after the loop too. One round only: no loop."""
+        """The blocks of a counted loop from 0. Yields its variable and the carried vectors; the body sets
+        `self.results` to their next values, which after the loop are the final ones. No loop for a single iteration."""
         if step == end:
             self.results = []
             yield self.const(0), carried

@@ -198,7 +198,7 @@ def error(pointer: int | None) -> str:
 
 NO_SLP = "-vectorize-slp=false"
 """LLVM 22.1's superword vectoriser turns some reversed, shuffled loads into code in which a value is used before it is
-defined, and code generation then aborts the process (test/runtime/test_jit_slp.py). Loops are vectorised without it."""
+defined, and code generation then aborts the process (see test_jit_slp.py). Loops are vectorised without it."""
 
 _lock = threading.Lock()
 _without: set[int | None] = set()  # option parsers already set: setting an option twice aborts the process

@@ -1,4 +1,4 @@
-"""Kernels that stay LLVM IR, where there is no mlir-translate to import them as MLIR: LLVM itself links them."""
+"""Link kernels as LLVM IR, by LLVM's linker, if mlir-translate is not installed to import them as MLIR."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def link_kernels(made: Any, context: int, kernels: Collection[tuple[str, Collect
     for text, wanted in kernels:
         kernel = object_code.parse(context, text)
         if llvm().LLVMGetNamedGlobal(kernel, b"llvm.global_ctors"):
-            raise BuildError("the C++ kernel has static constructors, which nobody would run; make them constants")
+            raise BuildError("the C++ kernel has static constructors, which are not run; use constants")
         for function in _defined(kernel):
             if _name(function) not in wanted:
                 llvm().LLVMSetLinkage(function, _INTERNAL)
@@ -59,11 +59,11 @@ def link_kernels(made: Any, context: int, kernels: Collection[tuple[str, Collect
 
 
 def _survive(text: str) -> None:
-    """Let a process of its own read a text first: LLVM ends the process over some mistakes, and reads some for ever."""
+    """Parse a text in a subprocess first: on some malformed texts LLVM aborts the process or does not terminate."""
     try:
         toolchain.run("llvm-as", ["-o", os.devnull], input=text, timeout=20 + len(text) / 1e5)
     except toolchain.MissingTool:
-        return  # no tool, no trial
+        return  # tool not installed: no check
     except ToolError as error:
         raise BuildError(f"this LLVM IR cannot be read (create_llvm makes it from C):\n{error}") from error
 

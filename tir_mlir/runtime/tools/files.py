@@ -68,7 +68,7 @@ def _explained() -> Iterator[None]:
 
 def text_of(path: str) -> str | None:
     """The text of a file; None if it does not exist. Raises BuildError if it is not text."""
-    if not os.path.isfile(path):  # Path's own raises over names that are too long
+    if not os.path.isfile(path):  # Path.is_file raises for names that are too long
         return None
     try:
         return Path(path).read_text()

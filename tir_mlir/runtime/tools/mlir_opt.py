@@ -1,7 +1,7 @@
-"""What mlir-opt does, by MLIR's bindings: run in a process of its own where the tool is not installed.
+"""A substitute for mlir-opt on MLIR's Python bindings, run as a subprocess if the tool is not installed.
 
-Reads a module from stdin, runs a pipeline on it and prints it. Diagnostics go to stderr as mlir-opt writes them; an
-abort of MLIR ends only this process.
+Reads a module from stdin, runs a pipeline and prints the result. Diagnostics go to stderr in mlir-opt's format; an
+abort in MLIR ends only the subprocess.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ERRORS: tuple[type[Exception], ...] = (getattr(ir, "MLIRError"), ValueError)  #
 
 
 def main() -> None:
-    """The command; exits with 1 when the text or a pass is refused."""
+    """The command-line entry; exits with 1 if parsing or a pass fails."""
     parser = argparse.ArgumentParser(prog="mlir-opt")
     parser.add_argument("-o", dest="output", default="-")
     parser.add_argument("--pass-pipeline", default="")
@@ -33,17 +33,17 @@ def main() -> None:
 
 
 def _run(text: str, pipeline: str, debug_info: bool) -> str | None:
-    """The module after the pipeline; None after an error, which has been written to stderr."""
+    """The module after the pipeline; None after an error, which is reported on stderr."""
     context = ir.Context()
     with context, ir.Location.unknown():
-        context.emit_error_diagnostics = True  # to the handler; it stays attached as long as the context
+        context.emit_error_diagnostics = True  # to the handler, which is attached for the context's lifetime
         context.attach_diagnostic_handler(_write)
         try:
             module = ir.Module.parse(text)
             if pipeline:
                 PassManager.parse(pipeline).run(module.operation)
         except _ERRORS as error:
-            if isinstance(error, ValueError):  # a pipeline that is no pipeline
+            if isinstance(error, ValueError):  # a malformed pipeline
                 print(f"<unknown>:0: error: {error}", file=sys.stderr)
             return None
         return str(module.operation.get_asm(enable_debug_info=debug_info))

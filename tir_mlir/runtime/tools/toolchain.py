@@ -27,8 +27,8 @@ from tir_mlir.runtime.tools import files
 
 @dataclass(frozen=True)
 class Package:
-    """A wheel with tools: its name on PyPI, its Python module, the folder of the tools in it; what they are,
-    in words, and the extra of tir-mlir that installs it (empty: always installed)."""
+    """A wheel with tools: its PyPI name, its Python module, the folder of the tools in it, their description, and the
+    extra of tir-mlir that installs it ("": always installed)."""
 
     wheel: str
     module: str
@@ -69,7 +69,7 @@ TOOLS: dict[str, Package] = {
 
 @dataclass(frozen=True)
 class Tool:
-    """A found tool; `origin` is the variable, the wheel, "PATH", or "bindings": a Python that does its work."""
+    """A found tool; `origin` is the variable, the wheel, "PATH", or "bindings" (the Python substitute)."""
 
     name: str
     path: str
@@ -92,7 +92,7 @@ def variable(name: str) -> str:
 
 
 def find(name: str, purpose: str = "") -> Tool:
-    """Find a tool by name. Raises MissingTool with its user (`purpose`) and the command that installs it."""
+    """Find a tool by name. Raises MissingTool with `purpose` and the command that installs it."""
     package = TOOLS.get(name)
     if package is None:
         raise ToolError(f"unknown tool {name!r}; known: {', '.join(TOOLS)}")
@@ -114,7 +114,7 @@ def find(name: str, purpose: str = "") -> Tool:
 
 
 def require(names: Sequence[str], purpose: str) -> None:
-    """MissingTool unless all of these tools are there: one error that names everything to be installed."""
+    """Raise MissingTool unless all of these tools are installed; one error names everything to install."""
     missing = []
     for name in names:
         try:
@@ -139,7 +139,7 @@ def _wheel_folder(module: str) -> Path | None:
 
 
 def versions() -> dict[str, str]:
-    """Map each part of the toolchain to "version (origin)", or to why it cannot be used."""
+    """Map each part of the toolchain to "version (origin)", or to the reason why it cannot be used."""
     found = {"python": f"{sys.version.split()[0]} ({sys.executable})", "mlir": _bindings()}
     for name in TOOLS:
         try:
@@ -192,7 +192,7 @@ _FIRST = {"bindings": ("-c", "from tir_mlir.runtime.tools.mlir_opt import main; 
 
 
 def _found(name: str) -> Tool:
-    """The tool; for mlir-opt, where it is not installed, a Python that does its work with MLIR's bindings."""
+    """The tool; for mlir-opt, if not installed, the Python substitute `mlir_opt`."""
     try:
         return find(name)
     except MissingTool:
@@ -202,7 +202,8 @@ def _found(name: str) -> Tool:
 
 
 def _environment(tool: Tool) -> dict[str, str] | None:
-    """zig needs writable caches: in our cache folder unless the user set them. A Python imports what this one does."""
+    """The environment of a tool: zig needs writable caches, by default in our cache folder; the Python substitute gets
+    this process's import path."""
     if tool.origin == "bindings":
         return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     if tool.name != "zig":

@@ -14,7 +14,7 @@ func.func @iters(%A: memref<4xf32>) {
 
 func.func @iter_kind(%A: memref<4xf32>) {
   affine.for %i = 0 to 4 {
-    // expected-error @below {{iter kind "X" is none of S, R, O}}
+    // expected-error @below {{iter kind "X" must be S, R or O}}
     affine.parallel (%v) = (%i) to (%i + 1) {
     } {tir.block = "A", tir.iters = ["X"], tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (4)>}
   }
@@ -133,7 +133,7 @@ func.func @parameter(%A: memref<4xf32> {tir.name = 1}) {
 
 // -----
 
-// expected-error @below {{tir.shape of parameter 0 must have 2 results, one an axis, over its tir.syms}}
+// expected-error @below {{tir.shape of parameter 0 must have 2 results, one per axis, over its tir.syms}}
 func.func @shape(%A: memref<?x4xf32> {tir.shape = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]}) {
   return
 }

@@ -62,7 +62,7 @@ func.func @domain(%A: memref<128xf32>) {
 func.func @cover(%A: memref<128xf32> {tir.name = "A"}) {
   %c = arith.constant 1.0 : f32
   affine.for %i = 0 to 127 {
-    // expected-error @below {{do not cover its domain (vi in [0, 128)): nothing runs vi = 127}}
+    // expected-error @below {{do not cover its domain (vi in [0, 128)): no iteration runs vi = 127}}
     affine.parallel (%v) = (%i) to (%i + 1) {
       affine.store %c, %A[%v] : memref<128xf32>
     } {tir.block = "A", tir.iters = ["S"], tir.names = ["vi"], tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (128)>}

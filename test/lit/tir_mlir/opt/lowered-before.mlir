@@ -4,7 +4,7 @@
 
 #shape = affine_map<()[s0] -> (s0)>
 #zero = affine_map<()[s0] -> (0)>
-// expected-error @below {{no shape variable of the function is called n (it has none); a pass may have taken it away}}
+// expected-error @below {{no shape variable of the function is called n (it has none); a pass may have removed it}}
 func.func @main(%A: memref<?xf32> {tir.name = "A", tir.shape = #shape, tir.syms = ["n"]}) attributes {tir.id = 0 : i64} {
   %c0 = arith.constant 0 : index
   %n = memref.dim {tir.name = "n"} %A, %c0 : memref<?xf32>

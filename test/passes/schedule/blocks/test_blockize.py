@@ -367,5 +367,5 @@ def main(A: T.Buffer((7, 4), "float32"), W: T.Buffer((2, 1), "float32"), C: T.Bu
 def test_a_declared_region_may_speak_of_other_iters_than_the_accesses():
     sch = Schedule(parse(WINDOW))
     sch.annotate_buffer_access("C", 1, "read", lambda vi, vj, vr, vs: [(vi, vi + 2), (vi - 1, vi + 2)])
-    with pytest.raises(ScheduleError, match="T.reads of W is smaller than what the block touches"):
+    with pytest.raises(ScheduleError, match="T.reads of W is smaller than the region that the block accesses"):
         sch.blockize(sch.get_loops("C")[3], preserve_unit_iters=False)

@@ -234,9 +234,9 @@ def test_parameters_agree(params, body, text):
 def test_a_description_is_a_tensor_computation():
     params = buffers(A='(4,), "float32"', B='(4,), "float32"')
     odd = func(params, "for i in range(3):\n    B[i + 1] = B[i] + A[i]")["main"]
-    with pytest.raises(IntrinError, match="no pure tensor computation: B is read at another index"):
+    with pytest.raises(IntrinError, match="not a pure tensor computation: B is read at another index"):
         TensorIntrin.register("bad", odd, odd)
-    with pytest.raises(IntrinError, match="made by @T.prim_func .* not str"):
+    with pytest.raises(IntrinError, match="must be a @T.prim_func .* not str"):
         TensorIntrin.register("bad", "text", odd)
     unused = func(params, "for i in range(4):\n    B[i] = T.float32(0)")["main"]
     with pytest.raises(IntrinError, match="does not use parameter A"):

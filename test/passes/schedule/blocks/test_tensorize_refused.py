@@ -19,7 +19,7 @@ MISFITS = {
         dict(update="C[vi, vj] + A[vi, vk] * B[vk, vj]"),
         r"the intrinsic reads B\[vj, vk\], the block reads B\[vk, vj\] there; a view cannot swap",
     ),
-    "scope": (dict(A='(64, 64), "float32", scope="shared"'), 'wants scope "global", A is in "shared"'),
+    "scope": (dict(A='(64, 64), "float32", scope="shared"'), 'needs scope "global", A is in "shared"'),
     "payload": (dict(update="C[vi, vj] - A[vi, vk] * B[vj, vk]"), r"the block computes subf\(C, mulf\(A, B\)\)"),
     "dtype": (
         dict.fromkeys("ABC", '(64, 64), "float64"'),
@@ -37,7 +37,7 @@ def test_mismatches_list_the_differences(change, text, mm16, refused):
 
 def test_wrong_extent(mm16, refused):
     sch, loop = tiled(matmul(), tile=8)
-    refused(sch, "wants vi: 16 spatial.*the block has vi_i: 8 spatial", lambda: sch.tensorize(loop, mm16))
+    refused(sch, "needs vi: 16 spatial.*the block has vi_i: 8 spatial", lambda: sch.tensorize(loop, mm16))
 
 
 def test_a_single_point(mm16, refused):

@@ -159,7 +159,7 @@ def test_maps_that_do_not_fit(refused):
         r"would share an element of the cache, but access A\[0, 0\] and A\[1, 0\]",
         read(lambda i, j, k: (i // 2, k)),
     )
-    refused(sch, "an index is not below 0", read(lambda i, j, k: (i - 1, k)))
+    refused(sch, "an index must not be negative", read(lambda i, j, k: (i - 1, k)))
     refused(sch, "takes 2 indices; there are 3", read(lambda i, j: (i, j)))
     refused(
         sch, "'fast' is not a storage scope", lambda: sch.reindex_cache_read("C", 0, "fast", lambda i, j, k: (i, k))

@@ -105,11 +105,11 @@ def test_sizes_that_are_not_known(same_result, refused):
 @pytest.mark.parametrize(
     ("index_map", "message"),
     [
-        (lambda i, j, k: (i + j, k), r"\(0, 1, 0\) and \(1, 0, 0\) both go to \(1, 0\)"),
+        (lambda i, j, k: (i + j, k), r"\(0, 1, 0\) and \(1, 0, 0\) both map to \(1, 0\)"),
         (lambda i, j, k: (i, j * 15 + k), "mixes kinds: vj is spatial, vk is reduce"),
         (lambda i, j, k: (i // 4, i % 4, j, k), "leaves points without an iteration, where axis0 == 1 and axis1 >= 2"),
-        (lambda i, j, k: (i, j, k - 1), "an index is not below 0"),
-        (lambda i, j, k: (), "gives no index|both go to"),
+        (lambda i, j, k: (i, j, k - 1), "an index must not be negative"),
+        (lambda i, j, k: (), "gives no index|both map to"),
     ],
 )
 def test_maps_that_do_not_fit(refused, index_map, message):

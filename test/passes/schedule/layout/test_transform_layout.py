@@ -240,10 +240,10 @@ def test_refusals(refused):
         "leaves padding .* where axis0 == 3 and axis1 >= 2; pass",
         lambda: step("B", "B", lambda i: (i // 4, i % 4)),
     )
-    refused(sch, r"\(0,\) and \(1,\) both go to \(0,\)", lambda: step("B", "B", lambda i: i // 2))
+    refused(sch, r"\(0,\) and \(1,\) both map to \(0,\)", lambda: step("B", "B", lambda i: i // 2))
     force = {"assume_injective_transform": True}
-    refused(sch, "both go to", lambda: step("B", "B", lambda i: i // 2, **force))
-    refused(sch, "an index is not below 0", lambda: step("B", "B", lambda i: 12 - i))
+    refused(sch, "both map to", lambda: step("B", "B", lambda i: i // 2, **force))
+    refused(sch, "an index must not be negative", lambda: step("B", "B", lambda i: 12 - i))
     refused(sch, "has no buffer number 1 among those it writes", lambda: step("B", ("write", 1), lambda i: i))
     refused(sch, "neither reads nor writes a buffer 'C'", lambda: step("B", "C", lambda i: i))
     rows = IndexMap.from_func(lambda i: (i // 4, i % 4))

@@ -67,7 +67,7 @@ def test_tiles_without_padding_need_a_condition(refused):
     refused(sch, message, lambda: sch.transform_layout("B", "B", TILED))
     refused(
         sch,
-        r"both go to \(0, 0\) \(for n = 9\)",
+        r"both map to \(0, 0\) \(for n = 9\)",
         lambda: sch.transform_layout("B", "B", lambda i, j: (i % 8, j)),
     )
 

@@ -122,12 +122,16 @@ def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
 """
     shown = program(text.format(reads="0:16")).script()
     assert "T.reads(A[0:16])" in shown and "T.writes(B[vo * 4:vo * 4 + 4])" in shown
-    with pytest.raises(ScriptError, match=r'block "i": T.reads of A is smaller than what the block touches'):
+    with pytest.raises(
+        ScriptError, match=r'block "i": T.reads of A is smaller than the region that the block accesses'
+    ):
         program(text.format(reads="0:15"))
 
 
 def test_a_region_of_a_view_that_is_too_small():
-    with pytest.raises(ScriptError, match=r'block "i": T.reads of A is smaller than what the block touches'):
+    with pytest.raises(
+        ScriptError, match=r'block "i": T.reads of A is smaller than the region that the block accesses'
+    ):
         program(VIEW.format(regions="T.reads(A1[0, 0])"))
 
 

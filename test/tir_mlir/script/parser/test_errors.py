@@ -89,7 +89,10 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("B[vi, vj] = A[vi, vj]\nvk = T.axis.spatial(4, 0)  # <<", "the axes of a block come first"),
         ("T.reads(A[vi, vj], 3)  # <<\nB[vi, vj] = A[vi, vj]", "a region is a part of a buffer"),
         ("T.reads()  # <<\nB[vi, vj] = A[vi, vj]", "T.reads leaves out A"),
-        ("T.writes(B[vi, 0:3])  # <<\nB[vi, vj] = A[vi, vj]", "T.writes of B is smaller than what the block touches"),
+        (
+            "T.writes(B[vi, 0:3])  # <<\nB[vi, vj] = A[vi, vj]",
+            "T.writes of B is smaller than the region that the block accesses",
+        ),
         ("T.where(A[vi, vj] > 0)  # <<\nB[vi, vj] = A[vi, vj]", "T.where takes a conjunction of affine"),
         ("with T.init():\n    B[vi, vj] = 0.0\nwith T.init():  # <<\n    pass", "this block already has a T.init"),
         ("T.alloc_buffer((4,))  # <<", "T.alloc_buffer returns a buffer: name it"),
@@ -124,7 +127,7 @@ def test_in_a_block(body: str, message: str):
                     vi = T.axis.spatial(16, i)  # <<
                     I[vi] = 1
             """,
-            "do not cover its domain.*nothing runs vi = 15",
+            "do not cover its domain.*no iteration runs vi = 15",
         ),
         (
             """
@@ -259,7 +262,7 @@ def test_in_a_function(body: str, message: str):
         ("*A", "takes plain positional parameters"),
         ("A: T.Buffer((16 ** 16,))", "18446744073709551616 does not fit an index"),
         ("A: T.Buffer((T.Buffer,))", "an extent is an integer or a variable, not T.Buffer"),
-        ("A: T.Buffer((4,), align=1 << 70)", "does not fit 64 bits"),
+        ("A: T.Buffer((4,), align=1 << 70)", "does not fit in 64 bits"),
         ("A: T.Buffer((4,), align='x')", "offset_factor and align of A are numbers, not 'x'"),
         ("A: T.Buffer((4,), scope=3)", "the scope of A is a string"),
         ("A: T.Buffer((T.exp(T.exp(T.float32(2))),))", "an extent is an integer or a variable"),

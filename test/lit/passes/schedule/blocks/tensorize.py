@@ -34,7 +34,7 @@ def other_computation(A: T.Buffer((4, 4), "float32"), B: T.Buffer((4, 4), "float
 
 
 @T.prim_func
-# expected-error @below {{iterators: the intrinsic wants vi: 4 spatial; the block has vi_i: 8 spatial}}
+# expected-error @below {{iterators: the intrinsic needs vi: 4 spatial; the block has vi_i: 8 spatial}}
 def other_extent(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
     for o, i in T.grid(4, 8):
         with T.block("B"):

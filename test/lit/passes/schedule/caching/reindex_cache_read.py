@@ -12,7 +12,7 @@
 # ARITY: error: {{.*}}takes 1 indices; there are 2
 # ITERS: error: {{.*}}the index of A uses the iters (vi, vj), but the map lambda i, j: (i, i) uses (vi); they must be the same
 # CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share an element of the cache, but access
-# BELOW: error: {{.*}}an index is not below 0
+# BELOW: error: {{.*}}an index must not be negative
 # HUGE: error: {{.*}}the result would violate the verifier rule 'sizes': A_shared of 12884901889 x 30064771073 has more elements than 64 bits can count
 # NUMBER: error: {{.*}}block "B" has no buffer number 7 among those it reads; it reads 0: A
 # CHECK-LABEL: def packed(

@@ -11,7 +11,7 @@
 # ARITY: error: {{.*}}takes 1 indices; there are 2
 # ITERS: error: {{.*}}the index of B uses the iters (vi, vj), but the map lambda i, j: (i, i) uses (vi); they must be the same
 # CELL: error: {{.*}}B(vi=0, vj=0) and B(vi=1, vj=0) would share an element of the cache, but access
-# BELOW: error: {{.*}}an index is not below 0
+# BELOW: error: {{.*}}an index must not be negative
 # NUMBER: error: {{.*}}block "B" has no buffer number 7 among those it writes; it writes 0: B
 # CHECK-LABEL: def packed(
 @T.prim_func

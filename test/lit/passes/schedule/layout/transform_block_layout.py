@@ -11,9 +11,9 @@
 # NOTHING: error: {{.*}}has no results; a block needs at least one iter
 # KINDS: error: {{.*}}the new iter i * 8 + j mixes kinds: vi is spatial, vj is reduce; a new iter must depend on iters of one kind
 # Loops and iters are those of the map; the body finds its old iters in them.
-# TWO: error: {{.*}}maps two iterations of block "B" to the same point: (0, 1) and (1, 0) both go to (1,)
+# TWO: error: {{.*}}maps two iterations of block "B" to the same point: (0, 1) and (1, 0) both map to (1,)
 # HOLES: error: {{.*}}leaves points without an iteration, where axis0 == 1 and axis1 >= 2; a block runs over a box
-# BELOW: error: {{.*}}takes (0, 0) to (-1, 0): an index is not below 0
+# BELOW: error: {{.*}}takes (0, 0) to (-1, 0): an index must not be negative
 # ARITY: error: {{.*}}takes 1 indices; there are 2
 # CHECK-LABEL: def spatial(
 @T.prim_func

@@ -18,8 +18,8 @@
 # RANK: error: {{.*}}the padding value: the map lambda a: a takes 1 indices; there are 2
 # The producer sweeps the new shape and writes the padding; readers follow, simplified under their ranges.
 # HOLES: error: {{.*}}leaves padding in the new B: where axis0 == 3 and axis1 >= 2; pass a pad_value for it
-# TWO: error: {{.*}}maps two elements of B to the same index: (0,) and (1,) both go to (0,)
-# BELOW: error: {{.*}}takes (0,) to (-1,): an index is not below 0
+# TWO: error: {{.*}}maps two elements of B to the same index: (0,) and (1,) both map to (0,)
+# BELOW: error: {{.*}}takes (0,) to (-1,): an index must not be negative
 # ARITY: error: {{.*}}takes 2 indices; there are 1
 # AFFINE: error: {{.*}}i * i: a product of two variables is not affine
 # NAME: error: {{.*}}block "B" neither reads nor writes a buffer 'D'; it accesses A, B

@@ -8,7 +8,7 @@ from tir_mlir.script import tir as T
 def short_loop(A: T.Buffer((128,), "float32")):
     for i in range(127):
         with T.block("A"):
-            # expected-error @below {{do not cover its domain (vi in [0, 128)): nothing runs vi = 127}}
+            # expected-error @below {{do not cover its domain (vi in [0, 128)): no iteration runs vi = 127}}
             vi = T.axis.spatial(128, i)
             A[vi] = T.float32(0)
 
