@@ -207,7 +207,7 @@ def plain(text: str, kinds: tuple[Any, ...]) -> Any:
     if words:
         raise Mistyped(f"expected {' or '.join(words)}")
     for kind in kinds:
-        if hasattr(kind, "from_text"):
+        if hasattr(kind, "from_text") and (Any not in kinds or _unquoted(text).startswith("lambda")):
             return kind.from_text(_unquoted(text))
     if any(k in (Any, inspect.Parameter.empty) for k in kinds):
         return _literal(text)
