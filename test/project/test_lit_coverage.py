@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness import ROOT
 
-from tir_mlir.opt.pipeline import pass_name
+from tir_mlir.opt.pipeline_text import pass_name
 from tir_mlir.passes.linalg import CONVERSIONS
 from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.passes.schedule import PRIMITIVES

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir.compat.absent import Absent, AbsentModule
-from tir_mlir.compat.names import MODULES
+from tir_mlir.compat.tvm_names import MODULES
 from tir_mlir.dialect.diagnostics import TirError
 
 

@@ -15,7 +15,7 @@ from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
 from tir_mlir.equivalence.fold_views import fold_views
 from tir_mlir.passes.lower.memory import bools
-from tir_mlir.passes.lower.retype import retype
+from tir_mlir.passes.lower.retype_module import retype
 
 CLEAN = "builtin.module(canonicalize,cse)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from tir_mlir.passes.lower import registry, retype
+from tir_mlir.passes.lower import registry, retype_module
 from tir_mlir.passes.lower.blocks import scopes
 from tir_mlir.passes.lower.llvm import abi
 from tir_mlir.passes.lower.memory import allocs, bools
@@ -14,7 +14,7 @@ TRUSTED_PASSES: dict[ModuleType, str] = {
     abi: "adds entry points and attributes of arguments; no function body is changed",
     allocs: "places allocations on the stack or the heap, after the check has filled them with poison",
     bools: "stores i1 as i8, the layout that the arguments have",
-    retype: "changes the types of memory, by the type map of the caller",
+    retype_module: "changes the types of memory, by the type map of the caller",
     registry: "the predicate `is_private`; rewrites nothing",
 }
 """Module -> why the check may share it with the code that it checks.

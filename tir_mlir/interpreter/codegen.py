@@ -12,9 +12,9 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.dialect.ir import Func, Index, is_apply, is_block, read_apply, walk
 from tir_mlir.interpreter import buffer_names
+from tir_mlir.interpreter.code_buffer import Names, Text
 from tir_mlir.interpreter.counters import Tally
 from tir_mlir.interpreter.kinds import kind_of
-from tir_mlir.interpreter.python_text import Names, Text
 
 _UNCOUNTED = nullcontext()
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()

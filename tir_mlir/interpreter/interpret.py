@@ -16,7 +16,7 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError, short_repr
 from tir_mlir.dialect.ir import Block, Func, clone_module, entered, frozen, funcs, held_module, is_block, walk
-from tir_mlir.interpreter.arguments import Arguments
+from tir_mlir.interpreter.call_arguments import Arguments
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
 from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text

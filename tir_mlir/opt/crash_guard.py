@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tir_mlir.opt.pipeline import PassInstance
+from tir_mlir.opt.pipeline_text import PassInstance
 
 JOURNAL = "TIR_OPT_JOURNAL"
 

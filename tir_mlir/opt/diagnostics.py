@@ -13,7 +13,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, VerifyError
-from tir_mlir.script.parser.verify import file_position
+from tir_mlir.script.parser.verify_parsed import file_position
 
 SEVERITIES = {
     ir.DiagnosticSeverity.ERROR: "error",

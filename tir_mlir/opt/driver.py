@@ -12,10 +12,19 @@ from dataclasses import dataclass, field
 
 from tir_mlir.dialect.ir import entered
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.opt import command_line, crash_guard, input, options, output, pipeline, upstream, verify_diagnostics
+from tir_mlir.opt import (
+    command_line,
+    crash_guard,
+    input,
+    output,
+    pass_options,
+    pipeline_text,
+    upstream,
+    verify_diagnostics,
+)
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, collected, of_error, show
 from tir_mlir.opt.input import InputChunk
-from tir_mlir.opt.pipeline import PassInstance, PipelineError
+from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
 from tir_mlir.opt.runner import Runner, Settings
 
 
@@ -49,8 +58,8 @@ def steps_of(texts: Sequence[command_line.Passes]) -> list[PassInstance]:
     steps: list[PassInstance] = []
     for given in texts:
         try:
-            for step in pipeline.parse(given.text):
-                options.check(step)
+            for step in pipeline_text.parse(given.text):
+                pass_options.check(step)
                 steps.append(upstream.nested(step) if step.kind == "upstream" else step)
         except PipelineError as error:
             shown = f"{error}\n{error.text}\n{' ' * error.offset}^"

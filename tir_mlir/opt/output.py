@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import llvm
 
 from tir_mlir.dialect.ir import create
-from tir_mlir.opt import input, options, pipeline, upstream
+from tir_mlir.opt import input, pass_options, pipeline_text, upstream
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError
 from tir_mlir.opt.runner import Runner
 from tir_mlir.passes.lower import lower_to_llvm
@@ -71,8 +71,8 @@ def drop_stdout() -> None:
 
 def passes() -> str:
     """The passes of this package, one per line, then the upstream passes that run in process."""
-    docs = pipeline.our_passes()
-    steps = {pipeline.pass_name(p.name) for p in PRIMITIVES.values() if not p.pure}
+    docs = pipeline_text.our_passes()
+    steps = {pipeline_text.pass_name(p.name) for p in PRIMITIVES.values() if not p.pure}
     lines = ["schedule primitives:"]
     lines += [f"  {name + _options(name):68} {docs[name]}" for name in docs if name in steps]
     lines += ["", "passes on a whole module:"]
@@ -84,12 +84,12 @@ def passes() -> str:
 
 def _options(name: str) -> str:
     """`{loop= factors= [preserve_unit_iters=]}`."""
-    primitive = PRIMITIVES.get(pipeline.primitive_name(name))
-    if primitive is not None and name not in pipeline.module_passes():
-        return "{" + " ".join(options.summary(primitive)) + "}"
-    if name not in pipeline.module_passes():
+    primitive = PRIMITIVES.get(pipeline_text.primitive_name(name))
+    if primitive is not None and name not in pipeline_text.module_passes():
+        return "{" + " ".join(pass_options.summary(primitive)) + "}"
+    if name not in pipeline_text.module_passes():
         return ""
-    known = list(inspect.signature(pipeline.module_passes()[name].run).parameters)[1:]
+    known = list(inspect.signature(pipeline_text.module_passes()[name].run).parameters)[1:]
     return "{" + " ".join(f"[{k}=]" for k in known) + "}" if known else ""
 
 

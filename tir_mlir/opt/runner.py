@@ -14,14 +14,14 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotProvable, ScheduleError, TirError
 from tir_mlir.dialect.ir import walk
 from tir_mlir.dialect.verify import check_mlir
-from tir_mlir.opt import input, options, pipeline, upstream
+from tir_mlir.opt import input, pass_options, pipeline_text, upstream
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Place, at_head, of_error
-from tir_mlir.opt.names import HandleNames, NotFound
-from tir_mlir.opt.pipeline import PassInstance
+from tir_mlir.opt.name_lookup import HandleNames, NotFound
+from tir_mlir.opt.pipeline_text import PassInstance
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.refusal import culprit_id
-from tir_mlir.script.parser.verify import file_position
+from tir_mlir.script.parser.verify_parsed import file_position
 
 
 @dataclass(frozen=True)
@@ -92,20 +92,20 @@ class Runner:
         if step.kind == "upstream":
             self.module, warned = upstream.run(self.module, step, self.settings.isolated)
             self.emitted += warned
-        elif step.name == pipeline.VERIFY:
+        elif step.name == pipeline_text.VERIFY:
             input.as_program(self.module)
-        elif step.name == pipeline.WHOLE_WAY:
+        elif step.name == pipeline_text.WHOLE_WAY:
             lower_to_llvm(self.module)
         else:
-            pipeline.module_passes()[step.name].run(self.module, **dict(options.pairs(step.options)))
+            pipeline_text.module_passes()[step.name].run(self.module, **dict(pass_options.pairs(step.options)))
             check_mlir(self.module.operation)
 
     def _primitive(self, step: PassInstance) -> None:
-        name = pipeline.primitive_name(step.name)
+        name = pipeline_text.primitive_name(step.name)
         if self._schedule is None:
             input.as_program(self.module)
             self._schedule = Schedule(self.module, error_render_level="fast")
-        arguments = options.of_step(name, step.options)
+        arguments = pass_options.of_step(name, step.options)
         positional, keywords = arguments.bound(HandleNames(self._schedule, arguments.function))
         getattr(self._schedule, name)(*positional, **keywords)
         self.module = self._schedule.mod.mlir
@@ -118,7 +118,7 @@ class Runner:
         elif isinstance(error, NotFound):
             culprit = error.culprit.op if error.culprit is not None else None
             error = TirError(f"{step.name}: {error}")
-        elif isinstance(error, options.Mistyped) or type(error) is TirError:
+        elif isinstance(error, pass_options.Mistyped) or type(error) is TirError:
             error = TirError(f"{step.name}: {error}")
         elif isinstance(error, NotProvable):
             error = TirError(f"{step.name}: not provable: {error}")

@@ -11,7 +11,7 @@ from mlir.passmanager import PassManager
 from tir_mlir.dialect.diagnostics import ToolError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.opt.diagnostics import MLIR_ERROR, Diagnostic, DriverError, collected, of_tool
-from tir_mlir.opt.pipeline import PassInstance, near, our_passes
+from tir_mlir.opt.pipeline_text import PassInstance, near, our_passes
 from tir_mlir.passes.lower.pipeline import pass_names
 from tir_mlir.runtime.tools import toolchain
 

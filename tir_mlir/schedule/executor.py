@@ -20,8 +20,6 @@ from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
 from tir_mlir.schedule import pickling
-from tir_mlir.schedule.arguments import BlockName, alternatives, bound, variadic
-from tir_mlir.schedule.arguments import rank as rank_of
 from tir_mlir.schedule.call_text import CallPrinter
 from tir_mlir.schedule.dead_handles import DeadHandles, view_of
 from tir_mlir.schedule.handle_text import view_text
@@ -29,6 +27,8 @@ from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandl
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
 from tir_mlir.schedule.refusal import culprit_id, user_line
 from tir_mlir.schedule.refusal import refusal as refusal_text
+from tir_mlir.schedule.step_arguments import BlockName, alternatives, bound, variadic
+from tir_mlir.schedule.step_arguments import rank as rank_of
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction, handles_in
 

@@ -18,13 +18,13 @@ from tir_mlir.passes.schedule.blocks.explain_tensorize import FitReport, explain
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
-from tir_mlir.schedule.arguments import value_type
 from tir_mlir.schedule.can import Answer, LegalityQueries
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, register
 from tir_mlir.schedule.history import Diff, History
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, info_of
 from tir_mlir.schedule.primitives import BlockLike
+from tir_mlir.schedule.step_arguments import value_type
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.script import display
 from tir_mlir.script.module import IRModule, PrimFunc

@@ -17,7 +17,7 @@ from tir_mlir.passes.linalg.prepare import UPSTREAM
 from tir_mlir.script.mlir_text import add_missing_attributes, parse_mlir, read_text, relocated, try_in_subprocess
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser.source import Source
-from tir_mlir.script.parser.verify import error_at_location, file_position
+from tir_mlir.script.parser.verify_parsed import error_at_location, file_position
 
 _NAME = re.compile(r"%([A-Za-z_]\w*)")
 _RESULT = re.compile(r"%([A-Za-z_]\w*)\s*=\s*$")

@@ -13,7 +13,7 @@ from tir_mlir.dialect.ir import attrs, create, entered, is_block, walk
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser.source import Source
-from tir_mlir.script.parser.verify import error_at_location
+from tir_mlir.script.parser.verify_parsed import error_at_location
 
 ROBUST_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "tir")
 """Dialects whose ops MLIR parses and verifies without aborting on bad input; linalg and tensor can abort."""
@@ -91,7 +91,7 @@ def read_text(text_or_path: str) -> tuple[str, str]:
 
 def relocated(message: str, location: object, source: Source) -> ScriptError:
     """A ScriptError at the position in the user's file; MLIR names parsed text "-"."""
-    from tir_mlir.script.parser.verify import file_position
+    from tir_mlir.script.parser.verify_parsed import file_position
 
     name, line, column = file_position(location)
     if line and name in ("-", ""):

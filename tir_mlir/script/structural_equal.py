@@ -7,7 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import create, entered
 from tir_mlir.dialect.presburger import guards
 from tir_mlir.script.printer import render
-from tir_mlir.script.printer.options import Options
+from tir_mlir.script.printer.print_options import Options
 
 
 def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:

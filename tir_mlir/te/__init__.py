@@ -1,4 +1,4 @@
-"""Tensor expressions: each tensor is defined element by element by a Python function of its indices.
+"""Tensor expressions: each tensor is defined element by element by a Python function of its indices; reducers, axes.
 
     from tir_mlir import te
 
@@ -13,8 +13,8 @@ The result is the PrimFunc of the equivalent TVMScript. Functions of `T` (`T.exp
 
 from tir_mlir.te import functions
 from tir_mlir.te.expr import Expr, Var, size_var, var
-from tir_mlir.te.functions import *  # noqa: F403
 from tir_mlir.te.prim_func import create_prim_func
+from tir_mlir.te.scalar_functions import *  # noqa: F403
 from tir_mlir.te.tensor import (
     ComputeOp,
     IterVar,

@@ -10,8 +10,8 @@ from mlir import ir
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script import tir
 from tir_mlir.script.parser import arithmetic
+from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.items import dtype_of
-from tir_mlir.script.parser.scope import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.statements import FunctionParser
 from tir_mlir.te import script_ast
 from tir_mlir.te.expr import Expr, named

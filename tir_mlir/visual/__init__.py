@@ -1,4 +1,5 @@
-"""Pictures of programs and schedules: loop nests, tiles in their buffers, rooflines, and an HTML page of all steps.
+"""Pictures of programs and schedules: loop nests, tiles in their buffers, rooflines, counts of the
+elements that a step loads and stores, and an HTML page of all steps.
 
 Most are methods of a schedule: `sch.plot()`, `sch.plot_access("C", "A", loop)`, `sch.history.html("steps.html")`. Each
 picture is SVG text that notebooks display and `.save(path)` writes. No further packages are needed.

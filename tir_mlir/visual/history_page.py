@@ -15,7 +15,7 @@ from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, entered, frozen, func_of, funcs, is_init, parents
 from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.printer import script
-from tir_mlir.visual import counts, loop_nest, palette, sizes, tiles
+from tir_mlir.visual import counts, nest_picture, palette, sizes, tiles
 from tir_mlir.visual.diff_lines import HERE, SAME, diff_lines, line_html
 from tir_mlir.visual.nest import FuncNode, buffer_names, nests
 from tir_mlir.visual.page_step import PageStep
@@ -105,9 +105,9 @@ class _PageData:
         assert step.before is not None and step.after is not None
         with frozen():
             before, after = self.nests(step.before), self.nests(step.after)
-            _, marks = loop_nest.changes(before, after)
-            marks |= dict.fromkeys(step.focus, loop_nest.REFUSED) if step.is_refused else {}
-            nest = loop_nest.draw(after, f"loop nest after {step.call}", NEST_WIDTH, marks)
+            _, marks = nest_picture.changes(before, after)
+            marks |= dict.fromkeys(step.focus, nest_picture.REFUSED) if step.is_refused else {}
+            nest = nest_picture.draw(after, f"loop nest after {step.call}", NEST_WIDTH, marks)
             facts: dict[str, Any] = {"nest": self.picture(nest), "program": self.program(step)}
             facts["tiles"] = self.tiles(step)
             facts["counts"] = self.cached("counts", step.after, self.counts)

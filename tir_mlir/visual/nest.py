@@ -29,7 +29,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.expressions import ValuePrinter
-from tir_mlir.script.printer.names import Names
+from tir_mlir.script.printer.value_names import Names
 
 _BRANCHES = ("affine.if", "scf.if")
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Loop, entered, func_of, parents
-from tir_mlir.script.printer.names import identifier
-from tir_mlir.visual import loop_nest, sizes, tiles
+from tir_mlir.script.printer.value_names import identifier
+from tir_mlir.visual import nest_picture, sizes, tiles
 from tir_mlir.visual.nest import nests
 from tir_mlir.visual.svg import Picture, beside
 from tir_mlir.visual.touched import touched
@@ -17,16 +17,16 @@ from tir_mlir.visual.touched import touched
 def plot_module(module: ir.Module, width: float = 560) -> Picture:
     """Draw the loop nests of a module. Lines wrap at about `width` px."""
     found = nests(module)
-    return loop_nest.draw(found, f"loop nest of {', '.join(n.name for n in found) or 'an empty module'}", width)
+    return nest_picture.draw(found, f"loop nest of {', '.join(n.name for n in found) or 'an empty module'}", width)
 
 
 def plot_step(before: ir.Module, after: ir.Module, call: str, width: float = 420) -> Picture:
     """Draw the loop nests before and after a step side by side, with removed, new and changed parts marked."""
     old, new = nests(before), nests(after)
-    gone, made = loop_nest.changes(old, new)
+    gone, made = nest_picture.changes(old, new)
     pictures = [
-        loop_nest.draw(old, f"before {call}", width, gone),
-        loop_nest.draw(new, f"after {call}", width, made),
+        nest_picture.draw(old, f"before {call}", width, gone),
+        nest_picture.draw(new, f"after {call}", width, made),
     ]
     return beside(pictures, f"before and after {call}")
 

@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, edit, emit_map, walk
 from tir_mlir.dialect.presburger import has_division
-from tir_mlir.passes.lower.blocks.blocks import Simplifier
+from tir_mlir.passes.lower.blocks.lower_blocks import Simplifier
 from tir_mlir.passes.lower.registry import lowering, programs
 
 ACCESSES = ("affine.load", "affine.store")

@@ -6,7 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, walk
 from tir_mlir.passes.lower.registry import lowering
-from tir_mlir.passes.lower.retype import retype
+from tir_mlir.passes.lower.retype_module import retype
 
 SCOPED_OPS = ("func", "affine", "memref", "llvm", "builtin", "arith", "scf")
 

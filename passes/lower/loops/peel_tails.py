@@ -8,7 +8,13 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_symbol, owner_op, step, walk
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.lower.loops.guards import inline_loop, is_plain_if, possible_maxima, possible_minima, set_uppers
+from tir_mlir.passes.lower.loops.hoist_guards import (
+    inline_loop,
+    is_plain_if,
+    possible_maxima,
+    possible_minima,
+    set_uppers,
+)
 from tir_mlir.passes.lower.loops.tail_conditions import FAST_KINDS, Point, TileCondition, partial_point, tile_conditions
 from tir_mlir.passes.lower.op_attrs import is_nonnegative
 from tir_mlir.passes.lower.registry import lowering, programs

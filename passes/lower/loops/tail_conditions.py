@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, is_loop, owner_op, walk
 from tir_mlir.dialect.presburger import dim_factors, intervals
-from tir_mlir.passes.lower.loops.guards import is_plain_if
+from tir_mlir.passes.lower.loops.hoist_guards import is_plain_if
 
 FAST_KINDS = ("vectorized", "unrolled")
 

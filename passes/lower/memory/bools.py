@@ -6,7 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import walk
 from tir_mlir.passes.lower.registry import lowering
-from tir_mlir.passes.lower.retype import retype
+from tir_mlir.passes.lower.retype_module import retype
 
 LOADS = ("affine.load", "memref.load")
 STORES = ("affine.store", "memref.store")

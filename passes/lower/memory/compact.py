@@ -25,7 +25,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import isl_exprs, sets
-from tir_mlir.passes.lower.blocks.blocks import Simplifier
+from tir_mlir.passes.lower.blocks.lower_blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.op_attrs import index_of
 from tir_mlir.passes.lower.registry import lowering, programs

@@ -9,7 +9,7 @@ import pytest
 from harness import ROOT
 
 from tir_mlir.compat import NotInCompat
-from tir_mlir.compat.names import MODULES
+from tir_mlir.compat.tvm_names import MODULES
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -12,8 +12,8 @@ from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Func
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.queries.rng import Random
-from tir_mlir.schedule.arguments import handle_types, variadic
 from tir_mlir.schedule.handles import Handle
+from tir_mlir.schedule.step_arguments import handle_types, variadic
 from tir_mlir.schedule.trace import python_text
 from tir_mlir.schedule.trace.python_text import DECISION
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, get_args, get_origin
 from tir_mlir.dialect.diagnostics import TirError, TraceError, short_repr
 from tir_mlir.dialect.index_maps import Formula, parsed
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
-from tir_mlir.schedule import arguments as types
+from tir_mlir.schedule import step_arguments as types
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction, InstructionKind, handles_in, kind_named
 from tir_mlir.schedule.trace.python_text import HandleNames

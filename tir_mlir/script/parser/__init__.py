@@ -14,10 +14,10 @@ from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import python_scope
-from tir_mlir.script.parser.scope import ParserState, Scope, assigned_names
+from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.source import ParseError, Source
 from tir_mlir.script.parser.statements import FunctionParser
-from tir_mlir.script.parser.verify import verify_source
+from tir_mlir.script.parser.verify_parsed import verify_source
 
 
 @dataclass

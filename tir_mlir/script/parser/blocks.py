@@ -14,8 +14,8 @@ from tir_mlir.dialect.presburger import either, intervals
 from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import calls, loops, regions
 from tir_mlir.script.parser.expressions import Evaluator
+from tir_mlir.script.parser.function_state import AllocationScope, BlockNodes
 from tir_mlir.script.parser.items import AffineCondition, describe
-from tir_mlir.script.parser.scope import AllocationScope, BlockNodes
 from tir_mlir.script.parser.source import ParseError
 
 ParseBody = Callable[[list[ast.stmt]], None]

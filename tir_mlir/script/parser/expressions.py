@@ -15,6 +15,7 @@ from mlir.dialects import affine, memref, scf
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create
 from tir_mlir.script.parser import arithmetic, pointers
+from tir_mlir.script.parser.function_state import AllocationScope, ParserState
 from tir_mlir.script.parser.items import (
     AffineCondition,
     BufferProperty,
@@ -30,7 +31,6 @@ from tir_mlir.script.parser.items import (
     is_expr,
     mlir_type,
 )
-from tir_mlir.script.parser.scope import AllocationScope, ParserState
 from tir_mlir.script.parser.source import ParseError
 
 BINARY = {

@@ -12,8 +12,8 @@ from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, create, dtypes
+from tir_mlir.script.parser.function_state import MISSING, AllocationScope, ParserState
 from tir_mlir.script.parser.items import BufferRef, UnboundVar, Value
-from tir_mlir.script.parser.scope import MISSING, AllocationScope, ParserState
 
 Dim = int | str | ast.expr  # a number, the name of a variable, or an expression
 

@@ -16,9 +16,9 @@ from tir_mlir.dialect.presburger import assume, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
 from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters, shape_vars
 from tir_mlir.script.parser.expressions import BINARY, Evaluator
+from tir_mlir.script.parser.function_signature import SignatureParser
+from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.items import AffineCondition, BufferRef, Slice, UnboundVar, Value, describe, is_expr
-from tir_mlir.script.parser.scope import ParserState
-from tir_mlir.script.parser.signature import SignatureParser
 from tir_mlir.script.parser.source import ParseError
 
 _REFUSED = {

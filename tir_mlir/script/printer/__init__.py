@@ -9,8 +9,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.script.printer.functions import FunctionPrinter, header
-from tir_mlir.script.printer.options import Options
 from tir_mlir.script.printer.precedence import Writer
+from tir_mlir.script.printer.print_options import Options
 
 
 def script(

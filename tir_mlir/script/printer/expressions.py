@@ -13,8 +13,8 @@ from tir_mlir.script.language import operations
 from tir_mlir.script.printer import pointers
 from tir_mlir.script.printer.index_exprs import IndexPrinter
 from tir_mlir.script.printer.literals import constant, quote
-from tir_mlir.script.printer.names import Names
 from tir_mlir.script.printer.precedence import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, ExprText, binary, call
+from tir_mlir.script.printer.value_names import Names
 
 _PRECEDENCE = {"+": ADD, "-": ADD, "*": MUL, "/": MUL, "//": MUL}
 OPERATORS = {op: (o.symbol, _PRECEDENCE[o.symbol]) for o in operations.OPERATIONS if o.infix for op in o.ops}

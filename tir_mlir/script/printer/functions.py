@@ -8,10 +8,10 @@ from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is
 from tir_mlir.dialect.presburger.assumptions import assumptions
 from tir_mlir.script.printer.evaluation_order import is_statement
 from tir_mlir.script.printer.literals import annotation
-from tir_mlir.script.printer.names import Names
-from tir_mlir.script.printer.options import Options
 from tir_mlir.script.printer.precedence import Writer
+from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.statements import StatementPrinter, has_blocks
+from tir_mlir.script.printer.value_names import Names
 
 
 class FunctionPrinter:

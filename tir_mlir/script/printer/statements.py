@@ -15,9 +15,9 @@ from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.literals import annotation, quote, sequence
-from tir_mlir.script.printer.names import Names
-from tir_mlir.script.printer.options import Options
 from tir_mlir.script.printer.precedence import ExprText, Writer, call
+from tir_mlir.script.printer.print_options import Options
+from tir_mlir.script.printer.value_names import Names
 
 _LOOPS = {kind: f"T.{name}" for name, kind in operations.LOOPS.items()}
 _AXES = {kind: f"T.axis.{name}" for name, kind in operations.AXES.items()}

@@ -6,8 +6,8 @@ from functools import cache
 from random import Random
 
 from fuzzing.inputs import texts
-from tir_mlir.opt.options import summary
-from tir_mlir.opt.pipeline import our_passes, primitive_name
+from tir_mlir.opt.pass_options import summary
+from tir_mlir.opt.pipeline_text import our_passes, primitive_name
 from tir_mlir.opt.upstream import IN_PROCESS
 from tir_mlir.passes.schedule import PRIMITIVES
 

@@ -7,8 +7,8 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Func, Index, entered
 from tir_mlir.script.printer.index_exprs import IndexPrinter
-from tir_mlir.script.printer.names import Names, identifier
 from tir_mlir.script.printer.precedence import ExprText
+from tir_mlir.script.printer.value_names import Names, identifier
 
 SOURCE = """
 func.func @f(%n: index) {

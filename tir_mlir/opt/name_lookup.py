@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, Func, Loop, View, funcs, is_block, is_init, is_loop, walk
-from tir_mlir.opt.pipeline import near
+from tir_mlir.opt.pipeline_text import near
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 
 

@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable, ScriptError, VerifyError
 from tir_mlir.dialect.ir import Block, walk
 from tir_mlir.dialect.verify import verify
-from tir_mlir.script.parser.scope import BlockNodes, ParserState
+from tir_mlir.script.parser.function_state import BlockNodes, ParserState
 from tir_mlir.script.parser.source import Source
 
 

@@ -11,9 +11,9 @@ from tir_mlir.dialect.verify import is_huge
 from tir_mlir.script.language.markers import BufferConstructor, BufferType, DType, HandleConstructor, Var
 from tir_mlir.script.parser import calls
 from tir_mlir.script.parser.expressions import Evaluator
+from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.items import UnboundVar, as_const, as_index, describe
 from tir_mlir.script.parser.parameters import BufferSpec, ScalarSpec, Spec, size_name
-from tir_mlir.script.parser.scope import ParserState
 from tir_mlir.script.parser.source import ParseError
 
 _BUFFER_FACTS = ("strides", "scope", "offset_factor", "align", "elem_offset", "buffer_type")

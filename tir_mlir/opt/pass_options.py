@@ -10,8 +10,8 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, Func, Loop
-from tir_mlir.opt.names import HandleNames
-from tir_mlir.opt.pipeline import PassInstance, module_passes, near, pass_name, primitive_name
+from tir_mlir.opt.name_lookup import HandleNames
+from tir_mlir.opt.pipeline_text import PassInstance, module_passes, near, pass_name, primitive_name
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 
 HANDLES = (Loop, Block, Func)

@@ -14,8 +14,8 @@ from tir_mlir.dialect.ir import Block, Func
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule import Trace
-from tir_mlir.schedule.arguments import alternatives, bound, typed
 from tir_mlir.schedule.primitives import Primitives
+from tir_mlir.schedule.step_arguments import alternatives, bound, typed
 from tir_mlir.testing import verify_trace_roundtrip
 
 PARAMETERS = [(p.name, k) for p in PRIMITIVES.values() for k in p.signature.parameters]
