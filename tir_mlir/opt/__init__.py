@@ -1,4 +1,4 @@
-"""The `tir-opt` driver: parse a module, run a pipeline of primitives, our passes and upstream passes, print the result."""
+"""The `tir-opt` driver: parse a module, run a pipeline of primitives and lowering passes, print the result."""
 
 
 def main() -> int:
