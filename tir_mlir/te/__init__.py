@@ -11,7 +11,7 @@
 The result is the PrimFunc of the equivalent TVMScript. Functions of `T` (`T.exp`, `T.max`) are accepted as well.
 """
 
-from tir_mlir.te import functions
+from tir_mlir.te import scalar_functions
 from tir_mlir.te.expr import Expr, Var, size_var, var
 from tir_mlir.te.prim_func import create_prim_func
 from tir_mlir.te.scalar_functions import *  # noqa: F403
@@ -33,5 +33,5 @@ from tir_mlir.te.tensor import (
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute", "max",
-    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "var", *functions.__all__,
+    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "var", *scalar_functions.__all__,
 ]  # fmt: skip
