@@ -33,5 +33,6 @@ from tir_mlir.te.tensor import (
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute", "max",
-    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "var", *scalar_functions.__all__,
+    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "var",
+    *scalar_functions.__all__,
 ]  # fmt: skip
