@@ -116,8 +116,8 @@ def _in_process(request: _Request, cached: bool) -> Library:
         if library is not None:
             timing.cached = True
             return library
-    if name and (mishap := crash_notes.earlier_crash(name)) is not None:
-        return _after(mishap, request)
+    if name and (crash := crash_notes.earlier_crash(name)) is not None:
+        return _after_crash(crash, request)
     with crash_notes.record_build(name, request.source) if name else nullcontext(str) as reached:
         lowered, facts = _lower(request)
         with timing.clock("link"):
@@ -132,16 +132,16 @@ def _in_process(request: _Request, cached: bool) -> Library:
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
 
 
-def _after(mishap: crash_notes.CrashRecord, request: _Request) -> Library:
+def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
     """After a crash in an earlier build of this program, use the tools driver, which survives crashes."""
-    crash = f"process {mishap.process} crashed while building this program; the program is in {mishap.path}"
-    if mishap.stage == crash_notes.LOWER:
+    text = f"process {crash.process} crashed while building this program; the program is in {crash.path}"
+    if crash.stage == crash_notes.LOWER:
         raise BuildError(
-            f"{crash}: either an MLIR pass crashed or the process was killed. `tir-opt FILE` runs the passes one by one"
+            f"{text}: either an MLIR pass crashed or the process was killed. `tir-opt FILE` runs the passes one by one"
             " in a guarded process; remove the file to build the program again"
         )
     library = _by_tools(request)
-    text = f"{crash}: either LLVM crashed or the process was killed; the tools driver is used until the file is removed"
+    text += ": either LLVM crashed or the process was killed; the tools driver is used until the file is removed"
     warnings.warn(text, LoweringWarning, stacklevel=4)
     return library
 

@@ -190,8 +190,8 @@ for _ in range(2):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         lib = build(scheduled(1))
-    print(right(lib, 1), ["the tools build it" in str(w.message) for w in said if w.category is LoweringWarning])
-[note] = pathlib.Path(os.environ["TIR_CACHE_DIR"], "mishaps").iterdir()
+    print(right(lib, 1), ["the tools driver is used" in str(w.message) for w in said if w.category is LoweringWarning])
+[note] = pathlib.Path(os.environ["TIR_CACHE_DIR"], "crashes").iterdir()
 note.unlink()
 print(right(build(scheduled(1)), 1))
 """
@@ -210,8 +210,8 @@ import pathlib, re
 try:
     build(scheduled(1))
 except TirError as error:
-    print(type(error).__name__, "a pass of MLIR ended it" in str(error))
-    path = pathlib.Path(re.search(r"its text is in (\\S+):", str(error))[1])
+    print(type(error).__name__, "an MLIR pass crashed" in str(error))
+    path = pathlib.Path(re.search(r"the program is in (\\S+):", str(error))[1])
 print("func.func @main" in path.read_text())
 path.unlink()
 print(right(build(scheduled(1)), 1))

@@ -16,7 +16,7 @@ from tir_mlir.dialect.diagnostics import ToolError
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
 LOWER, COMPILE = "lower", "compile"
-_KIND = "mishaps"
+_KIND = "crashes"
 
 
 @dataclass(frozen=True)

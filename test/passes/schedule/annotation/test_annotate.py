@@ -112,7 +112,7 @@ def test_keys_inside_are_strings_too(refused):
 @pytest.mark.parametrize("value", [1 << 63, -(1 << 63) - 1, [1, {"k": 1 << 64}]], ids=repr)
 def test_numbers_that_are_too_large(value, refused):
     sch = Schedule(Scale)
-    refused(sch, "does not fit 64 bits", lambda: sch.annotate("B", "key", value), TypeError)
+    refused(sch, "does not fit in 64 bits", lambda: sch.annotate("B", "key", value), TypeError)
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 1e300, 0.1], ids=repr)
