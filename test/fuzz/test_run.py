@@ -42,13 +42,13 @@ def test_failures_are_counted_and_shrunk(name, verdict, capsys):
 
 
 def test_a_hang_is_killed_reported_and_shrunk(capsys):
-    tally = _run(2, limit=0.5, shrink=12.0, hangs=planted.KINDS["hangs"])
+    tally = _run(2, limit=0.5, shrink=6.0, hangs=planted.KINDS["hangs"])
     assert tally.code == 1 and tally.line.endswith(f"aborted 0, hung {len(tally.failures)}")
     assert "planted.py" in capsys.readouterr().out  # where it hung
 
 
 def test_a_primitive_without_guards_is_found_and_shrunk(capsys):
-    tally = _run(40, limit=60, shrink=15.0, what="pair", lost=Kind(planted.guards_lost))
+    tally = _run(40, limit=60, shrink=8.0, what="pair", lost=Kind(planted.guards_lost))
     assert tally.code == 1 and int(re.fullmatch(LINE, tally.line).group(2)) == len(tally.failures) > 0
     small = min((f.text for f in tally.failures), key=len)
     assert small.count("with T.block") <= 4 and "split" in small

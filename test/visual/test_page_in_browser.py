@@ -159,6 +159,7 @@ def test_light_and_dark(browser, page):
     assert ground(browser) == dark
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("width", [390, 320, 768, 1440])
 def test_nothing_is_wider_than_the_screen(browser, page, width):
     for step in range(15):

@@ -127,7 +127,7 @@ for number in range(COUNT):
     assert right(build(sch), number), number
 print(hit > 10)
 """
-    assert run(code.replace("COUNT", "600" if tier == "all" else "60"), tmp_path) == ["True"]
+    assert run(code.replace("COUNT", "600" if tier == "all" else "40"), tmp_path) == ["True"]
     assert not [p.name for p in tmp_path.rglob("new-*")][5:]  # few unfinished files; they go in time
 
 
