@@ -43,7 +43,12 @@ def run(code, folder, **variables):
     """What a process of its own prints."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TIR_CACHE_DIR": str(folder), **variables}
     done = subprocess.run(
-        [sys.executable, "-c", HEAD + code], env=environment, text=True, capture_output=True, timeout=120, check=False
+        [sys.executable, "-X", "faulthandler", "-c", HEAD + code],
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.split("\n")[:-1]
