@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-# one worker more than cores: some tests wait for processes
-PYTEST  = $(BIN)/python -X faulthandler -m pytest -n $(shell expr $$(nproc) + 1) --dist worksteal
+PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
+# the tests start many processes, which load compiled modules
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder clean
 .DEFAULT_GOAL := help
