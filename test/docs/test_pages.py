@@ -45,7 +45,9 @@ def registries_restored() -> Iterator[None]:
         table.update(old)
 
 
-@pytest.mark.parametrize("page", WRITTEN)
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=[pytest.mark.slow] if "/tutorials/" in p else []) for p in WRITTEN]
+)
 def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, registries_restored):
     monkeypatch.chdir(tmp_path)
     run_page(ROOT / page, tmp_path)

@@ -174,6 +174,7 @@ def test_an_unpickled_handle_belongs_to_no_schedule():
     assert "owner" not in repr(handle)
 
 
+@pytest.mark.slow
 def test_serials_of_processes_do_not_meet():
     sch = stepped()
     with multiprocessing.get_context("spawn").Pool(2) as pool:
@@ -204,8 +205,7 @@ def test_an_answer():
 
 
 # ---- other processes
-
-
+@pytest.mark.slow
 def test_a_spawned_process_schedules_and_builds():
     sch = stepped()
     a, b = np.random.default_rng(0).random((2, 16, 16), dtype=np.float32)
@@ -232,6 +232,7 @@ def test_an_intrinsic_registered_in_one_process_only(tmp_path):
     assert shown.stdout.strip() == sch.mod.script().strip()
 
 
+@pytest.mark.slow
 def test_a_refusal_comes_back_from_a_worker():
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         with pytest.raises(ScheduleError, match="two of its iterations depend on each other") as caught:

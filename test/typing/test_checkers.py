@@ -39,6 +39,7 @@ def pyright(files: list[Path], folder: Path, mode: str = "recommended") -> list[
     return json.loads(done.stdout)["generalDiagnostics"]
 
 
+@pytest.mark.slow
 @needs_pyright
 @pytest.mark.parametrize("mode", ["recommended", "standard"])  # the defaults of basedpyright and of pyright
 def test_pyright_accepts_programs(tmp_path, mode):
@@ -93,6 +94,7 @@ def test_types_are_visible_to_an_editor(tmp_path):
     assert {m[1]: m[2] for m in found} == REVEALED
 
 
+@pytest.mark.slow
 @needs_mypy
 def test_mypy_accepts_programs(tmp_path):
     options = ["--follow-imports=silent", "--cache-dir", str(tmp_path / "cache")]  # as for an installed package
@@ -100,6 +102,7 @@ def test_mypy_accepts_programs(tmp_path):
     assert done.stdout.strip().endswith("no issues found in 2 source files"), done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)
 def test_the_programs_run(program, tmp_path):
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

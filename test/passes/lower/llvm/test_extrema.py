@@ -76,6 +76,7 @@ NESTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", [MAXIMUM, LAST_OF_THE_LARGEST], ids=["max", "argmax"])
 @pytest.mark.parametrize("nest", NESTS)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

@@ -135,6 +135,7 @@ def product(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32"), 
             C[vi, vj] += A[vi, vk] * B[vk, vj]
 
 
+@pytest.mark.slow
 def test_threads_fetch_together(same_result):
     """The tiled product of GPU courses: each thread loads its share of the tiles in shared memory."""
     sch = Schedule(product)
