@@ -101,7 +101,7 @@ def unwritten_reads(
     nested in it.
     """
     asked = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
-    doubtful = {a for a in asked if is_inside(a.op, root) and not _initialised(a, root)}
+    doubtful = {a for a in asked if is_inside(a.op, root) and not _initialized(a, root)}
     if not doubtful:
         return None
     found = [t for t in relations_of(root, buffer) if t.access.is_write or t.access in doubtful]
@@ -127,7 +127,7 @@ def unwritten_reads(
     return None
 
 
-def _initialised(access: Access, root: ir.Operation) -> bool:
+def _initialized(access: Access, root: ir.Operation) -> bool:
     """Fast path: whether a read follows the init of its enclosing reduction block in the same iteration of `root`."""
     around = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
     for parent in parents(access.op):

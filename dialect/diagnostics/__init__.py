@@ -1,6 +1,6 @@
 """Error classes, counterexamples, formatting of values and source text in messages. Imports no other sub-package."""
 
-from tir_mlir.dialect.diagnostics.colour import colour_uncaught, coloured, html, tokens
+from tir_mlir.dialect.diagnostics.color import color_uncaught, colored, html, tokens
 from tir_mlir.dialect.diagnostics.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.diagnostics.errors import (
     ArgumentError,
@@ -65,8 +65,8 @@ __all__ = [
     "TraceError",
     "UnwrittenError",
     "VerifyError",
-    "colour_uncaught",
-    "coloured",
+    "color_uncaught",
+    "colored",
     "html",
     "short_repr",
     "tokens",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import colour
+from tir_mlir.dialect.diagnostics import color
 from tir_mlir.dialect.diagnostics.counterexample import Counterexample
 
 
 class TirError(Exception):
-    """Base class of all errors of tir_mlir. A notebook shows its text in colour."""
+    """Base class of all errors of tir_mlir. A notebook shows its text in color."""
 
     def _repr_html_(self) -> str:
-        return colour.html(f"{type(self).__name__}: {self}")
+        return color.html(f"{type(self).__name__}: {self}")
 
     def _render_traceback_(self) -> list[str]:
-        """The traceback that IPython shows: the user's frames, and the text in colour."""
-        text = colour.terminal(f"{type(self).__name__}: {self}")
-        return [*colour.user_lines(self.__traceback__), *text.splitlines()]
+        """The traceback that IPython shows: the user's frames, and the text in color."""
+        text = color.terminal(f"{type(self).__name__}: {self}")
+        return [*color.user_lines(self.__traceback__), *text.splitlines()]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (type(self), self.args, {key: _plain(value) for key, value in vars(self).items()})
@@ -48,7 +48,7 @@ class ScriptError(TirError):
 
     def _render_traceback_(self) -> list[str]:
         """The traceback that IPython shows: the text alone, which contains the line of the program."""
-        return colour.terminal(f"{type(self).__name__}: {self}").splitlines()
+        return color.terminal(f"{type(self).__name__}: {self}").splitlines()
 
 
 class NotAffine(TirError):
@@ -116,7 +116,7 @@ class ScheduleError(TirError, RuntimeError):
 
     def _render_traceback_(self) -> list[str]:
         """The traceback that IPython shows: the text alone, which contains the user's line and the program."""
-        return colour.terminal(f"{type(self).__name__}: {self}").splitlines()
+        return color.terminal(f"{type(self).__name__}: {self}").splitlines()
 
 
 class BufferNameError(ScheduleError, AssertionError):
@@ -175,7 +175,7 @@ class ArgumentError(TirError, ValueError):
 
 
 class InterpreterError(TirError):
-    """Undefined behaviour of an interpreted program.
+    """Undefined behavior of an interpreted program.
 
     `reason`: the message. Where they apply: `function`, `block`, `loops` (values of loops and iters by name), `buffer`,
     `index`, `shape`. `place`: the user's line as (file, line). `fix`: a suggested fix.

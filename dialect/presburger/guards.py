@@ -87,7 +87,7 @@ def has_guards(root: ir.Operation) -> bool:
     return any(is_where(op) for op in walk.ops(root))
 
 
-def normalise(root: ir.Operation) -> None:
+def normalize(root: ir.Operation) -> None:
     """Canonicalize guards: drop implied conditions, simplify the rest, remove guards without conditions."""
     for op in [op for op in walk.ops(root) if is_where(op)]:
         block = walk.blocks_below(op, with_init=True)[0]

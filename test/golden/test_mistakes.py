@@ -9,7 +9,7 @@ import pytest
 from golden.mistakes import FOLDER, error_of, names
 
 from tir_mlir.dialect.computation import intrinsics
-from tir_mlir.dialect.diagnostics import ScheduleError, colour
+from tir_mlir.dialect.diagnostics import ScheduleError, color
 
 
 def test_there_are_twenty_at_least():
@@ -22,7 +22,7 @@ def test_whole_text(name, monkeypatch):
     error = error_of(name)
     text = f"{type(error).__name__}: {error}"
     assert text + "\n" == (FOLDER / f"{name}.txt").read_text(), "make golden writes it anew"
-    assert re.sub(r"\x1b\[[\d;]*m", "", colour.terminal(text)) == text
+    assert re.sub(r"\x1b\[[\d;]*m", "", color.terminal(text)) == text
     assert html.unescape(re.sub(r"<[^>]*>", "", error._repr_html_())) == text
     if isinstance(error, ScheduleError):
         assert f"<{name}.py>" in text

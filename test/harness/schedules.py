@@ -23,7 +23,7 @@ _results: dict[tuple[str, tuple], list[np.ndarray]] = {}
 
 
 @contextmanager
-def unoptimised() -> Iterator[None]:
+def unoptimized() -> Iterator[None]:
     """Build programs with all lowering passes but without LLVM's optimization (-O0).
 
     Optimized code is tested in test/passes/lower and test/tir_mlir/runtime.
@@ -38,7 +38,7 @@ def unoptimised() -> Iterator[None]:
 
 def quick_build(mod: Any) -> Library:
     """`build` without LLVM's optimization and without the user's cache."""
-    with unoptimised():
+    with unoptimized():
         return build(mod, cache=False)
 
 

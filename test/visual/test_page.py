@@ -1,4 +1,4 @@
-"""The data of a history page for each step. Its behaviour in a browser: `test_page_in_browser.py`."""
+"""The data of a history page for each step. Its behavior in a browser: `test_page_in_browser.py`."""
 
 from __future__ import annotations
 

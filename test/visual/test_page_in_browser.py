@@ -1,4 +1,4 @@
-"""The page in a real browser: keys, mouse, colours, width, and nothing in the console."""
+"""The page in a real browser: keys, mouse, colors, width, and nothing in the console."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def driver():
 
 @pytest.fixture
 def browser(driver, page):
-    """The page, opened anew at 1280 x 900 in light colours; afterwards the console must be empty."""
+    """The page, opened anew at 1280 x 900 in light colors; afterwards the console must be empty."""
     show(driver, page)
     yield driver
     assert driver.get_log("browser") == []
@@ -179,7 +179,7 @@ def test_everything_to_press_has_a_name_and_is_large_enough(browser, page):
 
 
 def test_text_contrasts_with_its_background(browser, page):
-    """At least 4.5 : 1, as WCAG asks for, in both colour schemes."""
+    """At least 4.5 : 1, as WCAG asks for, in both color schemes."""
     for dark in (False, True):
         browser.execute_script("localStorage.clear()")
         show(browser, f"{page}#1", dark=dark)
@@ -189,9 +189,9 @@ def test_text_contrasts_with_its_background(browser, page):
 
 
 CONTRAST = """
-const parts = (colour) => colour.match(/[0-9.]+/g).map(Number);
-const light = (colour) => {
-  const [r, g, b] = parts(colour).slice(0, 3).map((v) => {
+const parts = (color) => color.match(/[0-9.]+/g).map(Number);
+const light = (color) => {
+  const [r, g, b] = parts(color).slice(0, 3).map((v) => {
     v /= 255;
     return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
   });

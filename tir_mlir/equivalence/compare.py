@@ -27,7 +27,7 @@ Pair = tuple[Func, Func, CallSignature, CallSignature]
 ROTATIONS = (P // 2, P - 1 - (1 << 40), 1 << 40)
 """Start points of the total order: 0 in the middle, near the top, near the bottom."""
 QUICK_WORK = 1 << 24
-"""Up to this many iterations unoptimised code is faster in total."""
+"""Up to this many iterations unoptimized code is faster in total."""
 THIN_WORK = 1 << 27
 """Above it, a program without comparisons runs on one data set: the others only add ties."""
 
@@ -232,7 +232,7 @@ class Comparison:
                 index = tuple(int(i) for i in np.argwhere(bad)[0])
                 name = self.signatures[0].params[number].name
                 where = f"{name}[{', '.join(map(str, index))}]"
-                text = f"{self.name}: {where} is NaN in floats: uninitialised memory is read"
+                text = f"{self.name}: {where} is NaN in floats: uninitialized memory is read"
                 return Difference(self.name, recipe.known, text, name, index)
         return None
 

@@ -95,7 +95,7 @@ class InstrumentedProgram:
 
 
 def compiled(module: ir.Module, domain: str, quick: bool = True) -> CheckedProgram:
-    """Compile a module, which is not modified (call inside `entered`). `quick`: without optimisation.
+    """Compile a module, which is not modified (call inside `entered`). `quick`: without optimization.
 
     Raises NotChecked for ops without exact semantics.
     """

@@ -18,7 +18,7 @@ from tir_mlir.dialect.diagnostics import (
     RaceError,
     TirError,
     UnwrittenError,
-    colour_uncaught,
+    color_uncaught,
 )
 from tir_mlir.dialect.ir import Block, Func, Loop, entered, is_block, is_loop, parents
 from tir_mlir.interpreter.memory import View
@@ -206,7 +206,7 @@ def _with_location(error: InterpreterError, place: StopLocation) -> InterpreterE
     loops, iters = place.values()
     error.function, error.block, error.loops = place.function, place.block, {**loops, **iters}
     error.place = place.line()
-    colour_uncaught(TirError)
+    color_uncaught(TirError)
     lines = [f"{error.function}: {place}: {error.reason}"]
     if error.place is not None:
         source = linecache.getline(*error.place).strip()

@@ -148,13 +148,13 @@ def collected(context: ir.Context) -> Iterator[list[Diagnostic]]:
 
 
 def show(diagnostic: Diagnostic, reader: Reader) -> None:
-    """Print a diagnostic to stderr, with the source line; in colour on a terminal."""
+    """Print a diagnostic to stderr, with the source line; in color on a terminal."""
     for one in (diagnostic, *diagnostic.notes):
         file = reader.name if one.file == "-" else one.file
         head = f"{file}:{max(one.line, 1)}:{max(one.column, 1)}: "
         excerpt = _excerpt(one, reader)
         if sys.stderr.isatty():
-            _coloured(head, one, excerpt)
+            _colored(head, one, excerpt)
         else:
             print(f"{head}{one.severity}: {one.message}{excerpt}", file=sys.stderr)
 
@@ -168,10 +168,10 @@ def _excerpt(one: Diagnostic, reader: Reader) -> str:
     return f"\n{line}\n{margin}^"
 
 
-def _coloured(head: str, one: Diagnostic, excerpt: str) -> None:
+def _colored(head: str, one: Diagnostic, excerpt: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    colour = {"error": "bold red", "warning": "bold yellow"}.get(one.severity, "bold cyan")
-    text = Text.assemble((head, "bold"), (f"{one.severity}: ", colour), one.message, (excerpt, "green"))
+    color = {"error": "bold red", "warning": "bold yellow"}.get(one.severity, "bold cyan")
+    text = Text.assemble((head, "bold"), (f"{one.severity}: ", color), one.message, (excerpt, "green"))
     Console(stderr=True, highlight=False, soft_wrap=True).print(text)

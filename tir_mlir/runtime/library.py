@@ -75,7 +75,7 @@ class Library(_Functions):
 
     @property
     def llvm_ir(self) -> str:
-        """LLVM IR, before LLVM's own optimisations."""
+        """LLVM IR, before LLVM's own optimizations."""
         with entered():
             return translate_module_to_llvmir(self._module().operation)
 

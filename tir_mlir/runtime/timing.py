@@ -12,7 +12,7 @@ STAGES = {
     "link": "resolving and linking kernels",
     "lower": "TensorIR to the llvm dialect",
     "translate": "the llvm dialect to LLVM IR",
-    "compile": "LLVM optimisation and code generation",
+    "compile": "LLVM optimization and code generation",
     "store": "storing the code in the cache",
     "load": "loading the code",
 }

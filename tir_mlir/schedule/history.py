@@ -24,7 +24,7 @@ _ANSI = {"+": "32", "-": "31", "@": "2"}
 
 
 class Diff(str):
-    """A unified diff of two programs. Notebooks render it in colour."""
+    """A unified diff of two programs. Notebooks render it in color."""
 
     @staticmethod
     def between(before: ir.Module, after: ir.Module, names: tuple[str, str] = ("before", "after")) -> Diff:
@@ -32,7 +32,7 @@ class Diff(str):
         return Diff("\n".join(difflib.unified_diff(old, new, *names, lineterm="")))
 
     def terminal(self) -> str:
-        """The diff with ANSI colour codes."""
+        """The diff with ANSI color codes."""
         return "\n".join(f"\x1b[{_ANSI[x[0]]}m{x}\x1b[0m" if x[:1] in _ANSI else x for x in self.splitlines())
 
     def _repr_html_(self) -> str:

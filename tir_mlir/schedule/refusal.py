@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import TirError, colour_uncaught, user_frame
+from tir_mlir.dialect.diagnostics import TirError, color_uncaught, user_frame
 from tir_mlir.dialect.ir import attrs, parents
 
 
@@ -23,7 +23,7 @@ def refusal(
     """The diagnostic as text. `detail`: "detail" (with the program), "fast" (one line) or "none" (the verdict only)."""
     word = "refused" if provable else "not provable"
     head = f"{call}: {word}: {reason}"
-    colour_uncaught(TirError)
+    color_uncaught(TirError)
     if detail != "detail":
         return (f"{head}; {fix}" if fix else head) if detail == "fast" else f"{call}: {word}"
     lines = [head]

@@ -1,24 +1,24 @@
-"""Syntax-coloured output of programs: rich in a terminal, HTML in a notebook, plain text elsewhere."""
+"""Syntax-colored output of programs: rich in a terminal, HTML in a notebook, plain text elsewhere."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any, TextIO
 
-from tir_mlir.dialect.diagnostics import coloured
+from tir_mlir.dialect.diagnostics import colored
 
 LONGEST_LINE = 2000
 
 
 class Highlighted(str):
-    """Program text that a notebook shows in colour."""
+    """Program text that a notebook shows in color."""
 
     def _repr_html_(self) -> str:
         return html(self)
 
 
 def show(text: str, file: TextIO | None = None) -> None:
-    """Write a program to `file` (default: stdout): HTML in a notebook, coloured in a terminal, plain otherwise.
+    """Write a program to `file` (default: stdout): HTML in a notebook, colored in a terminal, plain otherwise.
 
     Lines longer than 2000 characters (LLVM IR of a kernel in an annotation) are truncated; `script()` is complete.
     """
@@ -56,8 +56,8 @@ def _truncate(line: str) -> str:
 
 
 def html(text: str) -> str:
-    """The program as one `<pre>` element with inline colours; no style sheet is needed."""
-    return f'<pre style="line-height:1.3">{coloured(text)}</pre>'
+    """The program as one `<pre>` element with inline colors; no style sheet is needed."""
+    return f'<pre style="line-height:1.3">{colored(text)}</pre>'
 
 
 def _show_in_terminal(text: str, file: TextIO) -> None:

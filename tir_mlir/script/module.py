@@ -108,7 +108,7 @@ class IRModule:
         return script(self.mlir, **options)
 
     def show(self, **options: Any) -> None:
-        """Print the module as TVMScript, coloured in terminals and notebooks."""
+        """Print the module as TVMScript, colored in terminals and notebooks."""
         from tir_mlir.script.display import show
 
         show(self.script(**options))

@@ -34,5 +34,5 @@ def canonical(module: ir.Module, *, names: bool = True, symbols: bool = True) ->
     with entered():
         if guards.has_guards(module.operation):
             module = create.clone_module(module)
-            guards.normalise(module.operation)
+            guards.normalize(module.operation)
         return render(module, Options(anonymous=not names, symbols=symbols))

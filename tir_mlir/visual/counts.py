@@ -68,7 +68,7 @@ def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]
 
     Exact: counts the points of the iteration domains, with guards and triangular loops. Shape variables without a given
     value stay symbolic. Every executed load or store counts (a vector as its elements); caches and registers of the
-    machine are not modelled.
+    machine are not modeled.
     """
     names = buffer_names(func)
     found = {value: [Count(), Count()] for value in names}

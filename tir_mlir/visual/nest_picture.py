@@ -70,7 +70,7 @@ def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mappi
     """Draw the loop nests of a module, one below the other.
 
     Lines wrap at about `width` px. `marks`: by id of a loop or block, `new`, `gone`, `changed` or `refused`, which sets
-    the colour and the label of its frame.
+    the color and the label of its frame.
     """
     known = marks or {}
     frames = [_frame(nest, known, int((width - 2 * PAD) / svg.CHARACTER)) for nest in nests]

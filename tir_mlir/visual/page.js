@@ -240,7 +240,7 @@
     document.documentElement.dataset.theme = theme;
     at("theme").setAttribute("aria-pressed", String(theme === "dark"));
     at("theme").textContent = theme === "dark" ? "Light" : "Dark";
-    at("theme").setAttribute("aria-label", "Dark colours");
+    at("theme").setAttribute("aria-label", "Dark colors");
     if (keep) try { localStorage.setItem("tir-theme", theme); } catch { /* no local storage */ }
   }
 

@@ -39,7 +39,7 @@ DARK: dict[str, str] = {
 _LOOPS = ("parallel", "vectorized", "unrolled", "thread")
 _MARKS = ("new", "gone", "changed")
 
-# class of a shape: (property, colour name), ...
+# class of a shape: (property, color name), ...
 RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "tir-surface": (("fill", "surface"),),
     "tir-loop": (("fill", "surface"), ("stroke", "line")),
@@ -72,7 +72,7 @@ monospace; font-size: 12px; white-space: pre }
 
 
 def alone() -> str:
-    """The style sheet of a stand-alone picture, which follows the system's colour scheme.
+    """The style sheet of a stand-alone picture, which follows the system's color scheme.
 
     Without CSS variables, which many SVG viewers do not support.
     """
@@ -84,14 +84,14 @@ def in_page() -> str:
     return SHAPES + _rules({name: f"var(--{name})" for name in LIGHT})
 
 
-def variables(colours: Mapping[str, str]) -> str:
+def variables(colors: Mapping[str, str]) -> str:
     """The declarations `--ink: #1f2328; ...`."""
-    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+    return " ".join(f"--{name}: {color};" for name, color in colors.items())
 
 
-def _rules(colours: Mapping[str, str]) -> str:
+def _rules(colors: Mapping[str, str]) -> str:
     lines = []
     for name, properties in RULES.items():
-        body = "; ".join(f"{key}: {colours[colour]}" for key, colour in properties)
+        body = "; ".join(f"{key}: {colors[color]}" for key, color in properties)
         lines.append(f".tir-picture .{name} {{ {body} }}\n")
     return "".join(lines)

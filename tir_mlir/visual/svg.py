@@ -20,7 +20,7 @@ class Picture:
         picture.save("nest.svg")
 
     `width` and `height` are in CSS pixels. The SVG is self-contained, without scripts, external
-    fonts or images, and follows the system's colour scheme.
+    fonts or images, and follows the system's color scheme.
     """
 
     def __init__(self, body: str, width: float, height: float, title: str, description: str = ""):

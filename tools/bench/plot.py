@@ -12,7 +12,7 @@ from contest import OURS
 from report import PEERS
 from rows import Row
 
-COLOURS = {OURS: "#c0392b", "numpy": "#2980b9", "mkl": "#16a085", "torch": "#e67e22", "tvm": "#8e44ad"}
+COLORS = {OURS: "#c0392b", "numpy": "#2980b9", "mkl": "#16a085", "torch": "#e67e22", "tvm": "#8e44ad"}
 
 
 def missing() -> str | None:
@@ -39,7 +39,7 @@ def _bars(axes: Any, rows: Sequence[Row]) -> None:
         at = [number + place * height for number in range(len(rows))]
         figures = [row.ours if name == OURS else row.peers.get(name) for row in rows]
         shares = [(figure or 0.0) / (row.peak or 1.0) for figure, row in zip(figures, rows)]
-        axes.barh(at, shares, height, label=name, color=COLOURS[name])
+        axes.barh(at, shares, height, label=name, color=COLORS[name])
     axes.set_yticks([number + 0.4 - height / 2 for number in range(len(rows))])
     axes.set_yticklabels([f"{row.work} {row.shape} [{row.threads}]" for row in rows], fontsize=7)
     axes.invert_yaxis()

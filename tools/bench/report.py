@@ -13,7 +13,7 @@ from roofline import Roofs
 from rows import Row
 
 PEERS = ("numpy", "mkl", "torch", "tvm")
-_COLOURS = {None: "", True: "[green]", False: "[red]"}
+_COLORS = {None: "", True: "[green]", False: "[red]"}
 
 
 def show(rows: Sequence[Row]) -> None:
@@ -31,7 +31,7 @@ def show(rows: Sequence[Row]) -> None:
             table.add_section()
             table.add_row(f"[bold]{work}[/bold]")
         figures = [cell(figure, row.peak) for figure in (row.ours, *(row.peers.get(name) for name in PEERS))]
-        goal = _COLOURS[row.met] + ", ".join(map(str, row.goals))
+        goal = _COLORS[row.met] + ", ".join(map(str, row.goals))
         name = f"  {row.shape}{' (by hand)' if row.origin == 'by hand' else ''}"
         roof = "" if row.peak is None else short(row.peak)
         table.add_row(name, str(row.threads), *figures, roof, row.unit, goal)
@@ -81,8 +81,8 @@ def show_costs(costs: Sequence[Cost]) -> None:
             table.add_section()
             table.add_row(f"[bold]{group}[/bold]")
         numbers = [short(v) for v in (cost.stats.median, cost.stats.least, cost.stats.greatest)]
-        colour = _COLOURS[cost.met]
-        table.add_row(f"  {cost.name}", colour + numbers[0], *numbers[1:], cost.unit, colour + (cost.goal or ""))
+        color = _COLORS[cost.met]
+        table.add_row(f"  {cost.name}", color + numbers[0], *numbers[1:], cost.unit, color + (cost.goal or ""))
     _print(table)
 
 

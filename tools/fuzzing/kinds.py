@@ -9,7 +9,7 @@ from random import Random
 
 
 class Fault(AssertionError):
-    """A bug of the package; the text holds its input and its behaviour."""
+    """A bug of the package; the text holds its input and its behavior."""
 
 
 @dataclass(frozen=True)

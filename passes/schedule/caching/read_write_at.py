@@ -63,7 +63,7 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
                                                         for j in range(m):
                                                             with T.block("b"): ... A_s[vi, vj] ...
 
-    The iters of the copy block are the loops that its region depends on (opaque where neighbouring regions overlap); it
+    The iters of the copy block are the loops that its region depends on (opaque where neighboring regions overlap); it
     copies by plain loops inside. It is inserted before the first statement of the loop's body that reads the buffer;
     all reads in the body use the copy, which has the shape of the buffer. Threads that share the storage scope copy the
     needs of all of them: for `shared`, enclosing loops bound to threadIdx and vthread count as inner loops; for `warp`,

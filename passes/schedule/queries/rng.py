@@ -48,7 +48,7 @@ class Random:
         """A number in [0, count), uniformly distributed."""
         if count > _MODULUS // 2:
             raise ScheduleError(f"{count} choices exceed the range of the generator")
-        limit = (_MODULUS - 1) // count * count  # larger numbers would favour some remainders
+        limit = (_MODULUS - 1) // count * count  # larger numbers would favor some remainders
         while (drawn := self._drawn()) >= limit:
             pass
         return drawn % count

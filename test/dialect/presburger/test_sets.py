@@ -62,7 +62,7 @@ def test_floors_and_remainders_become_isl_ones():
 
 
 def test_a_region_of_a_box():
-    """i takes [2 * i, 2 * i + 3): neighbours overlap in one element."""
+    """i takes [2 * i, 2 * i + 3): neighbors overlap in one element."""
     with nest("B: T.Buffer((12,))", "for i in range(4):\n    B[i] = 1.0") as n:
         dom, i = sets.domain(n.inside("i")), n.index("i")
         region = sets.region_map(dom, [i * 2], [Index.constant(3)])

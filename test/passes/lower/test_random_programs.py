@@ -1,6 +1,6 @@
 """Random programs: lowered with every pass they compute what a plain interpreter computes.
 
-A program is a tree of loops over stores `t[..] = f(loads)`; only those that read nothing uninitialised are used.
+A program is a tree of loops over stores `t[..] = f(loads)`; only those that read nothing uninitialized are used.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class If:
         return env[self.var] == self.bound if self.equal else env[self.var] >= self.bound
 
 
-class Uninitialised(Exception):
+class Uninitialized(Exception):
     pass
 
 
@@ -70,7 +70,7 @@ def interpret(body: list[For | If | Store], env: dict[str, int], memory: dict[st
         else:
             values = [memory[s.name][s.at(env)] for s in node.sources]
             if any(np.isnan(v) for v in values):
-                raise Uninitialised
+                raise Uninitialized
             memory[node.target.name][node.target.at(env)] = sum(values, start=np.float64(node.add))
 
 
@@ -151,7 +151,7 @@ def program(seed: int) -> tuple[str, dict[str, np.ndarray]] | None:
     memory = {"X": x, "Y": np.zeros(shape), "t": np.full(shape, np.nan), "u": np.full(shape, np.nan)}
     try:
         interpret(body, {}, memory)
-    except (Uninitialised, IndexError):
+    except (Uninitialized, IndexError):
         return None
     types = dict.fromkeys("XYtu", f"memref<{shape[0]}x{shape[1]}xf64>")
     plain = types["X"]

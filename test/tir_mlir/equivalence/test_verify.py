@@ -251,7 +251,7 @@ def test_an_out_of_bounds_access_is_reported_without_stopping():
     assert 'block "b" writes B at index 33, out of bounds' in str(answer)
 
 
-def test_optimised_code_gives_the_same_report(monkeypatch):
+def test_optimized_code_gives_the_same_report(monkeypatch):
     module = importlib.import_module("tir_mlir.equivalence.compare")
     monkeypatch.setattr(module, "QUICK_WORK", 0)
     assert chapter.scheduled(64, 64, 64).verify()

@@ -1,4 +1,4 @@
-"""Programs on which LLVM 22.1's superword vectoriser makes code that aborts: each runs in a process of its own."""
+"""Programs on which LLVM 22.1's superword vectorizer makes code that aborts: each runs in a process of its own."""
 
 from __future__ import annotations
 

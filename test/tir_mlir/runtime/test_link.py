@@ -163,5 +163,5 @@ def test_static_constructors_are_refused(program):
 def test_a_kernel_without_a_meaning(program):
     """Undefined in every run: LLVM leaves a function without code, over which its linker ends the process."""
     source = C_SOURCE.replace("SYMBOL", "undefined").replace("int i = 0", "int i = 1e400")
-    with pytest.raises(BuildError, match="main has undefined behaviour in every run"):
+    with pytest.raises(BuildError, match="main has undefined behavior in every run"):
         build(program("undefined", create_llvm(source)))

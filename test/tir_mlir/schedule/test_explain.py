@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,23 @@ def test_every_primitive_can_be_asked():
     asked = {name for name, p in PRIMITIVES.items() if p.returns is not bool}
     missing = {name for name in asked if not hasattr(LegalityQueries, f"can_{name}")}
     assert missing == set()
+
+
+REGISTERED_FIRST = """
+from tir_mlir.passes.schedule.registry import primitive
+
+@primitive("my_own")
+def my_own() -> None:
+    pass
+
+from tir_mlir import Schedule
+print(hasattr(Schedule, "can_split"), hasattr(Schedule, "can_my_own"))
+"""
+
+
+def test_a_primitive_registered_before_schedule_is_imported():
+    done = subprocess.run([sys.executable, "-c", REGISTERED_FIRST], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "False"], done.stderr
 
 
 def test_legal_shows_the_program_after():

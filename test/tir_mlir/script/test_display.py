@@ -1,4 +1,4 @@
-"""Programs in colour, and plain where colour has no place."""
+"""Programs in color, and plain where color has no place."""
 
 import io
 
@@ -20,7 +20,7 @@ def test_a_pipe_gets_plain_text():
     assert out.getvalue() == TEXT + "\n"
 
 
-def test_a_terminal_gets_colour():
+def test_a_terminal_gets_color():
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True

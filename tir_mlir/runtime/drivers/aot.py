@@ -89,11 +89,11 @@ def to_llvm_ir(text: str) -> str:
 
 
 def compile_object(llvm_ir: str, target: str) -> None:
-    """LLVM IR -> an optimised object file for this CPU."""
+    """LLVM IR -> an optimized object file for this CPU."""
     triple = f"-mtriple={_triple()}"  # without it opt assumes no vector registers
-    optimised = toolchain.run("opt", ["-O3", NO_SLP, "-mcpu=native", triple, "-S", "-"], input=llvm_ir)
+    optimized = toolchain.run("opt", ["-O3", NO_SLP, "-mcpu=native", triple, "-S", "-"], input=llvm_ir)
     options = ["-O3", "-mcpu=native", triple, "-filetype=obj", "--relocation-model=pic", "-", "-o", target]
-    toolchain.run("llc", options, input=optimised)
+    toolchain.run("llc", options, input=optimized)
 
 
 def link_shared(objects: Sequence[str], target: str, libs: Sequence[str]) -> None:

@@ -57,7 +57,7 @@ def compile_program(
     libs: Sequence[str],
     clock: Callable[[str], Any],
     wanted: object_code.LLVMTarget | None = None,
-    passes: bytes = object_code.OPTIMISE,
+    passes: bytes = object_code.OPTIMIZE,
     low_precision: bool = False,
     kernels: Sequence[tuple[str, list[str]]] = (),
     **facts: Any,

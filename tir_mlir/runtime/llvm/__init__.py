@@ -1,1 +1,1 @@
-"""LLVM through its C API: LLVM dialect to LLVM IR, optimisation, code generation, loading of object files."""
+"""LLVM through its C API: LLVM dialect to LLVM IR, optimization, code generation, loading of object files."""

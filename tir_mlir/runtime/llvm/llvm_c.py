@@ -108,7 +108,7 @@ class _Functions:
 
 @functools.cache
 def llvm() -> Any:
-    """The functions of `_PROTOTYPES`, with the host target initialised; None if LLVM cannot be reached.
+    """The functions of `_PROTOTYPES`, with the host target initialized; None if LLVM cannot be reached.
 
     They are looked up in the library of MLIR's bindings and its dependencies: a process may contain another LLVM.
     """
@@ -120,24 +120,24 @@ def llvm() -> Any:
         library = ctypes.CDLL(path)
         for name in ("mlirTranslateModuleToLLVMIR", "LLVMOrcCreateLLJIT"):
             getattr(library, name)
-        _initialise(library, architecture)
+        _initialize(library, architecture)
         turn_off_slp(library)
     except (OSError, AttributeError):
         return None
     return _Functions(library)
 
 
-def _initialise(library: ctypes.CDLL, architecture: str) -> None:
+def _initialize(library: ctypes.CDLL, architecture: str) -> None:
     for part in _PARTS:
         getattr(library, f"LLVMInitialize{architecture}{part}")()
 
 
 def set_up(architecture: str) -> None:
-    """Initialise LLVM's target for an architecture, if it is built in. Requires `llvm()`."""
+    """Initialize LLVM's target for an architecture, if it is built in. Requires `llvm()`."""
     known = _ARCHITECTURES.get(architecture.lower())
     if known and known != _ARCHITECTURES.get(platform.machine().lower()):
         try:
-            _initialise(ctypes.CDLL(_bindings()), known)
+            _initialize(ctypes.CDLL(_bindings()), known)
         except AttributeError:
             pass  # not built in: the target lookup of its triple will fail
 
@@ -197,15 +197,15 @@ def error(pointer: int | None) -> str:
 
 
 NO_SLP = "-vectorize-slp=false"
-"""LLVM 22.1's superword vectoriser turns some reversed, shuffled loads into code in which a value is used before it is
-defined, and code generation then aborts the process (see test_jit_slp.py). Loops are vectorised without it."""
+"""LLVM 22.1's superword vectorizer turns some reversed, shuffled loads into code in which a value is used before it is
+defined, and code generation then aborts the process (see test_jit_slp.py). Loops are vectorized without it."""
 
 _lock = threading.Lock()
 _without: set[int | None] = set()  # option parsers already set: setting an option twice aborts the process
 
 
-def optimisation_level() -> int:
-    """The optimisation level to use: 3 once the faulty pass is off; 2 if LLVM's option parser cannot be reached, which
+def optimization_level() -> int:
+    """The optimization level to use: 3 once the faulty pass is off; 2 if LLVM's option parser cannot be reached, which
     uses the pass less."""
     for path in loaded_libraries():
         try:

@@ -17,7 +17,7 @@ from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raise
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
 _EXTERNAL, _UNREACHABLE = 0, 7
 LIGHT_PASSES = b"always-inline,globaldce,default<O1>"
-OPTIMISE = b"always-inline,globaldce,default<O3>"  # inline kernels before optimising them
+OPTIMIZE = b"always-inline,globaldce,default<O3>"  # inline kernels before optimizing them
 NO_PASSES = b""
 _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -43,7 +43,7 @@ def compile_module(
     extra: str,
     clock: Callable[[str], Any],
     wanted: LLVMTarget | None = None,
-    passes: bytes = OPTIMISE,
+    passes: bytes = OPTIMIZE,
     link: Callable[[int, int], None] = lambda made, context: None,
 ) -> bytes:
     """Compile a module in the llvm dialect, with `extra` LLVM IR linked in, to an object file for `wanted`, default
@@ -111,7 +111,7 @@ def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: LLVMTarget, lev
             raise BuildError(f"the lowered module is not valid LLVM IR: {message(why.value)}")
         message(why.value)
         if passes:
-            _optimise(made, passes, machine)
+            _optimize(made, passes, machine)
             _check_defined(made)
         buffer = ctypes.c_void_p()
         if llvm().LLVMTargetMachineEmitToMemoryBuffer(machine, made, _OBJECT, ctypes.byref(why), ctypes.byref(buffer)):
@@ -120,7 +120,7 @@ def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: LLVMTarget, lev
         return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
 
 
-def _optimise(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
+def _optimize(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
     options = llvm().LLVMCreatePassBuilderOptions()
     for name in ("LoopVectorization", "LoopInterleaving", "LoopUnrolling"):
         getattr(llvm(), f"LLVMPassBuilderOptionsSet{name}")(options, 1)
@@ -131,7 +131,7 @@ def _optimise(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
 
 
 def _check_defined(made: int | ctypes.c_void_p) -> None:
-    """Raise BuildError for a function that was optimised to nothing (ORC aborts on a symbol without code)."""
+    """Raise BuildError for a function that was optimized to nothing (ORC aborts on a symbol without code)."""
     function = llvm().LLVMGetFirstFunction(made)
     while function:
         if not llvm().LLVMIsDeclaration(function) and llvm().LLVMGetLinkage(function) == _EXTERNAL:
@@ -139,7 +139,7 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
                 name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
                 raise BuildError(
-                    f"{name.removeprefix('_mlir_ciface_')} has undefined behaviour in every run, so that LLVM removed"
+                    f"{name.removeprefix('_mlir_ciface_')} has undefined behavior in every run, so that LLVM removed"
                     " it: check its kernels (an integer overflow, a null pointer)"
                 )
         function = llvm().LLVMGetNextFunction(function)

@@ -120,7 +120,7 @@ class Trace:
         Trace.from_json(json_obj).apply_to_schedule(sch)
 
     def show(self, style: str | None = None, black_format: bool | None = None) -> None:
-        """Print the trace as Python, in colour if the terminal supports it."""
+        """Print the trace as Python, in color if the terminal supports it."""
         from tir_mlir.script.display import show
 
         _ = style, black_format  # accepted for compatibility with TVM

@@ -1,4 +1,4 @@
-"""The Python objects behind TVMScript constructs: documented markers that the parser recognises."""
+"""The Python objects behind TVMScript constructs: documented markers that the parser recognizes."""
 
 from __future__ import annotations
 

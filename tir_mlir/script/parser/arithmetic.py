@@ -81,7 +81,7 @@ def _hint(item: Any) -> str:
 
 
 def to_value(item: Any, dtype: str | None = None) -> ir.Value:
-    """Materialise an expression as an SSA value, cast to `dtype` if given (constants exactly, see `constant`)."""
+    """Materialize an expression as an SSA value, cast to `dtype` if given (constants exactly, see `constant`)."""
     item = as_expr(item)
     dtype = dtype or dtype_of(item)
     if isinstance(item, Const):

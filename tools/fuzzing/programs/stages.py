@@ -55,7 +55,7 @@ class Stages(Making):
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name][1::2]))
 
     def stencil(self) -> None:
-        """Read neighbours along the last axis of a buffer with a halo."""
+        """Read neighbors along the last axis of a buffer with a halo."""
         rank = self.random.choice([1, 2])
         a = self.source(rank)
         size, reach = a.shape[-1], self.random.choice([1, 2])

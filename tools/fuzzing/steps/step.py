@@ -97,10 +97,10 @@ def decompose_reduction(c: Choice) -> Arguments:
 
 def blockize(c: Choice) -> Arguments:
     kwargs = {} if c.often(0.5) else {"preserve_unit_iters": False}
-    return [_neighbours(c) if c.often(0.3) else c.loop()], kwargs
+    return [_neighbors(c) if c.often(0.3) else c.loop()], kwargs
 
 
-def _neighbours(c: Choice) -> list[Any]:
+def _neighbors(c: Choice) -> list[Any]:
     """Return blocks under one loop, or any blocks."""
     if c.often(0.1):
         return c.some(c.blocks)

@@ -100,7 +100,7 @@ ROWS = [
         again=True,
     ),
     Row(
-        "transform_block_layout: a neighbour",
+        "transform_block_layout: a neighbor",
         SUMS,
         lambda s: s.transform_block_layout("C", swapped),
         "before the step that put both under one loop",

@@ -38,7 +38,7 @@ class Symbolic:
 
 @I.ir_module
 class OneColumn:
-    """Padding of a single column: both neighbours are always outside."""
+    """Padding of a single column: both neighbors are always outside."""
 
     @T.prim_func
     def main(A: T.Buffer((6, 1), "float32"), B: T.Buffer((6, 1), "float32")):

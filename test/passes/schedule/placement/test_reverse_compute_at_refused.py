@@ -33,7 +33,7 @@ def test_refuses_a_decomposed_sum_that_is_not_finished(refused):
 
 
 @pytest.mark.parametrize("tile", [1, 4, 5, 16])
-def test_a_stencil_waits_for_its_neighbours(tile, refused):
+def test_a_stencil_waits_for_its_neighbors(tile, refused):
     sch = Schedule(blur(16))
     outer, inner = sch.split(sch.get_loops("P")[0], [None, tile])
     refused(sch, "which is not written yet at", lambda: sch.reverse_compute_at("C", outer))

@@ -122,7 +122,7 @@ def test_other_reduce_iters_kinds_and_annotations_stay():
 
 def test_later_statements_in_the_nest_stay(same_result):
     @I.ir_module
-    class Normalised:
+    class Normalized:
         @T.prim_func
         def main(A: T.Buffer((5, 8), "float32"), C: T.Buffer((5,), "float32"), D: T.Buffer((5, 8), "float32")):
             for i in range(5):
@@ -137,10 +137,10 @@ def test_later_statements_in_the_nest_stay(same_result):
                         vi, vj = T.axis.remap("SS", [i, j])
                         D[vi, vj] = A[vi, vj] - C[vi]
 
-    sch = Schedule(Normalised)
+    sch = Schedule(Normalized)
     made = sch.rfactor(sch.get_loops("C")[1], 0)
     assert sch.get_loops("C")[0] == sch.get_loops("D")[0] != sch.get_loops(made)[0]
-    same_result(sch, Normalised, ((5, 8), "float32"), ((5,), "float32"), ((5, 8), "float32"))
+    same_result(sch, Normalized, ((5, 8), "float32"), ((5,), "float32"), ((5, 8), "float32"))
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------

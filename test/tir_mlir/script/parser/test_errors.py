@@ -255,7 +255,7 @@ def test_in_a_function(body: str, message: str):
         ("A: T.Buffer((4, -1))", "negative extent"),
         ("A: T.Buffer((4, 1.5))", "an extent is an integer or a variable"),
         ("A: T.Buffer((4,), strides=(1, 2))", "buffer A has 1 axes but 2 strides"),
-        ("A: T.Buffer((4,), colour=1)", "a buffer has no colour"),
+        ("A: T.Buffer((4,), color=1)", "a buffer has no color"),
         ("A: T.Buffer((n * 2,))", "unknown name n"),
         ("A: T.int32 = 3", "a parameter of a prim_func has no default"),
         ("A: T.int32, A: T.float32", "A is already a parameter"),

@@ -1,4 +1,4 @@
-"""Diagnostics in colour, for a terminal (escape codes) and for a notebook (HTML)."""
+"""Diagnostics in color, for a terminal (escape codes) and for a notebook (HTML)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     r"(?P<comment>\#.*)|(?P<string>\"(?:\\.|[^\"\\])*\")|(?P<number>\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)"
     r"|(?P<keyword>\b(?:def|class|with|for|in|if|else|and|or|not|pass)\b)|(?P<word>\b[TI](?:\.\w+)+)|(?P<decorator>@)"
 )
-_COLOURS = {
+_COLORS = {
     "comment": "#6a737d",
     "string": "#22863a",
     "number": "#005cc5",
@@ -55,7 +55,7 @@ def terminal(text: str) -> str:
 
 
 def html(text: str) -> str:
-    """The text as one `<pre>` element with inline colours."""
+    """The text as one `<pre>` element with inline colors."""
     return f'<pre style="line-height:1.3">{"".join(_span(style, part) for style, part in _pieces(text))}</pre>'
 
 
@@ -67,7 +67,7 @@ def _ansi(style: str, part: str) -> str:
 
 def _span(style: str, part: str) -> str:
     if style == "program":
-        return coloured(part)
+        return colored(part)
     shown = _html.escape(part, quote=False)
     return f'<span style="{_CSS[style]}">{shown}</span>' if style in _CSS else shown
 
@@ -82,12 +82,12 @@ def tokens(text: str) -> list[tuple[str, str]]:
     return [(kind, part) for kind, part in [*found, ("", text[end:])] if part]
 
 
-def coloured(text: str) -> str:
+def colored(text: str) -> str:
     """Source text as HTML."""
     parts: list[str] = []
     for kind, part in tokens(text):
         shown = _html.escape(part, quote=False)
-        parts.append(f'<span style="color:{_COLOURS[kind]}">{shown}</span>' if kind else shown)
+        parts.append(f'<span style="color:{_COLORS[kind]}">{shown}</span>' if kind else shown)
     return "".join(parts)
 
 
@@ -102,8 +102,8 @@ def user_lines(tb: TracebackType | None) -> list[str]:
     return found
 
 
-def colour_uncaught(kind: type[BaseException]) -> None:
-    """Print uncaught errors of one class in colour, if stderr is a terminal."""
+def color_uncaught(kind: type[BaseException]) -> None:
+    """Print uncaught errors of one class in color, if stderr is a terminal."""
     if sys.excepthook is not sys.__excepthook__ or "NO_COLOR" in os.environ or not sys.stderr.isatty():
         return
 
