@@ -23,6 +23,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     OutOfBoundsError,
     RaceError,
     ScheduleError,
+    ScheduleWarning,
     ScriptError,
     StepError,
     TirError,
@@ -35,6 +36,6 @@ from tir_mlir.dialect.diagnostics.errors import (
 __all__ = [
     "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "ForkError", "HandleError",
     "IndexMapError", "InterpreterError", "IntrinError", "LinalgError", "LoweringError", "NotAffine", "NotAnAttribute",
-    "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScriptError",
-    "StepError", "TirError", "ToolError", "TraceError", "UnwrittenError", "VerifyError",
+    "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScheduleWarning",
+    "ScriptError", "StepError", "TirError", "ToolError", "TraceError", "UnwrittenError", "VerifyError",
 ]  # fmt: skip

@@ -119,6 +119,10 @@ class ScheduleError(TirError, RuntimeError):
         return color.terminal(f"{type(self).__name__}: {self}").splitlines()
 
 
+class ScheduleWarning(UserWarning):
+    """A step is applied, but part of its request has no effect."""
+
+
 class BufferNameError(ScheduleError, AssertionError):
     """A buffer name that is unknown or ambiguous in a block. An AssertionError too, as in TVM."""
 

@@ -8,6 +8,7 @@ discards it when the primitive raises.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Any, NoReturn
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError
+from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, ScheduleWarning, user_frame
 from tir_mlir.dialect.ir import View
 
 
@@ -84,6 +85,17 @@ def check(holds: bool, culprit: View | ir.Operation | None, message: str, fix: s
     """Refuse unless `holds`."""
     if not holds:
         refuse(culprit, message, fix=fix)
+
+
+def warn(message: str) -> None:
+    """Warn at the user's line that part of a request has no effect. The step goes on."""
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(message, ScheduleWarning, stacklevel=2)
+        return
+    seen = frame.f_globals.setdefault("__warningregistry__", {})
+    name = frame.f_globals.get("__name__", "")
+    warnings.warn_explicit(message, ScheduleWarning, frame.f_code.co_filename, frame.f_lineno, name, seen)
 
 
 def _op(culprit: View | ir.Operation | None) -> ir.Operation | None:

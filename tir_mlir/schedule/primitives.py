@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from tir_mlir.dialect.index_maps import IndexMap, RegionMap
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -124,8 +124,20 @@ class Primitives:
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
-    def blockize(self, target: LoopHandle | Sequence[BlockLike], preserve_unit_iters: bool = True) -> BlockHandle:
-        return self._executor.apply("blockize", target, preserve_unit_iters)
+    @overload
+    def blockize(self, target: LoopHandle | Sequence[BlockLike], preserve_unit_iters: bool = True) -> BlockHandle: ...
+    @overload  # the name in earlier releases of TVM
+    def blockize(self, *, loop: LoopHandle, preserve_unit_iters: bool = True) -> BlockHandle: ...
+    def blockize(
+        self,
+        target: LoopHandle | Sequence[BlockLike] | None = None,
+        preserve_unit_iters: bool = True,
+        *,
+        loop: LoopHandle | None = None,
+    ) -> BlockHandle:
+        if target is not None and loop is not None:
+            raise TypeError('In "Schedule.blockize", "target" and "loop" are two names of one argument; pass one')
+        return self._executor.apply("blockize", loop if target is None else target, preserve_unit_iters)
 
     def decompose_reduction(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
         return self._executor.apply("decompose_reduction", block, loop)

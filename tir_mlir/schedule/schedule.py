@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import html as _html
 import operator
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScheduleError, short_repr
+from tir_mlir.dialect.diagnostics import ScheduleError, ScheduleWarning, short_repr
 from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -233,7 +234,9 @@ class Schedule(LegalityQueries):
     def _ask(self, step: Callable[[Any], Any]) -> Answer:
         trial = self._twin()
         try:
-            step(trial)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ScheduleWarning)
+                step(trial)
         except ScheduleError as error:
             return Answer.refused(error.call, error)
         return Answer(trial._executor.history[-1].call, "legal", mod=trial.mod)

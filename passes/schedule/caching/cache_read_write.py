@@ -17,7 +17,7 @@ from tir_mlir.passes.schedule.caching.copy_placement import (
 )
 from tir_mlir.passes.schedule.edits import check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import scope_of
-from tir_mlir.passes.schedule.registry import primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, warn
 
 
 @primitive("cache_read")
@@ -33,11 +33,12 @@ def cache_read(
                                                     for i, k in T.grid(n, m):
                                                         with T.block("b"): ... A_s[vi, vk] ...
 
-    Redirects every reader in the scope of `block`, or only `consumer_blocks`. The copy of an input is placed at the
-    start of the scope. The copy of a buffer computed in the scope is placed directly before the first reader, in the
-    innermost common loop of the writer and that reader, and covers only what the writer writes in one iteration of it.
-    Buffer and block are named `<buffer>_<storage_scope>`; the cache has the shape of the buffer. Every read sees the
-    same value as before.
+    Redirects every reader in the scope of `block` except the writer, or those of `consumer_blocks`; a listed block that
+    does not read the buffer is passed over with a `ScheduleWarning`. The copy of an input is placed at the start of the
+    scope. The copy of a buffer computed in the scope is placed directly before the first reader, in the innermost
+    common loop of the writer and that reader, and covers only what the writer writes in one iteration of it; without a
+    reader it is placed after the writer. Buffer and block are named `<buffer>_<storage_scope>`; the cache has the shape
+    of the buffer. Every read sees the same value as before.
 
     Requires: one writer in the scope, before all readers; elements read have been written in the same iteration of the
     loops around the copy. `read_buffer_index` is a position in `T.reads`, or a name.
@@ -48,14 +49,15 @@ def cache_read(
         scope = scope_of(block)
         check_not_in_init(block, scope)
         writer = only_writer(scope, buffer)
-        if writer is not None and writer == block:
-            refuse(
-                block, f'block "{block.name}" writes {buffer.name} itself and must see its own writes; use cache_write'
-            )
         readers = readers_to_redirect(scope, buffer, writer, consumer_blocks)
+        if writer is not None and writer == block:
+            own = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
+            check(bool(readers), block, f"{own}; use cache_write")
+            if not consumer_blocks:
+                warn(f"{own}, so only the other readers use the copy")
         for reader in readers:
             check_redirectable(reader.op, buffer)
-        where = input_copy(scope, buffer) if writer is None else read_copy(buffer, writer, readers)
+        where = input_copy(scope, buffer) if writer is None else read_copy(scope, buffer, writer, readers)
         where = as_window(where, scope, readers)
 
     cache = make_cache(scope, where, storage_scope)
@@ -81,8 +83,9 @@ def cache_write(
                                                         with T.block("C_s"): C[v0] = C_s[v0]
 
     The write-back is placed directly before the first block that reads the buffer, in the innermost common loop of the
-    two, or at the end of the scope if nothing reads it. `consumer_blocks` read the copy instead of the buffer. Buffer
-    and block are named `<buffer>_<storage_scope>`; every other read sees the same value as before.
+    two, or at the end of the scope if nothing reads it. `consumer_blocks` read the copy instead of the buffer; those
+    that do not read it are passed over with a `ScheduleWarning`. Buffer and block are named `<buffer>_<storage_scope>`;
+    every other read sees the same value as before.
 
     Requires: `block` is the only writer of the buffer in its scope, writes before it reads, and fills a box.
     """

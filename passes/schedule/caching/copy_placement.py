@@ -8,8 +8,8 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import trusted
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads
-from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, whole_buffer
+from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
+from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to
 from tir_mlir.passes.schedule.edits import first_op_after_allocs
 from tir_mlir.passes.schedule.legality import (
@@ -21,7 +21,7 @@ from tir_mlir.passes.schedule.legality import (
     runs_before,
     uncovered,
 )
-from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.registry import check, refuse, warn
 
 _READ_AT = "read_at copies the current contents, whoever wrote them; or leave this reader out (consumer_blocks)"
 _WRITE_AT = "write_at a loop around the writer alone copies back in each iteration"
@@ -68,14 +68,14 @@ def _fix_outside_write(scope: Scope, op: ir.Operation) -> str:
 def readers_to_redirect(
     scope: Scope, buffer: Buffer, writer: Block | None, wanted: Sequence[Block] | None
 ) -> list[Block]:
-    """The readers to redirect to the cache, in program order: all, or those the user listed."""
+    """The readers to redirect to the cache, in program order: all, or those the user listed. Listed blocks that do not
+    read the buffer are passed over, with a warning.
+    """
     readers = [b for b in readers_in(scope, buffer) if b != writer]
     for one in wanted or []:
-        check(
-            one in readers,
-            one,
-            f'block "{one.name}" does not read {buffer.name} in the same scope; list readers only',
-        )
+        if one not in readers:
+            what = "writes" if one == writer else "does not read"
+            warn(f'consumer_blocks: block "{one.name}" {what} {buffer.name} in the same scope, so it is not redirected')
     found = [b for b in readers if b in wanted] if wanted else readers
     order = children(scope)
     for reader in found:
@@ -104,10 +104,14 @@ def input_copy(scope: Scope, buffer: Buffer) -> CopyRegion:
     return CopyRegion(before, region, whole)
 
 
-def read_copy(buffer: Buffer, writer: Block, readers: Sequence[Block]) -> CopyRegion:
-    """Before the first reader, in its innermost common op with the writer. Every reader must find its elements in the
-    copy.
+def read_copy(scope: Scope, buffer: Buffer, writer: Block, readers: Sequence[Block]) -> CopyRegion:
+    """Before the first reader, in its innermost common op with the writer, or without one after the writer. Every
+    reader must find its elements in the copy.
     """
+    if not readers:
+        return copy_region(
+            accesses_to(writer, buffer, writes=True), scope.op, next_op(walk.child_towards(scope.op, writer.op))
+        )
     level, made, first = common_ancestor(writer.op, readers[0].op)
     check(
         made.block == first.block,

@@ -78,7 +78,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
             refuse(block, text, fix=f"cache_inplace copies {buffer.name} in before the block and out after it")
         writer = only_writer(plan.scope, buffer)
         readers_to_redirect(plan.scope, buffer, writer, [block])
-        where = input_copy(plan.scope, buffer) if writer is None else read_copy(buffer, writer, [block])
+        where = input_copy(plan.scope, buffer) if writer is None else read_copy(plan.scope, buffer, writer, [block])
 
     cache = _allocate(plan, storage_scope)
     made = _copy(plan, cache, where.before, buffer, cache)

@@ -77,9 +77,8 @@ def test_methods_and_primitives_have_the_same_parameters(primitive):
     primitive_has = {
         k: d for k, d in primitive_has.items() if PRIMITIVES[primitive].signature.parameters[k].kind != variadic
     }
-    assert {p.name: p.default for p in method if p.name != "self" and p.kind != variadic} == primitive_has | (
-        {"func_name": None} if primitive == "get_block" else {}
-    )
+    more = {"get_block": {"func_name": None}, "blockize": {"target": None, "loop": None}}.get(primitive, {})
+    assert {p.name: p.default for p in method if p.name != "self" and p.kind != variadic} == primitive_has | more
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,23 @@ def test_a_tile():
     assert "T.writes(B[vi_o * 16:vi_o * 16 + 16, 0:32])" in text
 
 
+def test_the_loop_by_keyword():
+    one, other = Schedule(scale(8, 4)), Schedule(scale(8, 4))
+    one.blockize(loop=one.get_loops("B")[1])
+    other.blockize(target=other.get_loops("B")[1])
+    assert one.mod.script() == other.mod.script()
+    assert "blockize(target=" in str(one.trace)
+
+
+def test_refuses_a_target_and_a_loop():
+    sch = Schedule(scale(8, 4))
+    i, j = sch.get_loops("B")
+    with pytest.raises(TypeError, match='"target" and "loop" are two names of one argument'):
+        sch.blockize(i, loop=j)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(TypeError, match='"target" has wrong type'):
+        sch.blockize()  # pyright: ignore[reportCallIssue]
+
+
 @pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (17, 1), (16, 127)])

@@ -159,12 +159,6 @@ def test_refuses_blocks_in_an_init(refused):
     refused(sch, "several blocks|outside any block|held before|init", lambda: sch.cache_write("C", 0, "shared"))
 
 
-def test_refuses_no_reader_among_listed(refused):
-    sch = Schedule(Fork)
-    b = sch.get_block("D")
-    refused(sch, "does not read B", lambda: sch.cache_read("C", "B", "shared", consumer_blocks=[b]))
-
-
 def test_refuses_the_root(refused):
     sch = Schedule(matmul(20, 24, 18))
     root = sch.get_block("root")

@@ -5,7 +5,7 @@
 # RUN: tir-opt %S/../Inputs/cache_read_refused.py --split-input-file --verify-diagnostics -p 'tir-cache-read{block=B buffer=0 scope=global.S}'
 
 
-# LISTED: error: {{.*}}block "Y" does not read Y in the same scope; list readers only
+# LISTED: warning: {{.*}}consumer_blocks: block "Y" writes Y in the same scope, so it is not redirected
 # An input is copied at the start of the scope.
 # NUMBER: error: {{.*}}block "B" has no buffer number 3 among those it reads; it reads 0: Y
 # SCOPE: error: {{.*}}'fast' is not a storage scope; use global, global.<tag>

@@ -1,0 +1,124 @@
+"""cache_read and cache_write with a list of consumers: the blocks that are no readers, and the writer itself."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from harness.schedules import block_order
+from programs.stages import FORK, Fork
+
+from tir_mlir import Schedule
+from tir_mlir.errors import ScheduleWarning
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+
+@I.ir_module
+class Total:
+    """A running total in one element, which D reads."""
+
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32"), E: T.Buffer((8,), "float32")):
+        B = T.alloc_buffer((8,), "float32")
+        for i, k in T.grid(8, 4):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                T.reads(B[vi], A[vi])
+                T.writes(B[vi])
+                with T.init():
+                    B[vi] = 0.0
+                B[vi] = B[vi] + A[vi]
+        for i in range(8):
+            with T.block("D"):
+                vi = T.axis.spatial(8, i)
+                D[vi] = B[7 - vi]
+        for i in range(8):
+            with T.block("E"):
+                vi = T.axis.spatial(8, i)
+                E[vi] = B[vi]
+
+
+TOTAL = [((8,), "float32")] * 3
+
+
+def test_cache_read_passes_over_non_readers(same_result):
+    sch = Schedule(Fork)
+    with pytest.warns(ScheduleWarning, match='block "D" does not read B in the same scope'):
+        sch.cache_read("C", "B", "shared", consumer_blocks=["D", "C"])
+    assert block_order(sch) == ["B", "D", "B_shared", "C"]
+    assert "D[vi, vj] = A[vi, vj]" in sch.mod.script()
+    same_result(sch, Fork, *FORK)
+
+
+def test_cache_read_for_no_reader_copies_after_the_writer(same_result):
+    sch = Schedule(Fork)
+    with pytest.warns(ScheduleWarning, match="does not read B"):
+        sch.cache_read("C", "B", "shared", consumer_blocks=["D"])
+    assert block_order(sch) == ["B", "B_shared", "D", "C"]
+    assert "C[vi, vj] = B[vi, vj] + A" in sch.mod.script()
+    same_result(sch, Fork, *FORK)
+
+
+def test_cache_read_of_an_input_for_no_reader(same_result):
+    sch = Schedule(Total)
+    with pytest.warns(ScheduleWarning, match="does not read A"):
+        sch.cache_read("B", "A", "shared", consumer_blocks=["D"])
+    assert block_order(sch) == ["A_shared", "B", "D", "E"]
+    same_result(sch, Total, *TOTAL)
+
+
+def test_cache_write_passes_over_non_readers(same_result):
+    sch = Schedule(Fork)
+    with pytest.warns(ScheduleWarning, match='block "D" does not read B'):
+        sch.cache_write("B", 0, "shared", consumer_blocks=["D"])
+    assert block_order(sch) == ["B", "D", "B_shared", "C"]
+    same_result(sch, Fork, *FORK)
+
+
+def test_the_warning_is_at_the_line_of_the_user():
+    sch = Schedule(Fork)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sch.cache_read("C", "B", "shared", consumer_blocks=["D", "C"])
+    assert [w.filename for w in caught] == [__file__]
+
+
+def test_a_warning_turned_into_an_error_leaves_the_schedule_unchanged():
+    sch = Schedule(Fork)
+    before = sch.mod.text()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ScheduleWarning)
+        with pytest.raises(ScheduleWarning):
+            sch.cache_read("C", "B", "shared", consumer_blocks=["D", "C"])
+    assert sch.mod.text() == before and len(sch.trace) == 0
+
+
+def test_a_query_does_not_warn():
+    sch = Schedule(Fork)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ScheduleWarning)
+        assert sch.can_cache_read("C", "B", "shared", consumer_blocks=["D", "C"])
+
+
+def test_cache_read_for_another_reader_of_an_accumulator(same_result):
+    sch = Schedule(Total)
+    sch.cache_read("B", "B", "shared", consumer_blocks=["D"])
+    assert block_order(sch) == ["B", "B_shared", "D", "E"]
+    assert "D[vi] = B_shared[7 - vi]" in sch.mod.script() and "E[vi] = B[vi]" in sch.mod.script()
+    same_result(sch, Total, *TOTAL)
+    assert sch.verify()
+
+
+def test_cache_read_of_an_accumulator_leaves_its_block(same_result):
+    sch = Schedule(Total)
+    with pytest.warns(ScheduleWarning, match='block "B" writes B itself .* only the other readers use the copy'):
+        sch.cache_read("B", "B", "shared")
+    assert "B[vi] = B[vi] + A[vi]" in sch.mod.script() and "E[vi] = B_shared[vi]" in sch.mod.script()
+    same_result(sch, Total, *TOTAL)
+
+
+def test_refuses_an_accumulator_that_no_other_block_reads(refused):
+    sch = Schedule(Total)
+    with pytest.warns(ScheduleWarning):
+        refused(sch, "must see its own writes", lambda: sch.cache_read("B", "B", "shared", consumer_blocks=["B"]))
