@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextvars import ContextVar
 
 from mlir import ir
@@ -54,3 +55,8 @@ class LoweringWarning(UserWarning):
         recorded = RECORDED_WARNINGS.get()
         if recorded is not None:
             recorded.append(str(self))
+
+
+def warn(text: str) -> None:
+    """Emit a LoweringWarning."""
+    warnings.warn(text, LoweringWarning, stacklevel=3)

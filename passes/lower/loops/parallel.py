@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from mlir import ir
 
@@ -12,9 +10,10 @@ from tir_mlir.dialect.ir import SHARED, Buffer, Func, Loop, attrs, is_loop, walk
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.op_attrs import dense_attr
-from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
+from tir_mlir.passes.lower.outcomes import Key, Outcomes
+from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
-"""Ops whose iterations run on several threads, once blocks are removed."""
+_NO_THREADS = "a CPU has no such threads; use parallel for its cores and vectorize for its vectors"
 
 
 @lowering("tir-lower-threads", "Lower thread-bound loops to serial loops")
@@ -23,12 +22,16 @@ def run_threads(module: ir.Module) -> None:
 
         affine.for %t = 0 to 32 {...} {tir.kind = "threadIdx.x"}   -->   affine.for %t = 0 to 32 {...}
 
-    A CPU has no such threads. `bind` has proved the iterations independent, or one reduction, so any order is correct.
+    A CPU has no such threads, which a LoweringWarning says. `bind` has proved the iterations independent, or one
+    reduction, so any order is correct.
     """
     for func in programs(module):
-        for op in walk.ops(func.op):
-            if is_loop(op) and Loop(op).is_thread:
-                attrs.put(op, attrs.KIND, None)
+        bound = [Loop(op) for op in walk.ops(func.op) if is_loop(op) and Loop(op).is_thread]
+        if bound:
+            names = ", ".join(dict.fromkeys(f'"{loop.name}" ({loop.kind})' for loop in bound))
+            warn(f"{location_text(bound[0].op)}: thread-bound loops {names} run serially: {_NO_THREADS}")
+        for loop in bound:
+            attrs.put(loop.op, attrs.KIND, None)
 
 
 @lowering("tir-lower-races", "Serialize parallel loops that are nested or whose iterations share a buffer")
@@ -38,18 +41,23 @@ def run_races(module: ir.Module) -> None:
         affine.for %i {... %sum[0] ...} {tir.kind = "parallel"}   -->   affine.for %i {...}
 
     A parallel loop inside another runs in its thread. If iterations access a common element of a buffer allocated
-    outside the loop (`%sum`), the loop becomes serial, with a LoweringWarning. Requires blocks to be removed, buffers
-    to be compacted (which makes them private to an iteration), and loops not to be vectorized yet.
+    outside the loop (`%sum`), the loop becomes serial. Both give a LoweringWarning. Requires blocks to be removed,
+    buffers to be compacted (which makes them private to an iteration), and loops not to be vectorized yet.
     """
+    outcomes = Outcomes()
     for func in programs(module):
         for op in walk.ops(func.op):
             if not _is_parallel(op):
                 continue
-            if any(_is_parallel(p) or p.name in SHARED for p in walk.parents(op)):
+            if (outer := _parallel_around(op)) is not None:
                 attrs.put(op, attrs.KIND, None)
+                outcomes.add(_key(op), f"it is in {outer}; fuse them, or parallelize one")
             elif (meeting := _conflicting_buffer(func, op)) is not None:
-                _warn(op, meeting)
                 attrs.put(op, attrs.KIND, None)
+                outcomes.add(_key(op), _SHARES.format(meeting.name))
+            else:
+                outcomes.add(_key(op), "")
+    outcomes.warn()
 
 
 @lowering("tir-lower-parallel", "Lower parallel loops to affine.parallel")
@@ -69,6 +77,16 @@ def run_parallel(module: ir.Module) -> bool:
 
 def _is_parallel(op: ir.Operation) -> bool:
     return is_loop(op) and Loop(op).kind == "parallel"
+
+
+def _parallel_around(op: ir.Operation) -> str | None:
+    """The parallel loop around an op, for messages; None if there is none."""
+    for parent in walk.parents(op):
+        if _is_parallel(parent):
+            return f'parallel loop "{Loop(parent).name}", whose iterations already run on all cores'
+        if parent.name in SHARED:
+            return f"an {parent.name}"
+    return None
 
 
 def _conflicting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:
@@ -119,12 +137,12 @@ def _group_attr(count: int) -> ir.Attribute:
     return dense_attr(np.array([count], dtype=np.int32))
 
 
-def _warn(op: ir.Operation, buffer: Buffer) -> None:
-    warnings.warn(
-        f'{location_text(op)}: parallel loop "{Loop(op).name}" runs serially: its iterations share buffer '
-        f'"{buffer.name}", which could not be proved private to an iteration or partitioned among '
-        "them. Allocate it inside the loop (compute_at, reverse_compute_at), or parallelize "
-        "another loop.",
-        LoweringWarning,
-        stacklevel=2,
-    )
+def _key(op: ir.Operation) -> Key:
+    loop = Loop(op)
+    return Outcomes.key(loop, f'parallel loop "{loop.name}" runs serially')
+
+
+_SHARES = (
+    'its iterations share buffer "{}", which could not be proved private to an iteration or partitioned among them; '
+    "allocate it inside the loop (compute_at, reverse_compute_at), or parallelize another loop"
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, owner_op, walk
 from tir_mlir.dialect.presburger import dim_factors
-from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
+from tir_mlir.passes.lower.outcomes import Outcomes
+from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 KEY = "prefetch"
 LINE_BYTES = 64
@@ -38,15 +38,12 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         known = {Buffer(walk.accessed(op)).root.name for op in walk.ops(func.op) if op.name in ACCESSES}
-        said: dict[str, str | None] = {}
+        outcomes = Outcomes()
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and KEY in Loop(op).annotations]:
             for name, ahead in _requests(loop, known).items():
-                what = f'{location_text(loop.op)}: loop {loop.name} does not prefetch "{name}"'
-                why = _prefetch(loop, name, ahead)
-                said[what] = why and said.get(what, why)  # peeled pieces may lack the accesses
-        for what, why in said.items():
-            if why:
-                warnings.warn(f"{what}: {why}", LoweringWarning, stacklevel=2)
+                key = Outcomes.key(loop, f'loop {loop.name} does not prefetch "{name}"')
+                outcomes.add(key, _prefetch(loop, name, ahead))
+        outcomes.warn()
 
 
 @dataclass(frozen=True)
@@ -66,18 +63,21 @@ class AccessBox:
         return list(itertools.product(*map(range, rows), columns))
 
 
-def _prefetch(loop: Loop, name: str, ahead: int) -> str | None:
-    """Prefetch one buffer; returns the reason if that is not possible."""
+def _prefetch(loop: Loop, name: str, ahead: int) -> str:
+    """Prefetch one buffer; returns the reason and the way out if that is not possible, else ""."""
     accesses = [op for op in walk.ops(loop.op)[1:] if op.name in ACCESSES]
     touching = [op for op in accesses if Buffer(walk.accessed(op)).root.name == name]
     patches = list(dict.fromkeys(p for op in touching if (p := _access_box(op, loop))))
     count = sum(len(p.starts()) for p in patches)
     if count > MAX_LINES:
-        return f"{count} lines in an iteration, at most {MAX_LINES}"
+        return f"{count} lines in an iteration, at most {MAX_LINES}; annotate an inner loop, or split this one"
     if not count:
-        return "no access in the loop whose indices are sums of loops with constant extents"
+        return (
+            "no access in the loop whose indices are sums of loops with constant extents; annotate a loop with such "
+            "accesses, or unannotate this one"
+        )
     _emit_prefetches(loop, patches, ahead)
-    return None
+    return ""
 
 
 def _requests(loop: Loop, known: set[str]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import SHARED, Buffer, Func, dtypes, walk
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 STACK_BUFFER = 16 * 1024
 """Maximal bytes of a stack buffer."""
@@ -26,6 +26,7 @@ def run(module: ir.Module) -> int:
         %b = memref.alloc {alignment = 64} : ... memref.dealloc %b       (all others)
         for %i { ... }
 
+    A LoweringWarning names each buffer of scope `local` on the heap, and of scope `wmma.*`, which no CPU has.
     An allocation in a loop would grow the stack with each iteration, or leak. A buffer allocated in each iteration
     carries no values between iterations, so one allocation serves all. Requires parallel loops to be `affine.parallel`.
     Returns the maximal constant-size heap use of a function, in bytes.
@@ -46,11 +47,27 @@ def place_memory(func: Func) -> int:
         op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
         if size is not None and size <= STACK_BUFFER and taken.get(home, 0) + size <= STACK_TOTAL:
             taken[home] = taken.get(home, 0) + size
+            _check_scope(op, "")
             _to_stack(op, body)
         else:
             heap += size or 0
+            _check_scope(op, "of unknown size" if size is None else f"of {size} bytes")
             _to_heap(op, body)
     return heap
+
+
+def _check_scope(op: ir.Operation, heap: str) -> None:
+    """Warn about a storage scope that this memory does not have. `heap`: the size of a buffer on the heap.
+
+    `global`, `shared` and `warp` are any memory; `local` is the memory of one thread, close to its registers.
+    """
+    buffer = Buffer(op.results[0])
+    text = f'{location_text(op)}: buffer "{buffer.name}" is in plain memory, not in scope "{buffer.scope}"'
+    if buffer.scope.startswith("wmma."):
+        warn(f"{text}: a CPU has no such registers; tensorize to an intrinsic of this CPU, or use another scope")
+    elif buffer.scope == "local" and heap:
+        where = f"{STACK_BUFFER} bytes of constant size, {STACK_TOTAL} in all"
+        warn(f'{text}: it is {heap}, and the stack holds at most {where}; compute it at an inner loop, or use "global"')
 
 
 def _bytes(op: ir.Operation) -> int | None:

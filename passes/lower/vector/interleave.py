@@ -9,6 +9,7 @@ from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, step, walk
 from tir_mlir.passes.lower.memory import strides
+from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
 from tir_mlir.passes.lower.vector.transpose import CASTS
@@ -54,6 +55,7 @@ def interleave(rows: Loop) -> bool:
             for k in range(rows.const_extent or 0)
         ]
         _store(store, start, _merged(values))
+    set_honored(rows, columns)
     rows.op.erase()
     return True
 

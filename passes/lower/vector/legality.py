@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, dtypes, owner_op, step, walk
+from tir_mlir.dialect.analysis import of_op
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Buffer, Index, Loop, dtypes, is_loop, owner_op, step, walk
+from tir_mlir.dialect.presburger import sets
+from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
 from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductions
 
@@ -18,8 +22,19 @@ MASKED_BITS = 32
 """Most CPUs have no masked loads of narrower elements: LLVM scalarizes them."""
 
 
+_UNIFORM = (
+    "choose a value with T.Select, which evaluates both, loop_partition the loop where the condition changes, or "
+    "vectorize another loop"
+)
+
+_APART = "write to another buffer (cache_write), or vectorize another loop"
+
+
 class NotVectorizable(Exception):
-    """The reason why a loop cannot be vectorized."""
+    """The reason why a loop cannot be vectorized, and the way out."""
+
+    def __init__(self, reason: str, way: str):
+        super().__init__(f"{reason}; {way}")
 
 
 @dataclass
@@ -63,43 +78,66 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
     varies = any(v in lanes.varying for v in op.operands)
     if name in ("affine.for", "affine.if"):
         if varies or len(op.results):
-            raise NotVectorizable(f"{name} depends on the lane")
+            what = "the bounds of a loop in it depend" if name == "affine.for" else "a condition in it depends"
+            raise NotVectorizable(f"{what} on the iteration", _UNIFORM)
     elif name in ("affine.store", *LOADS, "affine.apply") or name.split(".")[0] in ELEMENTWISE:
         if varies:
             lanes.varying.update(op.results)
     else:
-        raise NotVectorizable(f"{name} has no vector form")
+        raise NotVectorizable(f"{_called(op)} has no vector form", "vectorize a loop that does not contain it")
     for value in (*op.results, *(op.operands if name == "affine.store" else ())):
         _check_type(value.type)
+
+
+def _called(op: ir.Operation) -> str:
+    """An op for messages: a call by the name of its function."""
+    return f"a call of {op.attributes['callee']}" if op.name == "func.call" else op.name
 
 
 def _check_type(type_: ir.Type) -> None:
     if isinstance(type_, ir.MemRefType):
         type_ = type_.element_type
         if isinstance(type_, ir.IntegerType) and type_.width == 1:
-            raise NotVectorizable("a vector of bool is packed in memory, a buffer of bool is not")
+            raise NotVectorizable(
+                "a vector of bool is packed in memory, a buffer of bool is not", "store int8, or vectorize another loop"
+            )
     if not isinstance(type_, ir.IntegerType | ir.IndexType | ir.FloatType):
-        raise NotVectorizable(f"{type_} has no vector form")
+        raise NotVectorizable(f"{type_} has no vector form", "vectorize another loop")
 
 
 def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
-    """Check that a buffer that is written is partitioned among the lanes along one dimension."""
+    """Check that no lane accesses an element that another lane writes: a written buffer is partitioned among the lanes
+    along one dimension, or else isl shows its accesses apart.
+    """
     stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name == "affine.store"}
     shared = [op for s in lanes.sums for op in (s.load, s.store)]
-    own: dict[ir.Value, list[list[Index]]] = {}
+    own: dict[ir.Value, list[ir.Operation]] = {}
     for op in inner:
-        if op.name not in ("affine.store", *LOADS) or op in shared:
-            continue
-        memref = walk.accessed(op)
-        root = Buffer(memref).root.value
-        if root not in stored:
-            continue
-        if memref != root or op.name == "memref.load":
-            raise NotVectorizable("a buffer is written here and also accessed through a view or a gather")
-        own.setdefault(root, []).append(walk.access_indices(op))
-    for indices in own.values():
-        if not any(_is_partitioned(list(d), lanes) for d in zip(*indices, strict=True)):
-            raise NotVectorizable("lanes write where other lanes read or write")
+        if op.name in ("affine.store", *LOADS) and op not in shared:
+            root = Buffer(walk.accessed(op)).root.value
+            if root in stored:
+                own.setdefault(root, []).append(op)
+    for root, users in own.items():
+        plain = all(walk.accessed(op) == root and op.name != "memref.load" for op in users)
+        columns = zip(*(walk.access_indices(op) for op in users), strict=True) if plain else []
+        if not any(_is_partitioned(list(d), lanes) for d in columns):
+            _check_apart(root, users, lanes.loop)
+
+
+def _check_apart(root: ir.Value, users: list[ir.Operation], loop: Loop) -> None:
+    """Check by isl that no two iterations of a loop access one element of a buffer, one of them writing."""
+    buffer = f'buffer "{Buffer(root).name}"'
+    depth = len([p for p in walk.parents(loop.op) if is_loop(p)])
+    domains: lifetimes.Domains = {}
+    try:
+        with sets.question(f"whether lanes access a common element of {buffer}"):
+            found = [lifetimes.timed_access(a, domains) for op in users for a in of_op(op) if a.buffer == root]
+            meet = lifetimes.conflicts([t for t in found if t is not None], depth)
+    except NotProvable as why:
+        reason = f"it could not be proved that no iteration accesses an element of {buffer} that another writes ({why})"
+        raise NotVectorizable(reason, _APART) from why
+    if meet:
+        raise NotVectorizable(f"an iteration accesses an element of {buffer} that another one writes", _APART)
 
 
 def _is_partitioned(column: list[Index], lanes: Lanes) -> bool:

@@ -12,6 +12,7 @@ from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is
 from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.passes.lower.memory.strides import is_padded
 from tir_mlir.passes.lower.op_attrs import zero_vector
+from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
 
@@ -51,6 +52,7 @@ def vectorize_copy(loop: Loop) -> bool:
     with ir.InsertionPoint(loop.op), loop.op.location:
         for start, width, crosses in pieces:
             _piece(found, start, width or 1, crosses)
+    set_honored(loop)
     loop.op.erase()
     return True
 

@@ -8,6 +8,7 @@ from mlir import ir
 from mlir.dialects import vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, walk
+from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
 
@@ -74,6 +75,7 @@ def transpose_tile(rows: Loop) -> bool:
                     (rows, columns),
                     side,
                 )
+    set_honored(rows, columns)
     rows.op.erase()
     return True
 

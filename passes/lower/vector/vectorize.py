@@ -7,6 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Index, Loop, at_end, attrs, edit, is_loop, walk
 from tir_mlir.dialect.ir import loop as make_loop
 from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.outcomes import Key, Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.vector.emit import Emitter
 from tir_mlir.passes.lower.vector.legality import Lanes, NotVectorizable, analyse, can_mask
@@ -25,6 +26,8 @@ SLOW_FUNCTIONS = ("math.exp", "math.exp2", "math.log", "math.tanh", "math.erf", 
 """Math functions so slow that a reduction over them is not latency-bound, and that need "
 "all registers."""
 
+_SPLIT = "split it by a constant factor and vectorize the inner loop"
+
 
 @lowering("tir-lower-vectorized", "Lower vectorized loops to vector operations")
 def run(module: ir.Module) -> None:
@@ -40,13 +43,15 @@ def run(module: ir.Module) -> None:
     masked vector, or, on a CPU without masks, a shorter vector or a loop. Elements at a distance of up to four are
     shuffled out of whole vectors; gathers and strided stores are scalarized. An update `C[i] = C[i] + a` of a declared
     reduction accumulates in each lane and is combined at the end. Other loops (a condition or call inside, dependent
-    lanes) become serial. Requires blocks to be removed.
+    lanes) become serial, with a LoweringWarning. Requires blocks to be removed.
     """
+    outcomes = Outcomes()
     for func in programs(module):
-        _vectorize_below(func.op)
+        _vectorize_below(func.op, outcomes)
+    outcomes.warn()
 
 
-def _vectorize_below(root: ir.Operation) -> None:
+def _vectorize_below(root: ir.Operation, outcomes: Outcomes) -> None:
     """Vectorize the outermost marked loops under `root`, and those inside loops that stay scalar."""
 
     def marked(op: ir.Operation) -> bool:
@@ -54,15 +59,32 @@ def _vectorize_below(root: ir.Operation) -> None:
 
     # the list ends at marked loops, so no op in it is erased with a replaced loop
     for op in [o for o in walk.ops(root, skip=marked) if marked(o)]:
-        if vectorize(Loop(op)) is not None:
-            attrs.put(op, attrs.KIND, None)
-            _vectorize_below(op)
+        loop, name = Loop(op), Loop(op).name
+        key, *inner = [_key(Loop(o)) for o in walk.ops(op) if marked(o)]
+        reason = vectorize(loop)
+        if reason is None:
+            outcomes.add(key, "")
+            for one in inner:
+                outcomes.add(
+                    one, f'it is in vectorized loop "{name}", and vectors have one dimension; vectorize one of them'
+                )
+            continue
+        attrs.put(op, attrs.KIND, None)
+        if reason:
+            outcomes.add_piece(loop, key, reason)
+        _vectorize_below(op, outcomes)
+
+
+def _key(loop: Loop) -> Key:
+    return Outcomes.key(loop, f'vectorized loop "{loop.name}" runs serially')
 
 
 def vectorize(loop: Loop) -> str | None:
-    """Vectorize one loop; returns None if done, else the reason why it stays scalar."""
-    if len(loop.lowers) != 1 or loop.const_extent in (0, 1):
-        return "it does not run more than once from one start"
+    """Vectorize one loop; returns None if done, else the reason why it stays scalar: "" if it runs at most once."""
+    if loop.const_extent in (0, 1):
+        return ""
+    if len(loop.lowers) != 1:
+        return f"its start is the maximum of several; {_SPLIT}"
     for inner in reversed([o for o in walk.ops(loop.op) if is_loop(o)]):
         peel_first_iteration(Loop(inner))
     try:
@@ -107,7 +129,7 @@ def _dynamic_lanes(lanes: Lanes) -> None:
         Emitter(lanes, loop.lower, 1 << (whole[0] - 1).bit_length(), extents).run()
         return
     if len(extents) > 1 or not intervals.at_least_zero(extents[0], intervals.around(loop.op)):
-        raise NotVectorizable("its extent is the minimum of several, or may be negative")
+        raise NotVectorizable("its extent is the minimum of several, or may be negative", _SPLIT)
     width = _chunk_lanes(loop)
     chunk = make_loop(loop.name, 0, extents[0] // width)
     with at_end(chunk.body):
@@ -124,7 +146,7 @@ def _sums(lanes: Lanes) -> None:
     loop = lanes.loop
     extents = [(u - loop.lower).simplified() for u in loop.uppers]
     if len(extents) > 1 or not may_hoist(loop):
-        raise NotVectorizable("its extent is the minimum of several, or it may be empty")
+        raise NotVectorizable("its extent is the minimum of several, or it may be empty", _SPLIT)
     count, width = extents[0].as_constant(), _chunk_lanes(loop)
     if count is not None:
         width = min(width, 1 << ((count - 1).bit_length() if can_mask(lanes) else count.bit_length() - 1))

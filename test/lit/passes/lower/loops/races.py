@@ -8,6 +8,7 @@
 @T.prim_func
 def nested(A: T.Buffer((8, 8), "float32")):
     for i in T.parallel(8):
+        # expected-warning @below {{parallel loop "j" runs serially: it is in parallel loop "i"}}
         for j in T.parallel(8):
             with T.block("A"):
                 vi, vj = T.axis.remap("SS", [i, j])
