@@ -9,6 +9,7 @@ from tir_mlir.dialect.analysis.access_relations import (
     written_groups,
 )
 from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op, pointed
+from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_distinct_buffers, require_apart
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
@@ -35,6 +36,8 @@ __all__ = [
     "EXPLICIT",
     "Region",
     "access_domain",
+    "alias_text",
+    "aliased_pair",
     "as_written",
     "box",
     "buffers",
@@ -43,6 +46,7 @@ __all__ = [
     "declare",
     "declared",
     "explicit",
+    "has_distinct_buffers",
     "hide",
     "hides",
     "is_reduction_pair",
@@ -55,6 +59,7 @@ __all__ = [
     "pointed",
     "footprint",
     "relations_of",
+    "require_apart",
     "resolved",
     "same_element",
     "trusted",

@@ -17,6 +17,7 @@ from tir_mlir.dialect.analysis.access_relations import (
     same_element,
     written_groups,
 )
+from tir_mlir.dialect.analysis.aliasing import require_apart
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
 from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair
 from tir_mlir.dialect.diagnostics import Counterexample
@@ -34,8 +35,10 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     reduce into one element.
 
     Buffers allocated inside the loop have one copy per iteration. So has a buffer used nowhere else that every
-    iteration writes before reading: lowering moves it inside (see `is_private`).
+    iteration writes before reading: lowering moves it inside (see `is_private`). Raises NotProvable if the loop uses
+    two parameters that may alias.
     """
+    require_apart(loop.op)
     depth = len([p for p in parents(loop.op) if is_loop(p)])
     kind = kind or loop.kind
     lanes = kind == "vectorized"
@@ -86,8 +89,9 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
     """A conflict whose order flips if the perfect nest `loops` is permuted to `order`, or None.
 
     Memory-based first; on a conflict, value-based: if every read sees the same write and every element has the same
-    last writer, the program is unchanged.
+    last writer, the program is unchanged. Raises NotProvable if the nest uses two parameters that may alias.
     """
+    require_apart(loops[0].op)
     top = loops[0]
     depth = len([p for p in parents(top.op) if is_loop(p)])
     for group in written_groups(loops[-1].op):

@@ -14,7 +14,7 @@ from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Func, Loop, View, create, entered, funcs, walk
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
-from tir_mlir.passes.schedule.legality import check_concurrency
+from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
@@ -191,6 +191,7 @@ class Executor:
             if not primitive.pure:
                 verify(module, before=self.module)
                 check_concurrency(primitive.name, self.module, module)
+                check_aliasing(primitive.name, self.module, module)
         except (ScheduleError, VerifyError, NotProvable, NotAffine) as error:
             self._raise(primitive.name, arguments, error)
         if isinstance(result, bool):  # a query is not recorded as a step

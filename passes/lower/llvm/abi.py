@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
 from tir_mlir.passes.lower.registry import is_private, lowering
-
-NOALIAS = "tir.noalias"
 
 
 @lowering("tir-lower-abi", "Emit C interfaces for public functions, and give private ones internal linkage")
@@ -25,10 +24,10 @@ def run(module: ir.Module) -> None:
 
 
 def noalias_functions(module: ir.Module) -> dict[str, list[int]]:
-    """Functions with `tir.noalias`, and the ranks of their arguments (-1: a scalar). Call before lowering."""
+    """Functions whose buffers are distinct, and the ranks of their arguments (-1: a scalar). Call before lowering."""
     found: dict[str, list[int]] = {}
     for func in funcs(module):
-        if func.attributes.get(NOALIAS):
+        if has_distinct_buffers(func.op):
             found[func.name] = [_rank(a) for a in Func(func.op).args]
     return found
 
@@ -38,7 +37,7 @@ def _rank(value: ir.Value) -> int:
 
 
 def set_noalias(module: ir.Module, promised: dict[str, list[int]]) -> None:
-    """Set `noalias` on the data pointers of `tir.noalias` functions in the LLVM dialect.
+    """Set `noalias` on the data pointers of these functions in the LLVM dialect.
 
     A memref argument has become allocated pointer, aligned pointer, offset, sizes, strides. All accesses go through the
     aligned pointer, so the attribute belongs there.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from mlir import ir
 
+from tir_mlir.dialect.analysis import alias_text, aliased_pair
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import SHARED, Buffer, Func, Loop, attrs, is_loop, walk
 from tir_mlir.dialect.presburger import sets
@@ -41,12 +42,16 @@ def run_races(module: ir.Module) -> None:
         affine.for %i {... %sum[0] ...} {tir.kind = "parallel"}   -->   affine.for %i {...}
 
     A parallel loop inside another runs in its thread. If iterations access a common element of a buffer allocated
-    outside the loop (`%sum`), the loop becomes serial. Both give a LoweringWarning. Requires blocks to be removed,
-    buffers to be compacted (which makes them private to an iteration), and loops not to be vectorized yet.
+    outside the loop (`%sum`), the loop becomes serial. So does a parallel or vectorized loop that uses parameters that
+    may alias (`tir.noalias = False`). All give a LoweringWarning. Requires blocks to be removed, buffers to be compacted
+    (which makes them private to an iteration), and loops not to be vectorized yet.
     """
     outcomes = Outcomes()
     for func in programs(module):
         for op in walk.ops(func.op):
+            if _is_concurrent(op) and (pair := aliased_pair(op)) is not None:
+                outcomes.add(_key(op), alias_text(op, pair))
+                attrs.put(op, attrs.KIND, None)
             if not _is_parallel(op):
                 continue
             if (outer := _parallel_around(op)) is not None:
@@ -73,6 +78,10 @@ def run_parallel(module: ir.Module) -> bool:
             if _is_parallel(op):
                 _to_parallel(Loop(op))
     return any(op.name in SHARED for op in walk.ops(module.operation))
+
+
+def _is_concurrent(op: ir.Operation) -> bool:
+    return is_loop(op) and Loop(op).kind in ("parallel", "vectorized")
 
 
 def _is_parallel(op: ir.Operation) -> bool:
@@ -139,7 +148,7 @@ def _group_attr(count: int) -> ir.Attribute:
 
 def _key(op: ir.Operation) -> Key:
     loop = Loop(op)
-    return Outcomes.key(loop, f'parallel loop "{loop.name}" runs serially')
+    return Outcomes.key(loop, f'{loop.kind} loop "{loop.name}" runs serially')
 
 
 _SHARES = (

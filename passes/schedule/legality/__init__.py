@@ -2,6 +2,7 @@
 here changes the IR.
 """
 
+from tir_mlir.passes.schedule.legality.aliasing import check_aliasing
 from tir_mlir.passes.schedule.legality.concurrency import check_concurrency
 from tir_mlir.passes.schedule.legality.fixes import (
     ADD_INIT,
@@ -77,6 +78,7 @@ __all__ = [
     "RUN_FULL_REDUCTION",
     "copy_whole_buffer",
     "move_rest_inside",
+    "check_aliasing",
     "check_always_begins",
     "check_complete",
     "check_complete_or_reduction",

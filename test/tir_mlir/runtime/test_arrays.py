@@ -89,7 +89,10 @@ REFUSED = {
         lambda a, b, c: (a, type("Tensor", (), {"numpy": lambda self: None})(), c),
         r"B: .* is a Tensor that gives no array in main memory \(its numpy\(\) gives a NoneType\)",
     ),
-    "overlap": (lambda a, b, c: (c, b, c), "arguments 0, A: .*, and 2, C: .*, overlap.*'C' is written.*tir.noalias"),
+    "overlap": (
+        lambda a, b, c: (c, b, c),
+        "arguments 0, A: .*, and 2, C: .*, overlap in memory: .*'C' is written.*tir.noalias",
+    ),
 }
 
 
@@ -116,11 +119,13 @@ def test_alignment(packer):
         packer().pack([a, b, c])
 
 
-def test_overlap_is_exact_and_only_where_promised(packer):
+def test_overlap_is_exact_and_checked_unless_allowed(packer):
     a, b, c = arrays()
     packer().pack([a, a.repeat(4, 0), c])
     packer().pack([b[:4], b, c])  # both only read
-    packer(TEXT.replace("tir.noalias = true", "")).pack([c, b, c])
+    with pytest.raises(ArgumentError, match="overlap in memory"):
+        packer(TEXT.replace("tir.noalias = true", "")).pack([c, b, c])
+    packer(TEXT.replace("tir.noalias = true", "tir.noalias = false")).pack([c, b, c])
 
 
 def test_strided_parameters(packer):

@@ -135,8 +135,8 @@ def test_mismatched_arguments_get_the_same_message(warm, kind):
         assert str(later.value) == str(first.value)
 
 
-def test_a_keyword_is_refused(warm):
-    with pytest.raises(TypeError, match="keyword argument 'd'"):
+def test_an_unknown_keyword_is_refused(warm):
+    with pytest.raises(ArgumentError, match="main has no parameter 'd'"):
         warm[0](*arguments()[:3], d=arguments()[3])
 
 
@@ -165,7 +165,8 @@ def test_other_arrays_are_still_taken(warm):
 
 
 def test_buffers_that_may_overlap_do(parse):
-    add = """func.func @f(%X: memref<4xf32> {tir.name = "X"}, %Y: memref<4xf32> {tir.name = "Y"}) {
+    add = """func.func @f(%X: memref<4xf32> {tir.name = "X"}, %Y: memref<4xf32> {tir.name = "Y"})
+        attributes {tir.attrs = {tir.noalias = false}} {
       affine.for %i = 0 to 4 {
         %x = affine.load %X[%i] : memref<4xf32>
         %y = arith.addf %x, %x : f32

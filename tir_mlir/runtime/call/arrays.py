@@ -242,7 +242,7 @@ class Packer:
                     starts[j] + second.high <= starts[i] + first.low
                 )
                 if not apart and _shares(arrays[i], arrays[j]):
-                    self._fail_overlap(first, second)
+                    self._fail_overlap(first, second, starts[i], starts[j])
 
     # -- messages --------------------------------------------------------------------------------------------------
 
@@ -262,13 +262,23 @@ class Packer:
             self.signature.params[slot.index], "is read-only", "the function writes to it; pass a writable array"
         )
 
-    def _fail_overlap(self, first: _Slot, second: _Slot) -> NoReturn:
+    def _fail_overlap(self, first: _Slot, second: _Slot, here: int, there: int) -> NoReturn:
         a, b = (self.signature.params[s.index] for s in (first, second))
         written = a if first.written else b
+        low, high = max(here + first.low, there + second.low), min(here + first.high, there + second.high)
+        spans = [
+            f"{_bytes(low, high, start + s.low)} of {p.name!r}"
+            for p, s, start in ((a, first, here), (b, second, there))
+        ]
         raise ArgumentError(
-            f"{self.signature.name}: arguments {first.index}, {a}, and {second.index}, {b}, overlap in memory; "
-            f"{written.name!r} is written and the program declares tir.noalias; pass a copy of one"
+            f"{self.signature.name}: arguments {first.index}, {a}, and {second.index}, {b}, overlap in memory: "
+            f"{spans[0]} are {spans[1]}, and {written.name!r} is written; pass a copy of one, or declare that they may "
+            'overlap: T.func_attr({"tir.noalias": False})'
         )
+
+
+def _bytes(low: int, high: int, start: int) -> str:
+    return f"bytes {low - start} to {high - start - 1}"
 
 
 def _row_major(shape: Sequence[int]) -> list[int]:

@@ -33,6 +33,8 @@ typedef struct {
   word none_is_counted;
   object *(*call)(object *, object *const *, address, object *);
   object *(*names_as_dict)(object *const *, object *); /* what `call` of Python 3.10 wants; else 0 */
+  object *(*item)(object *, word); /* of a tuple, not counted */
+  word (*size)(object *);          /* of a tuple */
   void *(*release)(void);
   void (*acquire)(void *);
   word (*to_int)(object *, int *);
@@ -45,14 +47,15 @@ typedef struct {
 
 enum { BUFFER, SIZE, INTEGER, SINGLE, DOUBLE, BOOLEAN };
 
-typedef struct { word kind, number; } param; /* number: the rank of a buffer, the bits of an integer */
+/* number: the rank of a buffer, the bits of an integer; name: an interned string, 0 if another parameter has it too */
+typedef struct { word kind, number; object *name; } param;
 
 /* A plan: this head, then words for each parameter. A size has its value, other numbers have nothing. */
 typedef struct { word short_run, tries, calls; } plan;
 /* A buffer has these, then in bytes its strides, then the rest of its descriptor: offset, sizes, strides. */
 typedef struct { address descr, misaligned; word written, back, low, high; } slot;
 
-enum { TRIES = 8, SAMPLE = 64, SHORT = 20000 /* ns */, MAX_ARGS = 64, MAX_WORDS = 768 };
+enum { TRIES = 8, SAMPLE = 64, SHORT = 20000 /* ns */ };
 
 typedef struct {
   const python *py;
@@ -60,6 +63,7 @@ typedef struct {
   word count; /* of parameters */
   word noalias, always_release;
   word plans, last, plan_words;
+  word frame_words; /* of all descriptors */
   word *memory;
   param params[];
 } function;
@@ -93,11 +97,20 @@ static int number(const python *py, const param *p, object *value, word *bits) {
   return !overflow && x == (word)((address)x << (64 - p->number)) >> (64 - p->number);
 }
 
+typedef struct { address low, high; } reach;
+
+/* Whether an array reaches into one of these: in addresses, `slow` looks at elements. */
+static int meets(const reach *others, word count, address low, address high) {
+  for (word j = 0; j < count; ++j)
+    if (others[j].high > low && high > others[j].low) return 1;
+  return 0;
+}
+
 /* Whether the arguments fit a plan; `run` then has what to call with, `frame` the descriptors. */
 static int fits(const function *f, const word *next, object *const *args, word *run, word *frame) {
   const python *py = f->py;
-  struct { address low, high; word written; } reach[MAX_ARGS];
-  int buffers = 0;
+  reach written[f->count + 1], *read = written + f->count; /* from both ends; `read` is the last one added */
+  word writes = 0, reads = 0;
   for (word i = 0; i < f->count; ++i) {
     const param *p = &f->params[i];
     if (p->kind != BUFFER) {
@@ -115,11 +128,11 @@ static int fits(const function *f, const word *next, object *const *args, word *
     if (start & s->misaligned) return 0;
     if (s->written && (a->flags & (WRITEABLE | WARNS)) != WRITEABLE) return 0;
     if (f->noalias) {
-      const address low = start + s->low, high = start + s->high;
-      for (int j = 0; j < buffers; ++j)
-        if ((s->written || reach[j].written) && reach[j].high > low && high > reach[j].low) return 0;
-      reach[buffers].low = low, reach[buffers].high = high, reach[buffers].written = s->written;
-      ++buffers;
+      const reach own = {start + s->low, start + s->high};
+      if (meets(written, writes, own.low, own.high)) return 0;
+      if (s->written && meets(read, reads, own.low, own.high)) return 0;
+      if (s->written) written[writes++] = own;
+      else *--read = own, ++reads;
     }
     run[i] = (word)frame;
     *frame++ = (word)(start - s->back);
@@ -159,23 +172,50 @@ static void run(const function *f, plan *known, word *args) {
   if (took < SHORT) known->short_run = 1;
 }
 
+/* The arguments in the order of the parameters; 0 if the names are not those of the parameters that are left. */
+static int in_order(const function *f, object *const *args, word given, object *names, object **ordered) {
+  const python *py = f->py;
+  if (given + py->size(names) != f->count) return 0;
+  for (word i = 0; i < f->count; ++i) ordered[i] = i < given ? args[i] : 0;
+  word at = given; /* names mostly come in order */
+  for (word i = given; i < f->count; ++i) {
+    const object *name = py->item(names, i - given);
+    word tried = given;
+    for (; tried < f->count && f->params[at].name != name; ++tried) at = at + 1 < f->count ? at + 1 : given;
+    if (tried == f->count || ordered[at]) return 0;
+    ordered[at] = args[i];
+    at = at + 1 < f->count ? at + 1 : given;
+  }
+  return 1;
+}
+
+/* Run if the arguments fit a plan. */
+static int run_known(function *f, object *const *args) {
+  word values[f->count + 1], frame[f->frame_words + 1], at = f->last;
+  for (word tried = 0; tried < f->plans; ++tried) {
+    word *memory = f->memory + at * f->plan_words;
+    if (fits(f, (const word *)((const plan *)memory + 1), args, values, frame)) {
+      f->last = at;
+      run(f, (plan *)memory, values);
+      return 1;
+    }
+    at = at + 1 < f->plans ? at + 1 : 0;
+  }
+  return 0;
+}
+
+static int run_named(function *f, object *const *args, word given, object *names) {
+  object *ordered[f->count + 1];
+  return in_order(f, args, given, names, ordered) && run_known(f, ordered);
+}
+
 object *tir_vectorcall(object *self, object *const *args, address flags, object *names) {
   function *f = ((callable *)self)->f;
   const python *py = f->py;
-  word values[MAX_ARGS], frame[MAX_WORDS];
   const word count = (word)(flags << 1 >> 1);
-  if (count == f->count && !names) {
-    word at = f->last;
-    for (word tried = 0; tried < f->plans; ++tried) {
-      word *memory = f->memory + at * f->plan_words;
-      if (fits(f, (const word *)((const plan *)memory + 1), args, values, frame)) {
-        f->last = at;
-        run(f, (plan *)memory, values);
-        if (py->none_is_counted) ++py->none->references;
-        return py->none;
-      }
-      at = at + 1 < f->plans ? at + 1 : 0;
-    }
+  if (names ? run_named(f, args, count, names) : count == f->count && run_known(f, args)) {
+    if (py->none_is_counted) ++py->none->references;
+    return py->none;
   }
   object *slow = ((callable *)self)->slow;
   if (!names || !py->names_as_dict) return py->call(slow, args, flags, names);

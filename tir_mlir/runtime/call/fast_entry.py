@@ -30,9 +30,9 @@ from tir_mlir.runtime.llvm import llvm_c, loader, object_code
 
 _API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are global
 PLANS = 32  # combinations of shapes remembered per function, in a ring
-_MAX_ARGS, _MAX_WORDS = 64, 768  # as in entry.c
+_MAX_ARGS, _MAX_WORDS = 1024, 8192  # what a call may put on the stack: 64 KiB of descriptors
 _KINDS = {"float32": (3, 32), "float64": (4, 64), "bool": (5, 1)}
-_HEAD, _COUNT, _LAST, _PLAN_HEAD = 9, 5, 6, 3  # words of struct function, of struct plan
+_HEAD, _COUNT, _LAST, _PLAN_HEAD = 10, 5, 6, 3  # words of struct function, of struct plan
 _TYPE, _DATA, _RANK, _SHAPE, _STRIDES, _DESCR, _WRITEABLE = 8, 16, 24, 32, 40, 56, 64  # bytes in an object, an array
 
 
@@ -213,16 +213,18 @@ class Plans:
         self._params = signature.params
         self._next = 0
         memory = ctypes.addressof(ctypes.c_char.from_buffer(self._ring))
-        kinds = [n for p in signature.params for n in _kind(p)]
+        self._names = _interned(signature)
+        described = zip(signature.params, self._names, strict=True)
+        params = [n for p, name in described for n in (*_kind(p), 0 if name is None else id(name))]
         head = [ctypes.addressof(by.python), run, len(signature.params), signature.noalias, always_release]
-        self._function = (c_int64 * (_HEAD + len(kinds)))(*map(int, head), 0, 0, self._words, memory, *kinds)
+        ring = 0, 0, self._words, _descriptor_words(signature), memory
+        self._function = (c_int64 * (_HEAD + len(params)))(*map(int, head), *ring, *params)
         self.address = ctypes.addressof(self._function)
 
     @staticmethod
     def takes(signature: CallSignature) -> bool:
         """Whether the arguments fit the limits of entry.c."""
-        words = sum(3 + 2 * len(p.dims) for p in signature.params if isinstance(p, BufferParam))
-        return len(signature.params) <= _MAX_ARGS and words <= _MAX_WORDS
+        return len(signature.params) <= _MAX_ARGS and _descriptor_words(signature) <= _MAX_WORDS
 
     def learn(self, packed: Packed) -> None:
         """Add a plan for the arguments of a call, unless there is one."""
@@ -250,6 +252,16 @@ class Plans:
                 yield value
 
 
+def _descriptor_words(signature: CallSignature) -> int:
+    return sum(3 + 2 * len(p.dims) for p in signature.params if isinstance(p, BufferParam))
+
+
+def _interned(signature: CallSignature) -> list[str | None]:
+    """The names of the parameters as the strings that calls by keyword have; None for a name that several have."""
+    names = [p.name for p in signature.params]
+    return [sys.intern(str(name)) if names.count(name) == 1 else None for name in names]
+
+
 def _plan_words(param: BufferParam | ScalarParam) -> int:
     if isinstance(param, BufferParam):
         return 7 + 3 * len(param.dims)
@@ -268,7 +280,7 @@ def _python() -> Any:
     """struct python of entry.c."""
     objects = (np.ndarray, int, float, None, True, False)
     calls = (
-        *_calls(), _API.PyEval_SaveThread, _API.PyEval_RestoreThread,
+        *_calls(), _API.PyTuple_GetItem, _API.PyTuple_Size, _API.PyEval_SaveThread, _API.PyEval_RestoreThread,
         _API.PyLong_AsLongLongAndOverflow, _API.PyFloat_AsDouble, _API.Py_DecRef, _API.PyObject_Free,
         ctypes.CDLL(None).clock_gettime,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from mlir import ir
 
 from tir_mlir.runtime.call import fast_entry, no_pickle
 from tir_mlir.runtime.call.arrays import Packer
+from tir_mlir.runtime.call.keywords import in_order
 from tir_mlir.runtime.call.signature import CallSignature
 
 PREFIX = "_mlir_ciface_"  # of functions lowered with llvm.emit_c_interface
@@ -26,7 +27,8 @@ class Entries:
 
 
 class Function:
-    """A compiled function. Takes one array or number per parameter; results are written into the arrays."""
+    """A compiled function. Takes one array or number per parameter, by position or by name; results are written into
+    the arrays."""
 
     def __init__(self, signature: CallSignature, entries: Entries, owner: object):
         self.signature = signature
@@ -36,7 +38,9 @@ class Function:
         self._call = ctypes.CFUNCTYPE(None, *self._packer.argtypes)(entries.direct)
         self._plans: fast_entry.Plans | None = None
 
-    def __call__(self, *args: Any) -> None:
+    def __call__(self, /, *args: Any, **named: Any) -> None:
+        if named:
+            args = (*in_order(self.signature, args, named),)
         packed = self._packer.pack(args)
         self._call(*packed.values)
         if self._plans is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, symbol_name, to_name
 from tir_mlir.dialect.presburger import promised
@@ -66,7 +67,7 @@ class SizeAssumption:
 
 @dataclass(frozen=True)
 class CallSignature:
-    """A function's symbol name, its parameters, whether buffers do not alias (tir.noalias), and its `T.assume`
+    """A function's symbol name, its parameters, whether they must be distinct buffers (unless tir.noalias is False), and its `T.assume`
     conditions."""
 
     name: str
@@ -104,8 +105,7 @@ def _signature(func: ir.OpView) -> CallSignature:
     for i, argument in enumerate(arguments):
         own = {named.name: attrs.from_attr(named.attr) for named in ir.DictAttr(dicts[i])} if dicts else {}
         params.append(_param(name, argument, own, own.get(attrs.NAME, f"arg{i}")))
-    promises = attrs.get(func, attrs.ATTRS, {})
-    return CallSignature(name, tuple(params), bool(promises.get("tir.noalias", False)), _promises(func))
+    return CallSignature(name, tuple(params), has_distinct_buffers(func.operation), _promises(func))
 
 
 def _promises(func: ir.OpView) -> tuple[SizeAssumption, ...]:

@@ -1,0 +1,45 @@
+"""Parameters that may be the same memory: those of a function with `tir.noalias = False`.
+
+Parameters of any other function are distinct buffers, which calls check. Allocated buffers are always distinct.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.ir import Buffer, Func, attrs, func_of
+
+NOALIAS = "tir.noalias"
+
+
+def has_distinct_buffers(func: ir.Operation) -> bool:
+    """Whether the parameters of a function are distinct buffers: unless it says `tir.noalias = False`."""
+    return bool(attrs.get(func, attrs.ATTRS, {}).get(NOALIAS, True))
+
+
+def aliased_pair(root: ir.Operation) -> tuple[str, str] | None:
+    """Names of two parameters accessed under `root` that may be the same memory, one of them written there."""
+    if has_distinct_buffers(func_of(root).op):
+        return None
+    found = [a for a in accesses(root) if Buffer(a.buffer).is_param]
+    for written in (a for a in found if a.is_write):
+        for other in found:
+            if other.buffer != written.buffer:
+                names = Buffer(other.buffer).name, Buffer(written.buffer).name
+                return names if other.buffer.arg_number < written.buffer.arg_number else names[::-1]
+    return None
+
+
+def require_apart(root: ir.Operation) -> None:
+    """Raise NotProvable if the order of accesses under `root` may matter because two parameters alias."""
+    pair = aliased_pair(root)
+    if pair is not None:
+        raise NotProvable(alias_text(root, pair))
+
+
+def alias_text(root: ir.Operation, pair: tuple[str, str]) -> str:
+    """Why two parameters may be the same memory."""
+    func: Func = func_of(root)
+    return f"{pair[0]} and {pair[1]} may be the same memory, as function {func.name} has tir.noalias = False"

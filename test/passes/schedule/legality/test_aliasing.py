@@ -1,0 +1,115 @@
+"""Steps on functions whose parameters may be the same memory (`tir.noalias = False`)."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build
+from tir_mlir.errors import ScheduleError
+from tir_mlir.passes.lower import LoweringWarning
+from tir_mlir.script.parser import parse
+
+TEXT = """
+@T.prim_func
+def main(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32"), C: T.Buffer((6, 8), "float32")):
+    T.func_attr({"tir.noalias": NOALIAS})
+    Y = T.alloc_buffer((6, 8), "float32")
+    for i, j in T.grid(6, 8):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = A[vi, vj] + B[vi, vj]
+    for i, j in T.grid(6, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = Y[vi, vj] + A[vi, vj]
+"""
+STEPS = {
+    "parallel": lambda s: s.parallel(s.get_loops("C")[0]),
+    "vectorize": lambda s: s.vectorize(s.get_loops("C")[1]),
+    "bind": lambda s: s.bind(s.get_loops("C")[1], "threadIdx.x"),
+    "reorder": lambda s: s.reorder(*s.get_loops("C")[::-1]),
+    "cache_read": lambda s: s.cache_read("C", 1, "global"),
+    "cache_write": lambda s: s.cache_write("C", 0, "global"),
+    "compute_at": lambda s: s.compute_at("Y", s.get_loops("C")[0]),
+    "compute_inline": lambda s: s.compute_inline("Y"),
+    "reverse_compute_inline": lambda s: s.reverse_compute_inline("C"),
+    "merge": lambda s: s.merge(s.get_loops("Y")[0], s.get_loops("C")[0]),
+}
+
+
+def schedule(noalias=False):
+    return Schedule(parse(TEXT.replace("NOALIAS", str(noalias))))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_that_may_change_the_order_is_not_provable(step):
+    sch = schedule()
+    before = str(sch.mod)
+    with pytest.raises(ScheduleError, match="A and C may be the same memory, as function main has") as caught:
+        STEPS[step](sch)
+    assert not caught.value.provable
+    assert str(sch.mod) == before
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_same_step_is_legal_for_distinct_parameters(step):
+    sch = schedule(noalias=True)
+    STEPS[step](sch)
+    assert sch.verify()
+
+
+def test_a_nest_that_writes_no_parameter_can_be_scheduled():
+    sch = schedule()
+    i, j = sch.get_loops("Y")
+    sch.reorder(j, i)
+    sch.parallel(j)
+    sch.vectorize(i)
+    assert sch.verify()
+
+
+def test_steps_that_keep_the_order_give_the_same_results_on_shared_memory():
+    sch = schedule()
+    i, j = sch.get_loops("C")
+    whole = sch.fuse(i, j)
+    outer, inner = sch.split(whole, [None, 5])
+    sch.unroll(inner)
+    sch.parallel(sch.get_loops("Y")[0])
+    assert sch.verify()
+    memory = np.arange(60, dtype="float32")
+    given, b = memory[:48].reshape(6, 8), np.ones((6, 8), "float32")
+    wanted = memory.copy()
+    y = (wanted[:48] + 1).copy()
+    for n in range(48):
+        wanted[n + 3] = y[n] + wanted[n]
+    build(sch)(given, b, memory[3:51].reshape(6, 8))
+    np.testing.assert_array_equal(memory, wanted)
+
+
+@pytest.mark.parametrize("kind", ["T.parallel", "T.vectorized"])
+def test_a_loop_kind_of_the_source_is_not_believed(kind):
+    text = f"""
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    T.func_attr({{"tir.noalias": False}})
+    for i in {kind}(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[vi] + 1.0
+"""
+    with pytest.warns(LoweringWarning, match='loop "i" runs serially: A and C may be the same memory'):
+        lib = build(parse(text), cache=False)
+    a = np.zeros(9, "float32")
+    lib(a[:8], a[1:])
+    np.testing.assert_array_equal(a, np.arange(9))
+
+
+def test_a_fix_is_followed():
+    sch = schedule()
+    with pytest.raises(ScheduleError) as caught:
+        STEPS["compute_inline"](sch)
+    assert caught.value.fix == "remove tir.noalias = False if calls never pass overlapping arrays"
+    fixed = schedule(noalias=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        STEPS["compute_inline"](fixed)
