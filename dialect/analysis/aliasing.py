@@ -27,8 +27,8 @@ def aliased_pair(root: ir.Operation) -> tuple[str, str] | None:
     for written in (a for a in found if a.is_write):
         for other in found:
             if other.buffer != written.buffer:
-                names = Buffer(other.buffer).name, Buffer(written.buffer).name
-                return names if other.buffer.arg_number < written.buffer.arg_number else names[::-1]
+                first, second = sorted((other.buffer, written.buffer), key=lambda v: v.arg_number)
+                return Buffer(first).name, Buffer(second).name
     return None
 
 

@@ -50,7 +50,7 @@ def run_races(module: ir.Module) -> None:
     for func in programs(module):
         for op in walk.ops(func.op):
             if _is_concurrent(op) and (pair := aliased_pair(op)) is not None:
-                outcomes.add(_key(op), alias_text(op, pair))
+                outcomes.add(_key(op, Loop(op).kind), alias_text(op, pair))
                 attrs.put(op, attrs.KIND, None)
             if not _is_parallel(op):
                 continue
@@ -146,9 +146,9 @@ def _group_attr(count: int) -> ir.Attribute:
     return dense_attr(np.array([count], dtype=np.int32))
 
 
-def _key(op: ir.Operation) -> Key:
+def _key(op: ir.Operation, kind: str = "parallel") -> Key:
     loop = Loop(op)
-    return Outcomes.key(loop, f'{loop.kind} loop "{loop.name}" runs serially')
+    return Outcomes.key(loop, f'{kind} loop "{loop.name}" runs serially')
 
 
 _SHARES = (

@@ -144,7 +144,8 @@ def test_text_and_linalg_are_taken():
 
 
 def test_one_array_may_be_two_parameters_but_not_half_of_one():
-    program = parse(BINARY.format(n=4, dtype="int32", expr="A[vi] + B[vi]"))
+    text = BINARY.format(n=4, dtype="int32", expr="A[vi] + B[vi]")
+    program = parse(text.replace("    for i in", '    T.func_attr({"tir.noalias": False})\n    for i in'))
     x = np.arange(4, dtype=np.int32)
     interpret(program, x, x, x)
     np.testing.assert_array_equal(x, [0, 2, 4, 6])

@@ -67,8 +67,8 @@ class SizeAssumption:
 
 @dataclass(frozen=True)
 class CallSignature:
-    """A function's symbol name, its parameters, whether they must be distinct buffers (unless tir.noalias is False), and its `T.assume`
-    conditions."""
+    """A function's symbol name, its parameters, whether buffers must be distinct (unless tir.noalias is False), and its
+    `T.assume` conditions."""
 
     name: str
     params: tuple[BufferParam | ScalarParam, ...]
