@@ -43,8 +43,8 @@ def run_races(module: ir.Module) -> None:
 
     A parallel loop inside another runs in its thread. If iterations access a common element of a buffer allocated
     outside the loop (`%sum`), the loop becomes serial. So does a parallel or vectorized loop that uses parameters that
-    may alias (`tir.noalias = False`). All give a LoweringWarning. Requires blocks to be removed, buffers to be compacted
-    (which makes them private to an iteration), and loops not to be vectorized yet.
+    may alias (`tir.noalias = False`). All give a LoweringWarning. Requires blocks to be removed, buffers to be
+    compacted (which makes them private to an iteration), and loops not to be vectorized yet.
     """
     outcomes = Outcomes()
     for func in programs(module):
