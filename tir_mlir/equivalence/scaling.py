@@ -16,10 +16,13 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, frozen, funcs, is_loop, walk
-from tir_mlir.equivalence.axes import Node, axes_of, constants_meeting, resized
+from tir_mlir.equivalence.axes import Node, axes_of, resized
+from tir_mlir.equivalence.tile_sizes_met import constants_meeting
 
 _SMALL = 8
 """Extents up to this are not scaled."""
+_LARGE = 32
+"""Two tiles of this size, and the rest, are enough."""
 _ROUNDS = ((2, 3, 4), (1, 2, 3))
 
 
@@ -35,17 +38,28 @@ class ScaledProgram:
         return ", ".join(f"{name} {old} -> {new}" for name, (old, new) in self.axes.items() if old != new)
 
     def change(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a step at the new sizes: if all factors are given, the first is recomputed."""
-        if name == "split" and all(isinstance(f, int) for f in arguments.get("factors", [None])):
-            factors = list(arguments["factors"])
-            if _is_extent(prod(factors), self.extents):
-                return arguments | {"factors": [None, *factors[1:]]}
+        """The arguments of a step at the new sizes: factors that multiply to an extent keep doing so.
+
+        If all are given, the first is recomputed; if the first is inferred, and therefore 1, the second.
+        """
+        if name == "split":
+            return arguments | {"factors": self._factors(list(arguments.get("factors", [None])))}
         if name == "sample_perfect_tile" and (decision := arguments.get("decision")):
             extent, inner = prod(decision), prod(decision[1:])
             new = self.extents.get(extent, extent)
             if new % inner == 0:
                 return arguments | {"decision": [new // inner, *decision[1:]]}
         return arguments
+
+    def _factors(self, factors: list[Any]) -> list[Any]:
+        first, *rest = factors
+        if not rest or not all(isinstance(f, int) for f in rest):
+            return factors
+        if first is None and _is_extent(prod(rest), self.extents):
+            return [1, None, *rest[1:]]
+        if isinstance(first, int) and _is_extent(prod(factors), self.extents):
+            return [None, *rest]
+        return factors
 
 
 def _is_extent(product: int, extents: Mapping[int, int]) -> bool:
@@ -67,8 +81,10 @@ def scales(original: ir.Module, scheduled: ir.Module) -> Iterator[ScaledProgram]
         wanted: dict[Node, int] = {}
         for number, (axis, extent) in enumerate(axes.extents.items()):
             least = lcm(*met.get(axis, {1}))
-            times = round_[number % len(round_)]
-            smaller = extent % least + max(times, -(-_SMALL // least) + number % 3) * least
+            times = round_[0] if least >= _LARGE else round_[number % len(round_)]
+            smaller = extent % least + max(times, -(-_SMALL // least) + (number % 3 if least < _LARGE else 0)) * least
+            while smaller in wanted.values():
+                smaller += least
             wanted[axis] = min(extent, smaller)
         if all(wanted[a] == n for a, n in axes.extents.items()):
             continue
