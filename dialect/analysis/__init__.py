@@ -13,7 +13,8 @@ from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_dis
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
-from tir_mlir.dialect.analysis.reduction_updates import is_reduction_pair, update_store
+from tir_mlir.dialect.analysis.iter_conflicts import IterConflict, iter_conflict
+from tir_mlir.dialect.analysis.reduction_updates import commutative_update, is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.regions import (
     Region,
     as_written,
@@ -34,6 +35,7 @@ __all__ = [
     "Access",
     "AccessRelation",
     "EXPLICIT",
+    "IterConflict",
     "Region",
     "access_domain",
     "alias_text",
@@ -41,6 +43,7 @@ __all__ = [
     "as_written",
     "box",
     "buffers",
+    "commutative_update",
     "computed",
     "conflicting",
     "declare",
@@ -50,6 +53,7 @@ __all__ = [
     "hide",
     "hides",
     "is_reduction_pair",
+    "iter_conflict",
     "kept_dims",
     "lex_lt",
     "loop_names",

@@ -101,9 +101,15 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
             with question(f"whether reordering {', '.join(lp.name for lp in loops)} keeps every dependence"):
                 clash = _reversed_pairs(a, b, depth, len(loops), order)
                 empty = clash.is_empty()
-            if not empty and not same_flow(a.access.buffer, loops, order):
+            if not empty and (_either_may_win(a, b) or not same_flow(a.access.buffer, loops, order)):
                 return witness(a, b, clash)
     return None
+
+
+def _either_may_win(a: AccessRelation, b: AccessRelation) -> bool:
+    """Whether two writes decide a value of which one may not happen (a loaded index): the flow ignores their order."""
+    exact = all(t.access.exact and t.dom.exact for t in (a, b))
+    return a.access.is_write and b.access.is_write and not exact
 
 
 def _reversed_pairs(a: AccessRelation, b: AccessRelation, depth: int, count: int, order: Sequence[int]) -> isl.Map:

@@ -1,6 +1,7 @@
 """Reduction updates `X[f] = X[f] op value`: the only dependence that may be reordered.
 
-A reduce iter declares that its reduction may be reassociated. This file is the only definition of such a reduction.
+A reduce iter declares that its reduction may be reassociated. This file is the only definition of such a reduction. The
+index may be loaded from another buffer (`H[X[i]] = H[X[i]] + 1`), as long as both sides have the same one.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation
+from tir_mlir.dialect.analysis.accesses import accesses, of_op
 from tir_mlir.dialect.ir import ASSOCIATIVE, Block, access_indices, accessed, is_block, is_inside, parents
+
+_LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store")
 
 
 def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
     """Whether both accesses belong to one update `X[f] = X[f] op value`, in a block with a reduce iter."""
-    one, other = update_store(a.access.op), update_store(b.access.op)
-    return one is not None and other is not None and one == other
+    one, other = commutative_update(a.access.op), commutative_update(b.access.op)
+    return one is not None and other is not None and one == other and _is_declared(one)
 
 
 def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
@@ -27,44 +31,97 @@ def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
 
 
 def update_store(op: ir.Operation) -> ir.Operation | None:
-    """The store of the reduction update that a load or store belongs to, or None."""
-    if op.name == "affine.load":
+    """The store of the declared reduction update with affine indices that a load or store belongs to, or None."""
+    store = commutative_update(op) if op.name in ("affine.load", "affine.store") else None
+    return store if store is not None and _is_declared(store) else None
+
+
+def commutative_update(op: ir.Operation) -> ir.Operation | None:
+    """The store of the update `X[f] = X[f] op value` that a load or store belongs to, or None. Declared or not."""
+    if op.name in _LOADS:
         candidates = [u.owner for u in op.results[0].uses]
         stores = [u.owner for c in candidates for r in c.operation.results for u in r.uses]
         for store in stores:
-            load = _updated_load(store.operation) if store.name == "affine.store" else None
+            load = _updated_load(store.operation) if store.name in _STORES else None
             if load is not None and load == op:
                 return store.operation
         return None
-    if op.name == "affine.store" and _updated_load(op) is not None:
+    if op.name in _STORES and _updated_load(op) is not None:
         return op
     return None
 
 
+def _is_declared(store: ir.Operation) -> bool:
+    """Whether a block around an update has a reduce iter, and its ordered iters, if any, are indices of the store.
+
+    Updates of one element then differ in no ordered iter.
+    """
+    iters = [i for p in parents(store) if is_block(p) for i in Block(p).iters]
+    if not any(i.kind == "R" for i in iters):
+        return False
+    ordered = [i.var for i in iters if i.kind == "O" and i.extent.as_constant() != 1]
+    if not ordered:
+        return True
+    alone = [i.is_value() for i in access_indices(store)] if store.name == "affine.store" else []
+    return all(v in alone for v in ordered)
+
+
 def _updated_load(store: ir.Operation) -> ir.Operation | None:
-    """The load of the updated element if the store is `X[f] = X[f] op value` of a declared reduction."""
+    """The load of the updated element if the store is `X[f] = X[f] op value`."""
     value = store.operands[0]
     if isinstance(value.owner, ir.Block) or value.owner.name not in ASSOCIATIVE:
         return None
-    if not any(is_block(p) and any(i.kind == "R" for i in Block(p).iters) for p in parents(store)):
-        return None
-    memref, indices = accessed(store), access_indices(store)
+    memref = accessed(store)
     for side, other in ((0, 1), (1, 0)):
         owner = value.owner.operands[side].owner
         if isinstance(owner, ir.Block):
             continue
         load = owner.operation
-        if load.name != "affine.load" or accessed(load) != memref:
+        if load.name not in _LOADS or accessed(load) != memref:
             continue
-        same = all(x.same(y) for x, y in zip(access_indices(load), indices, strict=True))
         if (
-            same
+            _same_element(load, store)
             and _is_used_once(load)
             and _is_used_once(value.owner)
             and not _reads(value.owner.operands[other], memref)
         ):
             return load
     return None
+
+
+def _same_element(load: ir.Operation, store: ir.Operation) -> bool:
+    """Whether a load and a store of one buffer have the same indices."""
+    if load.name == "affine.load" and store.name == "affine.store":
+        pairs = zip(access_indices(load), access_indices(store), strict=True)
+        return all(x.same(y) for x, y in pairs)
+    if load.name != "memref.load" or store.name != "memref.store":
+        return False
+    at, to = list(load.operands)[1:], list(store.operands)[2:]
+    home = next((p for p in parents(store) if is_block(p)), None)
+    if home is None or any(_reads(v, accessed(store)) for v in to):
+        return False
+    written = {a.buffer for a in accesses(home) if a.is_write}
+    return all(_same_value(x, y, written) for x, y in zip(at, to, strict=True))
+
+
+def _same_value(one: ir.Value, other: ir.Value, written: set[ir.Value]) -> bool:
+    """Whether two values of one block's body are equal: computed alike from buffers that are not `written` there."""
+    if one == other:
+        return True
+    if isinstance(one.owner, ir.Block) or isinstance(other.owner, ir.Block):
+        return False
+    a, b = one.owner.operation, other.owner.operation
+    if a.name != b.name or _attributes(a) != _attributes(b) or len(a.regions) or one.type != other.type:
+        return False
+    pure = a.name in ("affine.apply", "affine.load", "memref.load") or a.name.startswith("arith.")
+    if not pure or any(x.buffer in written for x in of_op(a)):
+        return False
+    pairs = zip(a.operands, b.operands, strict=False)
+    return len(a.operands) == len(b.operands) and all(_same_value(x, y, written) for x, y in pairs)
+
+
+def _attributes(op: ir.Operation) -> dict[str, ir.Attribute]:
+    return {name: op.attributes[name] for name in op.attributes}
 
 
 def _is_used_once(op: ir.Operation | ir.OpView) -> bool:

@@ -162,7 +162,7 @@ sblock, sblock_alloc_buffer, sblock_attr = block, alloc_buffer, block_attr
 
 
 class axis:  # noqa: N801
-    """The axes of a block: `spatial` (`S`), `reduce` (`R`), `opaque`, and `remap` for several at once."""
+    """The axes of a block: `spatial` (`S`), `reduce` (`R`), ordered (`opaque`, `scan`), and `remap` for several."""
 
     @staticmethod
     @construct
@@ -177,16 +177,16 @@ class axis:  # noqa: N801
     @staticmethod
     @construct
     def opaque(domain: Any, value: Any) -> Any:
-        """An iter without known properties: neither data-parallel nor a reduction."""
+        """An ordered iter: what an iteration computes may depend on earlier ones. Steps are decided by dependences."""
 
     @staticmethod
     @construct
     def scan(domain: Any, value: Any) -> Any:
-        """An ordered iter. Not supported; use `reduce`, or a loop inside the block."""
+        """An ordered iter, the same as `opaque`: `vt = T.axis.scan(64, t)`. It is printed as `T.axis.opaque`."""
 
     @staticmethod
     @construct
     def remap(kinds: str, loops: Any) -> Any:
-        """Iters bound to loop variables, one kind (S or R) each: `vi, vj, vk = T.axis.remap("SSR", [i, j, k])`."""
+        """Iters bound to loops, with a kind each (S, R, or O for ordered): `vi, vk = T.axis.remap("SR", [i, k])`."""
 
     S, R = spatial, reduce

@@ -17,8 +17,8 @@ from tir_mlir.passes.schedule.blocks.blockize_nest import (
 )
 from tir_mlir.passes.schedule.blocks.blockize_several import blockize_several
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divide_bindings
-from tir_mlir.passes.schedule.legality import MAKE_SPATIAL, check_init_runs, check_visits_once
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.legality import check_init_runs, check_visits_once, refuse_ordered
+from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
 @primitive("blockize")
@@ -75,12 +75,8 @@ def _check_init(block: Block) -> None:
     if block.init is None:
         return
     for it in block.iters:
-        check(
-            it.kind != "O",
-            block,
-            f'block "{block.name}" has an init and the opaque iter {it.name}, whose order is fixed',
-            fix=MAKE_SPATIAL,
-        )
+        if it.kind == "O":
+            refuse_ordered(block, it, "an init may be hoisted out of loops of spatial and reduce iters only")
     check_init_runs(block)
 
 

@@ -157,7 +157,7 @@ def _kind(block: Block, change: LayoutChange, number: int) -> str:
     parts = [i for i, name in zip(block.iters, change.map.names, strict=True) if name in used]
     kinds = {i.kind for i in parts if i.extent.as_constant() != 1}
     if len(kinds) > 1:
-        words = {"S": "spatial", "R": "reduce", "O": "opaque"}
+        words = {"S": "spatial", "R": "reduce", "O": "ordered"}
         shown = ", ".join(f"{i.name} is {words[i.kind]}" for i in parts)
         refuse(block, f"the new iter {term} mixes kinds: {shown}; a new iter must depend on iters of one kind")
     return kinds.pop() if kinds else "S"

@@ -10,7 +10,6 @@ from tir_mlir.passes.schedule.legality.fixes import (
     AVOID_GUARD,
     DECOMPOSE_REDUCTION,
     JOIN_WRITERS,
-    MAKE_SPATIAL,
     MOVE_UNDER_ONE_LOOP,
     PASS_INNER_LOOP,
     PASS_OWN_LOOP,
@@ -29,6 +28,7 @@ from tir_mlir.passes.schedule.legality.fixes import (
 )
 from tir_mlir.passes.schedule.legality.init_placement import check_always_begins, check_visits_once
 from tir_mlir.passes.schedule.legality.loop_shape import check_from_zero, check_plain
+from tir_mlir.passes.schedule.legality.ordered_iters import refuse_ordered
 from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order
 from tir_mlir.passes.schedule.legality.scope import (
     Scope,
@@ -70,7 +70,7 @@ __all__ = [
     "AVOID_GUARD",
     "USE_ONE_BOUND",
     "JOIN_WRITERS",
-    "MAKE_SPATIAL",
+    "refuse_ordered",
     "PASS_OWN_LOOP",
     "ADD_INIT",
     "Scope",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tir_mlir.dialect.ir import Block, Loop
 
 DECOMPOSE_REDUCTION = "decompose_reduction moves the init into a block of its own"
-MAKE_SPATIAL = "declare it spatial, or reduce if the order does not matter"
 AVOID_GUARD = "split by factors that divide the extent, or apply this before the split that added the guard"
 USE_ONE_BOUND = "in the program, let it run to one of them and add a T.where for the others to the block"
 JOIN_WRITERS = "apply this before the step that split the writer, or blockize the writers into one block first"

@@ -21,7 +21,8 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import only_where, sets
-from tir_mlir.passes.schedule.legality.fixes import JOIN_WRITERS, KEEP_INIT, MAKE_SPATIAL, RUN_FULL_REDUCTION
+from tir_mlir.passes.schedule.legality.fixes import JOIN_WRITERS, KEEP_INIT, RUN_FULL_REDUCTION
+from tir_mlir.passes.schedule.legality.ordered_iters import check_independent, refuse_ordered
 from tir_mlir.passes.schedule.registry import check, refuse
 
 Scope = Block | Func
@@ -122,14 +123,17 @@ def check_self_contained(block: Block) -> None:
 
 
 def check_complete(block: Block, reduction_fix: str = "") -> None:
-    """Refuse unless all iters are spatial, and the block is the only writer of its outputs and does not read them.
+    """Refuse unless all iterations are independent, and the block is the only writer of its outputs and reads none.
+
+    Its iters are spatial, or ordered where no dependence needs the order.
 
     `reduction_fix`: fix for a block with reduce iters.
     """
     check_self_contained(block)
     for it in block.iters:
-        text = f'block "{block.name}" has the {_kind_word(it.kind)} iter {it.name}; all must be spatial'
-        check(it.kind == "S", block, text, reduction_fix if it.kind == "R" else MAKE_SPATIAL)
+        text = f'block "{block.name}" has the reduce iter {it.name}; all must be spatial'
+        check(it.kind != "R", block, text, reduction_fix)
+    check_independent(block)
     check_dominant(block)
     both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
     if both:
@@ -148,13 +152,8 @@ def check_reduction(block: Block, reduction_fix: str = KEEP_INIT) -> None:
         refuse(block, text, fix=reduction_fix if any(it.kind == "R" for it in block.iters) else "")
     check_self_contained(block)
     for it in block.iters:
-        check(
-            it.kind in "SR",
-            block,
-            f'block "{block.name}" has the {_kind_word(it.kind)} iter {it.name}; a reduction has '
-            "spatial and reduce iters",
-            MAKE_SPATIAL,
-        )
+        if it.kind == "O":
+            refuse_ordered(block, it, "a reduction has spatial and reduce iters")
     check_dominant(block)
     reduce = {i.var for i in block.iters if i.kind == "R"}
     for access in accesses(block.op):
@@ -173,10 +172,6 @@ def check_complete_or_reduction(block: Block) -> None:
         check_reduction(block)
     else:
         check_complete(block, KEEP_INIT)
-
-
-def _kind_word(kind: str) -> str:
-    return {"S": "spatial", "R": "reduce", "O": "opaque"}[kind]
 
 
 def nest_top(block: Block) -> ir.Operation:

@@ -77,12 +77,16 @@ def _concurrent(loop: Loop, kind: str) -> None:
 
 def _fix(loop: Loop) -> str:
     """Fix for a loop-carried dependence."""
-    reduced = any(i.kind == "R" and loop.var in i.binding.values for b in walk.blocks_below(loop.op) for i in b.iters)
-    if reduced:
+    reducing = [
+        b for b in walk.blocks_below(loop.op) if any(i.kind == "R" and loop.var in i.binding.values for i in b.iters)
+    ]
+    if any(b.init is not None for b in reducing):
         return (
             f"rfactor({loop.name}, 0) gives each iteration its own partial result; or use a loop "
             "bound to a spatial iter"
         )
+    if reducing:
+        return "in the program, let each iteration of an outer loop add to a row of its own, and add up the rows after"
     return "use a loop whose iterations access distinct elements"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tir_mlir.dialect.analysis import dependences
-from tir_mlir.dialect.ir import Loop, blocks_below, is_loop, parent_op, parents
-from tir_mlir.passes.schedule.legality import MAKE_SPATIAL, use_longest_range
+from tir_mlir.dialect.ir import Loop, is_loop, parent_op, parents
+from tir_mlir.passes.schedule.legality import use_longest_range
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 _ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests under one loop"
@@ -22,21 +22,13 @@ def reorder(*loops: Loop) -> None:
     Kinds and annotations move with their loops.
 
     Requires: a perfect nest from the outermost to the innermost loop; no bound depends on a loop that would move
-    inside; blocks beneath have spatial and reduce iters only; no dependence is reversed (except that a reduction may
-    run in any order).
+    inside; no dependence is reversed (except that a reduction may run in any order). The kinds of iters do not matter:
+    a loop of an ordered iter may move, too, if no value flows backwards.
     """
     if len(loops) < 2:
         return
     check(len({lp.id for lp in loops}) == len(loops), loops[0], "a loop is passed twice")
     chain = _chain(loops)
-    for block in blocks_below(chain[-1].op):
-        for it in block.iters:
-            check(
-                it.kind != "O",
-                block,
-                f'block "{block.name}" has the opaque iter {it.name}, whose order must be kept',
-                MAKE_SPATIAL,
-            )
     slots = [chain.index(lp) for lp in sorted(loops, key=chain.index)]
     order = list(range(len(chain)))
     for slot, loop in zip(slots, loops, strict=True):

@@ -63,7 +63,6 @@ for i in range(16):
 """
 REFUSED = {
     "while": (AB, "while True:\n    pass", r"while is not supported.*use a for loop"),
-    "scan": (AB, NEST.replace("spatial", "scan").format("A[vi]"), r"ordered \(scan\) axes .* use reduce"),
     "vectors": (AB, "B[T.Ramp(0, 1, 16)] = A[T.Ramp(0, 1, 16)]", r"T\.Ramp is not supported: values are scalars"),
     "launch": (AB, 'tx = T.launch_thread("threadIdx.x", 16)', r'T\.thread_binding\(n, "threadIdx\.x"\)'),
     "packed": (AB, NEST.format('T.call_packed("f", A[vi])'), r"T\.call_packed is not supported.*T\.call_extern"),

@@ -84,8 +84,8 @@ CMPF = {"==": 1, ">": 2, ">=": 3, "<": 4, "<=": 5, "!=": 13}
 LOOPS = {"serial": "serial", "parallel": "parallel", "vectorized": "vectorized", "unroll": "unrolled"}
 """Functions of the `T` namespace that make a loop, and its `tir.kind`."""
 
-AXES = {"spatial": "S", "reduce": "R", "opaque": "O"}
-"""Functions of `T.axis`, and the kind of iter in `tir.iters`."""
+AXES = {"spatial": "S", "reduce": "R", "opaque": "O", "scan": "O"}
+"""Functions of `T.axis`, and the kind of iter in `tir.iters`. An ordered iter is printed as `T.axis.opaque`."""
 
 ACCESS_MASKS = {1: "r", 2: "w", 3: "rw"}
 """The mask of `T.tvm_access_ptr`, and the mode of `A.access_ptr`."""

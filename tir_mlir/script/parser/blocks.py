@@ -122,9 +122,7 @@ def iters_of(evaluate: Evaluator, header: BlockHeader) -> list[tuple[IterSpec, a
             elif word in AXES:
                 found.append((_axis(evaluate, word, target, node), target, node))
             else:
-                raise ParseError(
-                    "ordered (scan) axes are not supported: use reduce" if word == "scan" else "not an axis of T.axis"
-                )
+                raise ParseError("not an axis of T.axis")
         except ParseError as refused:
             raise evaluate.state.error(node, str(refused)) from None
     names = [spec.name for spec, _, _ in found]
@@ -177,14 +175,14 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
     values = args["loops"].elts if isinstance(args["loops"], ast.List | ast.Tuple) else [args["loops"]]
     targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     if not isinstance(kinds, str):
-        raise ParseError(f'the kinds in T.axis.remap are a string of S and R, such as "SSR", not {kinds!r}')
+        raise ParseError(f'the kinds in T.axis.remap are a string of S, R and O, such as "SSR", not {kinds!r}')
     if len(kinds) != len(values) or len(targets) != len(values):
         counts = f"{len(kinds)} kinds, {len(values)} loops and {len(targets)} names"
         raise ParseError(f"T.axis.remap has {counts}; it needs as many of each")
     found = []
     for letter, value, name in zip(kinds, values, targets, strict=True):
-        if letter not in ("S", "R"):
-            raise ParseError(f'the kind of an axis in T.axis.remap is "S" or "R", not "{letter}"')
+        if letter not in ("S", "R", "O"):
+            raise ParseError(f'the kind of an axis in T.axis.remap is "S", "R" or "O", not "{letter}"')
         item = evaluate(value)
         var = item.is_value() if isinstance(item, Index) else None
         loop = evaluate.state.loops.get(var) if var is not None else None

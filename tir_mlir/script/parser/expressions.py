@@ -15,7 +15,7 @@ from mlir.dialects import affine, memref, scf
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create
 from tir_mlir.script.parser import arithmetic, pointers
-from tir_mlir.script.parser.function_state import AllocationScope, ParserState
+from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.items import (
     AffineCondition,
     BufferProperty,
@@ -172,25 +172,10 @@ class Evaluator:
         with self.state.source.location(node):
             fitted = arithmetic.convert_for_store(value, buffer.dtype, f"buffer {buffer.name}")
             indices = checked_indices(buffer, items)
-            self._no_reduce_iter(buffer, indices)
             if all(isinstance(i, Index) for i in indices):
                 create.store(fitted, buffer.ssa, indices)  # type: ignore[arg-type]
             else:
                 memref.store(fitted, buffer.ssa, [to_ssa(i) for i in indices])
-
-    def _no_reduce_iter(self, buffer: BufferRef, indices: list[Index | ir.Value]) -> None:
-        """Reject a reduce iter in the indices of a store: all its points contribute to one element."""
-        block = self.state.blocks[-1] if self.state.blocks else None
-        home = AllocationScope.of(buffer.ssa)
-        if block is None or (home is not None and home == block.body):
-            return
-        used = {v for i in indices if isinstance(i, Index) for v in i.values}
-        for it in block.iters:
-            if it.kind == "R" and it.var in used:
-                raise ParseError(
-                    f'iter {it.name} of block "{block.name}" is declared reduce but indexes the store to '
-                    f"{buffer.name}; declare it spatial"
-                )
 
     def region(self, node: ast.expr) -> RegionRef:
         """`A[0:16, vi]` or the whole buffer `A`, as a region."""

@@ -20,7 +20,7 @@ from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.value_names import Names
 
 _LOOPS = {kind: f"T.{name}" for name, kind in operations.LOOPS.items()}
-_AXES = {kind: f"T.axis.{name}" for name, kind in operations.AXES.items()}
+_AXES = {kind: f"T.axis.{name}" for name, kind in operations.AXES.items() if name != "scan"}
 
 
 class StatementPrinter:

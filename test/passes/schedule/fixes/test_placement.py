@@ -179,12 +179,16 @@ ROWS = [
         lambda s: s.compute_at(s.blockize([s.get_block("L"), s.get_block("H")]), loop(s, "C")),
     ),
     Row(
-        "compute_at: an opaque iter",
-        main("A:8 C:8 b:8", nest("i:8", block("B", "vi:8O=i", "b[vi] = A[vi]")), each("C", "C[vi] = b[vi]")),
+        "compute_at: a recurrence",
+        main(
+            "A:8 C:8 b:9",
+            nest("i:1", block("Z", "vi:1=i", "b[vi] = 0.0")),
+            nest("i:8", block("B", "vi:8O=i", "b[vi + 1] = b[vi] + A[vi]")),
+            each("C", "C[vi] = b[vi + 1]"),
+        ),
         lambda s: s.compute_at("B", loop(s, "C")),
-        "declare it spatial",
-        lambda s: s.compute_at("B", loop(s, "C")),
-        instead=PAIR,
+        "merge",
+        lambda s: s.merge(loop(s, "B"), loop(s, "C")),
     ),
     Row(
         "reverse_compute_at: a result that is read before",

@@ -7,7 +7,6 @@ from programs.short import (
     FROM_ONE,
     FROM_ZERO,
     ONE,
-    ONE_2D,
     PAIR,
     PAIR_2D,
     SUMS,
@@ -112,14 +111,6 @@ ROWS = [
         lambda s: s.reorder(loop(s, "B"), loop(s, "C")),
         "compute_at, reverse_compute_at and merge put two nests under one",
         lambda s: (s.compute_at("B", loop(s, "C")), s.reorder(loop(s, "C"))),
-    ),
-    Row(
-        "reorder: an opaque iter",
-        main("A:8x4 C:8x4", nest("i:8 j:4", block("C", "vi:8O=i vj:4=j", "C[vi, vj] = A[vi, vj] + 1.0"))),
-        lambda s: s.reorder(loop(s, "C", 1), loop(s, "C")),
-        "declare it spatial",
-        lambda s: s.reorder(loop(s, "C", 1), loop(s, "C")),
-        instead=ONE_2D,
     ),
     Row(
         "reorder: a nest with an init",

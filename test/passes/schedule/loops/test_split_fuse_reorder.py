@@ -215,7 +215,11 @@ def test_reorder_refuses(refused):
     refused(sch, "another schedule", lambda: sch.reorder(i, other.get_loops("B")[0]), IndexError)
     sch.reorder(j)  # nothing to do
     sweep = Schedule(Skewed)
-    refused(sweep, "opaque", lambda: sweep.reorder(*sweep.get_loops("A")[::-1]))
+    refused(
+        sweep,
+        "backwards: A.i=0, j=1. and A.i=1, j=0. touch A.1, 1.",
+        lambda: sweep.reorder(*sweep.get_loops("A")[::-1]),
+    )
 
 
 def test_reorder_refuses_to_reverse_a_dependence(refused, same_result):

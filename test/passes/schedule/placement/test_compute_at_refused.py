@@ -95,9 +95,9 @@ def test_refuses_an_input_that_one_row_of_memory_holds_in_turn(refused):
 
     sch = Schedule(Rows)
     i, j = sch.get_loops("C")
-    refused(sch, 'block "R" has the opaque iter vi', lambda: sch.compute_at("P", i))
+    refused(sch, 'block "R" has the ordered iter vi', lambda: sch.compute_at("P", i))
     sch.cache_write("R", 0, "local")  # now a copy with spatial iters writes R, from a row that changes
-    refused(sch, 'block "R" has the opaque iter vi', lambda: sch.compute_at("P", i))
+    refused(sch, 'block "R" has the ordered iter vi', lambda: sch.compute_at("P", i))
 
 
 def test_refuses_sums_that_are_read_half_way(refused):

@@ -58,7 +58,7 @@ def mixed(A: T.Buffer((16,), "float32")):
 @T.prim_func
 def opaque(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i, k in T.grid(8, 4):
-        # expected-error @below {{block "B" has an init and the opaque iter vi, whose order is fixed}}
+        # expected-error @below {{block "B" has the ordered iter vi; an init may be hoisted out of loops of spatial and reduce iters only}}
         with T.block("B"):
             vi = T.axis.opaque(8, i)
             vk = T.axis.reduce(4, k)

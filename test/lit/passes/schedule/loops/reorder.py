@@ -79,13 +79,13 @@ def two_paths(A: T.Buffer((4,), "float32"), B: T.Buffer((8,), "float32")):
 
 
 @T.prim_func
-def opaque(A: T.Buffer((4, 8), "float32")):
+def ordered(A: T.Buffer((5, 9), "float32")):
+    # expected-error @below {{in the order j, i a dependence would run backwards: A(i=0, j=1) and A(i=1, j=0) touch A[1, 1]}}
     for i, j in T.grid(4, 8):
-        # expected-error @below {{block "A" has the opaque iter vj, whose order must be kept}}
         with T.block("A"):
-            vi = T.axis.spatial(4, i)
+            vi = T.axis.opaque(4, i)
             vj = T.axis.opaque(8, j)
-            A[vi, vj] = T.float32(0)
+            A[vi + 1, vj] = A[vi, vj + 1]
 
 
 # -----

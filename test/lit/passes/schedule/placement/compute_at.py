@@ -141,7 +141,7 @@ def two_writers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 def opaque(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i, k in T.grid(8, 4):
-        # expected-error @below {{block "Y" has the opaque iter vi; a reduction has spatial and reduce iters}}
+        # expected-error @below {{block "Y" has the ordered iter vi; a reduction has spatial and reduce iters}}
         with T.block("Y"):
             vi = T.axis.opaque(8, i)
             vk = T.axis.reduce(4, k)

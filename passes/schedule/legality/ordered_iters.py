@@ -1,0 +1,33 @@
+"""Ordered iters (`T.axis.opaque`, `T.axis.scan`): whether their iterations depend on each other."""
+
+from __future__ import annotations
+
+from tir_mlir.dialect.analysis import IterConflict, iter_conflict
+from tir_mlir.dialect.ir import Block, Iter
+from tir_mlir.passes.schedule.registry import refuse
+
+KEEP_NEST = "merge and fission move it as a whole, in its order"
+DECLARE_SPATIAL = "declare it spatial: its iterations are independent"
+INIT_BLOCK = "in the program, let a block of its own write the initial value, in place of T.init"
+
+
+def check_independent(block: Block) -> None:
+    """Refuse a block without reduce iters whose iterations depend on each other, as those of an ordered iter may."""
+    ordered = [i for i in block.iters if i.kind == "O"]
+    clash = _conflict(block) if ordered else None
+    if clash is not None:
+        names = ", ".join(i.name for i in ordered)
+        text = f'block "{block.name}" has the ordered iter {names}, whose iterations depend on each other: {clash.text}'
+        refuse(block, text, counterexample=clash.example, fix=KEEP_NEST)
+
+
+def refuse_ordered(block: Block, it: Iter, why: str) -> None:
+    """Refuse an ordered iter of a block with an init."""
+    fix = INIT_BLOCK if _conflict(block) is not None else DECLARE_SPATIAL
+    refuse(block, f'block "{block.name}" has the ordered iter {it.name}; {why}', fix=fix)
+
+
+def _conflict(block: Block) -> IterConflict | None:
+    """A conflict of iterations that differ in an iter other than a reduce iter."""
+    numbers = [n for n, i in enumerate(block.iters) if i.kind != "R" and i.extent.as_constant() != 1]
+    return iter_conflict(block, numbers)

@@ -1,0 +1,68 @@
+"""Programs whose iterations depend on earlier ones, or scatter, with what NumPy computes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tir_mlir.script import parse
+
+
+def cumulative(n: int, m: int, kind: str = "opaque"):
+    """Sums of the beginnings of each row."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({n}, {m}), "float32"), C: T.Buffer(({n}, {m}), "float32")):
+    for i, j in T.grid({n}, {m}):
+        with T.block("C"):
+            vi = T.axis.spatial({n}, i)
+            vj = T.axis.{kind}({m}, j)
+            C[vi, vj] = T.if_then_else(vj == 0, T.float32(0), C[vi, vj - 1]) + A[vi, vj]
+""")
+
+
+def two_planes(steps: int, n: int, time: str = "opaque", place: str = "spatial"):
+    """Time steps of a stencil between the two planes of one buffer."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((2, {n + 2}), "float32")):
+    for t, i in T.grid({steps}, {n}):
+        with T.block("A"):
+            vt = T.axis.{time}({steps}, t)
+            vi = T.axis.{place}({n}, i)
+            A[(vt + 1) % 2, vi + 1] = A[vt % 2, vi] + A[vt % 2, vi + 2]
+""")
+
+
+def two_planes_in_numpy(a: np.ndarray, steps: int) -> None:
+    for t in range(steps):
+        a[(t + 1) % 2, 1:-1] = a[t % 2, :-2] + a[t % 2, 2:]
+
+
+def triangular(n: int, m: int, kind: str = "opaque"):
+    """The solution of L X = B for a lower triangle L, column by column."""
+    return parse(f"""
+@T.prim_func
+def main(L: T.Buffer(({n}, {n}), "float32"), B: T.Buffer(({n}, {m}), "float32"), X: T.Buffer(({n}, {m}), "float32")):
+    for j, i in T.grid({m}, {n}):
+        with T.block("X"):
+            vj = T.axis.spatial({m}, j)
+            vi = T.axis.{kind}({n}, i)
+            X[vi, vj] = B[vi, vj]
+            for k in range(vi):
+                X[vi, vj] = X[vi, vj] - L[vi, k] * X[k, vj]
+            X[vi, vj] = X[vi, vj] / L[vi, vi]
+""")
+
+
+def histogram(n: int, m: int, bins: int, kind: str = "reduce", update: str = "H[at] + 1", at: str = "X[vi, vj]"):
+    """How often each number occurs in a matrix. `at`: the element that is updated."""
+    update = update.replace("at", at)
+    return parse(f"""
+@T.prim_func
+def main(X: T.Buffer(({n}, {m}), "int32"), H: T.Buffer(({bins},), "int32")):
+    for i, j in T.grid({n}, {m}):
+        with T.block("H"):
+            vi = T.axis.{kind}({n}, i)
+            vj = T.axis.{kind}({m}, j)
+            H[{at}] = {update}
+""")
