@@ -10,14 +10,17 @@ from mlir import ir
 from tir_mlir.dialect.analysis.access_relations import AccessRelation, relations_of
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.analysis.regions import footprint
+from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
     Func,
     Index,
     Loop,
+    data_loop_name,
     func_of,
     is_block,
+    is_data_loop,
     is_inside,
     is_loop,
     only_reads,
@@ -177,6 +180,10 @@ def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
 def same_flow(buffer: ir.Value, loops: Sequence[Loop], order: Sequence[int]) -> bool:
     """Whether a permuted nest gives every read of `buffer` the same writer and every element the same last writer."""
     func = func_of(loops[0].op)
+    if over := next((p for p in parents(loops[0].op) if is_data_loop(p)), None):
+        raise NotProvable(
+            f"the nest is in {data_loop_name(over)}, and what its iterations leave for each other is not modeled"
+        )
     found = relations_of(func.op, buffer)
     plain = [times(t, func.op) for t in found]
     swapped = [_permute(t, w, loops, order) for t, w in zip(found, plain, strict=True)]

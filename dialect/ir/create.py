@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from mlir import ir
-from mlir.dialects import affine, arith, memref
+from mlir.dialects import affine, arith, memref, scf
 
 from tir_mlir.dialect.ir import attrs, dtypes
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
@@ -123,6 +123,29 @@ def loop(
         op.operation.attributes[attrs.KIND] = ir.StringAttr.get(kind)
     attrs.put(op.operation, attrs.ANNOTATIONS, dict(annotations or {}))
     return Loop(op)
+
+
+def data_loop(name: str, lower: ir.Value, upper: ir.Value) -> ir.Operation:
+    """`for name in [lower, upper)`, bounds from data: an empty `scf.for`. Its variable is no affine index."""
+    op = scf.ForOp(lower, upper, arith.constant(ir.IndexType.get(), 1)).operation
+    with ir.InsertionPoint(op.regions[0].blocks[0]):
+        scf.yield_([])
+    op.attributes[attrs.LOOP] = ir.StringAttr.get(name)
+    _assign_id(op)
+    return op
+
+
+def while_loop(condition: Callable[[], ir.Value]) -> ir.Operation:
+    """`while condition():`, an empty `scf.while`; `condition` emits what is evaluated before every iteration."""
+    op = ir.Operation.create("scf.while", regions=2)
+    before, after = (region.blocks.append() for region in op.regions)
+    with ir.InsertionPoint(before):
+        scf.condition(condition(), [])
+    with ir.InsertionPoint(after):
+        scf.yield_([])
+    op.attributes[attrs.LOOP] = ir.StringAttr.get("while")
+    _assign_id(op)
+    return op
 
 
 def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | None = None) -> Block:

@@ -237,10 +237,12 @@ def renumber(root: ir.Operation) -> None:
             op.attributes[attrs.ID] = attrs.to_attr(fresh_id(op))
 
 
-def move_body(source: ir.Block, target: ir.Block) -> None:
-    """Move all ops of a body except its terminator before the terminator of another body."""
+def move_body(source: ir.Block, target: ir.Block, until: ir.Operation | None = None) -> None:
+    """Move all ops of a body except its terminator, or those before `until`, before the terminator of another body."""
     end = list(target.operations)[-1]
     for op in list(source.operations)[:-1]:
+        if until is not None and op.operation == until:
+            return
         op.move_before(end)
 
 

@@ -115,6 +115,18 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
     return last
 
 
+def is_data_loop(op: ir.Operation) -> bool:
+    """Whether an op is a loop with bounds or a condition computed from data."""
+    return op.name in ("scf.for", "scf.while")
+
+
+def data_loop_name(op: ir.Operation) -> str:
+    """A loop over data in words: `loop k, whose bounds are data`."""
+    if op.name == "scf.while":
+        return "a while loop"
+    return f"loop {attrs.get(op, attrs.LOOP, 'i')}, whose bounds are data"
+
+
 def enclosing_loop_name(value: ir.Value) -> str | None:
     """The name of the loop with induction variable `value`; None for other values."""
     owner = value.owner

@@ -211,7 +211,7 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.ID: ("an integer >= 0", _is_number, ()),
     "tir.next": ("an integer >= 0", _is_number, ("builtin.module",)),
     attrs.ATTRS: (_DICT, _is_dict, ("func.func",)),
-    attrs.LOOP: ("a string", _is_text, ("affine.for",)),
+    attrs.LOOP: ("a string", _is_text, ("affine.for", "scf.for", "scf.while")),
     attrs.KIND: (f"one of {', '.join(KINDS)}, or a thread axis such as threadIdx.x", _is_kind, ("affine.for",)),
     attrs.ANNOTATIONS: (_DICT, _is_dict, ("affine.for", "affine.parallel", "func.func")),
     attrs.BLOCK: ("a string", _is_text, ("affine.parallel",)),

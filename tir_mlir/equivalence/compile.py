@@ -16,6 +16,7 @@ from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, funcs, walk
 from tir_mlir.equivalence import field_functions, instrument, prime_field
 from tir_mlir.equivalence.edits import OpBuilder, retyped
+from tir_mlir.equivalence.limit_loops import limit_loops
 from tir_mlir.equivalence.plain_loops import make_plain
 from tir_mlir.passes.lower.blocks import scopes
 from tir_mlir.passes.lower.llvm import abi
@@ -128,6 +129,7 @@ def _compiled(
         _as_doubles(_bodies(own))
         allocates = instrument.fill_allocations(_bodies(own), build, float("nan"))
     _note_integer_comparisons(_bodies(own), build)
+    limit_loops(_bodies(own), build)
     found, promised = signatures(module), abi.noalias_functions(module)
     scopes.run(module)
     _add_code(module, build)

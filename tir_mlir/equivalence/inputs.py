@@ -19,6 +19,8 @@ UNIFORM, SMALL = "uniform", "small"
 SIZES: tuple[int, ...] = (1, 15, 16, 17, 40)
 _MORE: tuple[int, ...] = (2, 3, 4, 8, 12, 24, 32, 48, 64, 96, 128, 192, 256)
 _TRIES = 4000
+_TRIPS = 64
+"""Bounds of loops that are data are below this, so that random ones do not run for long."""
 
 
 # --- sizes --------------------------------------------------------------------------------------------------------
@@ -127,9 +129,13 @@ def _laid_out(values: np.ndarray, param: BufferParam) -> np.ndarray:
 
 
 def index_limits(func: Func) -> dict[int, int]:
-    """Integer parameters used as indices, and the smallest extent that they index."""
+    """Integer parameters used as indices, and the smallest extent that they index; those that bound a loop count as
+    indices of `_TRIPS` elements."""
     found: dict[int, int] = {}
     for op in walk.ops(func.op):
+        if op.name == "scf.for":
+            for number in {n for bound in list(op.operands)[:2] for n in _feeding(bound, func)}:
+                found[number] = min(found.get(number, _TRIPS), _TRIPS)
         if op.name not in ("memref.load", "memref.store"):
             continue
         memref = walk.accessed(op)
@@ -146,7 +152,8 @@ def _feeding(value: ir.Value, func: Func) -> set[int]:
     """The parameters from which a value is loaded, through arithmetic."""
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return set()
+        loop = owner.owner.operation
+        return {n for v in list(loop.operands)[:2] for n in _feeding(v, func)} if loop.name == "scf.for" else set()
     op = owner.operation
     if op.name in ("affine.load", "memref.load"):
         return {func.args.index(op.operands[0])} if op.operands[0] in func.args else set()

@@ -14,7 +14,7 @@ from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Func, Loop, View, create, entered, funcs, walk
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
-from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency
+from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
@@ -223,6 +223,8 @@ class Executor:
         positional = call.pop(many) if many else ()
         parameters = primitive.signature.parameters.items()
         call |= {k: self.random for k, p in parameters if p.annotation is Random}
+        if not primitive.pure:
+            check_data_loops(primitive.name, [v for v in (*call.values(), *positional) if isinstance(v, View)])
         return primitive.run(*positional, **call)
 
     def rank(self, index_map: Any, block: Any, buffer: Any = None) -> int | None:

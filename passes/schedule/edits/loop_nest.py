@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, blocks_below, create, edit, walk
+from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, blocks_below, create, edit, is_block, walk
 from tir_mlir.dialect.presburger import fold_index, guards, intervals, isl_exprs, sets, simplify_index
 from tir_mlir.passes.schedule.registry import check
 
@@ -22,7 +22,15 @@ def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
 
 
 def guard_blocks(loop: Loop, bound: Index) -> None:
-    """Guard every outermost block beneath a loop by `bound >= 0`, unless it is implied."""
+    """Guard every outermost block beneath a loop by `bound >= 0`, unless it is implied.
+
+    A body that loads outside its blocks (the bounds of a loop over data, a condition) gets one guard around all of it.
+    """
+    if any("load" in op.name for op in walk.ops(loop.op, skip=is_block)):
+        with create.at_end(loop.body):
+            inner = create.guard([Constraint(bound)])
+        edit.move_body(loop.body, inner.regions[0].blocks[0], until=inner)
+        return
     for block_id in [b.id for b in blocks_below(loop.op)]:
         block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
         if intervals.at_least_zero(bound, intervals.around(block.outermost)):

@@ -4,6 +4,7 @@ here changes the IR.
 
 from tir_mlir.passes.schedule.legality.aliasing import check_aliasing
 from tir_mlir.passes.schedule.legality.concurrency import check_concurrency
+from tir_mlir.passes.schedule.legality.data_loops import check_data_loops
 from tir_mlir.passes.schedule.legality.fixes import (
     ADD_INIT,
     ASSUME_SIZES,
@@ -83,6 +84,7 @@ __all__ = [
     "check_complete",
     "check_complete_or_reduction",
     "check_concurrency",
+    "check_data_loops",
     "check_from_zero",
     "check_plain",
     "check_reduction",

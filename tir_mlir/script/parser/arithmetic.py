@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.parser.items import (
     AffineCondition,
-    AffineMin,
+    AffineExtremum,
     Const,
     Expr,
     Value,
@@ -88,11 +88,11 @@ def to_value(item: Any, dtype: str | None = None) -> ir.Value:
         return constant(item.value, dtype)
     if isinstance(item, Index):
         return _index_value(item, dtype)
-    if isinstance(item, AffineMin):
+    if isinstance(item, AffineExtremum):
         values = [_index_value(p, "int32") for p in item.parts]
         result = values[0]
         for value in values[1:]:
-            result = arith.minsi(result, value)
+            result = (arith.minsi if item.op == "min" else arith.maxsi)(result, value)
         return cast(Value(result, "int32"), dtype).ssa
     if isinstance(item, AffineCondition):
         return cast(_test_value(item), dtype).ssa
@@ -239,9 +239,9 @@ def _fold(op: str, left: Const, right: Const) -> Const:
 
 def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
     """The affine result of a binary operator, or None."""
-    if op == "min" and isinstance(left, Index | AffineMin | Const) and isinstance(right, Index | AffineMin | Const):
-        parts = [*_parts(left), *_parts(right)]
-        return AffineMin(tuple(p for p in parts if p is not None)) if None not in parts else None
+    if op in ("min", "max"):
+        parts = [*_parts(op, left), *_parts(op, right)]
+        return AffineExtremum(op, tuple(p for p in parts if p is not None)) if None not in parts else None
     a, b = (as_index(_number(side)) for side in (left, right))
     if a is None or b is None:
         return None
@@ -269,8 +269,11 @@ def _number(item: Expr) -> Expr:
     return Const(int(item.value)) if isinstance(item, Const) and isinstance(item.value, bool) else item
 
 
-def _parts(item: Expr) -> list[Index | None]:
-    return list(item.parts) if isinstance(item, AffineMin) else [as_index(_number(item))]
+def _parts(op: str, item: Expr) -> list[Index | None]:
+    """The operands of nested minima (or maxima); None for one that is not affine."""
+    if isinstance(item, AffineExtremum) and item.op == op:
+        return list(item.parts)
+    return [as_index(_number(item))]
 
 
 def negative(item: Any) -> Expr:

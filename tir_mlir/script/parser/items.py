@@ -31,9 +31,10 @@ class Const:
 
 
 @dataclass(frozen=True)
-class AffineMin:
-    """The minimum of affine expressions, as a loop bound or a value."""
+class AffineExtremum:
+    """The minimum or maximum (`op`: "min", "max") of affine expressions, as a loop bound or a value."""
 
+    op: str
     parts: tuple[Index, ...]
 
 
@@ -126,11 +127,11 @@ class UnboundVar:
     name: str
 
 
-Expr = Const | Index | AffineMin | Value | AffineCondition
+Expr = Const | Index | AffineExtremum | Value | AffineCondition
 
 
 def is_expr(item: Any) -> bool:
-    return isinstance(item, Const | Index | AffineMin | Value | AffineCondition)
+    return isinstance(item, Const | Index | AffineExtremum | Value | AffineCondition)
 
 
 def dtype_of(item: Expr) -> str:
@@ -152,7 +153,7 @@ def as_index(item: Any) -> Index | None:
         return Index.constant(item)
     if isinstance(item, Const) and isinstance(item.value, int) and not isinstance(item.value, bool):
         return Index.constant(item.value)
-    if isinstance(item, AffineMin) and len(item.parts) == 1:
+    if isinstance(item, AffineExtremum) and len(item.parts) == 1:
         return item.parts[0]
     return None
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, create
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.script.language.operations import LOOPS
-from tir_mlir.script.parser import calls
+from tir_mlir.script.parser import arithmetic, calls
 from tir_mlir.script.parser.expressions import Evaluator
-from tir_mlir.script.parser.items import AffineMin, as_index, describe
+from tir_mlir.script.parser.items import AffineExtremum, Const, Value, as_index, describe, dtype_of, is_expr
 from tir_mlir.script.parser.regions import is_size
 from tir_mlir.script.parser.source import ParseError
 
@@ -34,20 +37,22 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
             raise state.error(call, "T.grid takes extents only")
         if len(targets) != len(call.args):
             raise state.error(node.target, f"T.grid has {len(call.args)} extents for {len(targets)} loop variables")
-        bounds = [(Index.constant(0), _upper(evaluate, a), a) for a in call.args]
+        zero = [Index.constant(0)]
+        bounds = [Bounds(zero, _bound(evaluate, a, "min"), a) for a in call.args]
         _nest(evaluate, node, list(zip(targets, bounds, strict=True)), "serial", {}, run)
         return
     args = _arguments(evaluate, word, callee, call)
     start, stop = args.get("start"), args.get("stop")
     if start is None:
         raise state.error(call, "a loop needs an extent")
-    low = evaluate.index(start, "the start of a loop") if stop is not None else Index.constant(0)
+    low = _bound(evaluate, start, "max") if stop is not None else [Index.constant(0)]
     end = stop if stop is not None else start
+    bounds = Bounds(low, _bound(evaluate, end, "min"), end)
     kind = LOOPS.get(word) or _tag(evaluate, args, call)
     annotations = evaluate.python(args["annotations"], "an annotation") if "annotations" in args else {}
     if not isinstance(annotations or {}, dict):
         raise state.error(args["annotations"], f"the annotations of a loop are a dictionary, not {annotations!r}")
-    _nest(evaluate, node, [(node.target, (low, _upper(evaluate, end), end))], kind, annotations or {}, run)
+    _nest(evaluate, node, [(node.target, bounds)], kind, annotations or {}, run)
 
 
 def _word(evaluate: Evaluator, call: ast.Call) -> tuple[str, Any]:
@@ -88,23 +93,39 @@ def _tag(evaluate: Evaluator, args: dict[str, ast.expr], call: ast.Call) -> str:
     return tag
 
 
-def _upper(evaluate: Evaluator, node: ast.expr) -> list[Index]:
-    """The operands of an upper bound: one expression, or those of a T.min."""
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of a loop: each the operands of a maximum (minimum) of affine expressions, or one value from data."""
+
+    lowers: list[Index] | Value
+    uppers: list[Index] | Value
+    place: ast.expr
+
+    @property
+    def extent(self) -> int | None:
+        if isinstance(self.lowers, Value) or isinstance(self.uppers, Value) or len(self.lowers) > 1:
+            return None
+        return (self.uppers[0] - self.lowers[0]).simplified().as_constant()
+
+
+def _bound(evaluate: Evaluator, node: ast.expr, op: str) -> list[Index] | Value:
+    """A bound: affine expressions (several for T.min of an upper, T.max of a lower bound), or an integer from data."""
     item = evaluate(node)
-    if isinstance(item, AffineMin):
+    if isinstance(item, AffineExtremum) and item.op == op:
         return list(item.parts)
     index = as_index(item)
-    if index is None:
-        raise evaluate.state.error(
-            node, f"a loop bound must be an affine expression of loops, iters and sizes, not {describe(item)}"
-        )
-    return [index]
+    if index is not None:
+        return [index]
+    if not is_expr(item) or not dtype_of(item).startswith(("int", "uint")):
+        raise evaluate.state.error(node, f"a loop bound must be an integer expression, not {describe(item)}")
+    with evaluate.state.source.location(node):
+        return arithmetic.cast(item, "int32") if dtype_of(item) != "int64" else arithmetic.cast(item, "int64")
 
 
 def _nest(
     evaluate: Evaluator,
     node: ast.For,
-    parts: list[tuple[ast.expr, tuple[Index, list[Index], ast.expr]]],
+    parts: list[tuple[ast.expr, Bounds]],
     kind: str,
     annotations: dict[str, Any],
     run: Callable[[list[ast.stmt]], None],
@@ -112,19 +133,61 @@ def _nest(
     if not parts:
         run(node.body)
         return
-    (target, (low, uppers, place)), rest = parts[0], parts[1:]
+    (target, bounds), rest = parts[0], parts[1:]
     state = evaluate.state
     if not isinstance(target, ast.Name):
         raise state.error(target, "a loop variable is a plain name")
-    extent = (uppers[0] - low).simplified().as_constant()
-    if extent is not None and extent < 0:
-        raise state.error(place, f"loop {target.id} has a negative extent: {extent}")
+    if bounds.extent is not None and bounds.extent < 0:
+        raise state.error(bounds.place, f"loop {target.id} has a negative extent: {bounds.extent}")
     with state.source.location(node):
-        loop = create.loop(target.id, low, uppers, kind, annotations)
-    state.loops[loop.var] = loop
-    with state.scope.frame(), create.at_end(loop.body):
-        state.scope.define(target.id, Index.of(loop.var), target, "loop")
+        body, variable = _loop(evaluate, target.id, bounds, kind, annotations)
+    with state.scope.frame(), create.at_end(body):
+        state.scope.define(target.id, variable, target, "loop")
         _nest(evaluate, node, rest, kind, annotations, run)
+
+
+def _loop(
+    evaluate: Evaluator, name: str, bounds: Bounds, kind: str, annotations: dict[str, Any]
+) -> tuple[ir.Block, Index | Value]:
+    """Create an empty loop: `affine.for`, or `scf.for` where a bound is no affine expression. Its body and variable."""
+    if not isinstance(bounds.lowers, Value) and not isinstance(bounds.uppers, Value):
+        loop = create.loop(name, bounds.lowers, bounds.uppers, kind, annotations)
+        evaluate.state.loops[loop.var] = loop
+        return loop.body, Index.of(loop.var)
+    if kind != "serial" or annotations:
+        what = f"is {kind}" if kind != "serial" else "has annotations"
+        raise evaluate.state.error(
+            bounds.place, f"loop {name} {what}, but its bounds are computed from data; only a plain serial loop may be"
+        )
+    op = create.data_loop(name, _as_value(bounds.lowers, "max"), _as_value(bounds.uppers, "min"))
+    body = op.regions[0].blocks[0]
+    return body, Value(body.arguments[0], "int32")
+
+
+def _as_value(bound: list[Index] | Value, op: str) -> ir.Value:
+    """A bound as an SSA value of type `index`."""
+    item = bound if isinstance(bound, Value) else bound[0] if len(bound) == 1 else AffineExtremum(op, tuple(bound))
+    found = arithmetic.to_index(item)
+    return create.apply(found) if isinstance(found, Index) else found
+
+
+def parse_while(evaluate: Evaluator, node: ast.While, run: Callable[[list[ast.stmt]], None]) -> None:
+    """Parse a `while` statement; its condition is evaluated before every iteration."""
+    state = evaluate.state
+    if node.orelse:
+        raise state.error(node.orelse[0], "a while loop cannot have an else branch")
+
+    def test() -> ir.Value:
+        item = arithmetic.condition(evaluate(node.test))
+        if isinstance(item, Const):
+            never = "runs forever" if item.value else "never runs"
+            raise state.error(node.test, f"the condition of this while is constant: the loop {never}")
+        return arithmetic.to_value(item, "bool")
+
+    with state.source.location(node):
+        op = create.while_loop(test)
+    with state.scope.frame(), create.at_end(op.regions[1].blocks[0]):
+        run(node.body)
 
 
 def domain_of(loop: Loop) -> tuple[Index, Index]:

@@ -22,7 +22,6 @@ from tir_mlir.script.parser.items import AffineCondition, BufferRef, Slice, Unbo
 from tir_mlir.script.parser.source import ParseError
 
 _REFUSED = {
-    ast.While: "while is not supported: its trip count is unknown; use a for loop",
     ast.Return: "a prim_func cannot return a value: store the result to a buffer parameter",
     ast.Try: "try is not supported",
     ast.FunctionDef: "a function cannot be defined inside a prim_func",
@@ -76,6 +75,9 @@ class FunctionParser:
 
     def _For(self, stmt: ast.For) -> None:
         loops.parse_for(self.evaluate, stmt, self.run)
+
+    def _While(self, stmt: ast.While) -> None:
+        loops.parse_while(self.evaluate, stmt, self.run)
 
     def _If(self, stmt: ast.If) -> None:
         expressions.parse_if(self.evaluate, stmt, self.run)

@@ -56,6 +56,10 @@ class StatementPrinter:
         name = op.name
         if name == "affine.for":
             self._loops(op)
+        elif name == "scf.for":
+            self._data_loop(op)
+        elif name == "scf.while":
+            self._while(op)
         elif is_block(op):
             self._block(Block(op), [])
         elif name in ("affine.if", "scf.if"):
@@ -122,6 +126,26 @@ class StatementPrinter:
             else:
                 self.writer.line(f"for {', '.join(names)} in T.grid({', '.join(b.text for b in bounds)}):")
             self.nested(chain[-1].body_ops())
+
+    def _data_loop(self, op: ir.Operation) -> None:
+        """`for k in range(P[i], P[i + 1]):`"""
+        low, high, step = op.operands[:3]
+        if len(op.results) or (self.values.text(step).text != "1"):
+            raise TirError(f"a loop with a step or iter_args has no TVMScript form ({op.location})")
+        bounds = [self.values.text(v).text for v in (low, high)]
+        body = op.regions[0].blocks[0]
+        with self.names.scope():
+            name = self.names.bind(body.arguments[0], attrs.get(op, attrs.LOOP, "i"), "i")
+            self.writer.line(f"for {name} in range({', '.join(bounds[bounds[0] == '0' :])}):", self._id(op))
+            self.nested(_body_ops(body))
+
+    def _while(self, op: ir.Operation) -> None:
+        before, after = (region.blocks[0] for region in op.regions)
+        ops = [o.operation for o in before.operations]
+        if len(op.results) or any(is_statement(o) for o in ops[:-1]):
+            raise TirError(f"a while loop with values or stores in its condition has no TVMScript form ({op.location})")
+        self.writer.line(f"while {self.values.text(ops[-1].operands[0]).text}:", self._id(op))
+        self.nested(_body_ops(after))
 
     def _chain(self, loop: Loop) -> list[Loop]:
         """The loops that one `T.grid` can hold: perfectly nested, plain, extents free of each other's variables."""

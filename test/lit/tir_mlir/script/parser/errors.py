@@ -118,7 +118,7 @@ from tir_mlir.script import tir as T
 
 @T.prim_func
 def statement(A: T.Buffer((8,), "float32")):
-    while True:  # expected-error {{while is not supported}}
+    while True:  # expected-error {{the condition of this while is constant: the loop runs forever}}
         pass
 
 # -----

@@ -1,0 +1,63 @@
+"""Blocks inside a loop over data (`scf.for`, `scf.while`): what an iteration leaves for the next is not modeled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    Loop,
+    View,
+    data_loop_name,
+    func_of,
+    is_block,
+    is_data_loop,
+    ops,
+    parents,
+)
+from tir_mlir.passes.schedule.registry import refuse
+
+# these move no access, or only within the iterations of one loop nest
+_LOCAL = (
+    "add_unit_loop", "annotate", "unannotate", "annotate_buffer_access", "bind", "fuse", "parallel", "reorder",
+    "set_scope", "split", "storage_align", "unroll", "vectorize",
+)  # fmt: skip
+_FIX = "in the program, put the whole loop into the body of one block"
+
+
+def check_data_loops(step: str, views: Iterable[View]) -> None:
+    """Refuse, as not provable, a step that could move an access in or out of a loop over data that holds blocks.
+
+    The domain of a block in such a loop has no dimension for the loop's iterations. A loop over data in the body of a
+    block without nested blocks is no obstacle: the block moves as a whole.
+    """
+    found = [v for v in views if isinstance(v, Loop | Block | Func)]
+    if step in _LOCAL or not found:
+        return
+    held = [op for op in ops(func_of(found[0].op).op) if is_data_loop(op) and any(is_block(o) for o in ops(op))]
+    for loop in held:
+        for view in found:
+            if isinstance(view, Func):
+                continue
+            shared = [b for b in _touched(view.op) if b in _touched(loop)]
+            if loop in parents(view.op) or shared:
+                what = f"is in {data_loop_name(loop)}" if loop in parents(view.op) else _shares(shared[0], loop)
+                refuse(
+                    view,
+                    f"{view!r} {what}, and what its iterations leave for each other is not modeled",
+                    provable=False,
+                    fix=_FIX,
+                )
+
+
+def _touched(op: ir.Operation) -> list[ir.Value]:
+    return list(dict.fromkeys(a.buffer for a in accesses(op)))
+
+
+def _shares(buffer: ir.Value, loop: ir.Operation) -> str:
+    return f"uses {Buffer(buffer).name}, as blocks in {data_loop_name(loop)} do"
