@@ -1,10 +1,11 @@
 """Index maps given as lambdas: parsing, injectivity, image, inverse and padding."""
 
+from tir_mlir.dialect.index_maps.formulas import Formula, Operators, parsed
 from tir_mlir.dialect.index_maps.index_map import IndexMap, check_start, collision_text
 from tir_mlir.dialect.index_maps.layout import Box, Conjunction, Layout, Padding
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.region_map import RegionMap
-from tir_mlir.dialect.index_maps.terms import Formula, IndexExpr, Number, Operators, names_in, parsed
+from tir_mlir.dialect.index_maps.terms import IndexExpr, Number, names_in
 
 __all__ = [
     "Box",

@@ -7,9 +7,10 @@ import os
 import secrets
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
+from tir_mlir.dialect.diagnostics import HandleError, short_repr
 from tir_mlir.dialect.index_maps import Operators
 
 INLINE, ROOT = -2, -1  # ids of the loop handles for the special locations of sample_compute_location
@@ -42,20 +43,28 @@ def new_owner() -> int:
 
 
 class Owner(Protocol):
-    """An executor, which describes the handles that it created."""
+    """An executor, which describes the handles that it created, and knows the values of sampled integers."""
 
     def describe(self, handle: Handle) -> str: ...
+
+    def integer(self, handle: ExprHandle) -> int: ...
 
 
 _owners: MutableMapping[tuple[int, int], Owner] = WeakValueDictionary()  # by (owner, serial): copies share the owner
 
 
 def register(number: int, owner: Owner) -> None:
-    """Register the executor of a schedule, or of a copy, for the repr of its handles."""
+    """Register the executor of a schedule, or of a copy, for the repr and the values of its handles."""
     _owners[number, new_serial()] = owner
 
 
-@dataclass(frozen=True, repr=False)
+def _owners_of(handle: Handle) -> list[Owner]:
+    """The schedule of a handle and its copies, the oldest first."""
+    found = [_owners.get(key) for key in sorted(key for key in list(_owners) if key[0] == handle.owner)]
+    return [owner for owner in found if owner is not None]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Handle:
     """The id of a block, loop or integer of one schedule.
 
@@ -74,23 +83,41 @@ class Handle:
     letter = "h"
 
     def __repr__(self) -> str:
-        oldest = min((key for key in list(_owners) if key[0] == self.owner), default=None)
-        owner = None if oldest is None else _owners.get(oldest)
-        if owner is None:
-            return f"{self.word.capitalize()} {self.id} (its schedule is gone)"
-        return owner.describe(self)
+        owners = _owners_of(self)
+        return owners[0].describe(self) if owners else f"{self.word.capitalize()} {self.id} (its schedule is gone)"
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What identifies the object behind the handle: a key of dictionaries."""
+        return self.id, self.owner
 
 
-@dataclass(frozen=True, repr=False)
-class BlockHandle(Handle):
+@dataclass(frozen=True, repr=False, eq=False)
+class OpHandle(Handle):
+    """Handle of a block or loop. Comparing it with a number or a name is an error: it would always be false."""
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (int, float, str)):
+            shown = short_repr(other)
+            raise TypeError(
+                f"a {self.word} handle is compared with {shown}; compare sch.get(handle).name, or its extent"
+            )
+        return isinstance(other, Handle) and type(self) is type(other) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BlockHandle(OpHandle):
     """Handle of a block, or of the root block, which is the function body."""
 
     word = "block"
     letter = "b"
 
 
-@dataclass(frozen=True, repr=False)
-class LoopHandle(Handle):
+@dataclass(frozen=True, repr=False, eq=False)
+class LoopHandle(OpHandle):
     """Handle of a loop."""
 
     word = "loop"
@@ -102,10 +129,32 @@ class LoopHandle(Handle):
         return self.id in (INLINE, ROOT)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ExprHandle(Operators, Handle):
     """Handle of a sampled integer. It and expressions of it (`handle * 4`) are accepted wherever an integer is;
-    `sch.get(handle)` returns its value."""
+    `sch.get(handle)` returns its value. Comparisons (`handle == 8`) and `bool(handle)` are those of its value."""
 
     word = "integer"
     letter = "v"
+
+    def known_value(self) -> int:
+        """The value, as known to its schedule or a copy. Errors: HandleError."""
+        why = "its schedule is gone, or it comes from the text of a trace"
+        for owner in _owners_of(self):
+            try:
+                return owner.integer(self)
+            except (HandleError, IndexError) as error:
+                why = str(error)
+        raise HandleError(
+            f"this sampled integer has no known value: {why}", fix="use the handle that the step returned"
+        )
+
+    def __eq__(self, other: object) -> Any:
+        same = isinstance(other, ExprHandle) and self.key == other.key
+        return same or Operators.__eq__(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        equal = self == other
+        return equal if equal is NotImplemented else not equal
+
+    __hash__ = Operators.__hash__

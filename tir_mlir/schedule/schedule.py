@@ -337,7 +337,7 @@ class Schedule(LegalityQueries):
     # --- random -------------------------------------------------------------------------------------------------------
 
     def seed(self, seed: int | None) -> None:
-        """Seed the random number generator: an integer in [1, 2**31 - 1], or None for a seed from the system."""
+        """Seed the random number generator: an integer in [0, 2**31 - 1], or None for a seed from the system."""
         self._executor.random = _random(seed)
 
     def fork_seed(self) -> int:

@@ -13,6 +13,7 @@ T = TypeVar("T")
 _MULTIPLIER = 48271
 _MODULUS = 2**31 - 1
 _SPREAD = 1640531527  # small seeds give small first numbers; this spreads them over the whole range
+_ZERO = 1812433253  # the state of seed 0: far from those of small seeds
 _FORK_MULTIPLIER, _FORK_MODULUS = 32767, 1999999973
 
 
@@ -24,12 +25,12 @@ class Random:
 
     @staticmethod
     def seeded(seed: int | None) -> Random:
-        """From a seed in [1, 2^31 - 1], or from the system's randomness. Errors: ValueError."""
+        """From a seed in [0, 2^31 - 1], or from the system's randomness. Errors: ValueError."""
         if seed is None:
             return Random(1 + secrets.randbelow(_MODULUS - 1))
-        if not 1 <= seed <= _MODULUS:
-            raise ValueError(f"a seed must be in [1, 2**31 - 1], {seed} is not")
-        return Random(seed % _MODULUS or 1)  # 0 is a fixed point
+        if not 0 <= seed <= _MODULUS:
+            raise ValueError(f"a seed must be in [0, 2**31 - 1], {seed} is not")
+        return Random(seed % _MODULUS or (1 if seed else _ZERO))  # 0 is a fixed point
 
     def next(self) -> int:
         """The next number, in [1, 2^31 - 1)."""

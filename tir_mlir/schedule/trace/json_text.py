@@ -182,7 +182,7 @@ class _Reader:
         """The result of an earlier step, or a formula over such results."""
         try:
             found = parsed(name, self.known) if isinstance(name, str) else None
-            if any(handles_in(found)):
+            if any(True for _ in handles_in(found)):
                 return found
         except (KeyError, ValueError):
             pass

@@ -23,7 +23,7 @@ class HandleNames:
     def __init__(self) -> None:
         self._count = 0
         self._by_serial: dict[int, str] = {}
-        self._latest: dict[Handle, str] = {}
+        self._latest: dict[tuple[int, int], str] = {}
 
     def give(self, handles: Sequence[Handle | None]) -> list[str]:
         """Assign names to the results of a step; `_` for a factor to be inferred."""
@@ -34,13 +34,13 @@ class HandleNames:
                 continue
             name = f"{handle.letter}{self._count}"
             self._count += 1
-            self._by_serial[handle.serial] = self._latest[handle] = name
+            self._by_serial[handle.serial] = self._latest[handle.key] = name
             names.append(name)
         return names
 
     def of(self, handle: Handle) -> str:
         """The name of a handle; `_` if no step returned it."""
-        return self._by_serial.get(handle.serial) or self._latest.get(handle, "_")
+        return self._by_serial.get(handle.serial) or self._latest.get(handle.key, "_")
 
 
 def python_lines(instructions: Sequence[Instruction], decisions: dict[Instruction, Any]) -> list[str]:

@@ -65,7 +65,7 @@ class HandleMap:
 
     def __init__(self) -> None:
         self._by_serial: dict[int, Any] = {}
-        self._latest: dict[Handle, Any] = {}
+        self._latest: dict[tuple[int, int], Any] = {}
 
     def learn(self, step: Instruction, result: Any, where: str) -> None:
         """Map the outputs of a step to its results. Errors: TraceError if their numbers differ."""
@@ -77,14 +77,14 @@ class HandleMap:
             )
         for handle, value in zip(step.outputs, got, strict=True):
             if handle is not None:
-                self._by_serial[handle.serial] = self._latest[handle] = value
+                self._by_serial[handle.serial] = self._latest[handle.key] = value
 
     def of(self, value: Any, where: str) -> Any:
         """A value with its handles mapped."""
         if isinstance(value, Handle):
-            if value.serial not in self._by_serial and value not in self._latest:
+            if value.serial not in self._by_serial and value.key not in self._latest:
                 raise TraceError(f"{where}, uses a {value.word} that no earlier step returned")
-            return self._by_serial[value.serial] if value.serial in self._by_serial else self._latest[value]
+            return self._by_serial[value.serial] if value.serial in self._by_serial else self._latest[value.key]
         if isinstance(value, (list, tuple)):
             return type(value)(self.of(v, where) for v in value)
         if isinstance(value, Formula):

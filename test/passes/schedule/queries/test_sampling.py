@@ -28,9 +28,9 @@ def test_the_numbers_are_those_of_the_engine():
     assert Schedule(matmul_add(8), seed=1).fork_seed() == 1581695857
 
 
-@pytest.mark.parametrize("seed", [0, -1, 2**31, 2**40])
+@pytest.mark.parametrize("seed", [-1, 2**31, 2**40])
 def test_seeds_have_a_range(seed):
-    with pytest.raises(ValueError, match=r"a seed must be in \[1, 2\*\*31 - 1\]"):
+    with pytest.raises(ValueError, match=r"a seed must be in \[0, 2\*\*31 - 1\]"):
         Schedule(matmul_add(8), seed=seed)
     with pytest.raises(ValueError, match="a seed must be in"):
         Schedule(matmul_add(8)).seed(seed)
@@ -52,8 +52,9 @@ def choices(sch: Schedule) -> list[list[int | None]]:
     return [values(sch, sch.sample_perfect_tile(lp, 3)) for lp in (i, j, i, j)]
 
 
-def test_a_seed_determines_all_choices():
-    first, second, other = (choices(Schedule(matmul_add(48), seed=s)) for s in (7, 7, 8))
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_seed_determines_all_choices(seed):
+    first, second, other = (choices(Schedule(matmul_add(48), seed=s)) for s in (seed, seed, seed + 1))
     assert first == second != other
 
 
