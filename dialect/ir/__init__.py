@@ -25,7 +25,7 @@ from tir_mlir.dialect.ir.index import (
     used_dims,
 )
 from tir_mlir.dialect.ir.memo import BoundedDict, answers, by_structure, frozen, only_reads, remembered
-from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE
+from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE, DIVISIONS
 from tir_mlir.dialect.ir.structural_key import NestKey, Origin, nest_key_in, nest_key_of
 from tir_mlir.dialect.ir.views import (
     Block,
@@ -81,6 +81,7 @@ __all__ = [
     "BoundedDict",
     "Buffer",
     "COMMUTATIVE",
+    "DIVISIONS",
     "Constraint",
     "Func",
     "Index",

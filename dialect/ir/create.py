@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith, memref, scf
 
-from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir import attrs, dtypes, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.views import Block, Func, Loop, symbol_name
 from tir_mlir.dialect.ir.walk import visit
@@ -296,6 +296,7 @@ def alloc(name: str, shape: Sequence[int | Index], dtype: str, scope: str = "glo
         alignment=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 64),
     )
     result.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
+    signs.declare(result.owner, dtype)
     return result
 
 
@@ -318,14 +319,17 @@ def clone_module(module: ir.Module) -> ir.Module:
 _NOT_EQUAL_FLOAT, _NOT_EQUAL_INT = 13, 1  # predicates of cmpf (une: true for NaN) and cmpi
 
 
-def convert(value: ir.Value, dtype: str) -> ir.Value:
+def convert(value: ir.Value, dtype: str, source: str | None = None) -> ir.Value:
     """Convert a value to another type: float to integer rounds towards zero, to bool compares with zero.
 
-    Requires a type with a TensorIR name other than index.
+    source: the type of the value, if known. Requires a type with a TensorIR name other than index.
     """
-    source, target = dtypes.to_name(value.type), dtypes.to_mlir(dtype)
-    if source == dtype:
-        return value
+    source = source or signs.dtype_of(value) or dtypes.to_name(value.type)
+    return value if source == dtype else signs.mark(_converted(value, source, dtype), dtype)
+
+
+def _converted(value: ir.Value, source: str, dtype: str) -> ir.Value:
+    target = dtypes.to_mlir(dtype)
     wider = dtypes.bits(source) < dtypes.bits(dtype)
     is_float = dtypes.is_float(source)
     if dtype == "bool" and is_float:
@@ -337,9 +341,14 @@ def convert(value: ir.Value, dtype: str) -> ir.Value:
             return arith.truncf(target, arith.extf(dtypes.to_mlir("float32"), value))
         return (arith.extf if wider else arith.truncf)(target, value)
     if is_float:
-        return arith.fptosi(target, value)
+        return (arith.fptoui if dtypes.is_unsigned(dtype) else arith.fptosi)(target, value)
+    zeros_above = source == "bool" or dtypes.is_unsigned(source)
     if dtypes.is_float(dtype):
-        return (arith.uitofp if source == "bool" else arith.sitofp)(target, value)
-    if source == "bool":
-        return arith.extui(target, value)
-    return (arith.extsi if wider else arith.trunci)(target, value)
+        return (arith.uitofp if zeros_above else arith.sitofp)(target, value)
+    if source == "bool" or wider:
+        return (arith.extui if zeros_above else arith.extsi)(target, value)
+    if dtypes.bits(source) > dtypes.bits(dtype):
+        return arith.trunci(target, value)
+    made = arith.bitcast(target, value)  # between int8 and uint8: an op of its own, so that both sides have one type
+    made.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
+    return made

@@ -8,21 +8,25 @@ from tir_mlir.dialect.diagnostics import TirError, short_repr
 
 _FLOATS = {"float16": ir.F16Type, "bfloat16": ir.BF16Type, "float32": ir.F32Type, "float64": ir.F64Type}
 _INTS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
-NAMES = (*_FLOATS, *_INTS)
+_UNSIGNED = {f"u{name}": width for name, width in _INTS.items() if name != "bool"}
+NAMES = (*_FLOATS, *_INTS, *_UNSIGNED)
 
 
 def to_mlir(dtype: str) -> ir.Type:
-    """`"float32"` -> `f32`. Errors: TirError for unknown and unsigned types."""
+    """`"float32"` -> `f32`; `"uint8"` and `"int8"` are both `i8`. Errors: TirError for an unknown type."""
     if isinstance(dtype, str) and dtype in _FLOATS:
         return _FLOATS[dtype].get()
-    if isinstance(dtype, str) and dtype in _INTS:
-        return ir.IntegerType.get_signless(_INTS[dtype])
+    if isinstance(dtype, str) and (width := _INTS.get(dtype) or _UNSIGNED.get(dtype)):
+        return ir.IntegerType.get_signless(width)
     said = f'"{dtype}"' if isinstance(dtype, str) else short_repr(dtype)
     raise TirError(f"dtype {said} is not supported; use one of {', '.join(NAMES)}")
 
 
 def to_name(type_: ir.Type) -> str:
-    """`f32` -> `"float32"`; `index` (loop variables, sizes) reads as `"int32"`; pointers as `"handle"`."""
+    """`f32` -> `"float32"`, `i8` -> `"int8"`; `index` (loops, sizes) reads as `"int32"`, pointers as `"handle"`.
+
+    A type does not say whether an integer is unsigned: `Buffer.dtype` and `signs.dtype_of` do.
+    """
     if isinstance(type_, ir.IndexType):
         return "int32"
     for name, cls in _FLOATS.items():
@@ -39,6 +43,40 @@ def to_name(type_: ir.Type) -> str:
 
 def is_float(dtype: str) -> bool:
     return dtype in _FLOATS
+
+
+def is_unsigned(dtype: str) -> bool:
+    return dtype in _UNSIGNED
+
+
+def with_sign_of(type_: ir.Type, dtype: str | None) -> str:
+    """The name of a type, as an unsigned integer if `dtype` is the unsigned type of its width."""
+    name = to_name(type_)
+    return f"u{name}" if dtype == f"u{name}" else name
+
+
+def limits(dtype: str) -> tuple[int, int]:
+    """The least and the greatest integer of a type: (-128, 127) for int8, (0, 255) for uint8, (0, 1) for bool."""
+    if dtype == "bool":
+        return 0, 1
+    width = bits(dtype)
+    return (0, (1 << width) - 1) if is_unsigned(dtype) else (-(1 << width - 1), (1 << width - 1) - 1)
+
+
+def fits(number: int, dtype: str) -> bool:
+    """Whether an integer type can represent a number."""
+    low, high = limits(dtype)
+    return low <= number <= high
+
+
+def as_signed(number: int, dtype: str) -> int:
+    """The number that has the bits of an integer of a type: 200 of uint8 -> -56, as MLIR's attributes hold it."""
+    return number - (1 << bits(dtype)) if is_unsigned(dtype) and number >> (bits(dtype) - 1) else number
+
+
+def as_typed(number: int, dtype: str) -> int:
+    """The inverse of `as_signed`: -56 -> 200 for uint8."""
+    return number % (1 << bits(dtype)) if is_unsigned(dtype) else number
 
 
 def bits(dtype: str) -> int:

@@ -8,5 +8,11 @@ ASSOCIATIVE = (
 )  # fmt: skip
 """Ops that a declared reduction may reassociate, including floating-point sums and products."""
 
+DIVISIONS = (
+    "arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi", "arith.ceildivsi",
+    "arith.ceildivui",
+)  # fmt: skip
+"""Integer ops that trap on a zero."""
+
 COMMUTATIVE = ASSOCIATIVE
 """Commutative ops; for binary arith ops they coincide with the associative ones."""

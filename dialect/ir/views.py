@@ -13,7 +13,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import VerifyError
-from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import answers, remembered
 
@@ -240,7 +240,7 @@ class Buffer:
 
     @property
     def dtype(self) -> str:
-        return dtypes.to_name(self.type.element_type)
+        return signs.buffer_dtype(self.value)
 
     @property
     def scope(self) -> str:

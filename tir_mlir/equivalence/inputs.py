@@ -112,7 +112,7 @@ def _values(
     info = np.iinfo(np.dtype(dtype))
     if limit is not None:
         return random.integers(0, max(1, min(limit, info.max)), shape, np.dtype(dtype))
-    low, high = (-2, 2) if kind == SMALL else (info.min, info.max)
+    low, high = (max(-2, info.min), 2) if kind == SMALL else (info.min, info.max)
     return random.integers(low, high, shape, np.dtype(dtype), endpoint=True)
 
 

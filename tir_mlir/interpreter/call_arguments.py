@@ -10,7 +10,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import array_of, is_float, numbers
-from tir_mlir.interpreter.memory import Memory, View, row_major
+from tir_mlir.interpreter.memory import Memory, View, row_major, shown
 from tir_mlir.interpreter.poison import POISON, is_poison
 from tir_mlir.runtime.call.arrays import Packed, Packer
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
@@ -18,8 +18,14 @@ from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 WIDE = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 
 
+def memory_kind(dtype: str) -> str:
+    """`"float32"` -> `"f32"`, `"int8"` -> `"i8"`, `"uint8"` -> `"u8"`."""
+    return WIDE.get(dtype) or dtype[0] + dtype.lstrip("uint")
+
+
 def kind_of(dtype: str) -> str:
-    return WIDE.get(dtype) or "i" + dtype.removeprefix("int")
+    """`"float32"` -> `"f32"`; `"uint8"` and `"int8"` -> `"i8"`."""
+    return WIDE.get(dtype) or "i" + dtype.removeprefix("u").removeprefix("int")
 
 
 class Arguments:
@@ -49,7 +55,9 @@ class Arguments:
         memory = self._memories.get(key) if array.size else None
         if memory is None:
             self._apart(param, array)
-            memory = Memory(param.name, kind_of(param.dtype), self._data(param, array, offset, shape, strides, unset))
+            memory = Memory(
+                param.name, memory_kind(param.dtype), self._data(param, array, offset, shape, strides, unset)
+            )
             self._memories[key] = memory
         else:
             self.aliased = True
@@ -104,7 +112,8 @@ class Arguments:
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam):
                 flat = np.empty(int(np.prod(view.shape)), object)
-                flat[:] = [view.data[p] for p in self._places(view.shape, view.strides, view.offset)]
+                places = self._places(view.shape, view.strides, view.offset)
+                flat[:] = [shown(view.memory.dtype, view.data[p]) for p in places]
                 found[param.name] = flat.reshape(view.shape)
         return found
 

@@ -16,11 +16,11 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError, short_repr
 from tir_mlir.dialect.ir import Block, Func, clone_module, entered, frozen, funcs, held_module, is_block, walk
-from tir_mlir.interpreter.call_arguments import Arguments
+from tir_mlir.interpreter.call_arguments import Arguments, memory_kind
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
 from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text
-from tir_mlir.interpreter.memory import Memory, View, row_major
+from tir_mlir.interpreter.memory import Memory, View, row_major, shown
 from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, value_ops, vector_ops
 from tir_mlir.interpreter.ops.vector_memory import Lanes
 from tir_mlir.interpreter.poison import POISON
@@ -136,9 +136,9 @@ def exactly(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main")
         view.name = view.memory.name = made.shared.variables[param]
     made.run(held)
     found = []
-    for view in held:
-        flat = np.empty(len(view.data), object)
-        flat[:] = view.data
+    for view, param in zip(held, func.params, strict=True):
+        flat, kind = np.empty(len(view.data), object), memory_kind(param.dtype)
+        flat[:] = [shown(kind, v) for v in view.data]
         found.append(flat.reshape(view.shape))
     return found
 

@@ -56,6 +56,8 @@ def numbers(array: np.ndarray, kind: str) -> list[Any]:
         return list((bits.astype(np.uint32) << 16).view(np.float32))
     if kind in ("f32", "f16"):
         return list(array)
+    if array.dtype.kind == "u":  # an integer is held with its sign; the ops say what is unsigned
+        return array.view(f"i{array.itemsize}").tolist()
     return array.tolist()
 
 
@@ -69,7 +71,8 @@ def array_of(found: list[Any], dtype: Any, kind: str) -> np.ndarray:
     if kind == "i1":
         return np.array([bool(v) for v in found], bool)
     half, mask = 1 << width(kind) - 1, (1 << width(kind)) - 1
-    return np.array([(int(v) + half & mask) - half for v in found], dtype)
+    signed = np.array([(int(v) + half & mask) - half for v in found], f"i{width(kind) // 8}")
+    return signed.astype(dtype, copy=False)
 
 
 def unwritten(found: list[Any]) -> bool:

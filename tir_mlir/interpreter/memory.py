@@ -16,10 +16,14 @@ _serial = itertools.count(1)
 _NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "index": "int64"}
 BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "index": 8, "ptr": 8, "i1": 1}
 """Bytes per element of float kinds."""
+_INTEGERS = {"i": "int", "u": "uint"}
 
 
 class Memory:
-    """The contents of an allocation or array: a list of numbers. `number` is unique in the process."""
+    """The contents of an allocation or array: a list of numbers. `number` is unique in the process.
+
+    Unsigned integers (dtype `u8`) are held as signed ones; a View shows them as they are.
+    """
 
     __slots__ = ("data", "dtype", "name", "number", "freed")
 
@@ -50,7 +54,7 @@ class View:
     @property
     def dtype(self) -> str:
         kind = self.memory.dtype
-        return _NAMES.get(kind) or "int" + kind[1:]
+        return _NAMES.get(kind) or _INTEGERS[kind[0]] + kind[1:]
 
     def at(self, index: Sequence[int]) -> int:
         """The offset of an element. Raises OutOfBoundsError."""
@@ -62,7 +66,7 @@ class View:
         """A copy as an array of objects."""
         found = np.empty(self.shape, object)
         for index in np.ndindex(self.shape):
-            found[index] = self.data[self.at(index)]
+            found[index] = shown(self.memory.dtype, self.data[self.at(index)])
         return found
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -71,7 +75,7 @@ class View:
     def __getitem__(self, index: Any) -> Any:
         index = index if isinstance(index, tuple) else (index,)
         if len(index) == len(self.shape) and all(isinstance(i, (int, np.integer)) for i in index):
-            return self.data[self.at([int(i) for i in index])]
+            return shown(self.memory.dtype, self.data[self.at([int(i) for i in index])])
         return self.numpy()[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -154,6 +158,11 @@ def outside(view: View, index: tuple[int, ...], lanes: str = "") -> None:
     raise OutOfBoundsError(
         f"{view.name}[{at}]{lanes} is outside {view.name}, whose shape is {shape}", view.name, index, view.shape
     )
+
+
+def shown(kind: str, value: Any) -> Any:
+    """A number as its element kind has it: -56 of u8 is 200."""
+    return value if kind[:1] != "u" or is_poison(value) else int(value) % (1 << int(kind[1:]))
 
 
 def _as(kind: str, value: Any) -> Any:

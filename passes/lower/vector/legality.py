@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import of_op
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Buffer, Index, Loop, dtypes, is_loop, owner_op, step, walk
+from tir_mlir.dialect.ir import DIVISIONS, Buffer, Index, Loop, dtypes, is_loop, owner_op, step, walk
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
@@ -17,7 +17,6 @@ from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductio
 
 LOADS = ("affine.load", "memref.load")
 ELEMENTWISE = ("arith", "math")
-DIVISIONS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
 MASKED_BITS = 32
 """Most CPUs have no masked loads of narrower elements: LLVM scalarizes them."""
 
@@ -186,6 +185,6 @@ def can_mask(lanes: Lanes) -> bool:
                 lanes, memref, walk.access_indices(op)
             ):
                 return False
-        elif varies and (op.name == "memref.load" or op.name.removeprefix("arith.") in DIVISIONS):
+        elif varies and (op.name == "memref.load" or op.name in DIVISIONS):
             return False
     return True

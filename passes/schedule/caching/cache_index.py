@@ -25,6 +25,7 @@ from tir_mlir.dialect.ir import (
     is_symbol,
     ops,
     read_apply,
+    signs,
 )
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
@@ -203,7 +204,7 @@ def _load_value(op: ir.Operation, tables: list[IndexBuffer]) -> None:
             continue
         with ir.InsertionPoint(op), op.location:
             value = _emit_integer(index, tables, _dtype(index, tables, op))
-            value = convert(value, dtypes.to_name(cast.results[0].type))
+            value = convert(value, signs.dtype_of(cast.results[0]) or "")
         cast.results[0].replace_all_uses_with(value)
         cast.erase()
     if any(True for _ in op.results[0].uses):

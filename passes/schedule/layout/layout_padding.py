@@ -38,8 +38,9 @@ class PaddingValue:
         found = self.value.map_indices(values)[0]
         number = found.as_constant() if isinstance(found, Index) else found
         if number is not None:
-            attr = ir.FloatAttr.get(type_, number) if dtypes.is_float(self.dtype) else ir.IntegerAttr.get(type_, number)
-            return arith.constant(type_, attr)
+            if dtypes.is_float(self.dtype):
+                return arith.constant(type_, ir.FloatAttr.get(type_, number))
+            return arith.constant(type_, ir.IntegerAttr.get(type_, dtypes.as_signed(int(number), self.dtype)))
         whole = arith.index_cast(ir.IntegerType.get_signless(32), create.apply(found))
         return convert(whole, self.dtype)
 
@@ -105,10 +106,10 @@ def _check_fits(block: Block, buffer: Buffer, map_: IndexMap) -> None:
         text = f"{buffer.name} has type {buffer.dtype}; {number} as its padding value is a float"
         refuse(block, text, fix="use an integer")
     if isinstance(number, int) and not dtypes.is_float(buffer.dtype) and buffer.dtype != "bool":
-        limit = 1 << (dtypes.bits(buffer.dtype) - 1)
-        if not -limit <= number < limit:
+        low, high = dtypes.limits(buffer.dtype)
+        if not low <= number <= high:
             text = f"{number} as the padding value does not fit {buffer.dtype}, the type of {buffer.name}"
-            refuse(block, text, fix=f"use one of {-limit} to {limit - 1}")
+            refuse(block, text, fix=f"use one of {low} to {high}")
 
 
 # --- padding blocks ---------------------------------------------------------------------------------------------------

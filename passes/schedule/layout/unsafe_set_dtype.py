@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, fold_conversion
+from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, fold_conversion, signs
 from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.legality import copy_view
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -56,10 +56,12 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
 
     type_ = buffer.type
     buffer.value.set_type(ir.MemRefType.get(type_.shape, new, type_.layout, type_.memory_space))
+    assert buffer.op is not None
+    signs.declare(buffer.op, dtype)
     for user in users:
         if user.name in STORES:
             with ir.InsertionPoint(user), user.location:
-                made = convert(user.operands[0], dtype).owner
+                made = convert(user.operands[0], dtype, old).owner
             user.operands[0] = made.results[0]
             fold_conversion(made.operation)
         elif user.name in LOADS:
@@ -72,10 +74,11 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
     value.set_type(dtypes.to_mlir(new))
     with ir.InsertionPoint.after(op), op.location:
         if _can_represent(new, old):
-            widened = [owner for owner, _ in uses if owner.name in WIDENINGS]
+            widenings = [signs.op_for(op, old) for op in WIDENINGS]
+            widened = [owner for owner, _ in uses if owner.name in widenings]
             uses = [use for use in uses if use[0] not in widened]
             for owner in widened:
-                owner.results[0].replace_all_uses_with(convert(value, dtypes.to_name(owner.results[0].type)))
+                owner.results[0].replace_all_uses_with(convert(value, signs.dtype_of(owner.results[0]) or ""))
                 owner.erase()
         back = convert(value, old) if uses else None
     for owner, number in uses:
@@ -83,7 +86,9 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
 
 
 def _can_represent(wide: str, narrow: str) -> bool:
-    """Whether a type can represent every value of a narrower one, and widens it by the same op."""
+    """Whether a type can represent every value of a narrower one."""
     if "bool" in (wide, narrow) or dtypes.is_float(wide) != dtypes.is_float(narrow):
+        return False
+    if not dtypes.is_float(wide) and not all(dtypes.fits(n, wide) for n in dtypes.limits(narrow)):
         return False
     return dtypes.bits(wide) > dtypes.bits(narrow)

@@ -20,8 +20,8 @@ Copied = Callable[[ir.Value], ir.Value]
 
 _ADD = ("arith.addf", "arith.addi")
 _SUBTRACT = ("arith.subf", "arith.subi")
-_MAX = ("arith.maximumf", "arith.maxnumf", "arith.maxsi")
-_MIN = ("arith.minimumf", "arith.minnumf", "arith.minsi")
+_MAX = ("arith.maximumf", "arith.maxnumf", "arith.maxsi", "arith.maxui")
+_MIN = ("arith.minimumf", "arith.minnumf", "arith.minsi", "arith.minui")
 _WRONG = {
     "sum": "for the terms -3 and 5, T.max(-3 + 5, 0) is 2, but clipping at each step gives 5",
     "max": "for 1 and 2, max(1, 2) + 10 is 12, but adding at each step gives 22, and adding to the start has no effect",
@@ -46,13 +46,14 @@ class Epilogue:
 
     reducer: str
     steps: tuple[EpilogueStep, ...]
+    unsigned: bool = False
 
     def started(self, start: ir.Attribute, copied: Copied) -> ir.Value:
         """Emit the start of the merged reduction: the epilogue applied to the old start, simplified for 0 and
         identities.
         """
         type_ = start.type  # type: ignore[attr-defined]
-        plain = start.value in identities(self.reducer, type_)  # type: ignore[attr-defined]
+        plain = start.value in identities(self.reducer, type_, self.unsigned)  # type: ignore[attr-defined]
         value: ir.Value | None = None
         for step in self.steps:
             drops = step.op in _ADD if self.reducer == "sum" else step.op in (_MAX if self.reducer == "max" else _MIN)
@@ -81,8 +82,9 @@ def _made(step: EpilogueStep, value: ir.Value, copied: Copied) -> ir.Value:
 
 def epilogue_of(updates: Updates, payload: BlockExpression, load: ir.Operation) -> Epilogue:
     """The steps of an epilogue. Refuses those that do not distribute over partial results."""
-    reducer = updates.reducers[0][0].name
-    known = {"sum": (*_ADD, *_SUBTRACT), "max": (*_MAX, *_MIN), "min": (*_MAX, *_MIN)}.get(reducer, ())
+    reducer, unsigned = updates.reducers[0][0].name, updates.reducers[0][0].unsigned
+    clips = [op for op in (*_MAX, *_MIN) if op.endswith("ui") == unsigned]  # one order for the terms and the clipping
+    known = {"sum": (*_ADD, *_SUBTRACT), "max": clips, "min": clips}.get(reducer, ())
     steps: list[EpilogueStep] = []
     value = payload.value
     while value != load.results[0]:
@@ -92,7 +94,7 @@ def epilogue_of(updates: Updates, payload: BlockExpression, load: ir.Operation) 
             _refuse_step(payload, reducer, op)
         steps.append(EpilogueStep(op.name, op.operands[1 - sides[0]], sides == [1]))
         value = op.operands[sides[0]]
-    return Epilogue(reducer, tuple(reversed(steps)))
+    return Epilogue(reducer, tuple(reversed(steps)), unsigned)
 
 
 def _depends(value: ir.Value, load: ir.Operation) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import access_indices, accessed, defining_op, dtypes, is_inside, is_pure
+from tir_mlir.dialect.ir import DIVISIONS, access_indices, accessed, defining_op, dtypes, is_inside, is_pure
 
 _GREATEST = {
     "float16": 65504.0,
@@ -47,6 +48,7 @@ class Reducer:
     identities: tuple[tuple[float, ...], ...]  # for each result, all accepted constants
     emit: EmitUpdate
     new: tuple[ir.Value, ...]
+    unsigned: bool = False  # a max or min of unsigned integers
 
 
 # --- one result -------------------------------------------------------------------------------------------------------
@@ -54,21 +56,21 @@ class Reducer:
 _SCALAR = {
     "arith.addf": "sum", "arith.addi": "sum",
     "arith.mulf": "product", "arith.muli": "product",
-    "arith.maximumf": "max", "arith.maxnumf": "max", "arith.maxsi": "max",
-    "arith.minimumf": "min", "arith.minnumf": "min", "arith.minsi": "min",
+    "arith.maximumf": "max", "arith.maxnumf": "max", "arith.maxsi": "max", "arith.maxui": "max",
+    "arith.minimumf": "min", "arith.minnumf": "min", "arith.minsi": "min", "arith.minui": "min",
 }  # fmt: skip
 
 
-def identities(name: str, type_: ir.Type) -> tuple[float, ...]:
-    """The constants that are an identity for all values of a type."""
+def identities(name: str, type_: ir.Type, unsigned: bool = False) -> tuple[float, ...]:
+    """The constants that are an identity for all values of a type, as MLIR's attributes hold them."""
     if name in ("sum", "product"):
         return (0,) if name == "sum" else (1,)
     dtype = dtypes.to_name(type_)
     sign = -1 if name == "max" else 1
     if dtype in _GREATEST:
         return (sign * _GREATEST[dtype], sign * float("inf"))
-    top = 1 if dtype == "bool" else 2 ** (dtypes.bits(dtype) - 1) - 1
-    return (top,) if name == "min" else (0 if dtype == "bool" else -top - 1,)
+    dtype = f"u{dtype}" if unsigned else dtype
+    return (dtypes.as_signed(dtypes.limits(dtype)[int(name == "min")], dtype),)
 
 
 def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> Reducer | None:
@@ -84,7 +86,8 @@ def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> Reducer | N
     def emit(x: Sequence[EmitValue], y: Sequence[EmitValue]) -> list[ir.Value]:
         return [ir.Operation.create(op.name, results=[value.type], operands=[x[0](), y[0]()]).results[0]]
 
-    return Reducer(name, (identities(name, value.type),), emit, (op.operands[1],))
+    unsigned = op.name.endswith("ui")
+    return Reducer(name, (identities(name, value.type, unsigned),), emit, (op.operands[1],), unsigned)
 
 
 def has_swapped_operands(value: ir.Value, number: int, olds: OldValues) -> bool:
@@ -98,7 +101,9 @@ def has_swapped_operands(value: ir.Value, number: int, olds: OldValues) -> bool:
 _FLOAT = {arith.CmpFPredicate.OGT: "gt", arith.CmpFPredicate.OGE: "ge", arith.CmpFPredicate.OLT: "lt",
           arith.CmpFPredicate.OLE: "le", arith.CmpFPredicate.OEQ: "eq"}  # fmt: skip
 _INT = {arith.CmpIPredicate.sgt: "gt", arith.CmpIPredicate.sge: "ge", arith.CmpIPredicate.slt: "lt",
-        arith.CmpIPredicate.sle: "le", arith.CmpIPredicate.eq: "eq"}  # fmt: skip
+        arith.CmpIPredicate.sle: "le", arith.CmpIPredicate.eq: "eq",
+        arith.CmpIPredicate.ugt: "ugt", arith.CmpIPredicate.uge: "uge", arith.CmpIPredicate.ult: "ult",
+        arith.CmpIPredicate.ule: "ule"}  # fmt: skip
 Term = tuple  # ("x", n) | ("y", value) | (op, term, term, ...)
 
 
@@ -125,7 +130,7 @@ def _term(value: ir.Value, olds: OldValues) -> Term:
     return ("y", value)
 
 
-_TRAPS = ("memref.load", "arith.divsi", "arith.remsi", "arith.floordivsi", "arith.ceildivsi")
+_TRAPS = ("memref.load", *DIVISIONS)
 
 
 def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:
@@ -141,8 +146,8 @@ def _template(better: str, tie: str | None, strict: bool) -> tuple[Term, Term]:
     x, y = [("x", 0), ("x", 1)], [("y", 0), ("y", 1)]
     first: Term = (better, x[1], y[1])
     if tie is not None:
-        first = ("or", (better[0] + "t", x[1], y[1]), ("and", ("eq", x[1], y[1]), (tie, x[0], y[0])))
-    return ("select", first, x[0], y[0]), ("select", (better[0] + ("t" if strict else "e"), x[1], y[1]), x[1], y[1])
+        first = ("or", (better[:-1] + "t", x[1], y[1]), ("and", ("eq", x[1], y[1]), (tie, x[0], y[0])))
+    return ("select", first, x[0], y[0]), ("select", (better[:-1] + ("t" if strict else "e"), x[1], y[1]), x[1], y[1])
 
 
 def _fits(term: Term, wanted: Term, bound: dict[int, ir.Value]) -> bool:
@@ -159,14 +164,14 @@ def _fits(term: Term, wanted: Term, bound: dict[int, ir.Value]) -> bool:
 def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
     """argmax or argmin: result 0 is a position, result 1 the value there."""
     found = [_term(v, olds) for v in values]
-    for name, better in (("argmax", "ge"), ("argmin", "le")):
-        for tie in (None, "lt", "le"):
-            for strict in (False, True):
-                bound: dict[int, ir.Value] = {}
-                wanted = _template(better, tie, strict)
-                if all(_fits(f, w, bound) for f, w in zip(found, wanted, strict=True)):
-                    start = identities(name[3:], values[1].type)
-                    return Reducer(name, ((-1,), start), _emit_pair(wanted), (bound[0], bound[1]))
+    kinds = (("argmax", "ge"), ("argmin", "le"), ("argmax", "uge"), ("argmin", "ule"))
+    for (name, better), tie, strict in product(kinds, (None, "lt", "le", "ult", "ule"), (False, True)):
+        bound: dict[int, ir.Value] = {}
+        wanted = _template(better, tie, strict)
+        if all(_fits(f, w, bound) for f, w in zip(found, wanted, strict=True)):
+            unsigned = better[0] == "u"
+            start = identities(name[3:], values[1].type, unsigned)
+            return Reducer(name, ((-1,), start), _emit_pair(wanted), (bound[0], bound[1]), unsigned)
     return None
 
 

@@ -7,16 +7,17 @@ from collections.abc import Set
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import Block, Buffer, Iter, access_indices, accessed, defining_op, dtypes, ops
+from tir_mlir.dialect.ir import DIVISIONS, Block, Buffer, Iter, access_indices, accessed, defining_op, dtypes, ops
 from tir_mlir.passes.schedule.legality import leave_unpadded
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_TRAPS = ("arith.divsi", "arith.remsi", "arith.floordivsi", "arith.ceildivsi", "func.call", "llvm.intr.assume")
+_TRAPS = (*DIVISIONS, "func.call", "llvm.intr.assume")
 _BOTH = (
     "arith.addf", "arith.addi", "arith.subf", "arith.subi", "arith.maximumf", "arith.minimumf", "arith.maxsi",
     "arith.minsi", "arith.mulf", "arith.muli", "arith.negf", "arith.extf", "arith.truncf", "arith.extsi",
-    "arith.trunci", "arith.sitofp", "arith.fptosi",
+    "arith.trunci", "arith.sitofp", "arith.fptosi", "arith.maxui", "arith.minui", "arith.extui", "arith.uitofp",
+    "arith.fptoui",
 )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ REFUSED = {
     "allocate": (AB, 'C = T.allocate((16,), "float32")', r"T\.allocate is not supported.*after lowering"),
     "undef": (AB, NEST.format('T.undef("float32")'), r"T\.undef is not supported"),
     "no word": (AB, NEST.format("T.expp(A[vi])"), r"T has no expp; did you mean T\.exp\?"),
-    "unsigned": ('A: T.Buffer((16,), "uint8")', "pass", r'dtype "uint8" is not supported'),
+    "narrow floats": ('A: T.Buffer((16,), "float8")', "pass", r'dtype "float8" is not supported'),
     "step": (AB, "for i in range(0, 16, 2):\n    B[i] = A[i]", r"for a step, scale the index"),
     "slices": (AB, "B[0:16] = A[0:16]", r"a slice of A is a region, not a value"),
     "other widths": (AB, NEST.format('T.reinterpret("int64", A[vi])'), r"float32 and int64 differ in width"),

@@ -35,7 +35,9 @@ def allocate(w: Writer, op: ir.Operation) -> None:
     more = "" if isinstance(type_.layout, ir.AffineMapAttr) else f", {tuple_of([str(s) for s in strides])}"
     name = w.roots.name(value)
     w.count(STORES, name, 0)
-    w.set(value, f"{w.keep(alloc, 'alloc')}({name!r}, {kind_of(type_)!r}, {tuple_of(shape)}{more})", name)
+    kind = kind_of(type_)
+    kind = f"u{kind[1:]}" if kind[0] == "i" and Buffer(value).dtype == f"uint{kind[1:]}" else kind
+    w.set(value, f"{w.keep(alloc, 'alloc')}({name!r}, {kind!r}, {tuple_of(shape)}{more})", name)
 
 
 @writes("memref.dealloc")

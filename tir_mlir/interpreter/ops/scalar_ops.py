@@ -33,7 +33,9 @@ _EXACT_PAIRS = {
 _SAME_AS = {"llvm.intr.maximum": "arith.maximumf", "llvm.intr.minimum": "arith.minimumf"}
 _CMPI = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _CMPF = ("", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=", "", "")
-_SAME = ("extsi", "extui", "sitofp", "uitofp", "index_cast", "index_castui", "extf", "truncf", "trunci", "fptosi")
+_SAME = ("extsi", "sitofp", "index_cast", "extf", "truncf", "trunci", "fptosi")
+_WIDENED = ("extui", "uitofp", "index_castui")
+_UNSIGNED_WORDS = ("divui", "remui", "ceildivui", "maxui", "minui", "shrui", "fptoui")
 
 
 def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -> str:
@@ -74,6 +76,14 @@ def _predicate(op: ir.Operation) -> int:
 
 
 def _exact(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str | None:
+    """Integers do not wrap, except where an op reads one as unsigned."""
+    if word in _UNSIGNED_WORDS or (word == "cmpi" and _predicate(op) > 5):
+        return _machine(op, word, args, keep)
+    if word in _WIDENED:
+        kind = kind_of(op.operands[0].type)
+        return args[0] if kind in ("i1", "index") else f"{args[0]} & {(1 << width(kind)) - 1}"
+    if word == "bitcast" and not is_float(kind_of(op.results[0].type)) and not is_float(kind_of(op.operands[0].type)):
+        return args[0]
     signs = _FLOAT_SIGNS | _INT_SIGNS | _BIT_SIGNS | {"floordivsi": "//"}
     if word in signs:
         return f"{args[0]} {signs[word]} {args[1]}"

@@ -284,6 +284,10 @@ def _combiner(w: Writer, op: ir.Operation, kind: str) -> str:
         return f"{w.keep(floats.bf16, 'bf16')}({text})" if kind == "bf16" else integers.wrapped(text, int(kind[1:]))
     pairs = {"maximumf": floats.maximum, "minimumf": floats.minimum, "maxnumf": floats.maxnum, "minnumf": floats.minnum,
              "maxsi": integers.larger, "minsi": integers.smaller}  # fmt: skip
+    if word in ("maxui", "minui"):
+        bits = int(kind[1:])
+        pick = w.keep(integers.larger if word == "maxui" else integers.smaller, f"lane_{word}")
+        return integers.wrapped(f"{pick}(_a & {(1 << bits) - 1}, _b & {(1 << bits) - 1})", bits)
     if word not in pairs:
         raise NotInterpreted(f"{op.name} of kind {word}")
     return f"{w.keep(pairs[word], f'lane_{word}')}(_a, _b)"

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.ir import dtypes
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, Dim, ScalarParam
 
 _SCALARS: dict[str, Any] = {
     "int64": ctypes.c_int64, "int32": ctypes.c_int32, "int16": ctypes.c_int16, "int8": ctypes.c_int8,
+    "uint64": ctypes.c_uint64, "uint32": ctypes.c_uint32, "uint16": ctypes.c_uint16, "uint8": ctypes.c_uint8,
     "bool": ctypes.c_bool, "float32": ctypes.c_float, "float64": ctypes.c_double,
 }  # fmt: skip
 
@@ -205,8 +207,8 @@ class Packer:
             self._fail(param, f"is {value!r} ({type(value).__name__})", f"a number of type {param.dtype} is needed")
         if is_float or param.dtype == "bool":
             return float(value) if is_float else bool(value)
-        value, bits = int(value), int(param.dtype[3:])
-        if not -(1 << bits - 1) <= value < 1 << bits - 1:
+        value = int(value)
+        if not dtypes.fits(value, param.dtype):
             self._fail(param, f"is {value}", f"a number that fits {param.dtype} is needed")
         if param.is_index and value < 0:
             self._fail(param, f"is {value}", "a size is never negative")

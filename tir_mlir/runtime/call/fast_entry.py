@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import dtypes
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
 from tir_mlir.runtime.call import no_pickle
@@ -223,7 +224,9 @@ class Plans:
 
     @staticmethod
     def takes(signature: CallSignature) -> bool:
-        """Whether the arguments fit the limits of entry.c."""
+        """Whether the arguments fit the limits of entry.c, which has no unsigned scalars."""
+        if any(isinstance(p, ScalarParam) and dtypes.is_unsigned(p.dtype) for p in signature.params):
+            return False
         return len(signature.params) <= _MAX_ARGS and _descriptor_words(signature) <= _MAX_WORDS
 
     def learn(self, packed: Packed) -> None:

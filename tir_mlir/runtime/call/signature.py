@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import attrs, symbol_name, to_name
+from tir_mlir.dialect.ir import attrs, dtypes, symbol_name
 from tir_mlir.dialect.presburger import promised
 from tir_mlir.dialect.presburger.assumptions import assumptions
 
@@ -125,13 +125,12 @@ def _param(function: str, value: ir.Value, own: dict, name: str) -> BufferParam 
         plain = isinstance(type_.layout, ir.AffineMapAttr)  # the identity map; a strided layout is another attribute
         known = tuple(None if type_.is_dynamic_stride_or_offset(s) else s for s in strides)
         fixed = 0 if type_.is_dynamic_stride_or_offset(offset) else offset
-        return BufferParam(
-            name, to_name(type_.element_type), _dims(type_, own), None if plain else known, fixed, _is_written(value)
-        )
+        dtype = dtypes.with_sign_of(type_.element_type, own.get(attrs.DTYPE))
+        return BufferParam(name, dtype, _dims(type_, own), None if plain else known, fixed, _is_written(value))
     if isinstance(type_, ir.IndexType):
         return ScalarParam(name, "int64", True)
     if isinstance(type_, (ir.IntegerType, ir.F32Type, ir.F64Type)):
-        return ScalarParam(name, to_name(type_), False)
+        return ScalarParam(name, dtypes.with_sign_of(type_, own.get(attrs.DTYPE)), False)
     raise BuildError(f"function {function!r}: parameter {name!r} of type {type_} cannot be passed from Python")
 
 

@@ -11,6 +11,7 @@ from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarPa
 _C_TYPES = {
     "float64": "double", "float32": "float", "float16": "uint16_t", "bfloat16": "uint16_t", "bool": "bool",
     "int64": "int64_t", "int32": "int32_t", "int16": "int16_t", "int8": "int8_t",
+    "uint64": "uint64_t", "uint32": "uint32_t", "uint16": "uint16_t", "uint8": "uint8_t",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from mlir import ir
 from mlir.dialects import arith, math
 
 from tir_mlir.dialect.diagnostics import NotAffine, TirError
-from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes
+from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, signs
 from tir_mlir.script.language import operations
 from tir_mlir.script.parser.items import (
     AffineCondition,
@@ -57,7 +57,7 @@ def _truncated(a: Any, b: Any) -> tuple[Any, Any]:
     return quotient, a - quotient * b
 
 
-def emit(op: str, *operands: ir.Value) -> ir.Value:
+def emit(op: str, *operands: ir.Value | ir.Type) -> ir.Value:
     """Create an op of the arith or math dialect by its name; its result."""
     dialect, _, name = op.partition(".")
     return getattr({"arith": arith, "math": math}[dialect], name)(*operands)
@@ -112,20 +112,19 @@ def constant(value: bool | int | float, dtype: str) -> ir.Value:
     if dtype == "bool":
         return arith.constant(type_, 1 if number else 0)
     check_range(number, dtype)
-    return arith.constant(type_, number)
+    return arith.constant(type_, dtypes.as_signed(number, dtype))
 
 
 def check_range(number: int, dtype: str) -> None:
     """Raise ParseError for an integer that the type cannot hold."""
-    bits = dtypes.bits(dtype)
-    if not -(1 << (bits - 1)) <= number < (1 << (bits - 1)):
+    if not dtypes.fits(number, dtype):
         raise ParseError(f"the constant {number} does not fit type {dtype}")
 
 
 def holds(dtype: str, number: bool | int | float) -> bool:
     """Whether an integer type can hold a number, truncated towards zero."""
-    limit = 1 << (dtypes.bits(dtype) - 1)
-    return -limit - 1 < number < limit
+    low, high = dtypes.limits(dtype)
+    return low - 1 < number < high + 1
 
 
 def _mlir(dtype: str) -> ir.Type:
@@ -146,7 +145,7 @@ def _cast_index(value: ir.Value, dtype: str) -> ir.Value:
     """An `index` value as an integer type, without an intermediate int32."""
     if dtypes.is_float(dtype) or dtype == "bool":
         return cast(Value(arith.index_cast(_mlir("int32"), value), "int32"), dtype).ssa
-    return arith.index_cast(_mlir(dtype), value)
+    return signs.mark(arith.index_cast(_mlir(dtype), value), dtype)
 
 
 def to_index(item: Any) -> Index | ir.Value:
@@ -159,7 +158,7 @@ def to_index(item: Any) -> Index | ir.Value:
         raise ParseError(f"an index must be an integer; this one has type {dtype_of(item)}")
     if isinstance(item, Value) and isinstance(item.ssa.type, ir.IndexType):
         return item.ssa
-    return arith.index_cast(ir.IndexType.get(), to_value(item))
+    return emit(signs.op_for("arith.index_cast", dtype_of(item)), ir.IndexType.get(), to_value(item))
 
 
 def cast(item: Any, dtype: str) -> Value:
@@ -167,7 +166,7 @@ def cast(item: Any, dtype: str) -> Value:
     item = as_expr(item)
     if not isinstance(item, Value) or isinstance(item.ssa.type, ir.IndexType):
         return Value(to_value(item, dtype), dtype)
-    return item if item.dtype == dtype else Value(convert(item.ssa, dtype), dtype)
+    return item if item.dtype == dtype else Value(convert(item.ssa, dtype, item.dtype), dtype)
 
 
 # ---- operators
@@ -184,11 +183,12 @@ def common_dtype(left: Expr, right: Expr) -> str:
         return a
     if dtypes.is_float(a) != dtypes.is_float(b):
         return a if dtypes.is_float(a) else b
-    if dtypes.bits(a) == dtypes.bits(b) and "bool" not in (a, b):
-        raise ParseError(f"{a} and {b} have no common type; convert one side with T.Cast")
     if "bool" in (a, b):
         return b if a == "bool" else a
-    return a if dtypes.bits(a) > dtypes.bits(b) else b
+    wide, narrow = (a, b) if dtypes.bits(a) > dtypes.bits(b) else (b, a)
+    if dtypes.bits(a) == dtypes.bits(b) or (dtypes.is_unsigned(wide) and not dtypes.is_unsigned(narrow)):
+        raise ParseError(f"{a} and {b} have no common type; convert one side with T.Cast")
+    return wide
 
 
 def _adopt(const: Const, dtype: str) -> str:
@@ -218,8 +218,20 @@ def binary(op: str, left: Any, right: Any) -> Expr:
         dtype = "int32"
     a, b = to_value(left, dtype), to_value(right, dtype)
     if row is None or row.int_op is None:
-        return Value(_floormod(a, b), dtype)
-    return Value(emit(row.int_op, a, b), dtype)
+        return typed(arith.remui(a, b) if dtypes.is_unsigned(dtype) else _floormod(a, b), dtype)
+    return typed(emit(signs.op_for(row.int_op, dtype), a, b), dtype)
+
+
+def typed(value: ir.Value, dtype: str) -> Value:
+    """A value of a type; one that is unsigned is marked where its op leaves that open."""
+    return Value(signs.mark(value, dtype), dtype)
+
+
+def inverted(item: Any) -> Expr:
+    """`~x`: all bits flipped."""
+    item = as_expr(item)
+    dtype = dtype_of(item)
+    return binary("^", item, Const(dtypes.limits(dtype)[1], dtype) if dtypes.is_unsigned(dtype) else -1)
 
 
 def _floormod(a: ir.Value, b: ir.Value) -> ir.Value:
@@ -239,6 +251,8 @@ def _fold(op: str, left: Const, right: Const) -> Const:
 
 def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
     """The affine result of a binary operator, or None."""
+    if isinstance(left, Value) or isinstance(right, Value):
+        return None  # and a constant beside it may exceed an index
     if op in ("min", "max"):
         parts = [*_parts(op, left), *_parts(op, right)]
         return AffineExtremum(op, tuple(p for p in parts if p is not None)) if None not in parts else None
@@ -295,13 +309,15 @@ def compare(op: str, left: Any, right: Any) -> Expr:
         table = {"==": left.value == right.value, "!=": left.value != right.value, "<": left.value < right.value}
         table |= {">": left.value > right.value, "<=": left.value <= right.value, ">=": left.value >= right.value}
         return Const(table[op])
-    a, b = as_index(left), as_index(right)
+    computed = isinstance(left, Value) or isinstance(right, Value)
+    a, b = (None, None) if computed else (as_index(left), as_index(right))
     if a is not None and b is not None:
         return AffineCondition(((op, a, b),))
     dtype = common_dtype(left, right)
     if dtypes.is_float(dtype):
         return Value(arith.cmpf(operations.CMPF[op], to_value(left, dtype), to_value(right, dtype)), "bool")
-    return Value(arith.cmpi(operations.CMPI[op], to_value(left, dtype), to_value(right, dtype)), "bool")
+    predicate = signs.predicate_for(operations.CMPI[op], dtype)
+    return Value(arith.cmpi(predicate, to_value(left, dtype), to_value(right, dtype)), "bool")
 
 
 def _test_value(test: AffineCondition) -> Value:

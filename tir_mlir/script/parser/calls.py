@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 from mlir.dialects import arith, math
 
-from tir_mlir.dialect.ir import Index, dtypes
+from tir_mlir.dialect.ir import Index, attrs, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType
 from tir_mlir.script.parser import arithmetic, expressions, pointers
@@ -191,8 +191,7 @@ def _limit(word: str, dtype: Any) -> Const:
         return Const(float("inf"), dtype)
     if dtype in _LIMITS:
         return Const(_LIMITS[dtype] * (-1 if word == "min_value" else 1), dtype)
-    top = 1 if dtype == "bool" else (1 << (dtypes.bits(dtype) - 1)) - 1
-    return Const((0 if dtype == "bool" else -top - 1) if word == "min_value" else top, dtype)
+    return Const(dtypes.limits(dtype)[0 if word == "min_value" else 1], dtype)
 
 
 # ---- mathematics
@@ -222,13 +221,15 @@ def _int_function(word: str, item: Any) -> Value:
     dtype, exprs = _operands(word, (item,))
     if dtypes.is_float(dtype):
         raise ParseError(f"T.{word} takes integers, not {dtype}")
-    return Value(arithmetic.emit(_INT_FUNCTIONS[word], arithmetic.to_value(exprs[0], dtype)), dtype)
+    return arithmetic.typed(arithmetic.emit(_INT_FUNCTIONS[word], arithmetic.to_value(exprs[0], dtype)), dtype)
 
 
 def _abs(word: str, item: Any) -> Expr:
     dtype, exprs = _operands(word, (item,))
     if isinstance(exprs[0], Const):
         return Const(abs(exprs[0].value), exprs[0].dtype)
+    if dtypes.is_unsigned(dtype):
+        return exprs[0]
     value = arithmetic.to_value(exprs[0], dtype)
     return Value((math.absf if dtypes.is_float(dtype) else math.absi)(value), dtype)
 
@@ -245,7 +246,7 @@ def _select(word: str, test: Any, then: Any, other: Any) -> Expr:
         return then if test.value else other
     dtype = arithmetic.common_dtype(then, other)
     values = [arithmetic.to_value(e, dtype) for e in (then, other)]
-    return Value(arith.select(arithmetic.to_value(test, "bool"), *values), dtype)
+    return arithmetic.typed(arith.select(arithmetic.to_value(test, "bool"), *values), dtype)
 
 
 def _joined(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
@@ -306,7 +307,10 @@ def _reinterpret(word: str, first: Any, second: Any) -> Value:
     source = dtype_of(arithmetic.as_expr(value))
     if dtypes.bits(source) != dtypes.bits(dtype) or "bool" in (source, dtype):
         raise ParseError(f"T.reinterpret is a bitcast: {source} and {dtype} differ in width")
-    return Value(arith.bitcast(dtypes.to_mlir(dtype), arithmetic.to_value(value, source)), dtype)
+    made = arith.bitcast(dtypes.to_mlir(dtype), arithmetic.to_value(value, source))
+    if dtypes.is_unsigned(dtype) or dtypes.is_unsigned(source):
+        made.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
+    return Value(made, dtype)
 
 
 def _call_extern(evaluate: Evaluator, node: ast.Call) -> Any:
@@ -334,7 +338,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "And": lambda w, a, b: arithmetic.logical("and", a, b),
     "Or": lambda w, a, b: arithmetic.logical("or", a, b),
     "Not": lambda w, a: arithmetic.negation(a),
-    "bitwise_not": lambda w, a: arithmetic.binary("^", a, -1),
+    "bitwise_not": lambda w, a: arithmetic.inverted(a),
     "abs": _abs,
     "sigmoid": _sigmoid,
     "Select": _select,

@@ -216,7 +216,7 @@ class Evaluator:
             if isinstance(node.op, ast.Not):
                 return arithmetic.negation(item)
             if isinstance(node.op, ast.Invert):
-                return arithmetic.binary("^", item, -1)
+                return arithmetic.inverted(item)
             return arithmetic.as_expr(item)
 
     def _Compare(self, node: ast.Compare) -> Any:
@@ -343,7 +343,7 @@ def _choose(test: Expr, then: Callable[[], Any], other: Callable[[], Any]) -> Va
     for old, new in zip(draft.regions, final.regions, strict=True):
         old.blocks[0].append_to(new)
     draft.erase()
-    return Value(final.results[0], dtype)
+    return arithmetic.typed(final.results[0], dtype)
 
 
 def parse_if(evaluate: Evaluator, node: ast.If, run: Callable[[list[ast.stmt]], None]) -> None:

@@ -43,7 +43,7 @@ class BufferSpec:
             found[attrs.OFFSET_FACTOR] = self.offset_factor
         if self.align:
             found[attrs.ALIGN] = self.align
-        return found
+        return found | _declared(self.dtype)
 
 
 @dataclass
@@ -59,7 +59,12 @@ class ScalarSpec:
 
     def facts(self) -> dict[str, Any]:
         wide = {attrs.DTYPE: self.dtype} if self.dtype == "int64" else {}  # both are of type `index`
-        return {attrs.NAME: self.name, **wide}
+        return {attrs.NAME: self.name, **wide, **_declared(self.dtype)}
+
+
+def _declared(dtype: str) -> dict[str, Any]:
+    """The attribute of a type that the MLIR type does not show."""
+    return {attrs.DTYPE: dtype} if dtypes.is_unsigned(dtype) else {}
 
 
 Spec = BufferSpec | ScalarSpec

@@ -175,7 +175,7 @@ def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str) -
     )
     if not results:
         return None
-    return Pointer(op.results[0]) if dtype == "handle" else Value(op.results[0], dtype)
+    return Pointer(op.results[0]) if dtype == "handle" else arithmetic.typed(op.results[0], dtype)
 
 
 def _argument(item: Any) -> ir.Value:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, walk
+from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, signs, walk
 from tir_mlir.dialect.presburger import around, either, has_division, sides
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import pointers
@@ -27,8 +27,13 @@ LOGICAL = {
 }
 """Ops that print as an operator on bools and as a call on integers."""
 
-CASTS = ("arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.extsi", "arith.trunci")
-FROM_BOOL = ("arith.extui", "arith.uitofp")
+OPERATORS |= {"arith.divui": OPERATORS["arith.floordivsi"], "arith.remui": ("%", MUL)}
+CALLS |= {signs.UNSIGNED[op]: text for op, text in CALLS.items() if op in signs.UNSIGNED and "div" not in op}
+CALLS["arith.ceildivui"] = CALLS["arith.ceildivsi"]
+CASTS = (
+    *("arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.extsi", "arith.trunci"),
+    *("arith.extui", "arith.uitofp", "arith.fptoui"),
+)
 
 _CMPI = {number: symbol for symbol, number in operations.CMPI.items()}
 _CMPF = {number: symbol for symbol, number in operations.CMPF.items()}
@@ -43,19 +48,17 @@ class ValuePrinter:
         self.indices = IndexPrinter(self.text, names.rank)
         self._known: dict[ir.Value, ExprText] = {}
         self._handlers: dict[str, Callable[[ir.Operation, ir.Value], ExprText]] = {
-            "arith.constant": lambda op, value: constant(op.attributes["value"], value.type),
             "affine.apply": lambda op, value: self.index(read_apply(value)),
             "affine.min": lambda op, value: self._extremum(op, "T.min"),
             "affine.max": lambda op, value: self._extremum(op, "T.max"),
             "affine.load": lambda op, value: self.affine_access(op),
             "memref.load": lambda op, value: self.access(op.operands[0], list(op.operands)[1:]),
             "arith.index_cast": lambda op, value: self._index_cast(op, value),
+            "arith.index_castui": lambda op, value: self._index_cast(op, value),
             "arith.cmpi": lambda op, value: self._compare_ints(op),
             "arith.cmpf": lambda op, value: self._compare_floats(op),
             "arith.negf": lambda op, value: ExprText(f"-{self.text(op.operands[0]).within(UNARY)}", UNARY),
-            "arith.bitcast": lambda op, value: call("T.reinterpret", _dtype(value), self.text(op.operands[0])),
-            "affine.if": self._if_then_else,
-            "scf.if": self._if_then_else,
+            "arith.bitcast": self._bitcast,
             "func.call": lambda op, value: self.call_extern(op),
             "memref.dim": self._dim,
             "memref.extract_strided_metadata": self._metadata,
@@ -69,8 +72,18 @@ class ValuePrinter:
             return ExprText(name)
         known = self._known.get(value)
         if known is None:
-            known = self._known[value] = self._make(value)
+            known = self._known[value] = self._make(value, None)
         return known
+
+    def typed(self, value: ir.Value, dtype: str | None) -> ExprText:
+        """The expression of a value as an operand of an integer type: int8 as uint8 and back is a cast, and a constant
+        takes the type."""
+        if dtype is None or not isinstance(value.type, ir.IntegerType) or value.type.width == 1:
+            return self.text(value)
+        own = signs.dtype_of(value)
+        if own == dtype or (own is None and not dtypes.is_unsigned(dtype)):
+            return self.text(value)
+        return self._make(value, dtype) if own is None else call("T.Cast", quote(dtype), self.text(value))
 
     def index(self, index: Index) -> ExprText:
         """An affine index expression."""
@@ -91,7 +104,7 @@ class ValuePrinter:
     def call_extern(self, op: ir.Operation) -> ExprText:
         """`func.call @f(...)` -> `T.call_extern("int32", "f", ...)`."""
         results = list(op.results)
-        dtype = dtypes.to_name(results[0].type) if results else "void"
+        dtype = _dtype_name(results[0]) if results else "void"
         callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
         return call("T.call_extern", quote(dtype), quote(callee), *[self.text(a) for a in op.operands])
 
@@ -114,40 +127,54 @@ class ValuePrinter:
                 return binary(self.indices.constraint(found[0]), "or", self.indices.constraint(found[1]), OR)
         return self.indices.constraint(condition)
 
-    def _make(self, value: ir.Value) -> ExprText:
+    def _make(self, value: ir.Value, dtype: str | None) -> ExprText:
+        """The expression of the op of a value; `dtype`: the type of constants, if nothing else says."""
         op = value.owner
         if isinstance(op, ir.Block):
             raise TirError(f"{value} is the argument of an op that is neither a loop nor a block")
         op = op.operation
         name = op.name
+        if name == "arith.constant":
+            return constant(op.attributes["value"], value.type, dtype)
         if name in self._handlers:
             return self._handlers[name](op, value)
-        operands = list(op.operands)
+        operands, given = list(op.operands), signs.operand_dtype(op) or dtype
+        if name in ("affine.if", "scf.if"):
+            return self._if_then_else(op, value, signs.dtype_of(value) or dtype)
         if "tir.op" in op.attributes and attrs.get(op, attrs.OP) == "floormod":
-            left, right = self._sides([operands[0], self._divisor(op)])
+            left, right = self._sides([operands[0], self._divisor(op)], given)
             return binary(left, "%", right, MUL)
         if name in LOGICAL:
-            return self._logical(op)
+            return self._logical(op, given)
         if name in OPERATORS:
             symbol, precedence = OPERATORS[name]
-            left, right = self._sides(operands)
+            left, right = self._sides(operands, given)
             return binary(left, symbol, right, precedence)
         if name in CALLS:
-            return call(CALLS[name], *self._sides(operands))
-        if name in CASTS or (name in FROM_BOOL and _dtype_name(operands[0]) == "bool"):
-            if (known := _constant_cast(operands[0], value.type)) is not None:
-                return known
-            return call("T.Cast", _dtype(value), _explicit_int32(operands[0], value.type) or self.text(operands[0]))
+            return call(CALLS[name], *self._sides(operands, given))
+        if name in CASTS:
+            return self._cast(value, operands[0], given)
         raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
 
-    def _sides(self, operands: list[ir.Value]) -> list[ExprText]:
+    def _cast(self, value: ir.Value, operand: ir.Value, given: str | None) -> ExprText:
+        if (known := _constant_cast(operand, _dtype_name(value))) is not None:
+            return known
+        return call("T.Cast", _dtype(value), _explicit_int32(operand, _dtype_name(value)) or self.typed(operand, given))
+
+    def _bitcast(self, op: ir.Operation, value: ir.Value) -> ExprText:
+        """Between floats and integers of one width; between a signed and an unsigned integer it is a cast."""
+        operand = op.operands[0]
+        if isinstance(value.type, ir.IntegerType) and isinstance(operand.type, ir.IntegerType):
+            return self._cast(value, operand, None)
+        return call("T.reinterpret", _dtype(value), self.text(operand))
+
+    def _sides(self, operands: list[ir.Value], dtype: str | None) -> list[ExprText]:
         """Operands of an op; if one is an index of an int64, the other indices are cast, as in the parser."""
         wide = [_is_wide(v) for v in operands]
         if not any(wide):
-            return [self.text(v) for v in operands]
-        int64 = dtypes.to_mlir("int64")
+            return [self.typed(v, dtype) for v in operands]
         return [
-            self.text(v) if is_wide else _constant_cast(v, int64) or call("T.Cast", quote("int64"), self.text(v))
+            self.text(v) if is_wide else _constant_cast(v, "int64") or call("T.Cast", quote("int64"), self.text(v))
             for v, is_wide in zip(operands, wide, strict=True)
         ]
 
@@ -164,18 +191,13 @@ class ValuePrinter:
         return result
 
     def _index_cast(self, op: ir.Operation, value: ir.Value) -> ExprText:
-        inner = self.text(op.operands[0])
-        if _dtype_name(value) in ("int8", "int16", "int64"):
-            if (known := _constant_cast(op.operands[0], value.type)) is not None:
-                return known
-            return call("T.Cast", _dtype(value), inner)
-        return inner
+        if _dtype_name(value) not in ("index", "int32"):
+            return self._cast(value, op.operands[0], None)
+        return self.typed(op.operands[0], signs.operand_dtype(op))
 
     def _compare_ints(self, op: ir.Operation) -> ExprText:
-        predicate = ir.IntegerAttr(op.attributes["predicate"]).value
-        if predicate not in _CMPI:
-            raise TirError(f"an unsigned comparison has no TVMScript form ({op.location})")
-        left, right = self._sides(list(op.operands))
+        predicate, _ = signs.signed_predicate(ir.IntegerAttr(op.attributes["predicate"]).value)
+        left, right = self._sides(list(op.operands), signs.operand_dtype(op))
         return binary(left, _CMPI[predicate], right, COMPARE)
 
     def _compare_floats(self, op: ir.Operation) -> ExprText:
@@ -189,18 +211,18 @@ class ValuePrinter:
             return call("T.isnan", left)
         raise TirError(f"this float comparison has no TVMScript form ({op.location})")
 
-    def _logical(self, op: ir.Operation) -> ExprText:
+    def _logical(self, op: ir.Operation, dtype: str | None) -> ExprText:
         word, precedence, function = LOGICAL[op.name]
         left, right = op.operands
         if _dtype_name(op.results[0]) != "bool":
-            return call(function, self.text(left), self.text(right))
+            return call(function, self.typed(left, dtype), self.typed(right, dtype))
         if op.name == "arith.xori" and _is_true(right):
             return _not(self.text(left))
         return binary(self.text(left), word, self.text(right), precedence)
 
-    def _if_then_else(self, op: ir.Operation, value: ir.Value) -> ExprText:
+    def _if_then_else(self, op: ir.Operation, value: ir.Value, dtype: str | None) -> ExprText:
         sides = [list(region.blocks[0].operations)[-1].operands[_number(value)] for region in op.regions]
-        return call("T.if_then_else", self.condition(op), *[self.text(v) for v in sides])
+        return call("T.if_then_else", self.condition(op), *[self.typed(v, dtype) for v in sides])
 
     def _dim(self, op: ir.Operation, value: ir.Value) -> ExprText:
         return ExprText(f"{self.text(op.operands[0]).text}.shape[{self.text(op.operands[1]).text}]")
@@ -224,7 +246,9 @@ def _number(value: ir.Value) -> int:
 
 
 def _dtype_name(value: ir.Value) -> str:
-    return "index" if isinstance(value.type, ir.IndexType) else dtypes.to_name(value.type)
+    if isinstance(value.type, ir.IndexType):
+        return "index"
+    return signs.dtype_of(value) or dtypes.to_name(value.type)
 
 
 def _is_wide(value: ir.Value) -> bool:
@@ -238,10 +262,10 @@ def _is_wide(value: ir.Value) -> bool:
 
 
 def _dtype(value: ir.Value) -> str:
-    return quote(dtypes.to_name(value.type))
+    return quote(_dtype_name(value))
 
 
-def _constant_cast(value: ir.Value, type_: ir.Type) -> ExprText | None:
+def _constant_cast(value: ir.Value, dtype: str) -> ExprText | None:
     """A cast of a constant index, folded as the parser does."""
     while not isinstance(value.owner, ir.Block) and value.owner.name == "arith.index_cast":
         value = value.owner.operands[0]
@@ -253,20 +277,21 @@ def _constant_cast(value: ir.Value, type_: ir.Type) -> ExprText | None:
         number = read_apply(value).simplified().as_constant() if value.owner.name == "affine.apply" else None
     if number is None:
         return None
-    dtype = dtypes.to_name(type_)
+    type_ = dtypes.to_mlir(dtype)
     if dtypes.is_float(dtype):
         return constant(ir.FloatAttr.get(type_, number), type_)
-    limit = 1 << (dtypes.bits(dtype) - 1)
-    return constant(ir.IntegerAttr.get(type_, number), type_) if -limit <= number < limit else None
+    if not dtypes.fits(number, dtype):
+        return None
+    return constant(ir.IntegerAttr.get(type_, dtypes.as_signed(number, dtype)), type_, dtype)
 
 
-def _explicit_int32(value: ir.Value, type_: ir.Type) -> ExprText | None:
+def _explicit_int32(value: ir.Value, dtype: str) -> ExprText | None:
     """An int32 constant printed with its type, because the type of the cast cannot hold it."""
-    owner, dtype = value.owner, dtypes.to_name(type_)
+    owner = value.owner
     if isinstance(owner, ir.Block) or owner.name != "arith.constant" or _dtype_name(value) != "int32":
         return None
     number = ir.IntegerAttr(owner.attributes["value"]).value
-    if dtypes.is_float(dtype) or -(1 << (dtypes.bits(dtype) - 1)) <= number < 1 << (dtypes.bits(dtype) - 1):
+    if dtypes.is_float(dtype) or dtypes.fits(number, dtype):
         return None
     return ExprText(f"T.int32({number})")
 

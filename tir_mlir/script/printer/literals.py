@@ -22,15 +22,15 @@ def integer(value: int) -> ExprText:
     return ExprText(str(value), UNARY if value < 0 else ATOM)
 
 
-def constant(attr: ir.Attribute, type_: ir.Type) -> ExprText:
-    """`0.0 : f32` -> `T.float32(0.0)`; int32 and index values are bare."""
-    dtype = dtypes.to_name(type_)
+def constant(attr: ir.Attribute, type_: ir.Type, dtype: str | None = None) -> ExprText:
+    """`0.0 : f32` -> `T.float32(0.0)`; int32 and index values are bare; `-1 : i8` as uint8 is `T.uint8(255)`."""
+    dtype = dtypes.with_sign_of(type_, dtype)
     value = attr.value  # type: ignore[attr-defined]
     if dtypes.is_float(dtype):
         return ExprText(f"T.{dtype}({_float(value, dtype)})")
     if dtype == "bool":
         return ExprText(f"T.bool({bool(value)})")
-    return integer(value) if dtype == "int32" else ExprText(f"T.{dtype}({value})")
+    return integer(value) if dtype == "int32" else ExprText(f"T.{dtype}({dtypes.as_typed(value, dtype)})")
 
 
 def _float(value: float, dtype: str) -> str:

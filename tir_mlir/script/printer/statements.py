@@ -9,7 +9,20 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, as_written
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, attrs, dtypes, is_block, is_init, is_where, walk
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Index,
+    Iter,
+    Loop,
+    attrs,
+    dtypes,
+    is_block,
+    is_init,
+    is_where,
+    signs,
+    walk,
+)
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
@@ -93,14 +106,15 @@ class StatementPrinter:
         value = op.results[0]
         text = self.values.text(value)
         name = self.names.bind(value, attrs.get(op, attrs.NAME, "x"))
-        self.writer.line(f"{name}: T.let[T.{dtypes.to_name(value.type)}] = {text.text}")
+        self.writer.line(f"{name}: T.let[T.{signs.dtype_of(value) or dtypes.to_name(value.type)}] = {text.text}")
 
     def _store(self, op: ir.Operation) -> None:
         if op.name == "affine.store":
             target = self.values.affine_access(op)
         else:
             target = self.values.access(op.operands[1], list(op.operands)[2:])
-        self.writer.line(f"{target.text} = {self.values.text(op.operands[0]).text}", self._id(op))
+        value = self.values.typed(op.operands[0], Buffer(op.operands[1]).dtype)
+        self.writer.line(f"{target.text} = {value.text}", self._id(op))
 
     def _if(self, op: ir.Operation) -> None:
         bodies = [_body_ops(region.blocks[0]) for region in op.regions if len(region.blocks)]

@@ -1,0 +1,145 @@
+"""Unsigned integers: which op computes them, and which values are unsigned.
+
+MLIR's arith is signless. Where a sign changes the result it is in the op (`divui`, `cmpi ult`, `extui`); where it does
+not (a buffer, a parameter, the result of a cast) the attribute `tir.dtype` holds the unsigned type. So the ops alone
+determine what a program computes; `tir.dtype` determines how it prints and which arrays it takes.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import attrs, dtypes
+
+UNSIGNED = {
+    "arith.floordivsi": "arith.divui", "arith.divsi": "arith.divui", "arith.remsi": "arith.remui",
+    "arith.ceildivsi": "arith.ceildivui", "arith.maxsi": "arith.maxui", "arith.minsi": "arith.minui",
+    "arith.shrsi": "arith.shrui", "arith.extsi": "arith.extui", "arith.sitofp": "arith.uitofp",
+    "arith.fptosi": "arith.fptoui", "arith.index_cast": "arith.index_castui",
+}  # fmt: skip
+"""Op on signed integers -> op on unsigned ones. All other integer ops are the same for both."""
+
+_OF_UNSIGNED = {"arith.extui", "arith.uitofp", "arith.index_castui"}  # by their operand
+_UNSIGNED_RESULT = set(UNSIGNED.values()) - _OF_UNSIGNED
+_OF_SIGNED = {"arith.extsi", "arith.sitofp", "arith.divsi", "arith.floordivsi", "arith.remsi", "arith.ceildivsi"} | {
+    "arith.maxsi", "arith.minsi", "arith.shrsi"
+}  # fmt: skip
+_EITHER = {
+    "arith.addi": 0, "arith.subi": 0, "arith.muli": 0, "arith.andi": 0, "arith.ori": 0, "arith.xori": 0,
+    "arith.shli": 0, "arith.select": 1, "math.ctpop": 0, "math.ctlz": 0, "math.cttz": 0, "math.ipowi": 0,
+}  # fmt: skip
+"""Ops whose result has the sign of their operands, from the given one on."""
+_LOADS = ("affine.load", "memref.load")
+_CHOICES = ("affine.if", "scf.if")
+_ULT, _SLT, _SGE = 6, 2, 5
+_MARKED = 4  # the distance of an unsigned predicate of cmpi from the signed one
+
+
+def op_for(op: str, dtype: str) -> str:
+    """The op of a type: `arith.divsi` -> `arith.divui` for uint8."""
+    return UNSIGNED.get(op, op) if dtypes.is_unsigned(dtype) else op
+
+
+def predicate_for(number: int, dtype: str) -> int:
+    """The `arith.cmpi` predicate of a type: `slt` -> `ult` for uint8."""
+    return number + _MARKED if dtypes.is_unsigned(dtype) and _SLT <= number <= _SGE else number
+
+
+def signed_predicate(number: int) -> tuple[int, bool]:
+    """The signed form of an `arith.cmpi` predicate, and whether it is unsigned."""
+    return (number - _MARKED, True) if number >= _ULT else (number, False)
+
+
+def mark(value: ir.Value, dtype: str) -> ir.Value:
+    """Record that a value has an unsigned type, unless its op says so. Returns the value."""
+    if dtypes.is_unsigned(dtype) and not isinstance(value.owner, ir.Block) and value.owner.name != "arith.constant":
+        if dtype_of(value) != dtype:
+            value.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
+    return value
+
+
+def declare(op: ir.Operation, dtype: str) -> None:
+    """Set the type of an allocation, or of a value, that its MLIR type does not show."""
+    attrs.put(op, attrs.DTYPE, dtype if dtypes.is_unsigned(dtype) else None)
+
+
+def operand_sign(op: ir.Operation) -> bool | None:
+    """Whether an op reads its integer operands as unsigned (True) or signed (False); None if it reads bits."""
+    name = op.name
+    if name in _OF_UNSIGNED or (name in _UNSIGNED_RESULT and name != "arith.fptoui"):
+        return True
+    if name == "arith.cmpi":
+        number = ir.IntegerAttr(op.attributes["predicate"]).value
+        return None if number < _SLT else number >= _ULT
+    return False if name in _OF_SIGNED else None
+
+
+def operand_dtype(op: ir.Operation) -> str | None:
+    """The type of the integer operands of an op: by its sign, else that of the first operand that has one."""
+    if op.name in _EITHER:
+        return dtype_of(op.results[0])
+    values = list(op.operands)
+    type_ = values[-1].type if values else None
+    if not isinstance(type_, ir.IntegerType) or type_.width == 1:
+        return None
+    sign = operand_sign(op)
+    if sign is None:
+        return _first(values)
+    return ("u" if sign else "") + dtypes.to_name(type_)
+
+
+def dtype_of(value: ir.Value) -> str | None:
+    """The TensorIR type of a value; None for a constant integer, and for sums and choices of these: it has the type of
+    what it is used with."""
+    type_ = value.type
+    if not isinstance(type_, ir.IntegerType) or type_.width == 1:
+        return dtypes.to_name(type_)
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return dtypes.with_sign_of(type_, _declared(value))
+    op = owner.operation
+    if attrs.DTYPE in op.attributes:
+        return dtypes.with_sign_of(type_, attrs.get(op, attrs.DTYPE))
+    name = op.name
+    if name == "arith.constant":
+        return None
+    if name in _LOADS:
+        return buffer_dtype(op.operands[0])
+    if name in _UNSIGNED_RESULT:
+        return f"u{dtypes.to_name(type_)}"
+    if name in _EITHER:
+        return _first(list(op.operands)[_EITHER[name] :])
+    if name in _CHOICES:
+        number = ir.OpResult(value).result_number
+        return _first([list(region.blocks[0].operations)[-1].operands[number] for region in op.regions])
+    return dtypes.to_name(type_)
+
+
+def _first(values: list[ir.Value]) -> str | None:
+    """The type of the first value that has one."""
+    return next((found for found in map(dtype_of, values) if found is not None), None)
+
+
+def buffer_dtype(memref: ir.Value) -> str:
+    """The element type of a buffer: that of the parameter or allocation behind its views."""
+    type_ = ir.MemRefType(memref.type).element_type
+    if not isinstance(type_, ir.IntegerType) or type_.width == 1:
+        return dtypes.to_name(type_)
+    owner = memref.owner
+    while not isinstance(owner, ir.Block) and attrs.DTYPE not in owner.attributes and _is_view(owner.operation):
+        memref = owner.operands[0]
+        owner = memref.owner
+    if isinstance(owner, ir.Block):
+        return dtypes.with_sign_of(type_, _declared(memref))
+    return dtypes.with_sign_of(type_, attrs.get(owner, attrs.DTYPE))
+
+
+def _declared(argument: ir.Value) -> str | None:
+    """What a parameter of a function declares; None for other block arguments."""
+    op = ir.BlockArgument(argument).owner.owner.operation
+    number = ir.BlockArgument(argument).arg_number
+    return attrs.of_argument(op, number).get(attrs.DTYPE) if op.name == "func.func" else None
+
+
+def _is_view(op: ir.Operation) -> bool:
+    return op.name.startswith("memref.") and len(op.operands) > 0 and isinstance(op.operands[0].type, ir.MemRefType)
