@@ -5,7 +5,7 @@ from tir_mlir.dialect.index_maps.index_map import IndexMap, check_start, collisi
 from tir_mlir.dialect.index_maps.layout import Box, Conjunction, Layout, Padding
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.region_map import RegionMap
-from tir_mlir.dialect.index_maps.terms import IndexExpr, Number, names_in
+from tir_mlir.dialect.index_maps.terms import IndexExpr, Number, SizeVariable, names_in
 
 __all__ = [
     "Box",
@@ -18,6 +18,7 @@ __all__ = [
     "Padding",
     "Predicate",
     "RegionMap",
+    "SizeVariable",
     "IndexExpr",
     "check_start",
     "collision_text",

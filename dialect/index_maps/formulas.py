@@ -51,34 +51,34 @@ class Operators:
         raise TypeError("a sampled integer is not hashable; use its value, sch.get(handle)")
 
     def __add__(self, other: Any) -> Any:
-        return _formula("+", self, other)
+        return formula("+", self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return _formula("+", other, self)
+        return formula("+", other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return _formula("-", self, other)
+        return formula("-", self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return _formula("-", other, self)
+        return formula("-", other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return _formula("*", self, other)
+        return formula("*", self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return _formula("*", other, self)
+        return formula("*", other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return _formula("//", self, other)
+        return formula("//", self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return _formula("//", other, self)
+        return formula("//", other, self)
 
     def __mod__(self, other: Any) -> Any:
-        return _formula("%", self, other)
+        return formula("%", self, other)
 
     def __rmod__(self, other: Any) -> Any:
-        return _formula("%", other, self)
+        return formula("%", other, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,8 @@ def _compared(compare: Callable[[Any, Any], bool], left: Operators, right: Any) 
     return compare(left.known_value(), right) if isinstance(right, Real) else NotImplemented
 
 
-def _formula(operation: str, left: Any, right: Any) -> Any:
+def formula(operation: str, left: Any, right: Any) -> Any:
+    """`left operation right`; NotImplemented unless both are integers, sampled ones or formulas."""
     for side in (left, right):
         if isinstance(side, bool) or not isinstance(side, (int, Operators)):
             return NotImplemented
@@ -149,7 +150,7 @@ def _read(node: ast.expr, known: Mapping[str, Any]) -> Any:
         return -_read(node.operand, known)
     if isinstance(node, ast.BinOp) and type(node.op) in _NODES:
         sides = _read(node.left, known), _read(node.right, known)
-        found = _formula(_NODES[type(node.op)], *sides)
+        found = formula(_NODES[type(node.op)], *sides)
         if found is not NotImplemented:
             return found
     raise ValueError("a formula consists of sampled integers, numbers, + - * // % and parentheses")

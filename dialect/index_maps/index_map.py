@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,17 +12,23 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
+from tir_mlir.dialect.index_maps.formulas import Formula
 from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.terms import (
     IndexExpr,
     Name,
     Number,
+    Sampled,
+    SizeVariable,
     as_term,
     evaluate,
     from_affine,
     from_ast,
     names_in,
+    replaced,
+    sampled_in,
+    text_of,
     to_affine,
 )
 from tir_mlir.dialect.ir import entered
@@ -33,7 +39,8 @@ from tir_mlir.dialect.presburger import question
 class IndexMap:
     """`lambda i, j: (i // 16, j // 16, i % 16, j % 16)`: indices to indices, or to a padding value.
 
-    `repr()` is that text; `IndexMap.from_text` reads it. Shapes are integers, or names for symbolic sizes.
+    `repr()` is that text; `IndexMap.from_text` reads it. Shapes are integers, or names for symbolic sizes. A name that
+    is not a variable is a size of the program; a sampled integer gets its value by `with_sides` when a step runs.
     """
 
     names: tuple[str, ...]
@@ -46,10 +53,46 @@ class IndexMap:
                 raise IndexMapError(
                     f"{short_repr(name)} cannot name a variable of an index map; the names must be distinct identifiers"
                 )
-        known = set(self.names)
+
+    @property
+    def sizes(self) -> list[str]:
+        """The names in the results that are not variables: sizes of the program."""
+        return sorted({n for t in self.terms for n in names_in(t)} - set(self.names))
+
+    # --- sampled integers ---------------------------------------------------------------------------------------------
+
+    def sides(self) -> Iterator[Any]:
+        """The sampled integers, and the formulas of them."""
         for term in self.terms:
-            if loose := names_in(term) - known:
-                raise IndexMapError(f"{term}: {sorted(loose)[0]} is not a variable of the map")
+            yield from sampled_in(term)
+
+    def with_sides(self, change: Callable[[Any], Any]) -> IndexMap:
+        """The map with its sampled integers replaced. Errors: NotAffine for a divisor that is not positive."""
+        if not any(True for _ in self.sides()):
+            return self
+
+        def leaf(term: IndexExpr) -> Any:
+            return change(term.value) if isinstance(term, Sampled) else term
+
+        return IndexMap(self.names, tuple(replaced(t, leaf) for t in self.terms), self.inverse_index_map)
+
+    def text(self, of: Callable[[Any], str]) -> str:
+        """The map as Python source. Variables that are called like a sampled integer get other names."""
+        taken = {of(h) for side in self.sides() for h in _leaves(side)} | set(self.sizes)
+        names = self.names
+        if taken & set(names):
+            names = tuple(_unused(f"{n}_", taken | set(self.names)) if n in taken else n for n in names)
+        map_ = self.renamed(names)
+        return map_._shown([text_of(t, of) for t in map_.terms])
+
+    def renamed(self, names: Sequence[str]) -> IndexMap:
+        """The same map with other names for its variables."""
+        new = dict(zip(self.names, names, strict=True))
+
+        def leaf(term: IndexExpr) -> IndexExpr:
+            return Name(new.get(term.name, term.name)) if isinstance(term, Name) else term
+
+        return IndexMap(tuple(names), tuple(replaced(t, leaf) for t in self.terms), self.inverse_index_map)
 
     # --- construction -------------------------------------------------------------------------------------------------
 
@@ -61,7 +104,8 @@ class IndexMap:
     ) -> IndexMap:
         """The map that a lambda computes. `ndim`: the number of indices, required if the lambda takes `*indices`."""
         names = parameters(mapping_function, ndim)
-        terms = tuple(_flat(called(mapping_function, names)))
+        found = _flat(called(mapping_function, names))
+        terms = tuple(replaced(t, lambda leaf: _size_named(leaf, mapping_function)) for t in found)
         inverse = None
         if inverse_index_map is not None:
             inverse = IndexMap.wrap(inverse_index_map, len(terms))
@@ -72,8 +116,11 @@ class IndexMap:
         return IndexMap(tuple(names), terms, inverse)
 
     @staticmethod
-    def from_text(text: str) -> IndexMap:
-        """The map whose text is `lambda i, j: (i // 16, j % 16)`. The text is parsed, never executed."""
+    def from_text(text: str, known: Mapping[str, Any] | None = None) -> IndexMap:
+        """The map whose text is `lambda i, j: (i // 16, j % 16)`. The text is parsed, never executed.
+
+        `known`: sampled integers by name. Any other name that is not a variable is a size of the program.
+        """
         try:
             tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # MemoryError: nested too deeply
@@ -82,11 +129,12 @@ class IndexMap:
         if not isinstance(tree, ast.Lambda):
             raise IndexMapError(f"{text!r} is not an index map; write it as a lambda: lambda i, j: (j, i)")
         args = tree.args
-        if args.vararg or args.kwarg or args.kwonlyargs or args.defaults:
-            raise IndexMapError(f"{text!r}: an index map given as text takes plain positional parameters only")
-        names = [a.arg for a in (*args.posonlyargs, *args.args)]
+        if args.vararg or args.kwarg or args.kw_defaults != [None] * len(args.kwonlyargs) or args.defaults:
+            raise IndexMapError(f"{text!r}: an index map given as text takes plain parameters only")
+        names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+        others = {n: v for n, v in (known or {}).items() if n not in names}
         try:
-            terms = [from_ast(node, set(names)) for node in _flat_nodes(tree.body)]
+            terms = [from_ast(node, None, others) for node in _flat_nodes(tree.body)]
         except RecursionError:
             raise IndexMapError(f"{short_repr(text)} is nested too deeply for an index map") from None
         return IndexMap(tuple(names), tuple(terms))
@@ -107,8 +155,11 @@ class IndexMap:
         return found
 
     def __repr__(self) -> str:
-        inner = ", ".join(repr(t) for t in self.terms)
-        result = inner if len(self.terms) == 1 else f"({inner})"
+        return self._shown([repr(t) for t in self.terms])
+
+    def _shown(self, terms: Sequence[str]) -> str:
+        inner = ", ".join(terms)
+        result = inner if len(terms) == 1 else f"({inner})"
         return f"lambda {', '.join(self.names)}: {result}" if self.names else f"lambda: {result}"
 
     # --- application --------------------------------------------------------------------------------------------------
@@ -121,19 +172,25 @@ class IndexMap:
     def final_indices(self) -> list[IndexExpr]:
         return list(self.terms)
 
-    def map_indices(self, indices: Sequence[Any]) -> list[Any]:
-        """The image of a point. Indices may be integers, terms or index expressions of a program."""
+    def map_indices(self, indices: Sequence[Any], sizes: Mapping[str, Any] | None = None) -> list[Any]:
+        """The image of a point. Indices may be integers, terms or index expressions of a program; `sizes`: the values
+        of the sizes by name.
+        """
         if isinstance(indices, str) or not hasattr(type(indices), "__len__"):
             raise IndexMapError(f"the map {self} takes a list of indices, not {short_repr(indices)}")
         if len(indices) != len(self.names):
             raise IndexMapError(f"the map {self} takes {len(self.names)} indices, not {len(indices)}")
         if odd := [i for i in indices if i is None or isinstance(i, (str, list, tuple, dict))]:
             raise IndexMapError(f"an index is an integer or an expression, not {short_repr(odd[0])}")
-        return [evaluate(t, dict(zip(self.names, indices, strict=True))) for t in self.terms]
+        values = {**(sizes or {}), **dict(zip(self.names, indices, strict=True))}
+        return [evaluate(t, values) for t in self.terms]
 
-    def affine(self, names: Sequence[str] | None = None) -> tuple[ir.AffineExpr, ...]:
-        """The results as affine expressions over the dimensions `names` (default: the variables of the map)."""
-        called = list(names or self.names)
+    def affine(self, sizes: Sequence[str] = ()) -> tuple[ir.AffineExpr, ...]:
+        """The results as affine expressions over the variables of the map, then the sizes, as dimensions.
+
+        Errors: IndexMapError for a name that is neither.
+        """
+        called = [*self.names, *sizes]
         for term in self.terms:
             if isinstance(term, Number) and isinstance(term.value, float):
                 raise NotAffine(f"{term.value} is not an index: indices are integers")
@@ -143,7 +200,7 @@ class IndexMap:
         """The layout of the map over a box."""
         if len(box.extents) != len(self.names):
             raise IndexMapError(f"the map {self} takes {len(self.names)} indices; the shape has {len(box.extents)}")
-        return layout_of(self.affine(), box)
+        return layout_of(self.affine(box.params), box)
 
     def map_shape(self, shape: Sequence[Any]) -> list[Any]:
         """The extents of the smallest box at the origin that contains the image of a shape."""
@@ -177,12 +234,22 @@ class IndexMap:
     def inverse_exprs(self, layout: Layout) -> tuple[ir.AffineExpr, ...]:
         """The inverse over a box: the given one if it is correct, else computed by isl."""
         if self.inverse_index_map is not None:
-            given = self.inverse_index_map.affine()
+            given = self.inverse_index_map.affine(layout.box.params)
             again = Layout(given, layout.target).relation
             if not layout.relation.apply_range(again).is_equal(layout.box.points.identity()):
                 raise IndexMapError(f"{self.inverse_index_map} is not the inverse of {self}")
             return given
         return layout.inverse
+
+    def at(self, sizes: Mapping[str, int]) -> IndexMap:
+        """The map for given values of the sizes. Errors: IndexMapError if one is missing."""
+        if missing := [n for n in self.sizes if n not in sizes]:
+            raise IndexMapError(f"the map {self} needs the value of the size {missing[0]}")
+
+        def leaf(term: IndexExpr) -> Any:
+            return sizes[term.name] if isinstance(term, Name) and term.name not in self.names else term
+
+        return IndexMap(self.names, tuple(replaced(t, leaf) for t in self.terms))
 
     def result_names(self) -> list[str]:
         """Names for the results: a result that is a plain variable keeps its name, others are axis0, axis1, ..."""
@@ -197,14 +264,24 @@ class IndexMap:
         if len(self.names) != len(other.names) or len(self.terms) != len(other.terms):
             return False
         with entered(), question("whether two index maps are the same"):
-            mine, theirs = (everywhere(m.affine(), len(m.names)) for m in (self, other))
+            sizes = sorted({*self.sizes, *other.sizes})
+            mine, theirs = (everywhere(m.affine(sizes), len(m.names) + len(sizes)) for m in (self, other))
             return mine.is_equal(theirs)
 
-    def map_ndarray(self, array: np.ndarray, pad_value: Any = 0, shape: Sequence[int] | None = None) -> np.ndarray:
+    def map_ndarray(
+        self,
+        array: np.ndarray,
+        pad_value: Any = 0,
+        shape: Sequence[int] | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> np.ndarray:
         """The array in the new layout: the argument for a parameter whose layout was transformed.
 
         `shape`: the shape of the parameter, if larger than the image (its sizes were symbolic when it was transformed).
+        `sizes`: the values of the sizes that the map names.
         """
+        if self.sizes:
+            return self.at(sizes or {}).map_ndarray(array, pad_value, shape)
         least = [int(n) for n in self.map_shape(array.shape)]
         if shape is not None and (len(shape) != len(least) or any(a < b for a, b in zip(shape, least, strict=True))):
             raise IndexMapError(f"the map {self} takes {_shown(array.shape)} to {_shown(least)}, not {_shown(shape)}")
@@ -218,7 +295,7 @@ class IndexMap:
 
 
 def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
-    """Names of the parameters of a function, `*indices` expanded to `ndim` in total."""
+    """Names of the parameters of a function, `*indices` expanded to `ndim` in total; keyword-only ones come last."""
     if not callable(function):
         raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(function)}")
     try:
@@ -226,26 +303,58 @@ def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
     except (TypeError, ValueError):
         raise IndexMapError(f"{short_repr(function)} has no inspectable signature; write the map as a lambda") from None
     names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if odd := [p.name for p in found if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]:
-        raise IndexMapError(f"an index map takes positional parameters only; {odd[0]} is a keyword parameter")
+    if odd := [p.name for p in found if p.kind is p.VAR_KEYWORD]:
+        raise IndexMapError(f"an index map takes named parameters or *indices; it cannot take **{odd[0]}")
+    last = [p.name for p in found if p.kind is p.KEYWORD_ONLY]
     several = [p.name for p in found if p.kind is p.VAR_POSITIONAL]
     if several:
         if ndim is None:
             raise IndexMapError(f"the map takes *{several[0]}: pass the number of indices as ndim=")
-        taken = len(names)
-        names += [f"{several[0][0]}{number}" for number in range(ndim - taken)]
+        taken = len(names) + len(last)
+        names += [_unused(f"{several[0][0]}{number}", {*names, *last}) for number in range(ndim - taken)]
+    names += last
     if ndim is not None and len(names) != ndim:
         raise IndexMapError(f"the map takes {len(names)} indices ({', '.join(names)}); there are {ndim}")
     return names
 
 
 def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
-    """The result of a function on these variables."""
+    """The result of a function on these variables, the last for its keyword-only parameters."""
+    last = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    first = names[: len(names) - len(last)]
     try:
-        return function(*[Name(n) for n in names])
+        return function(*[Name(n) for n in first], **{n: Name(n) for n in last})
     except (TypeError, AttributeError) as error:
         at = ", ".join(names)
         raise IndexMapError(f"the map cannot be evaluated at ({at}), which are affine expressions: {error}") from error
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """The name, with underscores until it is not taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The handles of a formula, or the handle itself."""
+    if isinstance(value, Formula):
+        for side in value.sides():
+            yield from _leaves(side)
+    elif not isinstance(value, int):
+        yield value
+
+
+def _size_named(leaf: IndexExpr, function: Callable[..., Any]) -> IndexExpr:
+    """A size variable by its name, or by that of the Python variable of the function that holds it."""
+    if not isinstance(leaf, SizeVariable):
+        return leaf
+    held = inspect.getclosurevars(function) if inspect.isfunction(function) else None
+    scope = {**held.globals, **held.nonlocals} if held else {}
+    name = leaf.name or next((n for n, v in scope.items() if v is leaf), "")
+    if not name:
+        raise IndexMapError("the map uses a size without a name; refer to it by a variable: n = T.int32()")
+    return Name(name)
 
 
 def _flat(given: Any) -> Iterable[IndexExpr]:
@@ -308,5 +417,5 @@ def check_one_to_one(map_: IndexMap, layout: Layout) -> None:
 def collision_text(map_: IndexMap, found: Collision) -> str:
     """A collision as text."""
     sizes = "".join(f" (for {n} = {v})" for n, v in found.sizes.items())
-    place = _shown(map_.map_indices(found.first))
+    place = _shown(map_.map_indices(found.first, found.sizes))
     return f"{_shown(found.first)} and {_shown(found.second)} both map to {place}{sizes}"

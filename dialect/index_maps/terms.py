@@ -11,6 +11,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
+from tir_mlir.dialect.index_maps.formulas import Formula, Operators, formula
 
 AffineExpr = ir.AffineExpr
 _APPLY: dict[str, Callable[[Any, Any], Any]] = {
@@ -108,6 +109,24 @@ class Name(IndexExpr):
         return self.name
 
 
+class SizeVariable(IndexExpr):
+    """A size of the program in a lambda, as a Python object: `n = T.int32()`. An unnamed one is called as the Python
+    variable that holds it."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Sampled(IndexExpr):
+    """A sampled integer or a formula of some, whose value is known when the step runs. A constant, for products and
+    divisions."""
+
+    value: Any
+
+    def __repr__(self) -> str:
+        return self.value.text(repr) if isinstance(self.value, Formula) else repr(self.value)
+
+
 @dataclass(frozen=True)
 class Number(IndexExpr):
     """A constant; a float is a padding value, never part of an index."""
@@ -152,6 +171,8 @@ def as_term(item: Any) -> IndexExpr:
     """A term, unchanged; an integer or float, as a constant."""
     if isinstance(item, IndexExpr):
         return item
+    if isinstance(item, Operators):
+        return Sampled(item)
     if not isinstance(item, bool) and hasattr(item, "__index__"):
         return Number(operator.index(item))
     if isinstance(item, float):
@@ -168,6 +189,12 @@ def combine(symbol: str, left: Any, right: Any) -> IndexExpr:
     for side in (left, right):
         if isinstance(side, Number) and isinstance(side.value, float):
             raise NotAffine(f"{term}: an index is an integer, {side.value} is not")
+    if isinstance(left, Sampled) and isinstance(right, (Sampled, Number)):
+        return Sampled(formula(symbol, left.value, right.value))
+    if isinstance(right, Sampled) and isinstance(left, Number):
+        return Sampled(formula(symbol, left.value, right.value))
+    if any(isinstance(side, Sampled) for side in (left, right)[symbol in ("//", "%") :]):
+        return term
     known = [side.value if isinstance(side, Number) else None for side in (left, right)]
     if symbol == "*" and known[0] is None and known[1] is None:
         raise NotAffine(f"{term}: a product of two variables is not affine; one factor must be a constant")
@@ -182,12 +209,57 @@ def combine(symbol: str, left: Any, right: Any) -> IndexExpr:
     return term
 
 
+def replaced(term: IndexExpr, change: Callable[[IndexExpr], Any]) -> IndexExpr:
+    """The term with its leaves changed."""
+    if isinstance(term, Operation):
+        return combine(term.symbol, replaced(term.left, change), replaced(term.right, change))
+    return as_term(change(term))
+
+
+def sampled_in(term: IndexExpr) -> Iterator[Any]:
+    """The sampled integers of a term, and the formulas of them."""
+    if isinstance(term, Operation):
+        yield from sampled_in(term.left)
+        yield from sampled_in(term.right)
+    elif isinstance(term, Sampled):
+        yield term.value
+
+
+def text_of(term: IndexExpr, of: Callable[[Any], str]) -> str:
+    """The term as Python source, sampled integers called by `of`."""
+
+    def named(leaf: IndexExpr) -> IndexExpr:
+        if not isinstance(leaf, Sampled):
+            return leaf
+        value = leaf.value
+        return Sampled(_Text(f"({value.text(of)})" if isinstance(value, Formula) else of(value)))
+
+    return repr(_leaves_changed(term, named))
+
+
+class _Text(str):
+    """Text that is its own repr."""
+
+    __repr__ = str.__str__
+
+
+def _leaves_changed(term: IndexExpr, change: Callable[[IndexExpr], IndexExpr]) -> IndexExpr:
+    """The term with its leaves changed and nothing folded."""
+    if isinstance(term, Operation):
+        return Operation(term.symbol, _leaves_changed(term.left, change), _leaves_changed(term.right, change))
+    return change(term)
+
+
 def evaluate(term: IndexExpr, values: Mapping[str, Any]) -> Any:
     """The value of a term; values may be integers, terms, index expressions or NumPy arrays."""
     if isinstance(term, Name):
+        if term.name not in values:
+            raise IndexMapError(f"{term.name} has no value here: it is not a variable of the map")
         return values[term.name]
     if isinstance(term, Number):
         return term.value
+    if isinstance(term, Sampled):
+        raise IndexMapError(f"{term} has no value here: it is a sampled integer of a schedule")
     assert isinstance(term, Operation)  # the only other kind of term
     return _APPLY[term.symbol](evaluate(term.left, values), evaluate(term.right, values))
 
@@ -199,21 +271,26 @@ def names_in(term: IndexExpr) -> set[str]:
     return {term.name} if isinstance(term, Name) else set()
 
 
-def from_ast(node: ast.expr, names: set[str]) -> IndexExpr:
-    """The term of a parsed Python expression over `names`. Nothing is executed."""
+def from_ast(node: ast.expr, names: set[str] | None, known: Mapping[str, Any] | None = None) -> IndexExpr:
+    """The term of a parsed Python expression. Nothing is executed.
+
+    `names`: the variables; None: any other name is a size. `known`: sampled integers by name.
+    """
     if isinstance(node, ast.Name):
-        if node.id not in names:
+        if known and node.id in known and not (names and node.id in names):
+            return as_term(known[node.id])
+        if names is not None and node.id not in names:
             raise IndexMapError(f"{node.id} is not a variable of the map; it has {', '.join(sorted(names)) or 'none'}")
         return Name(node.id)
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
         return Number(node.value)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        inner = from_ast(node.operand, names)
+        inner = from_ast(node.operand, names, known)
         if isinstance(node.op, ast.UAdd):
             return inner
         return Number(-inner.value) if isinstance(inner, Number) else -inner
     if isinstance(node, ast.BinOp) and type(node.op) in _AST:
-        return combine(_AST[type(node.op)], from_ast(node.left, names), from_ast(node.right, names))
+        return combine(_AST[type(node.op)], from_ast(node.left, names, known), from_ast(node.right, names, known))
     raise IndexMapError(
         f"{ast.unparse(node)} cannot be part of an index map; it has variables, integers, +, -, *, // and %"
     )
@@ -225,7 +302,12 @@ def from_ast(node: ast.expr, names: set[str]) -> IndexExpr:
 def to_affine(term: IndexExpr, names: list[str]) -> ir.AffineExpr:
     """The term with the variable `names[d]` as dimension d."""
     if isinstance(term, Name):
+        if term.name not in names:
+            shown = ", ".join(names) or "none"
+            raise IndexMapError(f"{term.name} is neither a variable of the map nor a size of the program: {shown}")
         return AffineExpr.get_dim(names.index(term.name))
+    if isinstance(term, Sampled):
+        raise IndexMapError(f"{term}: a sampled integer has a value only in a step of its schedule")
     if isinstance(term, Number):
         if isinstance(term.value, float):
             raise NotAffine(f"{term.value} is not an index: indices are integers")

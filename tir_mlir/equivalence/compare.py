@@ -143,7 +143,7 @@ class Comparison:
         held = [recipe.arrays(seed, kind, exact=True) for _ in sides]
         held[1] = self._moved(held[1], recipe)
         outside = self._both(sides, held, rotation, seed)
-        held[1] = self._moved_back(held[1], held[0])
+        held[1] = self._moved_back(held[1], held[0], recipe)
         if outside[0] is not None:
             raise NotChecked(
                 f"the original program accesses {outside[0].site.buffer} out of bounds, at index {outside[0].index}"
@@ -164,14 +164,16 @@ class Comparison:
         for number, map_ in self.moves.items():
             param = self.signatures[1].params[number]
             assert isinstance(param, BufferParam)
-            found[number] = map_.map_ndarray(arrays[number], shape=inputs.shape_of(param, recipe.known))
+            found[number] = map_.map_ndarray(
+                arrays[number], shape=inputs.shape_of(param, recipe.known), sizes=recipe.known
+            )
         return found
 
-    def _moved_back(self, arrays: list[Any], like: Sequence[Any]) -> list[Any]:
+    def _moved_back(self, arrays: list[Any], like: Sequence[Any], recipe: inputs.Arguments) -> list[Any]:
         found = list(arrays)
         for number, map_ in self.moves.items():
             shape = like[number].shape
-            places = map_.map_indices(list(np.indices(shape)))
+            places = map_.map_indices(list(np.indices(shape)), recipe.known)
             found[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in places)]
         return found
 
@@ -204,7 +206,8 @@ class Comparison:
             place = index
             if side:
                 arrays = self._moved(arrays, recipe)
-                place = tuple(self.moves[number].map_indices(list(index))) if number in self.moves else index
+                moved = self.moves.get(number)
+                place = tuple(moved.map_indices(list(index), recipe.known)) if moved else index
             flat = int(np.ravel_multi_index(place, arrays[number].shape)) if place else 0
             seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat)
             writers.append(seen.program.writer(seen.writers))
@@ -223,7 +226,7 @@ class Comparison:
         held = [recipe.arrays(self.seed, inputs.UNIFORM, exact=False) for _ in sides]
         held[1] = self._moved(held[1], recipe)
         self._both(sides, held, 0, self.seed)
-        held[1] = self._moved_back(held[1], held[0])
+        held[1] = self._moved_back(held[1], held[0], recipe)
         for number, (a, b) in enumerate(zip(*held, strict=True)):
             if not isinstance(a, np.ndarray) or a.dtype != np.float64:
                 continue

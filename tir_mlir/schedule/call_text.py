@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import Block, Loop, is_block, walk
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import ExprHandle, Handle, LoopHandle
@@ -30,7 +30,7 @@ class CallPrinter:
     def value(self, value: Any) -> str:
         if isinstance(value, ExprHandle):
             return str(self.values.get(value.id, "<integer>"))
-        if isinstance(value, Formula):
+        if isinstance(value, (Formula, IndexMap)):
             return value.text(self.value)
         if isinstance(value, Handle):
             op = walk.find(self.module, value.id)

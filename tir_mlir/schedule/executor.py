@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import HandleError, NotAffine, NotProvable, ScheduleError, StepError, VerifyError
-from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import Block, Func, Loop, View, create, entered, funcs, walk
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
@@ -310,6 +310,8 @@ class Executor:
             return {k: self._views(v, module) for k, v in value.items()}
         if isinstance(value, Formula):
             return value.value(self.integer)
+        if isinstance(value, IndexMap):
+            return self.resolved(value)
         return value
 
     def view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | SpecialLocation | int:
@@ -327,6 +329,12 @@ class Executor:
             fix = f"use a handle that the step returned, or {again}" if results else again
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)
         return view_of(op)
+
+    def resolved(self, map_: IndexMap) -> IndexMap:
+        """The map with the values of its sampled integers."""
+        return map_.with_sides(
+            lambda side: side.value(self.integer) if isinstance(side, Formula) else self.integer(side)
+        )
 
     def integer(self, handle: ExprHandle) -> int:
         self.check_known(handle)

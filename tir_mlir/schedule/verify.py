@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,6 @@ from tir_mlir.equivalence.result import Result
 from tir_mlir.equivalence.verify_schedule import Change, Scheduled, verify_schedule
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.executor import Executor
-from tir_mlir.schedule.history import Entry
 from tir_mlir.schedule.trace import Trace
 
 _MOVES = "transform_layout"
@@ -28,10 +26,10 @@ def verify(executor: Executor, sizes: str, seed: int) -> Result:
     def replayed(module: ir.Module, change: Change) -> Scheduled:
         fresh = Executor(create.clone_module(module), Random.seeded(None), "detail", False)
         _changed(executor.trace, change).run_on(fresh)
-        return Scheduled(fresh.module, _moves(fresh.history))
+        return Scheduled(fresh.module, _moves(fresh))
 
     with entered():
-        scheduled = Scheduled(executor.module, _moves(executor.history))
+        scheduled = Scheduled(executor.module, _moves(executor))
     return verify_schedule(executor.original, scheduled, replayed, sizes, seed)
 
 
@@ -50,13 +48,13 @@ def _changed(trace: Trace, change: Change) -> Trace:
     return Trace(steps, decisions)
 
 
-def _moves(history: Iterable[Entry]) -> dict[tuple[str, str], IndexMap]:
+def _moves(executor: Executor) -> dict[tuple[str, str], IndexMap]:
     """The layout changes of parameters by `transform_layout`: {(function, parameter): index map}.
 
     Errors: NotChecked for a parameter whose layout changes twice, or whose name is ambiguous between functions.
     """
     moves: dict[tuple[str, str], IndexMap] = {}
-    for entry in history:
+    for entry in executor.history:
         if entry.instruction.name != _MOVES:
             continue
         arguments = entry.instruction.arguments
@@ -67,7 +65,7 @@ def _moves(history: Iterable[Entry]) -> dict[tuple[str, str], IndexMap]:
         if owners and (owners[0], name) in moves:
             raise NotChecked(f"the layout of parameter {name} changes twice")
         if owners:
-            moves[owners[0], name] = arguments["index_map"]
+            moves[owners[0], name] = executor.resolved(arguments["index_map"])
     return moves
 
 

@@ -142,19 +142,19 @@ def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoi
     access = point_access(block, buffer)
     try:
         map_ = IndexMap.wrap(index_map, len(block.iters))
-        cell = [Index.wrap(i) for i in map_.map_indices([Index.of(i.var) for i in block.iters])]
         with question(f"the shape of the image of {map_}"):
             mapped = LayoutChange.over(map_, [(i.min + i.extent).simplified() for i in block.iters], block.op)
             check_start(map_, mapped.layout)
             shape = mapped.shape
+        cell = [Index.wrap(i) for i in mapped.image([Index.of(i.var) for i in block.iters])]
     except IndexMapError as error:
         refuse(block, str(error))
-    used, mapped = ([i.name for i in iters] for iters in (access.used, iters_in(block, cell)))
+    used, wanted = ([i.name for i in iters] for iters in (access.used, iters_in(block, cell)))
     check(
-        used == mapped,
+        used == wanted,
         block,
         f"the index of {buffer.name} uses the iters ({', '.join(used)}), but the map {map_} uses "
-        f"({', '.join(mapped)}); they must be the same",
+        f"({', '.join(wanted)}); they must be the same",
         fix_map(access),
     )
     check_distinct_cells(access, cell)

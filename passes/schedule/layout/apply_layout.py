@@ -63,6 +63,11 @@ class LayoutChange:
         """The old indices of an element, as expressions of its new indices."""
         return [self._at(e, values) for e in self.map.inverse_exprs(self.layout)]
 
+    def image(self, indices: Sequence[Index]) -> list[Any]:
+        """The new indices of an element."""
+        sizes = {n: Index.of(v) for n, v in zip(self.layout.box.params, self.symbols, strict=True)}
+        return self.map.map_indices(indices, sizes)
+
     def holes_text(self) -> str:
         """The indices that no element maps to, as text."""
         return repr(Predicate.of(self.map.result_names(), self.layout.box.params, self.layout.padding))
@@ -220,8 +225,8 @@ def _new_indices(op: ir.Operation, change: LayoutChange) -> list[Index]:
     """The new indices of a load or store, simplified under the ranges that hold there."""
     if op.name not in AFFINE_ACCESS:
         start = 2 if "store" in op.name else 1
-        return change.map.map_indices([Index.of(v) for v in list(op.operands)[start:]])
-    found = [Index.wrap(i) for i in change.map.map_indices(access_indices(op))]
+        return change.image([Index.of(v) for v in list(op.operands)[start:]])
+    found = [Index.wrap(i) for i in change.image(access_indices(op))]
     return simplify_indices(op, found)
 
 

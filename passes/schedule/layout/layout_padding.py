@@ -82,6 +82,8 @@ def padding_value(block: Block, change: LayoutChange, buffer: Buffer, given: Any
         refuse(block, text, fix=f"pass a plain number: it takes the type of {buffer.name}")
     if len(map_.terms) != 1:
         refuse(block, f"the padding value is one expression; {map_} gives {len(map_.terms)}")
+    if map_.sizes:
+        refuse(block, f"the padding value: {map_.sizes[0]} is not a variable of the map {map_}")
     _check_fits(block, buffer, map_)
     return PaddingValue(change, map_, padding, buffer.dtype)
 

@@ -172,7 +172,7 @@ def _reversed_dependence(loops: Sequence[Loop], change: LayoutChange) -> Counter
     Iterations that differ in a spatial iter are independent, and those of one reduction may run in any order.
     """
     depth = len([p for p in parents(loops[0].op) if is_loop(p)])
-    order = [Index.wrap(i) for i in change.map.map_indices([Index.of(lp.var) for lp in loops])]
+    order = [Index.wrap(i) for i in change.image([Index.of(lp.var) for lp in loops])]
     inits = [init for block in walk.blocks_below(loops[-1].op) if (init := block.init) is not None]
     for group in written_groups(loops[-1].op):
         starts = [any(is_inside(t.access.op, init) for init in inits) for t in group]

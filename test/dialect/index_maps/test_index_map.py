@@ -58,7 +58,6 @@ def test_text_and_map_say_the_same(text):
     "text",
     [
         "i // 2",
-        "lambda i: j",
         "lambda i: __import__('os')",
         "lambda i: i.real",
         "lambda *i: i",

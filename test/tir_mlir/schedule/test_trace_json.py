@@ -87,7 +87,7 @@ def test_index_maps_are_their_text():
     assert steps[0][1][:2] == ["TransformLayout", ["b0", '"lambda i, j: (i // 16, j, i % 16)"']]
     again = Trace.from_json(json.dumps(steps))
     assert str(again) == str(sch.trace) and again.as_json() == steps
-    for text in ("lambda i, j: __import__('os')", "lambda i, j:", "3", "lambda i, j: (i, q)"):
+    for text in ("lambda i, j: __import__('os')", "lambda i, j:", "3", "lambda i, j: (i, **q)"):
         steps[0][1][1][1] = json.dumps(text)
         with pytest.raises(TraceError, match="step 2 of the trace, TransformLayout: index_map is not an index map"):
             Trace.from_json(steps)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TraceError
-from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import Func
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.queries.rng import Random
@@ -109,7 +109,7 @@ def handles_in(value: Any) -> Iterator[Handle]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from handles_in(item)
-    elif isinstance(value, Formula):
+    elif isinstance(value, (Formula, IndexMap)):
         for side in value.sides():
             yield from handles_in(side)
     elif isinstance(value, dict):

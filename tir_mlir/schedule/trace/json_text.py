@@ -14,7 +14,7 @@ from inspect import Parameter
 from typing import Any, NoReturn, get_args, get_origin
 
 from tir_mlir.dialect.diagnostics import TirError, TraceError, short_repr
-from tir_mlir.dialect.index_maps import Formula, parsed
+from tir_mlir.dialect.index_maps import Formula, IndexMap, parsed
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import step_arguments as types
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
@@ -46,6 +46,10 @@ def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
         return names.of(value) if is_input else {"rv": names.of(value)}
     if isinstance(value, Formula):
         return value.text(names.of) if is_input else {"rv": value.text(names.of)}
+    if isinstance(value, IndexMap):
+        if clash := [n for n in value.sizes if _NAME.fullmatch(n)]:
+            raise TraceError(f"the size {clash[0]} in an index map is called like a result of a step; rename it")
+        value = value.text(names.of)
     if hasattr(type(value), "from_text"):
         value = repr(value)
     if isinstance(value, str):
@@ -197,7 +201,7 @@ class _Reader:
         maps = [p for p in parts if hasattr(p, "from_text")]
         if maps and isinstance(value, str) and (str not in parts or value.startswith("lambda")):
             try:
-                value = maps[0].from_text(value)
+                value = IndexMap.from_text(value, self.known) if maps[0] is IndexMap else maps[0].from_text(value)
             except (TirError, ValueError, TypeError, SyntaxError) as error:
                 self.fail(f"{key} is not an index map: {error}")
         try:

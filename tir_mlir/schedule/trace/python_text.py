@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.schedule.handles import Handle
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def written(value: Any, names: HandleNames) -> str:
     """A value as Python source."""
     if isinstance(value, Handle):
         return names.of(value)
-    if isinstance(value, Formula):
+    if isinstance(value, (Formula, IndexMap)):
         return value.text(names.of)
     if isinstance(value, (list, tuple)):
         inner = ", ".join(written(v, names) for v in value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from tir_mlir.dialect.diagnostics import TraceError
-from tir_mlir.dialect.index_maps import Formula
+from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import Handle
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction
@@ -87,11 +87,10 @@ class HandleMap:
             return self._by_serial[value.serial] if value.serial in self._by_serial else self._latest[value.key]
         if isinstance(value, (list, tuple)):
             return type(value)(self.of(v, where) for v in value)
-        if isinstance(value, Formula):
-            found = value.with_sides(lambda side: self.of(side, where))
-            if None in found.sides():
+        if isinstance(value, (Formula, IndexMap)):
+            if None in [self.of(side, where) for side in value.sides()]:
                 raise TraceError(f"{where}, computes with a factor that is to be inferred")
-            return found
+            return value.with_sides(lambda side: self.of(side, where))
         if isinstance(value, dict):
             return {k: self.of(v, where) for k, v in value.items()}
         return value

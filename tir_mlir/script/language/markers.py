@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.dialect.index_maps import SizeVariable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,8 +32,9 @@ def construct(func: F) -> F:
     return outside  # type: ignore[return-value]
 
 
-class Var:
-    """A shape or stride variable declared outside a function: `n = T.int32()`; used in the shape of a `T.Buffer`."""
+class Var(SizeVariable):
+    """A shape or stride variable declared outside a function: `n = T.int32()`; used in the shape of a `T.Buffer`, and
+    in index maps."""
 
     def __init__(self, name: str = "", dtype: str = "int32"):
         self.name = name
