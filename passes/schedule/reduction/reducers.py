@@ -7,7 +7,7 @@ position of any of them. The form that breaks ties by index is deterministic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -141,13 +141,36 @@ def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:
     return is_pure(op) and op.name not in _TRAPS and all(_may_always_run(v, choice) for v in op.operands)
 
 
-def _template(better: str, tie: str | None, strict: bool) -> tuple[Term, Term]:
-    """The two updates of argmax or argmin: x is kept if it is better; `tie` compares positions of equal values."""
-    x, y = [("x", 0), ("x", 1)], [("y", 0), ("y", 1)]
-    first: Term = (better, x[1], y[1])
-    if tie is not None:
-        first = ("or", (better[:-1] + "t", x[1], y[1]), ("and", ("eq", x[1], y[1]), (tie, x[0], y[0])))
-    return ("select", first, x[0], y[0]), ("select", (better[:-1] + ("t" if strict else "e"), x[1], y[1]), x[1], y[1])
+_MIRRORED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq"}
+_MIRRORED |= {f"u{a}": f"u{b}" for a, b in _MIRRORED.items() if a != "eq"}  # unsigned
+
+
+def _turned(term: Term) -> Term:
+    """The term with the old value first in each comparison: y > x becomes x < y."""
+    word, parts = term[0], term[1:]
+    if word in ("x", "y"):
+        return term
+    parts = tuple(_turned(p) for p in parts)
+    if word in _MIRRORED and parts[0][0] == "y" and parts[1][0] == "x":
+        return (_MIRRORED[word], parts[1], parts[0])
+    return (word, *parts)
+
+
+def _templates(better: str, at: int) -> Iterator[tuple[Term, Term]]:
+    """The two updates of argmax or argmin, result `at` a position: x is kept if it is better or y is taken if it is,
+    x stays if they are equal, or positions of equal values are compared.
+    """
+    (p, v), (q, w) = [("x", at), ("x", 1 - at)], [("y", at), ("y", 1 - at)]
+    for keeps in (True, False):
+        sign, tie = (better[:-1], "l") if keeps else (_MIRRORED[better][:-1], "g")
+        ties = [u + tie + end for u in ("", "u") for end in "te"]
+        by_value: list[Term] = [(sign + end, v, w) for end in "et"]
+        tied: list[Term] = [("or", by_value[1], ("and", ("eq", v, w), (tie, p, q))) for tie in ties]
+        for choice in (by_value[0 if keeps else 1], *tied):
+            for other in by_value:
+                sides = [(x, y) if keeps else (y, x) for x, y in ((p, q), (v, w))]
+                both = ("select", choice, *sides[0]), ("select", other, *sides[1])
+                yield both if at == 0 else (both[1], both[0])
 
 
 def _fits(term: Term, wanted: Term, bound: dict[int, ir.Value]) -> bool:
@@ -162,16 +185,17 @@ def _fits(term: Term, wanted: Term, bound: dict[int, ir.Value]) -> bool:
 
 
 def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
-    """argmax or argmin: result 0 is a position, result 1 the value there."""
-    found = [_term(v, olds) for v in values]
+    """argmax or argmin: one result is a position, the other the value there."""
+    found = [_turned(_term(v, olds)) for v in values]
     kinds = (("argmax", "ge"), ("argmin", "le"), ("argmax", "uge"), ("argmin", "ule"))
-    for (name, better), tie, strict in product(kinds, (None, "lt", "le", "ult", "ule"), (False, True)):
-        bound: dict[int, ir.Value] = {}
-        wanted = _template(better, tie, strict)
-        if all(_fits(f, w, bound) for f, w in zip(found, wanted, strict=True)):
-            unsigned = better[0] == "u"
-            start = identities(name[3:], values[1].type, unsigned)
-            return Reducer(name, ((-1,), start), _emit_pair(wanted), (bound[0], bound[1]), unsigned)
+    for (name, better), at in product(kinds, (0, 1)):
+        for wanted in _templates(better, at):
+            bound: dict[int, ir.Value] = {}
+            if all(_fits(f, w, bound) for f, w in zip(found, wanted, strict=True)):
+                unsigned = better[0] == "u"
+                starts: list[tuple[float, ...]] = [(-1,), identities(name[3:], values[1 - at].type, unsigned)]
+                new = bound[0], bound[1]
+                return Reducer(name, (starts[at], starts[1 - at]), _emit_pair(wanted), new, unsigned)
     return None
 
 

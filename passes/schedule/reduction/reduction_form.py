@@ -22,8 +22,8 @@ from tir_mlir.passes.schedule.registry import check, refuse
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 _KNOWN = (
     "sum, product, T.max and T.min (the old value first), each result by itself, and argmax "
-    "and argmin as T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1), with or without "
-    "ties broken by position"
+    "and argmin as T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1) or T.Select(y1 > x1, y0, x0), "
+    "T.Select(y1 > x1, y1, x1), in either order, with or without ties broken by position"
 )
 
 _IN_AN_IF = "in the program, select the value by T.if_then_else, and store it once"

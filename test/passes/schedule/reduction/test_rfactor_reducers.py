@@ -142,6 +142,14 @@ FORMS = {
     "V[vi] = T.Select(V[vi] {t} A[vi, vk], V[vi], A[vi, vk])",
     "loop variable": "p = T.Select(V[vi] {e} A[vi, vk], P[vi], vk)\n"
     "v = T.Select(V[vi] {e} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = p\nV[vi] = v",
+    "the value first": "v = T.Select(V[vi] {t} A[vi, vk], V[vi], A[vi, vk])\n"
+    "p = T.Select(V[vi] {e} A[vi, vk], P[vi], X[vi, vk])\nV[vi] = v\nP[vi] = p",
+    "the new value compared": "p = T.Select(A[vi, vk] {t} V[vi], X[vi, vk], P[vi])\n"
+    "v = T.Select(A[vi, vk] {t} V[vi], A[vi, vk], V[vi])\nP[vi] = p\nV[vi] = v",
+    "turned round, the value first": "v = T.Select(A[vi, vk] {t} V[vi], A[vi, vk], V[vi])\n"
+    "p = T.Select(A[vi, vk] {t} V[vi], X[vi, vk], P[vi])\nV[vi] = v\nP[vi] = p",
+    "turned round, ties by position": "p = T.Select(T.Or(A[vi, vk] {t} V[vi], T.And(V[vi] == A[vi, vk],"
+    " X[vi, vk] < P[vi])), X[vi, vk], P[vi])\nv = T.Select(A[vi, vk] {t} V[vi], A[vi, vk], V[vi])\nP[vi] = p\nV[vi] = v",
     "ties by position": "p = T.Select(T.Or(V[vi] {t} A[vi, vk], T.And(V[vi] == A[vi, vk], P[vi] < X[vi, vk])),"
     " P[vi], X[vi, vk])\nv = T.Select(V[vi] {t} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = p\nV[vi] = v",
 }
@@ -164,6 +172,22 @@ def test_a_position_and_a_value(best, form, number):
     quick_build(sch)(x, a, p, v)
     np.testing.assert_array_equal(p, getattr(np, f"arg{best}")(a, 1))
     np.testing.assert_array_equal(v, getattr(a, best)(1))
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        # the position follows a tie, the value of an empty part is a tie
+        "p = T.Select(A[vi, vk] >= V[vi], X[vi, vk], P[vi])\nv = T.Select(A[vi, vk] >= V[vi], A[vi, vk], V[vi])",
+        # the position of the greatest, the value of the least
+        "p = T.Select(A[vi, vk] > V[vi], X[vi, vk], P[vi])\nv = T.Select(A[vi, vk] > V[vi], V[vi], A[vi, vk])",
+        "p = T.Select(A[vi, vk] > V[vi], P[vi], X[vi, vk])\nv = T.Select(A[vi, vk] > V[vi], A[vi, vk], V[vi])",
+    ],
+)
+def test_a_position_that_does_not_belong_to_the_value_is_refused(update, refused):
+    sch = Schedule(position("max", f"{update}\nP[vi] = p\nV[vi] = v"))
+    loop = sch.get_loops("C")[1]
+    refused(sch, "is not a known reduction", lambda: sch.rfactor(loop, 1))
 
 
 def test_argmax_is_written_as_it_was():
