@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hides, only_groups
+from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hides, only_groups, unwritten_reads
 from tir_mlir.dialect.ir import Block, attrs, is_block, parents
 from tir_mlir.dialect.presburger import domain, only_where, question, region_map
 from tir_mlir.dialect.verify.violation import fail
@@ -18,7 +20,8 @@ def declared_regions(op: ir.Operation) -> None:
         return
     if only_groups(block):
         return
-    for key, actual in zip((attrs.READS, attrs.WRITES), computed(block), strict=True):
+    actuals = computed(block)
+    for key, actual in zip((attrs.READS, attrs.WRITES), actuals, strict=True):
         if key not in op.attributes:
             continue
         given = declared(block, key, [])
@@ -27,6 +30,8 @@ def declared_regions(op: ir.Operation) -> None:
         for need in actual:
             have = [r for r in given if r.buffer == need.buffer]
             if need.buffer in free or (not have and hides(block, key)):
+                continue
+            if not have and key == attrs.READS and _reads_own_values(block, need, actuals[1]):
                 continue
             if not have:
                 fail(
@@ -46,6 +51,14 @@ def declared_regions(op: ir.Operation) -> None:
                 f'block "{block.name}": {word} of {need.buffer.name} is smaller than the region that the block accesses'
                 f"{only_where(rest, op)}",
             )
+
+
+def _reads_own_values(block: Block, need: Region, writes: Sequence[Region]) -> bool:
+    """Whether a block reads a buffer only after it has written the element itself: a reduction with its init inside."""
+    if not any(w.buffer == need.buffer for w in writes):
+        return False
+    with question(f"whether block {block.name} writes {need.buffer.name} before it reads it"):
+        return unwritten_reads(need.buffer.value, block.op) is None
 
 
 def _left_out(block: Block, need: Region, given: Region, top: ir.Operation | None) -> isl.Map:

@@ -40,15 +40,16 @@ def cache_read(
     reader it is placed after the writer. Buffer and block are named `<buffer>_<storage_scope>`; the cache has the shape
     of the buffer. Every read sees the same value as before.
 
-    Requires: one writer in the scope, before all readers; elements read have been written in the same iteration of the
-    loops around the copy. `read_buffer_index` is a position in `T.reads`, or a name.
+    Requires: one writer in the scope, before all readers, besides those that run after all `consumer_blocks`; elements
+    read have been written in the same iteration of the loops around the copy. `read_buffer_index` is a position in
+    `T.reads`, or a name.
     """
     with frozen():
         check_scope_name(block, storage_scope)
         buffer = find_buffer(block, read_buffer_index, attrs.READS)
         scope = scope_of(block)
         check_not_in_init(block, scope)
-        writer = only_writer(scope, buffer)
+        writer = only_writer(scope, buffer, consumer_blocks or ())
         readers = readers_to_redirect(scope, buffer, writer, consumer_blocks)
         if writer is not None and writer == block:
             own = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'

@@ -38,9 +38,15 @@ def readers_in(scope: Scope, buffer: Buffer) -> list[Block]:
     return [b for b in children(scope) if accesses_to(b, buffer, writes=False)]
 
 
-def only_writer(scope: Scope, buffer: Buffer) -> Block | None:
-    """The only child of the scope that writes the buffer, or None. Refuses several writers."""
-    found = [b for b in children(scope) if accesses_to(b, buffer, writes=True)]
+def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> Block | None:
+    """The only child of the scope that writes the buffer, or None. Refuses several writers.
+
+    `readers`: blocks that the writer is wanted for; a block that runs after all of them, in no common loop, is passed
+    over.
+    """
+    readers = [r for r in readers if accesses_to(r, buffer, writes=False)]
+    every = [b for b in children(scope) if accesses_to(b, buffer, writes=True)]
+    found = [b for b in every if not readers or not all(_runs_once_before(scope, r, b) for r in readers)]
     if len(found) > 1:
         names = ", ".join(f'"{b.name}"' for b in found)
         refuse(
@@ -49,13 +55,18 @@ def only_writer(scope: Scope, buffer: Buffer) -> Block | None:
             fix=JOIN_WRITERS,
         )
     for access in accesses(scope.op):
-        if access.is_write and access.buffer == buffer.value and not any(is_inside(access.op, b.op) for b in found):
+        if access.is_write and access.buffer == buffer.value and not any(is_inside(access.op, b.op) for b in every):
             refuse(
                 access.op,
                 f"{buffer.name} is also written outside any block of the scope; a cached buffer needs a single writer",
                 fix=_fix_outside_write(scope, access.op),
             )
     return found[0] if found else None
+
+
+def _runs_once_before(scope: Scope, first: Block, second: Block) -> bool:
+    """Whether all of a block runs before any of another one, in the scope."""
+    return first != second and common_ancestor(first.op, second.op)[0] == scope.op and runs_before(first.op, second.op)
 
 
 def _fix_outside_write(scope: Scope, op: ir.Operation) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 from mlir import ir
@@ -22,7 +22,16 @@ from tir_mlir.dialect.ir import (
     is_symbol,
     ops,
 )
-from tir_mlir.dialect.presburger import Domain, flatten, question, sets, smallest_point
+from tir_mlir.dialect.presburger import (
+    Domain,
+    flatten,
+    fold_index,
+    has_division,
+    intervals,
+    question,
+    sets,
+    smallest_point,
+)
 from tir_mlir.passes.schedule.caching.copy_block import access_at
 from tir_mlir.passes.schedule.legality import copy_whole_buffer
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -84,6 +93,14 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
         first = first or at
     return PointAccess(block, buffer, tuple(first or ()))
+
+
+def narrowed(access: PointAccess) -> PointAccess:
+    """The access without iters that its indices do not depend on in their ranges: `vi // 64`, vi < 64, is 0."""
+    if not any(has_division(i.expr) for i in access.indices):
+        return access
+    box = intervals.around(access.block.body.operations[0].operation)
+    return replace(access, indices=tuple(fold_index(i, box) for i in access.indices))
 
 
 def fix_map(access: PointAccess) -> str:

@@ -7,7 +7,13 @@ from mlir import ir
 from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, Loop, attrs, create, frozen, is_loop, parents
 from tir_mlir.passes.schedule.caching.copy_block import next_op
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_write_back
-from tir_mlir.passes.schedule.caching.point_access import PointAccess, check_single_cell, point_access, redirect_access
+from tir_mlir.passes.schedule.caching.point_access import (
+    PointAccess,
+    check_single_cell,
+    narrowed,
+    point_access,
+    redirect_access,
+)
 from tir_mlir.passes.schedule.edits import BufferChoice, alloc_buffer, find_accessed_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import Scope, check_self_contained, children, scope_of
 from tir_mlir.passes.schedule.registry import primitive, refuse
@@ -24,21 +30,24 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
                                                     for i, j, k in T.grid(n, m, l):
                                                         with T.block("b"): ... B_reindex[vj, vk] ...
 
-    The copy `<buffer>_reindex` has one dimension for each iter that occurs in the index, in the order of the iters. A
+    The copy `<buffer>_reindex` has one dimension for each iter that the index depends on, in the order of the iters. A
     buffer that is read is copied before the loops of the block, one that is written after them. Every read sees the
     same value as before.
 
     Requires: no nested blocks; the block accesses the buffer at one affine index; nothing else is in its loops. For a
     read: the block does not write the buffer. For a write: each element belongs to one value of the iters in its index,
-    all of them run, and none reads earlier contents. `buffer` is ("read", index), ("write", index) or a name.
+    all of them run, and none reads earlier contents. `buffer` is ("read", index), ("write", index) or a name: the write
+    of a buffer that the block also reads.
     """
     with frozen():
         chosen, key = find_accessed_buffer(block, buffer)
+        if isinstance(buffer, str) and accesses_to(block, chosen, writes=True):
+            key = attrs.WRITES  # an accumulator is also listed among the reads
         scope = scope_of(block)
         if block not in children(scope):
             refuse(block, f'block "{block.name}" is in an init region; pass the block around it')
         check_self_contained(block)
-        access = point_access(block, chosen)
+        access = narrowed(point_access(block, chosen))
         top = _chain_top(block, scope, "cache_read" if key == attrs.READS else "cache_write")
         if key == attrs.READS and accesses_to(block, chosen, writes=True):
             refuse(

@@ -76,7 +76,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
         if accesses_to(block, buffer, writes=True):
             text = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
             refuse(block, text, fix=f"cache_inplace copies {buffer.name} in before the block and out after it")
-        writer = only_writer(plan.scope, buffer)
+        writer = only_writer(plan.scope, buffer, [block])
         readers_to_redirect(plan.scope, buffer, writer, [block])
         where = input_copy(plan.scope, buffer) if writer is None else read_copy(plan.scope, buffer, writer, [block])
 

@@ -46,8 +46,9 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
     another one of them).
 
     Requires: a reduction block, alone under `loop`, the first one in its nest; `loop` is serial, drives a reduce iter
-    and no spatial one; the init is the identity; the old value is the left operand of the update; each point is visited
-    once; nothing else in the nest writes the block's inputs. Guards must not exclude the start of a part.
+    (or is a unit loop that no iter uses) and no spatial one; the init is the identity; the old value is the left
+    operand of the update; each point is visited once; nothing else in the nest writes the block's inputs. Guards must
+    not exclude the start of a part.
     """
     with frozen():
         roles = loop_roles(loop)

@@ -71,6 +71,8 @@ def loop_roles(loop: Loop) -> LoopRoles:
     loops = loops_above(block.op)
     spatial = {v for it in block.iters if it.kind != "R" for v in it.binding.values}
     reduce = {v for it in block.iters if it.kind == "R" for v in it.binding.values}
+    if loop.const_extent == 1 and loop.var not in spatial:
+        reduce.add(loop.var)  # a unit loop that no iter uses: one part, the whole reduction
     roles = LoopRoles(loop, block, loops, [lp for lp in loops if lp.var in reduce])
     check(
         loop.var in reduce,

@@ -261,3 +261,75 @@ def test_a_block_that_declares_its_regions_names_the_sizes_in_them():
     sch.blockize(sch.get_loops("C")[0])
     sch.cache_read("C", 1, "global")
     assert "T.reads(A[0:n, 0:9], B[0:n])" in sch.mod.script()
+
+
+# --- readers before a later write in place ----------------------------------------------------------------------------
+
+
+def in_place(loop: str = "") -> str:
+    """A reader C of B before B is written in place, in separate loops or in the common one `loop`."""
+    return f"""
+@T.prim_func
+def main(A: T.Buffer((17,), "float32"), C: T.Buffer((17,), "float32"), D: T.Buffer((17,), "float32")):
+    B = T.alloc_buffer((17,), "float32")
+    for i in range(17):
+        with T.block("B"):
+            vi = T.axis.remap("S", [i])
+            B[vi] = A[vi] * 2.0
+    {loop or "for i in range(17):"}
+        with T.block("C"):
+            vi = T.axis.remap("S", [i])
+            C[vi] = B[vi] - 1.0
+    {"" if loop else "for i in range(17):"}
+        with T.block("B_1"):
+            vi = T.axis.remap("S", [i])
+            B[vi] = B[vi] + 1.0
+    for i in range(17):
+        with T.block("D"):
+            vi = T.axis.remap("S", [i])
+            D[vi] = B[vi]
+"""
+
+
+IN_PLACE = [((17,), "float32")] * 3
+
+
+def test_readers_before_a_later_write_in_place(same_result):
+    program = parse(in_place())
+    sch = Schedule(program)
+    sch.cache_read("C", "B", "local", consumer_blocks=["C"])
+    assert block_order(sch) == ["B", "B_local", "C", "B_1", "D"]
+    same_result(sch, program, *IN_PLACE)
+
+
+def test_an_input_is_copied_before_it_is_written_in_place():
+    @I.ir_module
+    class Shifted:
+        @T.prim_func
+        def main(A: T.Buffer((17,), "float32"), C: T.Buffer((17,), "float32")):
+            for i in range(17):
+                with T.block("C"):
+                    vi = T.axis.remap("S", [i])
+                    C[vi] = A[vi]
+            for i in range(17):
+                with T.block("A"):
+                    vi = T.axis.remap("S", [i])
+                    A[vi] = A[vi] + 1.0
+
+    sch = Schedule(Shifted)
+    sch.cache_read("C", "A", "local", consumer_blocks=["C"])
+    sch.reindex_cache_read("C", 0, "shared", lambda i: (16 - i,))
+    assert block_order(sch) == ["A_local", "A_local_shared", "C", "A"]
+    assert sch.verify()
+
+
+def test_readers_on_both_sides_of_a_write_in_place_are_refused(refused):
+    sch = Schedule(parse(in_place()))
+    text = "B is written by several blocks"
+    refused(sch, text, lambda: sch.cache_read("C", "B", "local", consumer_blocks=["C", "D"]))
+    refused(sch, text, lambda: sch.cache_read("C", "B", "local"))
+
+
+def test_a_write_in_place_in_the_loop_of_the_reader_is_refused(refused):
+    sch = Schedule(parse(in_place(loop="for i in range(17):")))
+    refused(sch, "B is written by several", lambda: sch.cache_read("C", "B", "local", consumer_blocks=["C"]))

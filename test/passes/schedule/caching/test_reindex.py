@@ -314,3 +314,52 @@ def test_the_order_of_regions_that_use_loops_is_not_kept():
     sch.blockize(sch.get_child_blocks(sch.get_block("C_update_j_common")))
     sch.reindex("C_update_j0", ("read", 1))
     assert sch.verify()
+
+
+# --- iters that only look used, accumulators by name ------------------------------------------------------------------
+
+
+def packed(extent: int):
+    """A row of 64 outputs shares one element of the weights, if `extent` is 64."""
+    return parse(f"""
+@T.prim_func
+def main(W: T.Buffer((9, {-(-extent // 64)}), "float32"), Y: T.Buffer((9, {extent}), "float32")):
+    for i, j in T.grid(9, {extent}):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = W[vi, vj // 64]
+""")
+
+
+@pytest.mark.parametrize(("extent", "shape"), [(64, "(9,)"), (65, "(9, 65)")])
+def test_an_iter_that_the_index_does_not_depend_on_gives_no_dimension(extent, shape, same_result):
+    sch = Schedule(packed(extent))
+    sch.reindex("Y", ("read", 0))
+    assert f"W_reindex = T.alloc_buffer({shape})" in sch.mod.script()
+    rows = ((9, -(-extent // 64)), "float32")
+    same_result(sch, packed(extent), rows, ((9, extent), "float32"))
+
+
+def test_an_accumulator_by_name_is_the_write(same_result):
+    declared = parse("""
+@T.prim_func
+def main(A: T.Buffer((9, 7), "float32"), C: T.Buffer((9,), "float32")):
+    for i, k in T.grid(9, 7):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            T.reads(C[vi], A[vi, vk])
+            T.writes(C[vi])
+            with T.init():
+                C[vi] = 0.0
+            C[vi] += A[vi, vk]
+""")
+    sch = Schedule(declared)
+    made = sch.reindex("C", "C")
+    assert sch.get(made).name == "C_reindex"
+    same_result(sch, declared, ((9, 7), "float32"), ((9,), "float32"))
+
+
+def test_an_accumulator_without_a_start_is_refused(refused):
+    sch = Schedule(matmul(20, 24, 18))
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    refused(sch, "reads an element of the buffer before it writes it", lambda: sch.reindex("C_update", "C"))

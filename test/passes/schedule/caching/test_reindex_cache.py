@@ -196,7 +196,8 @@ def test_what_was_there_before(refused):
         "reads an element of the buffer before it writes it",
         lambda: sch.reindex_cache_write("A", 0, "local", turned),
     )
-    refused(sch, '"A" reads B before block "B" writes it', lambda: sch.reindex_cache_read("A", "B", "local", turned))
+    sch.reindex_cache_read("A", "B", "local", turned)  # what B held before block B writes it
+    assert sch.verify()
 
 
 def test_several_writers(refused):

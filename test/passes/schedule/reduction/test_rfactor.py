@@ -270,3 +270,37 @@ def test_parallel_over_the_loop():
     c = np.empty(8, np.float32)
     quick_build(sch)(a, c)
     np.testing.assert_allclose(c, a.sum(1), rtol=1e-5)
+
+
+def test_a_unit_loop_that_no_iter_uses_is_one_part(same_result):
+    @I.ir_module
+    class Rows:
+        @T.prim_func
+        def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5,), "float32")):
+            for i, k, u in T.grid(5, 7, 1):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+
+    for number in (1, 2):  # k, and u
+        sch = Schedule(Rows)
+        sch.rfactor(sch.get_loops("C")[number], 1)
+        same_result(sch, Rows, ((5, 7), "float32"), ((5,), "float32"))
+
+
+def test_a_unit_loop_of_a_spatial_iter_is_refused(refused):
+    @I.ir_module
+    class Rows:
+        @T.prim_func
+        def main(A: T.Buffer((1, 7), "float32"), C: T.Buffer((1,), "float32")):
+            for i, k in T.grid(1, 7):
+                with T.block("C"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vi] = 0.0
+                    C[vi] += A[vi, vk]
+
+    sch = Schedule(Rows)
+    refused(sch, "loop i drives no reduce iter", lambda: sch.rfactor(sch.get_loops("C")[0], 1))

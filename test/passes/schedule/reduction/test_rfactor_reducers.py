@@ -149,7 +149,8 @@ FORMS = {
     "turned round, the value first": "v = T.Select(A[vi, vk] {t} V[vi], A[vi, vk], V[vi])\n"
     "p = T.Select(A[vi, vk] {t} V[vi], X[vi, vk], P[vi])\nV[vi] = v\nP[vi] = p",
     "turned round, ties by position": "p = T.Select(T.Or(A[vi, vk] {t} V[vi], T.And(V[vi] == A[vi, vk],"
-    " X[vi, vk] < P[vi])), X[vi, vk], P[vi])\nv = T.Select(A[vi, vk] {t} V[vi], A[vi, vk], V[vi])\nP[vi] = p\nV[vi] = v",
+    " X[vi, vk] < P[vi])), X[vi, vk], P[vi])\nv = T.Select(A[vi, vk] {t} V[vi], A[vi, vk], V[vi])\n"
+    "P[vi] = p\nV[vi] = v",
     "ties by position": "p = T.Select(T.Or(V[vi] {t} A[vi, vk], T.And(V[vi] == A[vi, vk], P[vi] < X[vi, vk])),"
     " P[vi], X[vi, vk])\nv = T.Select(V[vi] {t} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = p\nV[vi] = v",
 }
