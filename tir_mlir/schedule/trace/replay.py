@@ -88,7 +88,7 @@ class HandleMap:
         if isinstance(value, (list, tuple)):
             return type(value)(self.of(v, where) for v in value)
         if isinstance(value, (Formula, IndexMap)):
-            if None in [self.of(side, where) for side in value.sides()]:
+            if any(self.of(side, where) is None for side in value.sides()):
                 raise TraceError(f"{where}, computes with a factor that is to be inferred")
             return value.with_sides(lambda side: self.of(side, where))
         if isinstance(value, dict):
