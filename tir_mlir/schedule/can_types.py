@@ -29,6 +29,7 @@ class CanMethods(Primitives):
     can_compute_inline = _query(Primitives.compute_inline)
     can_decompose_reduction = _query(Primitives.decompose_reduction)
     can_enter_postproc = _query(Primitives.enter_postproc)
+    can_fission = _query(Primitives.fission)
     can_fuse = _query(Primitives.fuse)
     can_fuse_reduction_epilogue = _query(Primitives.fuse_reduction_epilogue)
     can_get_block = _query(Primitives.get_block)

@@ -93,6 +93,9 @@ class Primitives:
     def merge(self, *loops: LoopHandle) -> LoopHandle:
         return self._executor.apply("merge", *loops)
 
+    def fission(self, loop: LoopHandle, after: BlockLike) -> list[LoopHandle]:
+        return self._executor.apply("fission", loop, after)
+
     def loop_partition(
         self, loop: LoopHandle, factors: Sequence[int | None], preserve_unit_iters: bool = True
     ) -> list[LoopHandle]:

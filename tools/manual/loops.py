@@ -1,7 +1,7 @@
 """Examples: loops."""
 
 from pages import example, refused
-from programs import elementwise, matmul, prefix, row_sums, two_stages
+from programs import elementwise, matmul, prefix, row_sums, running, together, two_stages
 
 from tir_mlir import Schedule
 
@@ -28,6 +28,18 @@ def fuse(sch: Schedule):
 def merge(sch: Schedule):
     first, second = sch.get_loops("B")[1], sch.get_loops("C")[1]
     return sch.merge(first, second)
+
+
+@example(together)
+def fission(sch: Schedule):
+    (i,) = sch.get_loops("B")
+    return sch.fission(i, after="B")
+
+
+@refused(running)
+def fission(sch: Schedule):  # noqa: F811
+    (i,) = sch.get_loops("S")
+    sch.fission(i, after="S")
 
 
 @example(elementwise)

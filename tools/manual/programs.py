@@ -25,6 +25,30 @@ def two_stages(A: T.Buffer((32, 20), "float32"), C: T.Buffer((32, 20), "float32"
 
 
 @T.prim_func
+def together(A: T.Buffer((32,), "float32"), C: T.Buffer((32,), "float32")):
+    B = T.alloc_buffer((32,))
+    for i in range(32):
+        with T.block("B"):
+            vi = T.axis.spatial(32, i)
+            B[vi] = A[vi] * 2.0
+        with T.block("C"):
+            vi = T.axis.spatial(32, i)
+            C[vi] = B[vi] + 1.0
+
+
+@T.prim_func
+def running(A: T.Buffer((32,), "float32"), C: T.Buffer((32,), "float32")):
+    S = T.alloc_buffer((1,))
+    for i in range(32):
+        with T.block("S"):
+            vi = T.axis.opaque(32, i)
+            S[0] = T.if_then_else(vi == 0, 0.0, S[0]) + A[vi]
+        with T.block("C"):
+            vi = T.axis.spatial(32, i)
+            C[vi] = S[0] * 2.0
+
+
+@T.prim_func
 def blur(A: T.Buffer((34,), "float32"), C: T.Buffer((32,), "float32")):
     B = T.alloc_buffer((34,))
     for i in range(34):

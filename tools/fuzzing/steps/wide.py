@@ -25,6 +25,13 @@ def merge(c: Choice) -> Arguments:
     return [first[depth], *dict.fromkeys(c.some(alike)[:2])], {}
 
 
+def fission(c: Choice) -> Arguments:
+    """A loop around two blocks, or any loop, and a block in it."""
+    block = c.block()
+    shared = [lp for lp in c.loops(block) if len(c.sch.get_child_blocks(lp)) > 1]
+    return [c.one(shared) if shared and c.often(0.9) else c.loop(), block], {}
+
+
 def loop_partition(c: Choice) -> Arguments:
     kwargs = {"preserve_unit_iters": False} if c.often(0.3) else {}
     return [c.loop(), c.one(([1], [2, None], [3], [1, 2], [None, 2], [1, None, 1], [0], [None, None]))], kwargs
@@ -119,6 +126,7 @@ def nothing(c: Choice) -> Arguments:
 
 WIDE_STEPS: dict[str, tuple[Maker, int]] = {
     "merge": (merge, 5),
+    "fission": (fission, 4),
     "loop_partition": (loop_partition, 3),
     "add_unit_loop": (add_unit_loop, 1),
     "annotate": (annotate, 2),

@@ -1,0 +1,166 @@
+"""fission: distribute a loop over its body, two loops out of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import AccessRelation, dependences, relations_of, same_element
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Loop,
+    attrs,
+    blocks_below,
+    child_towards,
+    create,
+    edit,
+    enclosing_block,
+    func_of,
+    is_block,
+    is_inside,
+    is_loop,
+    only_reads,
+    parents,
+    walk,
+)
+from tir_mlir.dialect.presburger import dim_type, question
+from tir_mlir.passes.schedule.legality import check_plain
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+
+@primitive("fission")
+def fission(loop: Loop, after: Block) -> list[Loop]:
+    """Distribute a loop over its body: two loops, of which the second runs what follows the block `after`.
+
+        for i in range(n):                     for i in range(n):
+            with T.block("first"): ...             with T.block("first"): ...
+            with T.block("second"): ...   ->   for i in range(n):
+                                                   with T.block("second"): ...
+
+    Both loops have the bounds, the name and the kind of the old one; each iteration of each block still runs once. All
+    iterations of the first loop run before the second one. `merge` is the inverse. Returns both loops; the first is the
+    one that was passed.
+
+    Requires: `after` is in the loop and something follows it there, directly in the loop's body (loops that hold blocks
+    of both sides are distributed first, from the inside out); no value is computed outside of blocks on one side and
+    used on the other; no annotation or thread binding. No dependence may be reversed: what the second part does in an
+    iteration must not affect, or be affected by, the first part of a later one. So each iteration needs elements of its
+    own in a buffer that carries values from the first part to the second.
+    """
+    check_plain(loop, "fission")
+    first, second = _sides(loop, after)
+    _check_values(loop, first, second)
+    _check_dependences(loop, first, second)
+
+    return [loop, _rewrite(loop, len(first))]
+
+
+def _sides(loop: Loop, after: Block) -> tuple[list[ir.Operation], list[ir.Operation]]:
+    """The ops of the loop's body up to the one that holds the block, and those that follow."""
+    check(
+        is_inside(after.op, loop.op),
+        after,
+        f'block "{after.name}" is not in loop {loop.name}',
+        "pass a loop around the block",
+    )
+    around = enclosing_block(after.op)
+    if isinstance(around, Block) and is_inside(around.op, loop.op):
+        text = f'block "{after.name}" is inside block "{around.name}", which fission does not take apart'
+        refuse(after, text, fix=f'pass "{around.name}", or a loop inside it')
+    held = [op.operation for op in loop.body_ops()]
+    child = child_towards(loop.op, after.op)
+    last = Block(child) if is_block(child) else blocks_below(child)[-1]
+    if last != after:
+        common = walk.common_parent([last.op, after.op])
+        inner = next((Loop(p) for p in [common, *parents(common)] if is_loop(p)), loop)
+        where = f"loop {inner.name}" if inner != loop else "the same statement"
+        text = f'block "{last.name}" follows block "{after.name}" in {where} of the body of loop {loop.name}'
+        refuse(after, text, fix=f"fission loop {inner.name} first" if inner != loop else f'pass "{last.name}"')
+    cut = held.index(child) + 1
+    if all(edit.is_pure(op) for op in held[cut:]):
+        refuse(after, f'nothing follows block "{after.name}" in loop {loop.name}', fix="pass an earlier block")
+    return held[:cut], held[cut:]
+
+
+def _check_values(loop: Loop, first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> None:
+    """Refuse a value that the first side reads or computes from memory, outside of blocks, for the second side."""
+    for op in first:
+        users = [use.owner.operation for result in op.results for use in result.uses]
+        if not _is_repeatable(op) and any(is_inside(user, other) for user in users for other in second):
+            name = attrs.get(op, attrs.NAME, "") or "a value"
+            text = f"{name} is computed in the first part of loop {loop.name} and used in the second"
+            refuse(op, text, fix="in the program, store it to a buffer with one element for each iteration")
+
+
+def _is_repeatable(op: ir.Operation) -> bool:
+    """Whether an op computes the same value from the same operands wherever it runs."""
+    return edit.is_pure(op) and "load" not in op.name
+
+
+# --- dependences ------------------------------------------------------------------------------------------------------
+
+
+@only_reads
+def _check_dependences(loop: Loop, first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> None:
+    """Refuse if a later iteration of the first side depends on an earlier one of the second side, or overwrites it."""
+    depth = len([p for p in parents(loop.op) if is_loop(p)])
+    written = {a.buffer for a in accesses(loop.op) if a.is_write}
+    early, late = (_touches(side, written) for side in (first, second))
+    for a in late:
+        for b in early:
+            if a.access.buffer != b.access.buffer or not (a.access.is_write or b.access.is_write):
+                continue
+            with question(f"whether fission of loop {loop.name} keeps every dependence"):
+                clash = _reversed(a, b, depth)
+                empty = clash.is_empty()
+            if not empty:
+                found = dependences.witness(a, b, clash)
+                text = f"in two loops a dependence would run backwards: {found}"
+                fix = _fix(loop, Buffer(a.access.buffer))
+                refuse(enclosing_block(b.access.op), text, counterexample=found, fix=fix)
+
+
+def _touches(side: Sequence[ir.Operation], buffers: set[ir.Value]) -> list[AccessRelation]:
+    return [t for op in side for t in relations_of(op) if t.access.buffer in buffers]
+
+
+def _reversed(late: AccessRelation, early: AccessRelation, depth: int) -> isl.Map:
+    """Iterations of the second side, and later ones of the first side, that access one element."""
+    clash = same_element(late, early)
+    for level in range(depth):
+        clash = clash.equate(dim_type.in_, level, dim_type.out, level)
+    return clash.order_lt(dim_type.in_, depth, dim_type.out, depth)
+
+
+def _fix(loop: Loop, buffer: Buffer) -> str:
+    """Fix for a reversed dependence: expand a buffer that only carries values inside an iteration."""
+    if buffer.is_alloc and not any(
+        a.buffer == buffer.value and not is_inside(a.op, loop.op) for a in accesses(func_of(loop.op).op)
+    ):
+        return f"in the program, give {buffer.name} a dimension for loop {loop.name}: an element for each iteration"
+    return f"loop {loop.name} carries the dependence and stays around both; fission another loop of the nest"
+
+
+# --- the rewrite ------------------------------------------------------------------------------------------------------
+
+
+def _rewrite(loop: Loop, cut: int) -> Loop:
+    """Keep the first `cut` ops in the loop and the others in a copy after it. Ops with ids are kept once."""
+    behind = list(loop.op.block.operations)[walk.position(loop.op) + 1]
+    copy = edit.clone(loop.op, ir.InsertionPoint(behind))
+    copy.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(copy))
+    other = Loop(copy)
+    _drop(other.body_ops()[:cut])
+    _drop(loop.body_ops()[cut:])
+    return other
+
+
+def _drop(ops: Sequence[ir.Operation]) -> None:
+    """Erase ops, except values that the remaining ops use."""
+    for op in reversed(ops):
+        if not any(True for result in op.results for _ in result.uses):
+            edit.erase(op)

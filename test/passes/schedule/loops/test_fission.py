@@ -1,0 +1,190 @@
+"""fission: a loop is distributed over its body, or refused with two conflicting iterations."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.schedule.trace import Trace
+from tir_mlir.script import parse
+from tir_mlir.script.structural_equal import difference
+
+
+def pair(n: int, m: int = 3, read: str = "vi, vj", write: str = "vi, vj", size: int = 0):
+    """Two blocks in one nest, the second of which reads what the first writes."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({n}, {m}), "float32"), C: T.Buffer(({n}, {m}), "float32")):
+    B = T.alloc_buffer(({size or n + 1}, {m + 1}))
+    for i in range({n + 1}):
+        for j in range({m + 1}):
+            with T.block("Z"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = 0.0
+    for i in range({n}):
+        for j in range({m}):
+            with T.block("B"):
+                vi = T.axis.opaque({n}, i)
+                vj = T.axis.opaque({m}, j)
+                B[{write}] = A[vi, vj] + 1.0
+            with T.block("C"):
+                vi = T.axis.opaque({n}, i)
+                vj = T.axis.opaque({m}, j)
+                C[vi, vj] = B[{read}] * 2.0
+""")
+
+
+def both_loops(sch: Schedule):
+    i, j = sch.get_loops("B")
+    sch.fission(j, after="B")
+    return sch.fission(i, after="B")
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17])
+def test_any_size(n, same_result):
+    sch = Schedule(pair(n))
+    both_loops(sch)
+    assert len(sch.get_child_blocks(sch.get_loops("B")[0])) == 1
+    same_result(sch, pair(n), *[((n, 3), "float32")] * 2)
+    assert sch.verify()
+
+
+@pytest.mark.parametrize("read", ["vi, vj", "vi - vi % 2, vj", "vi, 0"])
+def test_elements_written_before(read, same_result):
+    sch = Schedule(pair(7, read=read))
+    both_loops(sch)
+    same_result(sch, pair(7, read=read), *[((7, 3), "float32")] * 2)
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "clash"),
+    [
+        ("vi + 1, vj", "vi, vj", "C.i=0, j=0. and B.i=1, j=0. touch B.1, 0."),  # an old value would be lost
+        ("vi, vj", "0, vj", "C.i=0, j=0. and B.i=1, j=0. touch B.0, 0."),  # one row for all iterations
+        ("vi, vj", "vi // 2, vj", "C.i=0, j=0. and B.i=1, j=0. touch B.0, 0."),
+    ],
+)
+def test_a_value_that_would_flow_backwards(read, write, clash, refused):
+    sch = Schedule(pair(8, read=read, write=write))
+    i, j = sch.get_loops("B")
+    sch.fission(j, after="B")  # the inner loop keeps every dependence
+    refused(sch, f"backwards: {clash}", lambda: sch.fission(i, after="B"))
+    assert sch.verify()
+
+
+def test_an_element_that_every_iteration_uses_is_expanded_by_the_user(refused):
+    text = """
+@T.prim_func
+def main(A: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
+    S = T.alloc_buffer((1,))
+    for i in range(9):
+        with T.block("S"):
+            vi = T.axis.opaque(9, i)
+            S[0] = A[vi] * 2.0
+        with T.block("C"):
+            vi = T.axis.opaque(9, i)
+            C[vi] = S[0] + 1.0
+"""
+    sch = Schedule(parse(text))
+    refused(sch, "give S a dimension for loop i", lambda: sch.fission(sch.get_loops("S")[0], after="S"))
+    wide = Schedule(parse(text.replace("S[0]", "S[vi]").replace("((1,))", "((9,))")))
+    wide.fission(wide.get_loops("S")[0], after="S")
+    assert wide.verify()
+
+
+def test_a_later_iteration_of_the_first_part_may_not_overwrite(refused):
+    """The second part writes what the first part of the next iteration reads."""
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((10,), "float32"), C: T.Buffer((9,), "float32")):
+    for i in range(9):
+        with T.block("C"):
+            vi = T.axis.opaque(9, i)
+            C[vi] = A[vi]
+        with T.block("A"):
+            vi = T.axis.opaque(9, i)
+            A[vi + 1] = C[vi] * 2.0
+""")
+    )
+    refused(sch, "A.i=0. and C.i=1. touch A.1.", lambda: sch.fission(sch.get_loops("C")[0], after="C"))
+    refused(sch, "stays around both", lambda: sch.fission(sch.get_loops("C")[0], after="C"))
+
+
+def test_merge_is_the_inverse():
+    sch = Schedule(pair(5))
+    before = Schedule(pair(5)).mod.mlir
+    both_loops(sch)
+    sch.merge(sch.get_loops("B")[1], sch.get_loops("C")[1])
+    assert difference(sch.mod.mlir, before, names=False) is None
+
+
+def test_handles_of_both_sides_stay_valid():
+    sch = Schedule(pair(5))
+    i, j = sch.get_loops("B")
+    b, c = sch.get_block("B"), sch.get_block("C")
+    first, second = sch.fission(j, after="B")
+    assert first == j and sch.get_loops(b) == [i, j] and sch.get_loops(c) == [i, second]
+    sch.vectorize(second)
+    assert sch.get(first).kind == "serial" and sch.get(second).kind == "vectorized"
+
+
+def test_the_trace_replays():
+    sch = Schedule(pair(5))
+    sch.parallel(both_loops(sch)[1])
+    again = Schedule(pair(5))
+    Trace.apply_json_to_schedule(sch.trace.as_json(), again)
+    assert difference(again.mod.mlir, sch.mod.mlir) is None
+    assert "sch.fission(loop=" in str(sch.trace)
+
+
+def test_can_fission_leaves_the_program():
+    sch = Schedule(pair(5, write="0, vj"))
+    i, j = sch.get_loops("B")
+    before = sch.mod.script()
+    assert sch.can_fission(j, "B")
+    sch.fission(j, "B")
+    answer = sch.can_fission(i, "B")
+    assert answer.verdict == "illegal" and answer.counterexample is not None
+    sch.undo()
+    assert sch.mod.script() == before
+
+
+def test_a_symbolic_size():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,))
+    C = T.match_buffer(c, (n,))
+    B = T.alloc_buffer((n,))
+    for i in range(n):
+        with T.block("B"):
+            vi = T.axis.spatial(n, i)
+            B[vi] = A[vi] * 2.0
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = B[vi] + 1.0
+""")
+    )
+    sch.fission(sch.get_loops("B")[0], after="B")
+    assert sch.verify()
+
+
+def test_a_private_buffer_of_a_parallel_loop_is_no_longer_private(refused):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
+    S = T.alloc_buffer((1,))
+    for i in T.parallel(9):
+        with T.block("S"):
+            vi = T.axis.opaque(9, i)
+            S[0] = A[vi] * 2.0
+        with T.block("C"):
+            vi = T.axis.opaque(9, i)
+            C[vi] = S[0] + 1.0
+""")
+    )
+    refused(sch, "backwards", lambda: sch.fission(sch.get_loops("S")[0], after="S"))
