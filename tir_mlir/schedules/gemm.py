@@ -31,6 +31,8 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
     threads: default its number of cores. Raises ScheduleError if the block is not a matrix product.
     """
     target = target or host()
+    if isinstance(block, str):
+        block = sch.get_block(block)
     what = contraction(sch, block)
     if 1 in (what.extent(what.m), what.extent(what.n)):
         gemv(sch, block, target, threads)

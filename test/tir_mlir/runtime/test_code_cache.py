@@ -147,7 +147,7 @@ def test_an_edit_of_the_package_under_a_process_keeps_it_from_storing(parse, fol
     from tir_mlir.runtime.cache import fingerprint
 
     assert not fingerprint.sources_changed() and "passes/lower/vector/vectorize.py" in fingerprint._AT_START
-    monkeypatch.setattr(fingerprint, "_AT_START", fingerprint._AT_START.replace("vectorize.py", "vectorize.py"))
+    monkeypatch.setattr(fingerprint, "_AT_START", fingerprint._AT_START.replace("vectorize.py", "vectorise.py"))
     assert fingerprint.sources_changed() and doubled(build(parse(TEXT))) and entries(folder) == []
 
 

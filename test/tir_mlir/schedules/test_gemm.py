@@ -63,6 +63,12 @@ def test_threads_take_whole_products_of_a_batch():
     assert "for h in T.parallel(6)" in sch.mod.script()
 
 
+def test_threads_take_products_of_a_short_sum():
+    # no block is named "C" at the end
+    sch = check(batched(6, 160, 160, 16), [(6, 160, 16), (6, 16, 160), (6, 160, 160)], threads=2)
+    assert "for h in T.parallel(6)" in sch.mod.script()
+
+
 @pytest.mark.filterwarnings("error")
 def test_sizes_known_when_it_runs():
     program = product("m", "n", "k")
