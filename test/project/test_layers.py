@@ -31,12 +31,16 @@ ROWS: dict[str, str] = {
     "passes.linalg": "dialect.computation dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes",
     "passes.lower": "dialect.diagnostics dialect.ir dialect.presburger passes",
     "passes.lower.blocks": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower",
-    "passes.lower.llvm": "dialect.ir passes.lower",
-    "passes.lower.loops": ("dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.memory"),
+    "passes.lower.llvm": "dialect.analysis dialect.ir passes.lower",
+    "passes.lower.loops": (
+        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.memory"
+    ),
     "passes.lower.memory": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.blocks"
     ),
-    "passes.lower.vector": "dialect.ir dialect.presburger passes.lower passes.lower.memory",
+    "passes.lower.vector": (
+        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.memory"
+    ),
     "passes.schedule": "dialect.diagnostics dialect.ir",
     "passes.schedule.annotation": (
         "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir passes.schedule"
@@ -77,7 +81,7 @@ ROWS: dict[str, str] = {
     ),
     "runtime": "dialect.diagnostics dialect.ir",
     "runtime.cache": "dialect.diagnostics runtime.llvm runtime.tools",
-    "runtime.call": "dialect.diagnostics dialect.ir dialect.presburger runtime.cache runtime.llvm",
+    "runtime.call": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger runtime.cache runtime.llvm",
     "runtime.drivers": (
         "dialect.diagnostics dialect.ir intrin.kernels runtime.cache runtime.call runtime.llvm runtime.tools target"
     ),
@@ -85,7 +89,7 @@ ROWS: dict[str, str] = {
     "runtime.tools": "dialect.diagnostics",
     "intrin.kernels": "target",
     "script": "dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.linalg runtime.tools",
-    "script.language": "dialect.diagnostics",
+    "script.language": "dialect.diagnostics dialect.index_maps",
     "script.parser": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify script script.language"
     ),
