@@ -25,6 +25,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     ScheduleError,
     ScheduleWarning,
     ScriptError,
+    ScriptWarning,
     StepError,
     TirError,
     ToolError,
@@ -37,5 +38,5 @@ __all__ = [
     "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "ForkError", "HandleError",
     "IndexMapError", "InterpreterError", "IntrinError", "LinalgError", "LoweringError", "NotAffine", "NotAnAttribute",
     "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScheduleWarning",
-    "ScriptError", "StepError", "TirError", "ToolError", "TraceError", "UnwrittenError", "VerifyError",
+    "ScriptError", "ScriptWarning", "StepError", "TirError", "ToolError", "TraceError", "UnwrittenError", "VerifyError",
 ]  # fmt: skip

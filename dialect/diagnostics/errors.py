@@ -123,6 +123,10 @@ class ScheduleWarning(UserWarning):
     """A step is applied, but part of its request has no effect."""
 
 
+class ScriptWarning(UserWarning):
+    """A program is parsed, but part of its text has no effect."""
+
+
 class BufferNameError(ScheduleError, AssertionError):
     """A buffer name that is unknown or ambiguous in a block. An AssertionError too, as in TVM."""
 

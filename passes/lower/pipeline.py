@@ -7,6 +7,7 @@ scf-parallel-loop-fusion, affine-data-copy-generate, affine-parallelize.
 from __future__ import annotations
 
 MODULE_PASSES = (
+    "tir-lower-ignored-annotations",
     "tir-lower-fastmath",  # needs the reduce iters
     "tir-lower-align",  # before blocks go: they carry the annotation
     "tir-lower-blocks",

@@ -103,7 +103,7 @@ def writes(*regions: Any) -> Any:
 
 @construct
 def block_attr(attributes: dict[str, Any]) -> None:
-    """Annotations of the block: `T.block_attr({"pragma": 1})`."""
+    """Annotations of the block: `T.block_attr({"my_tool.note": 1})`."""
 
 
 @construct

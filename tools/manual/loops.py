@@ -103,5 +103,5 @@ def annotate(sch: Schedule):
 
 @example(elementwise)
 def unannotate(sch: Schedule):
-    sch.annotate("B", "note", "hot")
-    sch.unannotate("B", "note")
+    sch.annotate("B", "my_tool.note", "hot")
+    sch.unannotate("B", "my_tool.note")

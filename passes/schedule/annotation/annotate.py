@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.ir import Block, Func, Loop, attrs
-from tir_mlir.passes.schedule.registry import primitive
+from tir_mlir.dialect.ir import Block, Func, Loop, annotation_keys, attrs
+from tir_mlir.passes.schedule.registry import primitive, warn
 
 
 @primitive("annotate")
@@ -14,10 +14,14 @@ def annotate(block_or_loop: Block | Loop | Func, ann_key: str, ann_val: Any) -> 
 
         for i in range(n):  ->  for i in T.serial(n, annotations={"key": value}):
 
-    An existing key keeps its value, as in TVM.
+    An existing key keeps its value, as in TVM. A key that neither lowering nor TVM knows gives a ScheduleWarning with
+    the nearest known one, unless it has a namespace of its own (`my_tool.width`).
     """
     known = block_or_loop.annotations
     if ann_key not in known:
+        place = annotation_keys.LOOP if isinstance(block_or_loop, Loop) else annotation_keys.BLOCK
+        if doubt := annotation_keys.doubt(ann_key, place):
+            warn(doubt)
         attrs.put(block_or_loop.op, attrs.ANNOTATIONS, {**known, ann_key: ann_val})
 
 

@@ -18,7 +18,7 @@ def sample_categorical(
 ) -> Sample:
     """Sample one of several integers, each with its probability.
 
-        v = sch.sample_categorical([1, 2, 4], [0.5, 0.25, 0.25])        sch.annotate(loop, "width", v)
+        v = sch.sample_categorical([1, 2, 4], [0.5, 0.25, 0.25])        sch.annotate(loop, "my.width", v)
 
     The decision is the position of the sampled one. Requires (ValueError): as many probabilities as candidates, none
     negative, not all zero; a decision that is a valid position.

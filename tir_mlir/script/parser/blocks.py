@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, attrs, create
+from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, annotation_keys, attrs, create
 from tir_mlir.dialect.presburger import either, intervals
 from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import calls, loops, regions
@@ -75,6 +75,7 @@ def _attributes(evaluate: Evaluator, call: ast.Call) -> dict[str, Any]:
     found = evaluate.python(calls.bind(evaluate(call.func), call)["attributes"], "a block attribute")
     if not isinstance(found, dict):
         raise evaluate.state.error(call, f"T.block_attr takes a dictionary, not {found!r}")
+    evaluate.state.source.check_annotations(call, found, annotation_keys.BLOCK)
     return found
 
 

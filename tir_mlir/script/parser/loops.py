@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, Loop, create
+from tir_mlir.dialect.ir import Index, Loop, annotation_keys, create
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.script.language.operations import LOOPS
 from tir_mlir.script.parser import arithmetic, calls
@@ -49,10 +49,11 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
     end = stop if stop is not None else start
     bounds = Bounds(low, _bound(evaluate, end, "min"), end)
     kind = LOOPS.get(word) or _tag(evaluate, args, call)
-    annotations = evaluate.python(args["annotations"], "an annotation") if "annotations" in args else {}
-    if not isinstance(annotations or {}, dict):
-        raise state.error(args["annotations"], f"the annotations of a loop are a dictionary, not {annotations!r}")
-    _nest(evaluate, node, [(node.target, bounds)], kind, annotations or {}, run)
+    notes = evaluate.python(args["annotations"], "an annotation") if "annotations" in args else {}
+    if not isinstance(notes or {}, dict):
+        raise state.error(args["annotations"], f"the annotations of a loop are a dictionary, not {notes!r}")
+    state.source.check_annotations(call, notes or {}, annotation_keys.LOOP)
+    _nest(evaluate, node, [(node.target, bounds)], kind, notes or {}, run)
 
 
 def _word(evaluate: Evaluator, call: ast.Call) -> tuple[str, Any]:

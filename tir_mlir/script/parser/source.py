@@ -6,12 +6,14 @@ import ast
 import inspect
 import linecache
 import re
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.dialect.diagnostics import ScriptError, ScriptWarning
+from tir_mlir.dialect.ir import annotation_keys
 
 _WORD = re.compile(r"[\w.%]+(\[[^\[\]]*\])?")
 
@@ -84,6 +86,13 @@ class Source:
         if end is not None and getattr(node, "end_lineno", None) == line:
             width = end - column
         return self._error(message, line, column, width)
+
+    def check_annotations(self, node: ast.AST, keys: Iterable[object], place: str) -> None:
+        """Warn about the annotations of a loop, block or function that nothing reads."""
+        line = getattr(node, "lineno", self.first_line)
+        for key in keys:
+            if doubt := annotation_keys.doubt(str(key), place):
+                warnings.warn_explicit(doubt, ScriptWarning, self.filename, line)
 
     def error_at(self, line: int, column: int, message: str) -> ScriptError:
         """A ScriptError at a 1-based line and column; underlines the identifier or access there."""

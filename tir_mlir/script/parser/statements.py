@@ -11,7 +11,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
-from tir_mlir.dialect.ir import attrs, create
+from tir_mlir.dialect.ir import annotation_keys, attrs, create
 from tir_mlir.dialect.presburger import assume, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
 from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters, shape_vars
@@ -142,6 +142,7 @@ class FunctionParser:
         if not isinstance(found, dict) or self.state.func is None:
             raise ParseError(f"T.func_attr takes a dictionary, not {found!r}")
         found = {re.sub(r"^tirx\.", "tir.", str(key)): value for key, value in found.items()}  # newer TVM's spelling
+        self.state.source.check_annotations(node, found, annotation_keys.FUNC)
         attrs.put(self.state.func.op, attrs.ATTRS, {**self.state.func.attributes, **found})
 
     def _assume(self, node: ast.Call) -> None:

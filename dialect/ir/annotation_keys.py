@@ -1,0 +1,124 @@
+"""The annotation keys that mean something: here, or to TVM, whose programs carry them along.
+
+A key with a namespace of its own (`my_tool.width`) is a note of the user. Any other unknown key is doubtful: nothing
+reads it, so it is a mistake or a wish that nobody fulfills.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+LOOP, BLOCK, FUNC = "loop", "block", "function"
+_NAMESPACES = ("tir", "tirx", "meta_schedule")
+_NEAR = 0.6
+"""Least similarity of a key that is suggested in place of another."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A known key: where it belongs, its effect here, and, if lowering ignores it, what to use instead."""
+
+    places: tuple[str, ...]
+    effect: str
+    instead: str = ""
+
+
+def _table(places: tuple[str, ...], effect: str, *names: str, instead: str = "") -> dict[str, Key]:
+    return {name: Key(places, effect, instead) for name in names}
+
+
+_TUNING = "carried along: for search and its postprocessors"
+_COPIES = "carried along: for passes of TVM that generate copies"
+_GPU = "carried along: for GPU code"
+_PARSING = "carried along: for TVM's parser"
+
+KEYS: dict[str, Key] = {
+    **_table((LOOP,), "lowering prefetches the named buffers", "prefetch"),
+    **_table((BLOCK,), "lowering aligns the strides of a buffer; set by storage_align", "buffer_dim_align"),
+    **_table(
+        (BLOCK,),
+        "later steps keep the declared regions; set by annotate_buffer_access",
+        *("explicit_read_region", "explicit_write_region"),
+    ),
+    **_table((BLOCK,), "proofs know of hidden regions; set by unsafe_hide_buffer_access", "tir.hidden"),
+    **_table((LOOP, BLOCK), "build links the kernels in the text or file", "pragma_import_llvm"),
+    **_table((BLOCK,), "the interpreter stops before the block; set by breakpoint()", "breakpoint"),
+    **_table((FUNC,), "the name of the compiled function", "global_symbol"),
+    **_table((FUNC,), "whether parameters are distinct memory", "tir.noalias"),
+    **_table(
+        (LOOP, BLOCK),
+        _TUNING,
+        *(f"meta_schedule.{name}" for name in (
+            "tiling_structure", "cooperative_fetch", "thread_extent_low_inclusive", "thread_extent_high_inclusive",
+            "random_compute_producer", "parallel", "vectorize", "unroll_explicit", "unroll_implicit", "auto_tensorize",
+            "auto_tensorize_init", "layout_rewrite_preproc", "tensor_core_enabled", "cache_type", "inline_rule",
+        )),
+        "schedule_rule",
+    ),
+    **_table((LOOP, BLOCK), _COPIES, "auto_copy", "local_stage", "vector_bytes"),
+    **_table((LOOP, BLOCK), _GPU, "warp_execution", "hand_threaded", "tir.manifest_shared_memory_local_stage"),
+    **_table((LOOP, BLOCK), _PARSING, "tir.script_parsing_detect_access", "require_bound_predicate"),
+    **_table((BLOCK, FUNC), "carried along: for layout rewriting", "layout_free_buffers", "layout_free_placeholders"),
+    **_table((LOOP,), "carried along: for TVM's passes", "irregular_loop_mark"),
+    **_table(
+        (FUNC,),
+        "carried along: for TVM's passes and its runtime",
+        *("target", "calling_conv", "op_pattern", "layout_transforms", "axis_separators", "from_legacy_te_schedule"),
+        *("tir.is_scheduled", "tir.is_entry_func", "tir.is_global_func", "tir.is_host_func", "num_input"),
+    ),
+    **_table(
+        (LOOP,),
+        "ignored by lowering",
+        *("software_pipeline_stage", "software_pipeline_order", "software_pipeline_async_stages"),
+        instead='annotate it with "prefetch" to load what later iterations need',
+    ),
+    **_table(
+        (LOOP, BLOCK),
+        "ignored by lowering",
+        *("double_buffer_scope", "double_buffer_write", "async_scope"),
+        instead='annotate a loop with "prefetch", or roll the buffer (rolling_buffer)',
+    ),
+    **_table(
+        (LOOP, BLOCK),
+        "ignored by lowering",
+        *("pragma_auto_unroll_max_step", "pragma_unroll_explicit"),
+        instead="unroll the loops that should be unrolled; LLVM unrolls others as it sees fit",
+    ),
+    **_table(
+        (LOOP,),
+        "ignored by lowering",
+        "pragma_loop_partition_hint",
+        instead="loop_partition the loop; tails of split loops are partitioned anyway",
+    ),
+    **_table(
+        (LOOP, BLOCK),
+        "ignored by lowering",
+        "pragma_import_c",
+        instead='compile the C code to LLVM IR and annotate with "pragma_import_llvm"',
+    ),
+}  # fmt: skip
+
+
+def doubt(key: str, place: str) -> str:
+    """Why an annotation of a loop, block or function has no effect and no reader, with the nearest known key; "" for a
+    known key, and for a note of the user.
+    """
+    name = key.replace("tirx.", "tir.", 1) if key.startswith("tirx.") else key
+    known = KEYS.get(name)
+    if known is not None:
+        homes = " or ".join(known.places)
+        return "" if place in known.places else f'"{key}" is an annotation of a {homes}; on a {place} it has no effect'
+    namespace, dot, _ = name.partition(".")
+    if dot and namespace not in _NAMESPACES:
+        return ""
+    here = [k for k, v in KEYS.items() if place in v.places]
+    near = difflib.get_close_matches(name, here, n=1, cutoff=_NEAR) or difflib.get_close_matches(name, KEYS, n=1)
+    hint = f'; did you mean "{near[0]}"?' if near else ""
+    return f'unknown annotation "{key}" has no effect{hint or f"; name a note of your own with a dot: my.{key}"}'
+
+
+def ignored(key: str) -> str:
+    """What to use instead of a known annotation that lowering ignores; "" for any other key."""
+    found = KEYS.get(key)
+    return "" if found is None else found.instead

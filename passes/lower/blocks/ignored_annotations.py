@@ -1,0 +1,29 @@
+"""Warn about annotations that ask for code which lowering does not generate."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Loop, annotation_keys, is_block, is_loop, walk
+from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
+
+
+@lowering("tir-lower-ignored-annotations", "Warn about annotations that lowering ignores")
+def run(module: ir.Module) -> None:
+    """Give a LoweringWarning for each annotation of TVM that asks for code which lowering does not generate.
+
+        for %k {...} {tir.annotations = {software_pipeline_stage = [0, 1]}}   -->   the same, and a warning
+
+    The program is unchanged. Requires blocks, which carry annotations.
+    """
+    for func in programs(module):
+        for op in walk.ops(func.op):
+            if is_loop(op) or is_block(op):
+                _check(Loop(op) if is_loop(op) else Block(op))
+
+
+def _check(view: Loop | Block) -> None:
+    for key in view.annotations:
+        if instead := annotation_keys.ignored(key):
+            word = "loop" if isinstance(view, Loop) else "block"
+            warn(f'{location_text(view.op)}: {word} "{view.name}": annotation "{key}" has no effect; {instead}')
