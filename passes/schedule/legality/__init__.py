@@ -51,6 +51,7 @@ from tir_mlir.passes.schedule.legality.scope import (
     writes_of,
 )
 from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
+from tir_mlir.passes.schedule.legality.traps import trapping_op
 from tir_mlir.passes.schedule.legality.written_before_read import (
     accessed_elements,
     common_ancestor,
@@ -109,6 +110,7 @@ __all__ = [
     "reads_of",
     "scope_of",
     "sharing_threads",
+    "trapping_op",
     "smallest_element",
     "ops_between",
     "copy_view",

@@ -24,7 +24,8 @@ from tir_mlir.passes.schedule.legality import (
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
 from tir_mlir.passes.schedule.placement.stable_inputs import check_inputs_stable
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.placement.unconnected import check_unread, whole_domain
+from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
 @primitive("compute_at")
@@ -40,13 +41,14 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
 
     Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping regions are
     recomputed. The new loops ax0, ax1, ... are serial; a guard is added where the needed box may exceed the block's
-    domain. In shared memory the region covers the needs of all threads: for a buffer in `shared`, enclosing loops bound
-    to threadIdx or vthread count as inner loops; in `warp`, those bound to threadIdx.x.
+    domain. A block without consumers runs in full, at the end of the loop's body. In shared memory the region covers
+    the needs of all threads: for a buffer in `shared`, enclosing loops bound to threadIdx or vthread count as inner
+    loops; in `warp`, those bound to threadIdx.x.
 
     Requires: the block is a complete block or a full reduction, and not an output; all its consumers are under `loop`,
-    and all its producers run before; its inputs do not change in between. `index`: -1 directly before the first
-    consumer, -2 directly after the last producer, k: position k of the loop's body. A location from
-    `sample_compute_location` in place of a loop inlines the block or leaves it.
+    and all its producers run before; its inputs do not change in between; no condition on data is around either place.
+    `index`: -1 directly before the first consumer, -2 directly after the last producer, k: position k of the loop's
+    body. A location from `sample_compute_location` in place of a loop inlines the block or leaves it.
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, compute_inline)
@@ -71,12 +73,6 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
             fix=cache_write_first(block),
         )
     users = consumers(block)
-    check(
-        bool(users),
-        block,
-        f'block "{block.name}" has no consumer to compute it at',
-        fix="reverse_compute_at moves it to its producer; compute_inline erases it",
-    )
     for user in users:
         if user not in needed_region.blocks_under(loop, users):
             refuse(
@@ -89,7 +85,9 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     makers = needed_region.blocks_under(loop, producers(block))
     for maker in producers(block):
         needed_region.check_finished(maker, loop)
-    found = _needed(block, loop)
+    if not users:
+        check_unread(block, loop, makers)
+    found = _needed(block, loop) if users else whole_domain(block)
     needed_region.check_no_new_iterations(block, loop, found)
     return found, needed_region.insertion_point(loop, makers, users, index)
 

@@ -72,6 +72,19 @@ def check_target(block: Block, loop: Loop) -> None:
     if walk.enclosing_block(loop.op) != scope_of(block):
         text = f'loop {loop.name} is not in the scope of block "{block.name}"; both must be under the same block'
         refuse(loop, text, fix=_fix_scope(block, loop))
+    _check_known_conditions(block, loop)
+
+
+def _check_known_conditions(block: Block, loop: Loop) -> None:
+    """Refuse a condition around one of the two places that isl cannot express: where the block runs is not known."""
+    level = walk.common_parent([block.op, loop.op])
+    places = ((block, f'block "{block.name}"', block.op), (loop, f"loop {loop.name}", loop.op))
+    for culprit, name, op in places:
+        if not sets.domain(op, level).exact:
+            text = (
+                f"{name} is under a condition that depends on data; the moved block might run where it did not before"
+            )
+            refuse(culprit, text, False, fix="in the program, put the condition into the body of the block")
 
 
 def _fix_scope(block: Block, loop: Loop) -> str:
@@ -108,17 +121,24 @@ def check_full_reduction(block: Block) -> None:
         )
 
 
-def check_finished(producer: Block, loop: Loop) -> None:
-    """Refuse if `loop` or a parent of it runs a reduction of the producer, whose values are then not final under it."""
+def unfinished_iter(producer: Block, loop: Loop) -> tuple[Iter, Loop] | None:
+    """A reduce iter of the producer run by `loop` or a parent of it, and that loop: values may not be final there."""
     around = [Loop(p) for p in [loop.op, *parents(loop.op)] if is_loop(p)]
     for it in producer.iters:
         for outer in around:
             if it.kind == "R" and outer.var in it.binding.values and is_inside(producer.op, outer.op):
-                refuse(
-                    loop,
-                    f'under loop {outer.name} the reduction of block "{producer.name}" is not finished: it '
-                    f"runs over iter {it.name}; choose a loop outside {outer.name}",
-                )
+                return it, outer
+    return None
+
+
+def check_finished(producer: Block, loop: Loop, more: str = "", counterexample: Counterexample | None = None) -> None:
+    """Refuse if `loop` or a parent of it runs a reduction of the producer. `more`: why that matters here."""
+    found = unfinished_iter(producer, loop)
+    if found is not None:
+        it, outer = found
+        text = f'under loop {outer.name} the reduction of block "{producer.name}" is not finished: it runs over iter '
+        way = f"choose a loop outside {outer.name}"
+        refuse(loop, f"{text}{it.name}{f'; {more}' if more else ''}; {way}", counterexample=counterexample)
 
 
 # --- regions as relations over the loops around the new position ------------------------------------------------------

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import loop_names, relations_of
+from tir_mlir.dialect.analysis import relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_inside, only_reads
-from tir_mlir.dialect.presburger import dim_type, only_where, question, sets, sizes_without, smallest_point
+from tir_mlir.dialect.presburger import dim_type, question, sets
 from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.reverse_compute_inline import reverse_compute_inline
 from tir_mlir.passes.schedule.legality import (
@@ -26,8 +24,15 @@ from tir_mlir.passes.schedule.legality import (
     writes_of,
 )
 from tir_mlir.passes.schedule.placement import needed_region
+from tir_mlir.passes.schedule.placement.final_values import (
+    check_last_runs,
+    check_last_written,
+    describe_read,
+    first_iteration,
+)
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
 from tir_mlir.passes.schedule.placement.stable_inputs import check_results_stable, shared_loops
+from tir_mlir.passes.schedule.placement.unconnected import check_unfed, whole_domain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -44,14 +49,17 @@ def reverse_compute_at(
             with T.block("C"): C[i] = P[i] + 1         for ax0 in range(16):
                                                            with T.block("C"): C[i_0 * 16 + ax0] = ...
 
-    Every instance of the block runs after all its inputs are final. The new loops ax0, ax1, ... are serial. A reduction
-    runs in full if all its inputs are available; else each iteration of the loop accumulates the part that it has
-    computed.
+    Every instance of the block runs after all its inputs are final; under a loop of a producer's reduction it also runs
+    on partial sums, and its last run overwrites what they gave (a `ScheduleWarning` says so). The new loops ax0, ax1,
+    ... are serial. A reduction runs in full if all its inputs are available; else each iteration of the loop
+    accumulates the part that it has computed. A block without producers runs in full in each iteration.
 
-    Requires: the block is a complete block or a full reduction; all its producers are under `loop` and finished there;
-    nothing else accesses its result before its old position. `index`: -1 at the end of the loop's body, -2 directly
-    after the last producer, k: position k. A location from `sample_compute_location` in place of a loop merges the
-    block into its producer or leaves it.
+    Requires: the block is a complete block or a full reduction; all its producers are under `loop`, and each instance
+    runs there after the last write of its inputs; on partial sums it neither divides integers nor loads at an index
+    from data; nothing else accesses its result before its old position; no condition on data is around either place.
+    Without producers: its inputs do not change, and `loop` always runs, before all consumers. `index`: -1 at the end of
+    the loop's body, -2 directly after the last producer, k: position k. A location from `sample_compute_location` in
+    place of a loop merges the block into its producer or leaves it.
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, reverse_compute_inline)
@@ -68,8 +76,6 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     check_reduction_order(block)
     needed_region.check_full_reduction(block)
     makers = producers(block)
-    text = f'block "{block.name}" has no producer in its scope to compute it at'
-    check(bool(makers), block, text, "compute_at moves a block under a loop of a consumer")
     for maker in makers:
         if not is_inside(maker.op, loop.op):
             refuse(
@@ -77,20 +83,31 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
                 f'the producer "{maker.name}" of block "{block.name}" is not under loop {loop.name}; '
                 "choose a loop around all producers",
             )
-        needed_region.check_finished(maker, loop)
+    unfinished = next((m for m in makers if needed_region.unfinished_iter(m, loop) is not None), None)
     made = {b for m in makers for b in writes_of(m)}
     _check_result_unused(block)
     users = needed_region.blocks_under(loop, consumers(block))
+    if not makers:
+        check_unfed(block, loop)
+        found = whole_domain(block)
+        needed_region.check_no_new_iterations(block, loop, found)
+        return found, needed_region.insertion_point(loop, makers, users, index)
     inputs = [b for b in reads_of(block) if b in made]
     found = _available(block, loop, inputs)
     needed_region.check_no_new_iterations(block, loop, found)
+    in_parts = any(s.iter.kind == "R" and not s.extent.same(s.iter.extent) for s in found)
+    if unfinished is not None:
+        if in_parts:
+            needed_region.check_finished(unfinished, loop)
+        check_last_runs(block, loop, inputs, found, unfinished)
+        return found, needed_region.insertion_point(loop, makers, users, index)
     try:
         for maker in makers:
             check_results_stable(maker)
     except ScheduleError:
-        if any(s.iter.kind == "R" and not s.extent.same(s.iter.extent) for s in found):
+        if in_parts:
             raise
-        _check_last_written(block, loop, inputs, found)
+        check_last_written(block, loop, inputs, found)
     return found, needed_region.insertion_point(loop, makers, users, index)
 
 
@@ -152,7 +169,7 @@ def _check_parts(block: Block, loop: Loop, found: list[needed_region.IterSpan]) 
             falling = falling.equate(dim_type.in_, level, dim_type.out, level)
         rising = falling.intersect(isl.Map.lex_lt(runs.range().get_space())).is_empty()
         again = needed_region.run_by_spans(place, found).subtract(_run_before(block, loop, place, block.iters))
-        example = None if again.is_empty() else _first(again.range(), block, block.iters)
+        example = None if again.is_empty() else first_iteration(again.range(), block, block.iters)
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would run where they did not before'
         refuse(loop, f"{text}, as {example}", counterexample=example)
@@ -193,7 +210,7 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
         for buffer in inputs:
             _check_ready(block, loop, place, buffer, runs, iters)
         lost = _run_before(block, loop, place, iters).range().subtract(runs.range())
-        example = _first(lost, block, iters) if iters and not lost.is_empty() else None
+        example = first_iteration(lost, block, iters) if iters and not lost.is_empty() else None
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would not run at all, as {example}'
         way = f'compute_at of its producers, at a loop of block "{block.name}", joins them the other way'
@@ -201,71 +218,11 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
     return found
 
 
-def _first(points: isl.Set, block: Block, iters: Sequence[Iter]) -> Counterexample:
-    """The lexicographically smallest iteration of a set."""
-    point = smallest_point(points) or []
-    return Counterexample((Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :]),))
-
-
 def _run_before(block: Block, loop: Loop, place: needed_region.LoopSpace, iters: list[Iter]) -> isl.Map:
     """{ loops of `place` -> iter values } of the instances at the old position, in the same iteration of the common
     loops.
     """
     return needed_region.run_before(block, place, iters, len(shared_loops(block.op, loop.op, func_of(block.op))))
-
-
-def _check_last_written(block: Block, loop: Loop, inputs: list, found: list[needed_region.IterSpan]) -> None:
-    """Refuse unless the moved block reads only final values, and runs exactly the old iterations.
-
-    Needed if an element is computed more than once, with different values: in each iteration of the common loops, every
-    instance must run after the last write of all its inputs.
-    """
-    place = needed_region.LoopSpace.of(loop)
-    spatial = [i for i in block.iters if i.kind != "R"]
-    spans = [s for s in found if s.iter.kind != "R"]
-    shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
-    with question(f'whether block "{block.name}" would read final values under loop {loop.name}'):
-        runs = needed_region.run_by_spans(place, spans)
-        order = isl.Map.lex_lt(place.dom.set.get_space()).intersect_domain(place.dom.set)
-        for level in range(shared):
-            order = order.equate(dim_type.in_, level, dim_type.out, level)
-        for buffer in inputs:
-            written = [t for t in relations_of(loop.op, buffer) if t.access.is_write]
-            own = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
-            again = order.apply_range(needed_region.accessed_under(place, written, True))
-            reads = runs.apply_range(needed_region.iter_map(block, own, spatial, True))
-            early = reads.intersect(again)
-            if not early.is_empty():
-                element, at, example = _describe(early, buffer, place, loop, block)
-                text = f'block "{block.name}" reads {element}, which is written again after {at}'
-                refuse(loop, text, counterexample=example)
-        before = _run_before(block, loop, place, spatial)
-        gained = runs.subtract(before)
-        inner = dim_type.in_, shared, len(place.dims) - shared
-        lost = before.project_out(*inner).subtract(runs.project_out(*inner))
-        is_lost, is_gained = bool(spatial) and not lost.is_empty(), bool(spatial) and not gained.is_empty()
-        wrong = lost if is_lost else gained
-        example = _first(wrong.range(), block, spatial) if is_lost or is_gained else None
-    if example is not None:
-        changed = "would not run at all" if is_lost else "would run where they did not before"
-        text = f'under loop {loop.name} some iterations of block "{block.name}" {changed}, as {example}'
-        refuse(loop, f"{text}{only_where(wrong, loop.op)}", counterexample=example)
-
-
-def _describe(
-    points: isl.Map, buffer: ir.Value, place: needed_region.LoopSpace, loop: Loop, block: Block
-) -> tuple[str, str, Counterexample]:
-    """The smallest point of { loops -> element }: the element and the iteration as text, and as a counterexample."""
-    point = smallest_point(sets.flatten(points)) or []
-    rank = Buffer(buffer).rank
-    element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
-    names = loop_names(loop.body.operations[0].operation)
-    values = point[len(point) - rank - len(place.dims) : len(point) - rank]
-    unless = sizes_without(points, loop.op)
-    shown = f"{element}{f' (unless {unless})' if unless else ''}"
-    at = Iteration.of(block.name, names, values)
-    example = Counterexample((at,), element, unless=unless)
-    return shown, ", ".join(f"{n} = {v}" for n, v in at.values), example
 
 
 def _check_ready(block: Block, loop: Loop, place: needed_region.LoopSpace, buffer, runs: isl.Map, iters) -> None:
@@ -281,7 +238,7 @@ def _check_ready(block: Block, loop: Loop, place: needed_region.LoopSpace, buffe
     late = reads.subtract(earlier)
     if late.is_empty():
         return
-    element, at, example = _describe(late, buffer, place, loop, block)
+    element, at, example = describe_read(late, buffer, place, loop, block)
     refuse(
         loop,
         f'block "{block.name}" reads {element}, which is not written yet at {at}; choose an outer loop',

@@ -7,12 +7,11 @@ from collections.abc import Set
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import DIVISIONS, Block, Buffer, Iter, access_indices, accessed, defining_op, dtypes, ops
-from tir_mlir.passes.schedule.legality import leave_unpadded
+from tir_mlir.dialect.ir import Block, Buffer, Iter, access_indices, accessed, defining_op, dtypes
+from tir_mlir.passes.schedule.legality import leave_unpadded, trapping_op
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_TRAPS = (*DIVISIONS, "func.call", "llvm.intr.assume")
 _BOTH = (
     "arith.addf", "arith.addi", "arith.subf", "arith.subi", "arith.maximumf", "arith.minimumf", "arith.maxsi",
     "arith.minsi", "arith.mulf", "arith.muli", "arith.negf", "arith.extf", "arith.truncf", "arith.extsi",
@@ -30,13 +29,13 @@ def zero_of(buffer: Buffer) -> ir.Value:
 
 def check_no_traps(block: Block) -> None:
     """Refuse a computation that may trap on zeros."""
-    for op in ops(block.op):
-        if op.name in _TRAPS:
-            refuse(
-                op,
-                f'block "{block.name}" computes {op.name}, which may trap on the zeros of the padding',
-                fix="split by a factor that does not divide adds a guard instead of zeros",
-            )
+    op = trapping_op(block)
+    if op is not None:
+        refuse(
+            op,
+            f'block "{block.name}" computes {op.name}, which may trap on the zeros of the padding',
+            fix="split by a factor that does not divide adds a guard instead of zeros",
+        )
 
 
 def check_zeros_neutral(block: Block, it: Iter, padded: Set[ir.Value]) -> None:

@@ -20,25 +20,6 @@ def test_refuses_a_place_that_makes_no_sense(refused):
     refused(sch, 'consumer "C" of block "B" is not under', lambda: sch.compute_at("B", sch.get_loops("D")[0]))
 
 
-def test_refuses_a_block_without_readers(refused):
-    @I.ir_module
-    class Unread:
-        @T.prim_func
-        def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
-            P = T.alloc_buffer((4,), "float32")
-            for i in range(4):
-                with T.block("P"):
-                    vi = T.axis.spatial(4, i)
-                    P[vi] = A[vi]
-            for i in range(4):
-                with T.block("C"):
-                    vi = T.axis.spatial(4, i)
-                    C[vi] = A[vi]
-
-    sch = Schedule(Unread)
-    refused(sch, 'block "P" has no consumer', lambda: sch.compute_at("P", sch.get_loops("C")[0]))
-
-
 def test_refuses_another_scope(refused):
     sch = Schedule(chain(4, 6))
     sch.blockize(sch.get_loops("D")[1])

@@ -1,4 +1,5 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' | FileCheck %s
+# RUN: tir-opt %S/../Inputs/partial_sums.py --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' 2>&1 | FileCheck %S/../Inputs/partial_sums.py
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-reverse-compute-at{block=#4 loop=#5}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
@@ -26,34 +27,39 @@ def rows(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
 # -----
 
 
-# The sum over i is finished only after the loop.
+# A partial sum may be 0.
 @T.prim_func
-def unfinished(A: T.Buffer((4, 16), "float32"), B: T.Buffer((16,), "float32")):
-    Y = T.alloc_buffer((16,), "float32")
-    # expected-error @below {{under loop i the reduction of block "Y" is not finished: it runs over iter vi; choose a loop outside i}}
+def unfinished(A: T.Buffer((4, 16), "int32"), B: T.Buffer((16,), "int32")):
+    Y = T.alloc_buffer((16,), "int32")
+    # expected-error @below {{under loop i the reduction of block "Y" is not finished: it runs over iter vi; block "B" computes arith.floordivsi, which may trap or go out of bounds on partial sums; choose a loop outside i}}
     for i, j in T.grid(4, 16):
         with T.block("Y"):
             vi, vj = T.axis.remap("RS", [i, j])
             with T.init():
-                Y[vj] = T.float32(0)
+                Y[vj] = 0
             Y[vj] = Y[vj] + A[vi, vj]
     for k in range(16):
         with T.block("B"):
             vk = T.axis.spatial(16, k)
-            B[vk] = Y[vk]
+            B[vk] = 100 // Y[vk]
 
 
 # -----
 
 
+# A block that no other feeds runs in full in each iteration.
+# CHECK-LABEL: def unfed(
+# CHECK: for i in range(8):
+# CHECK-NEXT: with T.block("Y"):
+# CHECK: for ax0 in range(8):
+# CHECK-NEXT: with T.block("B"):
 @T.prim_func
-def no_producer(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+def unfed(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
-            C[vi] = A[vi]
+            Y[vi] = A[vi]
     for k in range(8):
-        # expected-error @below {{block "B" has no producer in its scope to compute it at}}
         with T.block("B"):
             vk = T.axis.spatial(8, k)
             B[vk] = A[vk]
@@ -63,16 +69,20 @@ def no_producer(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), B: T
 
 
 @T.prim_func
-def no_producer(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+def read_before(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    for k in range(8):
+        with T.block("B"):
+            vk = T.axis.spatial(8, k)
+            B[vk] = A[vk]
+    for k in range(8):
+        # expected-error @below {{the consumer "C" of block "B" runs before loop i, so it would read values that are not computed yet}}
+        with T.block("C"):
+            vk = T.axis.spatial(8, k)
+            C[vk] = B[vk]
     for i in range(8):
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
-    for i in range(8):
-        # expected-error @below {{block "B" has no producer in its scope to compute it at}}
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = A[vi]
 
 
 # -----

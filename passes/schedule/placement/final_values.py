@@ -1,0 +1,152 @@
+"""Whether a consumer that moves under a loop of its producers reads final values there, at least in its last run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import loop_names, relations_of
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
+from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, func_of
+from tir_mlir.dialect.presburger import dim_type, only_where, question, sets, sizes_without, smallest_point
+from tir_mlir.passes.schedule.legality import trapping_op
+from tir_mlir.passes.schedule.placement import needed_region
+from tir_mlir.passes.schedule.placement.needed_region import IterSpan, LoopSpace
+from tir_mlir.passes.schedule.placement.stable_inputs import shared_loops
+from tir_mlir.passes.schedule.registry import refuse, warn
+
+
+class _Runs:
+    """The instances of a block that moves under a loop, as relations { loops of the place -> spatial iters }.
+
+    `runs`: at the new place. `before`: at the old one, in the same iteration of the `shared` outermost loops.
+    """
+
+    def __init__(self, block: Block, loop: Loop, found: Sequence[IterSpan]):
+        self.block, self.loop, self.place = block, loop, LoopSpace.of(loop)
+        self.spatial = [i for i in block.iters if i.kind != "R"]
+        self.shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
+        self.runs = needed_region.run_by_spans(self.place, [s for s in found if s.iter.kind != "R"])
+        self.before = needed_region.run_before(block, self.place, self.spatial, self.shared)
+
+    def reading(self, buffer: ir.Value) -> isl.Map:
+        """{ spatial iters -> elements of a buffer that the instance reads }."""
+        own = [t for t in relations_of(self.block.op, buffer) if not t.access.is_write]
+        return needed_region.iter_map(self.block, own, self.spatial, True)
+
+    def written_later(self, buffer: ir.Value) -> isl.Map:
+        """{ loops -> elements that are written in a later iteration, in the same one of the shared loops }."""
+        dom = self.place.dom.set
+        order = isl.Map.lex_lt(dom.get_space()).intersect_domain(dom)
+        for level in range(self.shared):
+            order = order.equate(dim_type.in_, level, dim_type.out, level)
+        written = [t for t in relations_of(self.loop.op, buffer) if t.access.is_write]
+        return order.apply_range(needed_region.accessed_under(self.place, written, True))
+
+    def lost(self, kept: isl.Map) -> isl.Map:
+        """{ shared loops -> spatial iters } of the old instances that are not among `kept`: also where the loops around
+        the new place have no iteration at all.
+        """
+        old = runs_now(self.block, self.spatial, self.shared)
+        return old.subtract(kept.project_out(dim_type.in_, self.shared, len(self.place.dims) - self.shared))
+
+
+def check_last_written(block: Block, loop: Loop, inputs: list, found: Sequence[IterSpan]) -> None:
+    """Refuse unless the moved block reads only final values, and runs exactly the old iterations.
+
+    Needed if an element is computed more than once, with different values: in each iteration of the common loops, every
+    instance must run after the last write of all its inputs.
+    """
+    with question(f'whether block "{block.name}" would read final values under loop {loop.name}'):
+        moved = _Runs(block, loop, found)
+        for buffer in inputs:
+            early = moved.runs.apply_range(moved.reading(buffer)).intersect(moved.written_later(buffer))
+            if not early.is_empty():
+                element, at, example = describe_read(early, buffer, moved.place, loop, block)
+                text = f'block "{block.name}" reads {element}, which is written again after {at}'
+                refuse(loop, text, counterexample=example)
+        _check_same_runs(moved, moved.runs)
+
+
+def check_last_runs(block: Block, loop: Loop, inputs: list, found: Sequence[IterSpan], producer: Block) -> None:
+    """Refuse unless the last run of each instance of the moved block reads final values.
+
+    A sum that `loop` accumulates is not finished in the earlier iterations: the block then runs on partial sums and
+    overwrites its results later. `producer`: the block of that sum.
+    """
+    with question(f'whether block "{block.name}" would read final values under loop {loop.name}'):
+        moved = _Runs(block, loop, found)
+        if not moved.spatial:
+            needed_region.check_finished(producer, loop)
+        if not moved.place.dom.exact:
+            raise NotProvable(f"a condition around loop {loop.name} cannot be expressed in isl")
+        early = moved.runs.subtract(moved.runs)
+        for buffer in inputs:
+            stale = moved.written_later(buffer).apply_range(moved.reading(buffer).reverse())
+            early = early.union(stale.intersect(moved.runs))
+        kept = moved.runs.subtract(early)
+        partial = not early.is_empty()
+        lost = moved.lost(kept)
+        if partial and not lost.is_empty():
+            example = first_iteration(lost.range(), block, moved.spatial)
+            more = f'block "{block.name}" would not run on the final values, as {example}'
+            needed_region.check_finished(producer, loop, more, example)
+        _check_same_runs(moved, kept)
+    if partial:
+        _check_safe_on_partial_sums(block, loop, producer)
+        warn(
+            f'under loop {loop.name} block "{block.name}" also runs on partial sums of block "{producer.name}"; '
+            "only its last run has the final values: a loop outside the reduction runs it once"
+        )
+
+
+def _check_safe_on_partial_sums(block: Block, loop: Loop, producer: Block) -> None:
+    """Refuse to run the block on partial sums if that may trap. Its readers come after its last run."""
+    op = trapping_op(block, gathers=True)
+    if op is not None:
+        more = f'block "{block.name}" computes {op.name}, which may trap or go out of bounds on partial sums'
+        needed_region.check_finished(producer, loop, more)
+
+
+def _check_same_runs(moved: _Runs, kept: isl.Map) -> None:
+    """Refuse unless exactly the old instances run at the new place, and each of them is among `kept`."""
+    block, loop, spatial = moved.block, moved.loop, moved.spatial
+    lost, gained = moved.lost(kept), moved.runs.subtract(moved.before)
+    is_lost, is_gained = bool(spatial) and not lost.is_empty(), bool(spatial) and not gained.is_empty()
+    if is_lost or is_gained:
+        wrong = lost if is_lost else gained
+        example = first_iteration(wrong.range(), block, spatial)
+        changed = "would not run at all" if is_lost else "would run where they did not before"
+        text = f'under loop {loop.name} some iterations of block "{block.name}" {changed}, as {example}'
+        refuse(loop, f"{text}{only_where(wrong, loop.op)}", counterexample=example)
+
+
+def runs_now(block: Block, iters: Sequence[Iter], shared: int) -> isl.Map:
+    """{ `shared` outermost loops -> iter values } of the instances of a block where it is."""
+    dom = sets.domain(block.op)
+    runs = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
+    return runs.project_out(dim_type.in_, shared, len(dom.dims) - shared)
+
+
+def first_iteration(points: isl.Set, block: Block, iters: Sequence[Iter]) -> Counterexample:
+    """The lexicographically smallest iteration of a set."""
+    point = smallest_point(points) or []
+    return Counterexample((Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :]),))
+
+
+def describe_read(
+    points: isl.Map, buffer: ir.Value, place: LoopSpace, loop: Loop, block: Block
+) -> tuple[str, str, Counterexample]:
+    """The smallest point of { loops -> element }: the element and the iteration as text, and as a counterexample."""
+    point = smallest_point(sets.flatten(points)) or []
+    rank = Buffer(buffer).rank
+    element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
+    names = loop_names(loop.body.operations[0].operation)
+    values = point[len(point) - rank - len(place.dims) : len(point) - rank]
+    unless = sizes_without(points, loop.op)
+    shown = f"{element}{f' (unless {unless})' if unless else ''}"
+    at = Iteration.of(block.name, names, values)
+    example = Counterexample((at,), element, unless=unless)
+    return shown, ", ".join(f"{n} = {v}" for n, v in at.values), example
