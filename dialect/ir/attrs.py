@@ -29,6 +29,7 @@ WHERE = "tir.where"
 STRIDES = "tir.strides"
 OFFSET_FACTOR = "tir.offset_factor"
 ALIGN = "tir.align"
+DEFAULT_ALIGN = 64  # bytes; the alignment that a buffer has without the attribute
 ACCESS = "tir.access"
 OP = "tir.op"
 DTYPE = "tir.dtype"

@@ -129,8 +129,9 @@ def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index], 
 
 def _facts(evaluate: Evaluator, buffer: BufferRef, args: dict[str, ast.expr], strides: list[int | str]) -> None:
     facts = buffer.ssa.owner.attributes
-    for key, attribute in (("offset_factor", attrs.OFFSET_FACTOR), ("align", attrs.ALIGN)):
-        if key in args and (value := evaluate.python(args[key], key)):
+    known = (("offset_factor", attrs.OFFSET_FACTOR, 0), ("align", attrs.ALIGN, attrs.DEFAULT_ALIGN))
+    for key, attribute, default in known:
+        if key in args and (value := evaluate.python(args[key], key)) and value != default:
             facts[attribute] = attrs.to_attr(value)
     if strides:
         facts[attrs.STRIDES] = attrs.to_attr([s if isinstance(s, str) else "" for s in strides])

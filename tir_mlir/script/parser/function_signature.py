@@ -194,6 +194,8 @@ class SignatureParser:
         scope = facts.get("scope") or "global"
         if odd := [n for n in (offset, align) if not isinstance(n, int) or n < 0]:
             raise self.state.error(node, f"offset_factor and align of {name} are numbers, not {describe(odd[0])}")
+        if offset == 1 and facts.get("elem_offset") == 0:
+            offset = 0  # an offset that is 0 is a multiple of 1
         if not isinstance(scope, str):
             raise self.state.error(node, f'the scope of {name} is a string such as "global", not {describe(scope)}')
         return BufferSpec(name, dims, dtype, strides, scope, offset, align, node)

@@ -41,7 +41,7 @@ class BufferSpec:
         found: dict[str, Any] = {attrs.NAME: self.name}
         if self.offset_factor:
             found[attrs.OFFSET_FACTOR] = self.offset_factor
-        if self.align:
+        if self.align not in (0, attrs.DEFAULT_ALIGN):
             found[attrs.ALIGN] = self.align
         return found | _declared(self.dtype)
 

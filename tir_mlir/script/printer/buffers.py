@@ -15,7 +15,6 @@ from tir_mlir.script.printer.precedence import ADD, binary
 if TYPE_CHECKING:
     from tir_mlir.script.printer.expressions import ValuePrinter
 
-DEFAULT_ALIGN = 64
 
 
 class BufferPrinter:
@@ -70,7 +69,7 @@ class BufferPrinter:
             words.append(f"strides={strides}")
         if buffer.scope != "global":
             words.append(f"scope={quote(buffer.scope)}")
-        if facts.get(attrs.ALIGN, DEFAULT_ALIGN) != DEFAULT_ALIGN:
+        if facts.get(attrs.ALIGN, attrs.DEFAULT_ALIGN) != attrs.DEFAULT_ALIGN:
             words.append(f"align={facts[attrs.ALIGN]}")
         if attrs.OFFSET_FACTOR in facts:
             words.append(f"offset_factor={facts[attrs.OFFSET_FACTOR]}")
