@@ -11,11 +11,13 @@ from tir_mlir.dialect.diagnostics.errors import (
     ForkError,
     HandleError,
     IndexMapError,
+    InternalError,
     InterpreterError,
     IntrinError,
     LinalgError,
     LoweringError,
     NotAffine,
+    NotAffineMapError,
     NotAnAttribute,
     NotChecked,
     NotInterpreted,
@@ -27,6 +29,9 @@ from tir_mlir.dialect.diagnostics.errors import (
     ScriptError,
     ScriptWarning,
     StepError,
+    StepIndexError,
+    StepTypeError,
+    StepValueError,
     TirError,
     ToolError,
     TraceError,
@@ -35,8 +40,10 @@ from tir_mlir.dialect.diagnostics.errors import (
 )
 
 __all__ = [
-    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "ForkError", "HandleError",
-    "IndexMapError", "InterpreterError", "IntrinError", "LinalgError", "LoweringError", "NotAffine", "NotAnAttribute",
-    "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScheduleWarning",
-    "ScriptError", "ScriptWarning", "StepError", "TirError", "ToolError", "TraceError", "UnwrittenError", "VerifyError",
+    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "ForkError",
+    "HandleError", "IndexMapError", "InternalError", "InterpreterError", "IntrinError", "LinalgError",
+    "LoweringError", "NotAffine", "NotAffineMapError", "NotAnAttribute", "NotChecked", "NotInterpreted",
+    "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError",
+    "ScriptWarning", "StepError", "StepIndexError", "StepTypeError", "StepValueError", "TirError", "ToolError",
+    "TraceError", "UnwrittenError", "VerifyError",
 ]  # fmt: skip

@@ -55,10 +55,6 @@ class NotAffine(TirError):
     """An index expression that is not affine (a product of two variables, a division by a variable)."""
 
 
-class IndexMapError(TirError, ValueError):
-    """An invalid index map: wrong number of variables, two points with one image, a negative index."""
-
-
 class NotAnAttribute(TirError, TypeError):
     """A Python value that cannot be represented as an attribute or annotation."""
 
@@ -94,8 +90,11 @@ class ScheduleError(TirError, RuntimeError):
 
     `reason` is the refusal itself; `str()` adds the call, the program with the culprit marked and the user's line.
     `provable` is false if the step could be proved neither legal nor illegal. `counterexample`: violating iterations
-    and their element, if any. `fix`: what to do instead. `call`: the refused step.
+    and their element, if any. `fix`: what to do instead. `call`: the refused step. `unexpected` is true if an error of
+    Python's stopped the step, which is not a refusal.
     """
+
+    unexpected = False
 
     def __init__(
         self,
@@ -119,6 +118,30 @@ class ScheduleError(TirError, RuntimeError):
         return color.terminal(f"{type(self).__name__}: {self}").splitlines()
 
 
+class IndexMapError(ScheduleError, ValueError):
+    """An invalid index map: wrong number of variables, two points with one image, a negative index."""
+
+
+class NotAffineMapError(IndexMapError, NotAffine):
+    """An index map with an expression that is not affine."""
+
+
+class StepValueError(ScheduleError, ValueError):
+    """A step with a value that no program accepts: no loops, a factor out of range, unknown names. A ValueError too."""
+
+
+class StepIndexError(ScheduleError, IndexError):
+    """A step with a handle or a name that the schedule does not know. An IndexError too."""
+
+
+class StepTypeError(ScheduleError, TypeError):
+    """A step with a value of a type that it cannot use. A TypeError too."""
+
+
+class InternalError(ScheduleError):
+    """A fault of a primitive: it stopped by an error of Python's. The module is unchanged."""
+
+
 class ScheduleWarning(UserWarning):
     """A step is applied, but part of its request has no effect."""
 
@@ -139,7 +162,7 @@ class TraceError(TirError, ValueError):
     """A trace that cannot be parsed, or does not fit the schedule it is applied to. The schedule is unchanged."""
 
 
-class IntrinError(TirError, ValueError):
+class IntrinError(ScheduleError, ValueError):
     """A tensor intrinsic that is unknown or cannot be registered."""
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, NotAffineMapError, short_repr
 from tir_mlir.dialect.index_maps.formulas import Formula
 from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
 from tir_mlir.dialect.index_maps.predicate import Predicate
@@ -104,8 +105,9 @@ class IndexMap:
     ) -> IndexMap:
         """The map that a lambda computes. `ndim`: the number of indices, required if the lambda takes `*indices`."""
         names = parameters(mapping_function, ndim)
-        found = _flat(called(mapping_function, names))
-        terms = tuple(replaced(t, lambda leaf: _size_named(leaf, mapping_function)) for t in found)
+        with _affine_terms():
+            found = _flat(called(mapping_function, names))
+            terms = tuple(replaced(t, lambda leaf: _size_named(leaf, mapping_function)) for t in found)
         inverse = None
         if inverse_index_map is not None:
             inverse = IndexMap.wrap(inverse_index_map, len(terms))
@@ -134,7 +136,8 @@ class IndexMap:
         names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
         others = {n: v for n, v in (known or {}).items() if n not in names}
         try:
-            terms = [from_ast(node, None, others) for node in _flat_nodes(tree.body)]
+            with _affine_terms():
+                terms = [from_ast(node, None, others) for node in _flat_nodes(tree.body)]
         except RecursionError:
             raise IndexMapError(f"{short_repr(text)} is nested too deeply for an index map") from None
         return IndexMap(tuple(names), tuple(terms))
@@ -292,6 +295,15 @@ class IndexMap:
 
 
 # --- user input -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _affine_terms() -> Iterator[None]:
+    """Report a term that is not affine as a fault of the map."""
+    try:
+        yield
+    except NotAffine as error:
+        raise NotAffineMapError(str(error)) from error
 
 
 def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import HandleError, NotAffine, NotProvable, ScheduleError, StepError, VerifyError
+from tir_mlir.dialect.diagnostics import (
+    HandleError,
+    InternalError,
+    NotProvable,
+    ScheduleError,
+    StepError,
+    TirError,
+    VerifyError,
+)
 from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import Block, Func, Loop, View, create, entered, funcs, walk
 from tir_mlir.dialect.verify import verify
@@ -25,7 +33,7 @@ from tir_mlir.schedule.dead_handles import DeadHandles, view_of
 from tir_mlir.schedule.handle_text import view_text
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
-from tir_mlir.schedule.refusal import culprit_id, user_line
+from tir_mlir.schedule.refusal import culprit_id, step_error, user_line
 from tir_mlir.schedule.refusal import refusal as refusal_text
 from tir_mlir.schedule.step_arguments import BlockName, alternatives, bound, variadic
 from tir_mlir.schedule.step_arguments import rank as rank_of
@@ -192,7 +200,7 @@ class Executor:
                 verify(module, before=self.module)
                 check_concurrency(primitive.name, self.module, module)
                 check_aliasing(primitive.name, self.module, module)
-        except (ScheduleError, VerifyError, NotProvable, NotAffine) as error:
+        except Exception as error:  # noqa: BLE001  whatever stops a step is a ScheduleError for its user
             self._raise(primitive.name, arguments, error)
         if isinstance(result, bool):  # a query is not recorded as a step
             return result
@@ -237,16 +245,18 @@ class Executor:
         reason = getattr(error, "reason", None) or getattr(error, "message", None) or str(error)
         if isinstance(error, VerifyError):
             reason = f"the result would violate the verifier rule '{error.rule}': {reason}"
+        if step_error(error) is InternalError:
+            reason = f"a fault in the primitive, {type(error).__name__}: {reason}"
         culprit = getattr(error, "culprit", None)
         if culprit is None and isinstance(error, VerifyError):
             culprit = error.op_id
         culprit = self._shown_culprit(culprit, arguments)
         fix, example = getattr(error, "fix", ""), getattr(error, "counterexample", None)
         text = refusal_text(call, reason, self.module, culprit, self._detail, provable, fix)
-        kind = type(error) if isinstance(error, ScheduleError) else ScheduleError
-        refusal = kind(reason, culprit, provable, text, example, fix)
+        refusal = step_error(error)(reason, culprit, provable, text, example, fix)
         refusal.call = call
-        raise refusal from (error if self._debug else None)
+        refusal.unexpected = not isinstance(error, TirError)
+        raise refusal from (error if self._debug or refusal.unexpected else None)
 
     def _shown_culprit(self, culprit: Any, arguments: dict[str, Any]) -> int | None:
         """The id of the op to mark in the program before the step: the culprit, else the first handle argument."""

@@ -7,7 +7,19 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import TirError, color_uncaught, user_frame
+from tir_mlir.dialect.diagnostics import (
+    InternalError,
+    NotAffine,
+    NotProvable,
+    ScheduleError,
+    StepIndexError,
+    StepTypeError,
+    StepValueError,
+    TirError,
+    VerifyError,
+    color_uncaught,
+    user_frame,
+)
 from tir_mlir.dialect.ir import attrs, parents
 
 
@@ -58,3 +70,17 @@ def _program(module: ir.Module, op_id: int | None) -> list[str]:
         return text
     low, high = max(0, marks[0] - 15), marks[0] + 12
     return [*(["..."] if low else []), *text[low:high], *(["..."] if high < len(text) else [])]
+
+
+def step_error(error: Exception) -> type[ScheduleError]:
+    """The class under which an error of a primitive reaches the user: always a ScheduleError."""
+    if isinstance(error, ScheduleError):
+        return type(error)
+    if isinstance(error, (VerifyError, NotProvable, NotAffine)):
+        return ScheduleError
+    kinds = ((IndexError, StepIndexError), (ValueError, StepValueError), (TypeError, StepTypeError))
+    return next((step for kind, step in kinds if isinstance(error, kind)), _of_other(error))
+
+
+def _of_other(error: Exception) -> type[ScheduleError]:
+    return ScheduleError if isinstance(error, TirError) else InternalError

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tir_mlir.script.printer.expressions import ValuePrinter
 
 
-
 class BufferPrinter:
     """Prints the arguments of `T.Buffer`, `T.alloc_buffer` and `T.match_buffer`."""
 

@@ -44,6 +44,8 @@ def tried(shown: str, work: Callable[[], Any]) -> Result:
 def on_purpose(error: BaseException) -> bool:
     """Return whether an error is a refusal: an error class of the package, or a built-in one from a `raise` in it or
     from the user's own lines."""
+    if getattr(error, "unexpected", False) and error.__cause__ is not None:
+        return on_purpose(error.__cause__)
     if isinstance(error, TirError):
         return True
     if type(error) is TypeError and "got an unexpected keyword argument" in str(error):

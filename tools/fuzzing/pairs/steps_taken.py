@@ -39,6 +39,8 @@ def take(story: Story, sch: Schedule, random: Random, thorough: bool) -> bool:
     try:
         getattr(sch, name)(*arguments[0], **arguments[1])
     except (*REFUSALS, *ARGUMENTS.get(name, ())) as error:
+        if getattr(error, "unexpected", False) and not isinstance(error, ARGUMENTS.get(name, ())):
+            raise
         story.counts["refused", name] += 1
         story.counts["reason", f"{name}: {_reason(error)}"] += 1
         assert sch.mod.text() == before and len(sch.trace) == count, "a refused step changed something"
