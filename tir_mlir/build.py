@@ -12,13 +12,13 @@ import types
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
 from tir_mlir.dialect.ir import clone_module, entered, held_module
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
@@ -49,6 +49,7 @@ class _Request:
     libs: list[str]
     timing: Timing
     wanted: Target | None = None
+    checked: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -67,14 +68,16 @@ def build(
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
     cache: bool = True,
+    checked: bool = False,
 ) -> Library:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library.
 
     target: "llvm" for this machine, or a Target with a triple. If this machine lacks a feature of that CPU, the code
     cannot be called, only exported: `lib.export("f.o")`.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
-    variables TIR_CACHE_DIR and TIR_CACHE_SIZE). Raises BuildError (unknown target, missing or mismatched kernel) and
-    LoweringError.
+    variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
+    as gathers, when they run; a call with one outside raises OutOfBoundsError. Raises BuildError (unknown target,
+    missing or mismatched kernel) and LoweringError.
     """
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
@@ -84,8 +87,9 @@ def build(
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
         raise BuildError(f"libs is a list of paths of shared objects, not {short_repr(libs)}")
-    if not isinstance(cache, bool):
-        raise BuildError(f"cache is True or False, not {short_repr(cache)}")
+    for name, value in (("cache", cache), ("checked", checked)):
+        if not isinstance(value, bool):
+            raise BuildError(f"{name} is True or False, not {short_repr(value)}")
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
     timing = Timing()
     fast_entry.prepare()
@@ -96,7 +100,7 @@ def build(
             found = list(signatures(original).values())
         if not found:
             raise BuildError("the module has no public function with a body")
-        request = _Request(original, source, found, target, paths, timing, wanted)
+        request = _Request(original, source, found, target, paths, timing, wanted, checked)
         if wanted is not None:
             return _for_target(request, wanted, driver)
         if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
@@ -105,11 +109,11 @@ def build(
 
 
 def _in_process(request: _Request, cached: bool) -> Library:
-    timing, again = request.timing, _Lowering(request.source, request.target, request.libs)
+    timing, again = request.timing, _Lowering(request.source, request.target, request.libs, request.checked)
     name = ""
     if cached and store.limit():
         with timing.clock("key"):
-            name = program_key.program_key(request.source, request.original, request.libs)
+            name = program_key.program_key(request.source, request.original, request.libs, request.checked)
             kept = store.load("code", name)
             compiled = jit.Compiled.from_bytes(kept) if kept else None
         library = _loaded(request, compiled, again) if compiled else None
@@ -159,7 +163,8 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
         libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
-    return _library(request, CrossObject(lowered, request.found, code, clock, facts["kernels"]), lambda: lowered)
+    made = CrossObject(lowered, request.found, code, clock, facts["kernels"], facts["sites"])
+    return _library(request, made, lambda: lowered)
 
 
 def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Module]) -> Library | None:
@@ -179,7 +184,7 @@ def _by_tools(request: _Request) -> Library:
     lowered, facts = _lower(request)
     jit.require(facts["scratch"])
     with request.timing.clock("compile"):
-        code = Aot(lowered, request.found, request.libs, request.low_precision, facts["calls_out"])
+        code = Aot(lowered, request.found, request.libs, request.low_precision, facts["calls_out"], facts["sites"])
         return _library(request, code, lambda: lowered)
 
 
@@ -191,6 +196,7 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     """Lower the program to the llvm dialect and link kernels. Also: whether it calls external code, the warnings, the
     bytes that it allocates, and the kernels that LLVM links."""
     timing, warned = request.timing, []
+    sites: list[CheckedSite] | None = [] if request.checked else None
     with timing.clock("link"):
         module = clone_module(request.original)
         wanted = request.wanted
@@ -201,26 +207,29 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
         with timing.clock("lower"):
             cpu = wanted or host()
             registers = cpu.vector_bits, cpu.registers
-            scratch = lower_to_llvm(module, target=request.target, timing=timing.passes, registers=registers)
+            options = {"target": request.target, "timing": timing.passes, "registers": registers}
+            scratch = lower_to_llvm(module, **options, sites=sites)
     finally:
         RECORDED_WARNINGS.reset(token)
     with timing.clock("link"):
         link_kernels.define(module, kernels)
     facts = {"calls_out": bool(elsewhere), "warned": warned, "scratch": scratch}
+    facts["sites"] = None if sites is None else [astuple(s) for s in sites]
     return module, {**facts, "kernels": link_kernels.in_llvm(kernels), "low_precision": request.low_precision}
 
 
 class _Lowering:
     """Lowers a program on demand, if its code came from the cache."""
 
-    def __init__(self, source: str, target: str, libs: list[str]):
-        self._source, self._target, self._libs = source, target, libs
+    def __init__(self, source: str, target: str, libs: list[str], checked: bool):
+        self._source, self._target, self._libs, self._checked = source, target, libs, checked
 
     def __call__(self) -> ir.Module:
         original = ir.Module.parse(self._source)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reported by the first build
-            return _lower(_Request(original, self._source, [], self._target, self._libs, Timing()))[0]
+            given = original, self._source, [], self._target, self._libs, Timing()
+            return _lower(_Request(*given, checked=self._checked))[0]
 
 
 def _module(mod: Any) -> ir.Module:

@@ -13,6 +13,7 @@ from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_dis
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
+from tir_mlir.dialect.analysis.indirect_accesses import known_indices
 from tir_mlir.dialect.analysis.iter_conflicts import IterConflict, iter_conflict
 from tir_mlir.dialect.analysis.reduction_updates import commutative_update, is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.regions import (
@@ -55,6 +56,7 @@ __all__ = [
     "is_reduction_pair",
     "iter_conflict",
     "kept_dims",
+    "known_indices",
     "lex_lt",
     "loop_names",
     "of_op",

@@ -1,5 +1,6 @@
 """Error classes, counterexamples, formatting of values and source text in messages. Imports no other sub-package."""
 
+from tir_mlir.dialect.diagnostics.checked_site import RECORD, CheckedSite
 from tir_mlir.dialect.diagnostics.color import color_uncaught, colored, html, tokens
 from tir_mlir.dialect.diagnostics.counterexample import Counterexample, Element, Iteration
 from tir_mlir.dialect.diagnostics.errors import (
@@ -42,6 +43,8 @@ from tir_mlir.dialect.diagnostics.short_repr import short_repr
 from tir_mlir.dialect.diagnostics.user_frame import user_frame
 
 __all__ = [
+    "RECORD",
+    "CheckedSite",
     "ArgumentError",
     "ArithmeticStop",
     "AssumptionError",

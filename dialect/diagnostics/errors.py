@@ -206,7 +206,7 @@ class ArgumentError(TirError, ValueError):
 
 
 class InterpreterError(TirError):
-    """Undefined behavior of an interpreted program.
+    """Undefined behavior of an interpreted program, or of a compiled one built with `checked=True`.
 
     `reason`: the message. Where they apply: `function`, `block`, `loops` (values of loops and iters by name), `buffer`,
     `index`, `shape`. `place`: the user's line as (file, line). `fix`: a suggested fix.

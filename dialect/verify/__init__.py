@@ -1,9 +1,10 @@
 """The verifier rules of the encoding, checked after every step: structure, bounds, domains, coverage, iter kinds."""
 
 from tir_mlir.dialect.verify.coverage import covers, half_summed, left_out, point_of, point_text
-from tir_mlir.dialect.verify.rules import check_mlir, is_huge, names_of, verify
+from tir_mlir.dialect.verify.rules import check_access, check_mlir, is_huge, names_of, verify
 
 __all__ = [
+    "check_access",
     "check_mlir",
     "covers",
     "half_summed",

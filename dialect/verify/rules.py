@@ -13,7 +13,7 @@ from typing import Any
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, access_domain, of_op
+from tir_mlir.dialect.analysis import Access, access_domain, known_indices, of_op
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, VerifyError
 from tir_mlir.dialect.ir import (
     Block,
@@ -337,11 +337,20 @@ def _is_increasing(index: Index) -> bool:
 
 def access_shape(op: ir.Operation) -> None:
     """Check that every access with an affine index, or one known from a table, is inside its buffer."""
+    check_access(op)
+
+
+def check_access(op: ir.Operation) -> bool:
+    """The same; returns whether the op has these accesses only, which are then proved to be inside."""
     if op.name in ("affine.load", "affine.store") and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
-        return
+        return True
+    proved = not op.name.startswith("memref.") or known_indices(op) is not None
     for access in of_op(op):
         if access.exact or (access.is_point and access_domain(access).exact):
             _in_bounds(op, access)
+        else:
+            proved = False
+    return proved
 
 
 def _in_bounds(op: ir.Operation, access: Access) -> None:

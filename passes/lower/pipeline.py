@@ -27,6 +27,7 @@ MODULE_PASSES = (
     "tir-lower-registers",  # bodies are straight-line code now
     "tir-lower-threads",
     "tir-lower-parallel",
+    "tir-lower-checks",  # vectors exist: only what is still an element is checked
     "tir-lower-strides",  # shapes are final, vectors exist
     "tir-lower-allocs",  # after parallel: allocates at the start of the owning iteration
     "tir-lower-scopes",

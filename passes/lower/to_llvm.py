@@ -9,11 +9,12 @@ from typing import Any
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi
 from tir_mlir.passes.lower.loops.registers import REGISTERS
+from tir_mlir.passes.lower.memory import checks
 from tir_mlir.passes.lower.registry import LOWERINGS, location_text
 
 CPU_TARGETS = ("llvm", "cpu")
@@ -25,12 +26,14 @@ def lower_to_llvm(
     target: str | None = None,
     timing: dict[str, float] | None = None,
     registers: tuple[int, int] | None = None,
+    sites: list[CheckedSite] | None = None,
 ) -> int:
     """Lower a module in place to the LLVM dialect, ready for ExecutionEngine and mlir-translate.
 
     Public functions get a C interface (`_mlir_ciface_NAME`, one pointer to a memref descriptor for each argument).
     `timing` collects seconds by pass; with `registers` (bits of a vector register, number of registers) a
-    LoweringWarning reports tiles that do not fit. Returns the maximal constant-size heap use of a function, in bytes.
+    LoweringWarning reports tiles that do not fit. With `sites`, accesses that are not proved inside their buffer are
+    checked when they run; the list receives them. Returns the maximal constant-size heap use of a function, in bytes.
     Raises LoweringError for a target other than the CPU, and for ops that cannot be lowered.
     """
     if (target or "llvm").split()[0] not in CPU_TARGETS:
@@ -39,6 +42,8 @@ def lower_to_llvm(
     with entered():
         promised = abi.noalias_functions(module)
         attrs.put(module.operation, REGISTERS, registers)
+        if sites is not None:
+            clock.run("tir-lower-unproved", lambda: checks.mark(module))
         said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES}
         for run in pipeline.stages(parallel=said["tir-lower-parallel"]):
             if run[0].startswith("tir-"):
@@ -46,6 +51,8 @@ def lower_to_llvm(
             else:
                 clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
         abi.set_noalias(module, promised)
+        if sites is not None:
+            sites += said["tir-lower-checks"]
         _check_converted(module)
     return said["tir-lower-allocs"]
 

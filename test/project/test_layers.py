@@ -36,7 +36,8 @@ ROWS: dict[str, str] = {
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.memory"
     ),
     "passes.lower.memory": (
-        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.blocks"
+        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.lower "
+        "passes.lower.blocks"
     ),
     "passes.lower.vector": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.memory"

@@ -57,7 +57,8 @@ def functions(
 ) -> dict[str, Any]:
     """A callable for each signature, through the fast entry where possible.
 
-    always_release: release the GIL in every call, however short."""
+    always_release: release the GIL in every call, however short.
+    """
     found = {}
     for s in signatures:
         function = Function(s, entries[s.name], owner)

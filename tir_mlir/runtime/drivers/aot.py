@@ -15,7 +15,9 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import RECORD, CheckedSite
 from tir_mlir.runtime.call import function
+from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import c_header, shared_libraries
@@ -33,10 +35,12 @@ class Aot:
         libs: Sequence[str],
         low_precision: bool,
         calls_out: bool,
+        sites: Sequence[Sequence[Any]] | None = None,
     ):
         toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'build(..., driver="tools")')
         self._signatures = list(signatures)
         self._calls_out = calls_out
+        self._sites = None if sites is None else [CheckedSite(*fields) for fields in sites]
         self._folder = files.folder()
         weakref.finalize(self, self._folder.cleanup)  # no ResourceWarning for an unclosed folder
         missing = [name for name in shared_libraries.undefined(lowered) if name not in shared_libraries.SUPPORT]
@@ -58,7 +62,10 @@ class Aot:
             return ctypes.cast(getattr(self._library, symbol), ctypes.c_void_p).value or 0
 
         entries = {s.name: Entries(address(PREFIX + s.name), address(function.NAME + s.name)) for s in signatures}
-        return functions(signatures, entries, self, self._calls_out)
+        if self._sites is None:
+            return functions(signatures, entries, self, self._calls_out)
+        record = Record(address(RECORD) if self._sites else 0, self._sites)
+        return {s.name: CheckedFunction(s, entries[s.name], self, record) for s in signatures}
 
     def assembly(self) -> str:
         """The machine code, disassembled."""
@@ -70,7 +77,7 @@ class Aot:
         stem = shared.with_suffix("")
         results = [shared, stem.with_suffix(".o"), stem.with_suffix(".h")]
         made = [Path(self._shared).read_bytes(), Path(self._object).read_bytes()]
-        made.append(c_header.text(self._signatures, stem.name).encode())
+        made.append(c_header.text(self._signatures, stem.name, self._sites).encode())
         files.write_whole(dict(zip(results, made, strict=True)))
         return results
 

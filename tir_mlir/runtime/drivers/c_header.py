@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tir_mlir.dialect.diagnostics import RECORD, CheckedSite
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 
@@ -15,14 +16,18 @@ _C_TYPES = {
 }  # fmt: skip
 
 
-def text(signatures: Sequence[CallSignature], name: str) -> str:
-    """Descriptor types, constructors for row-major arrays, and one prototype per function."""
+def text(signatures: Sequence[CallSignature], name: str, sites: Sequence[CheckedSite] | None = None) -> str:
+    """Descriptor types, constructors for row-major arrays, and one prototype per function.
+
+    `sites`: the accesses that checked code checks; the header then declares their record.
+    """
     guard = "TIR_" + re.sub(r"\W", "_", name).upper() + "_H"
     buffers = {_struct(p): p for s in signatures for p in s.params if isinstance(p, BufferParam)}
     parts = [f"#ifndef {guard}\n#define {guard}\n#include <stdbool.h>\n#include <stdint.h>\n"]
     parts += ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
     parts += [_declare(struct, p) for struct, p in buffers.items()]
     parts += [_prototype(s) for s in signatures]
+    parts += [_record(sites)] if sites else []
     parts += ["#ifdef __cplusplus\n}\n#endif\n#endif\n"]
     return "\n".join(parts)
 
@@ -55,3 +60,16 @@ def _prototype(signature: CallSignature) -> str:
         else:
             parameters.append(f"{_struct(p)} *{name}")
     return f"/* {signature} */\nvoid {PREFIX}{signature.name}({', '.join(parameters) or 'void'});\n"
+
+
+def _record(sites: Sequence[CheckedSite]) -> str:
+    lines = [
+        f"{i + 1}: {'write' if s.writes else 'read'} of {s.buffer} in {s.block or s.function}, {s.place}"
+        for i, s in enumerate(sites)
+    ]
+    listed = "\n".join("   " + line.replace("*/", "* /") for line in lines)
+    return (
+        "/* The first access outside its buffer, which was skipped: {number of the access, or 0, then the index and\n"
+        f"   the extent of each dimension}}. Set the number to 0 before a call.\n{listed} */\n"
+        f"extern int64_t {RECORD}[{1 + 2 * max(s.rank for s in sites)}];\n"
+    )

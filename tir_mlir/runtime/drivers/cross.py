@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import BuildError, CheckedSite
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import c_header
@@ -31,8 +31,10 @@ class CrossObject:
         target: LLVMTarget,
         clock: Callable[[str], Any],
         kernels: Sequence[tuple[str, list[str]]] = (),
+        sites: Sequence[Sequence[Any]] | None = None,
     ):
         self._signatures, self._target = list(signatures), target
+        self._sites = None if sites is None else [CheckedSite(*fields) for fields in sites]
         for op in lowered.body.operations:
             defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
@@ -52,7 +54,7 @@ class CrossObject:
         """Write the object file (.o), and beside it a C header (.h). Returns the two paths."""
         target = Path(path).with_suffix(".o")
         results = [target, target.with_suffix(".h")]
-        made = self._data, c_header.text(self._signatures, target.stem).encode()
+        made = self._data, c_header.text(self._signatures, target.stem, self._sites).encode()
         files.write_whole(dict(zip(results, made, strict=True)))
         return results
 

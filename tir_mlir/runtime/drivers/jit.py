@@ -12,8 +12,9 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite
 from tir_mlir.runtime.call import function
+from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import shared_libraries
@@ -28,7 +29,8 @@ class Compiled:
     """An object file and what is needed to run it: the cache entry of a program.
 
     libs: shared libraries that it calls. calls_out: it calls code that was not compiled with it. warned: warnings of
-    the lowering. scratch: bytes that a call allocates for buffers of the program.
+    the lowering. scratch: bytes that a call allocates for buffers of the program. sites: the fields of the accesses
+    that the code checks; None for code without checks.
     """
 
     data: bytes
@@ -36,6 +38,7 @@ class Compiled:
     calls_out: bool
     warned: list[str]
     scratch: int = 0
+    sites: list[Any] | None = None
 
     def to_bytes(self) -> bytes:
         head = {k: v for k, v in asdict(self).items() if k != "data"}
@@ -99,7 +102,11 @@ class Jit:
         self._entries = {n: Entries(*(self._code.address(p + n) for p in (PREFIX, function.NAME))) for n in names}
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
-        return functions(signatures, self._entries, self, self._compiled.calls_out)
+        if self._compiled.sites is None:
+            return functions(signatures, self._entries, self, self._compiled.calls_out)
+        sites = [CheckedSite(*fields) for fields in self._compiled.sites]
+        record = Record(self.address(RECORD) if sites else 0, sites)
+        return {s.name: CheckedFunction(s, self._entries[s.name], self, record) for s in signatures}
 
     def address(self, symbol: str) -> int:
         """The address of a symbol. Raises BuildError if it is not defined."""

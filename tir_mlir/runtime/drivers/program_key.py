@@ -19,12 +19,13 @@ from tir_mlir.runtime.llvm import object_code
 _PATH = re.compile(rf'{link_kernels.PRAGMA} = "((?:[^"\\]|\\.)*)"')
 
 
-def program_key(source: str, module: ir.Module, libs: Sequence[str]) -> str:
+def program_key(source: str, module: ir.Module, libs: Sequence[str], checked: bool = False) -> str:
     """The cache key of a program: its text, kernels, libraries, and the compiler options."""
     host = object_code.target()
     parts = [FORMAT, installation(), host.triple, host.cpu, host.features, os.environ.get("TIR_OPENMP", "")]
     parts += [f"{lib} {stamp(lib)}" for lib in libs]
     parts += _kernels(module)
+    parts += ["checked"] * checked
     parts += [f"{path} {stamp(path)}" for path in _imported_files(source)]
     return store.digest(*parts, source)
 

@@ -1,0 +1,192 @@
+"""Bounds checks in machine code, for accesses that are not proved inside their buffer (`build(checked=True)`)."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import RECORD, CheckedSite, NotAffine, NotProvable, VerifyError
+from tir_mlir.dialect.ir import AFFINE_ACCESS, Block, Buffer, attrs, emit_map, frozen, is_block, walk
+from tir_mlir.dialect.verify import check_access
+from tir_mlir.passes.lower.registry import location_text, lowering, programs
+
+SITE, CHECKED = "tir.site", "tir.checked"
+_GATHERS = ("memref.load", "memref.store")
+_PROVED: list[str] = []
+
+
+@lowering("tir-lower-unproved", "Mark accesses that are not proved inside their buffer, to be checked when they run")
+def mark(module: ir.Module) -> None:
+    """Mark each access with its block and buffer, or as proved.
+
+        %a = memref.load %A[%p]   -->   %a = memref.load %A[%p] {tir.site = ["C", "A"]}
+
+    An affine access is proved by intervals and isl, as is one through a table of known contents; one that is not, in a
+    module that was not verified, becomes `memref.load` or `memref.store`. Requires blocks. `tir-lower-checks` inserts
+    the checks.
+    """
+    for func in programs(module):
+        found = [op for op in walk.ops(func.op) if op.name in (*_GATHERS, *AFFINE_ACCESS)]
+        with frozen():
+            known = [_site(op) for op in found]
+        for op, site in zip(found, known, strict=True):
+            if site and op.name in AFFINE_ACCESS:
+                op = _to_gather(op)
+            if op.name in _GATHERS:
+                attrs.put(op, SITE, site)
+        attrs.put(func.op, CHECKED, True)
+
+
+def _site(op: ir.Operation) -> list[str]:
+    try:
+        if check_access(op):
+            return _PROVED
+    except (VerifyError, NotProvable, NotAffine):
+        pass
+    block = next((Block(p).name for p in walk.parents(op) if is_block(p)), "")
+    return [block, Buffer(walk.accessed(op)).name]
+
+
+def _to_gather(op: ir.Operation) -> ir.Operation:
+    kind, memref = op.name.removeprefix("affine."), walk.accessed(op)
+    with ir.InsertionPoint(op), op.location:
+        value = [op.operands[0]] if kind == "store" else []
+        types = [r.type for r in op.results]
+        made = ir.Operation.create(f"memref.{kind}", types, [*value, memref, *_indices(op)])
+    for old, new in zip(op.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return made
+
+
+def _indices(op: ir.Operation) -> list[ir.Value]:
+    found = []
+    for index in walk.access_indices(op):
+        map_, used = emit_map([index])
+        attributes = {"map": ir.AffineMapAttr.get(map_)}
+        found.append(ir.Operation.create("affine.apply", [ir.IndexType.get()], list(used), attributes).results[0])
+    return found
+
+
+@lowering("tir-lower-checks", "Check marked accesses when they run")
+def run(module: ir.Module) -> list[CheckedSite]:
+    """Skip accesses outside their buffer, and record the first one.
+
+        %a = memref.load %A[%p]   -->   %in = arith.cmpi ult, %p, %size
+                                        %a = scf.if %in { memref.load %A[%p] }
+                                             else { call @__tir_outside_1(site, %p, %size); 0.0 }
+
+    A skipped load gives 0, a skipped store changes nothing. The global `__tir_outside` keeps the first one, also if
+    several threads have one. Applies to functions that `tir-lower-unproved` marked; returns the sites.
+    """
+    sites: list[CheckedSite] = []
+    for func in programs(module):
+        if attrs.get(func.op, CHECKED):
+            for op in walk.ops(func.op):
+                if op.name in _GATHERS and attrs.get(op, SITE) != _PROVED:
+                    sites.append(_check(op, len(sites), func.name))
+                elif op.name in _GATHERS:
+                    attrs.put(op, SITE, None)
+            attrs.put(func.op, CHECKED, None)
+    if sites:
+        _add_record(module, sorted({s.rank for s in sites}))
+    return sites
+
+
+def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
+    """Guard one access."""
+    memref = Buffer(walk.accessed(op))
+    block, name = attrs.get(op, SITE, ["", memref.name])
+    attrs.put(op, SITE, None)
+    writes = op.name == "memref.store"
+    indices = list(op.operands)[2 if writes else 1 :]
+    types = [r.type for r in op.results]
+    with ir.InsertionPoint(op), op.location:
+        sizes = [_size(memref, axis) for axis in range(memref.rank)]
+        branch = ir.Operation.create("scf.if", types, [_inside(indices, sizes)], regions=2)
+        for old, new in zip(op.results, branch.results, strict=True):
+            old.replace_all_uses_with(new)
+        with ir.InsertionPoint(branch.regions[0].blocks.append()):
+            ir.Operation.create("scf.yield", [], [])
+        with ir.InsertionPoint(branch.regions[1].blocks.append()):
+            _record(number, indices, sizes)
+            ir.Operation.create("scf.yield", [], [_zero(t) for t in types])
+    done = branch.regions[0].blocks[0].operations[0].operation
+    op.move_before(done)
+    with ir.InsertionPoint(done), op.location:
+        ir.Operation.create("scf.yield", [], list(op.results))
+    done.erase()
+    return CheckedSite(location_text(branch), function, block, writes, name, memref.rank)
+
+
+def _size(memref: Buffer, axis: int) -> ir.Value:
+    extent = memref.shape[axis]
+    if extent is not None:
+        return _constant(ir.IndexType.get(), extent)
+    operands = [memref.value, _constant(ir.IndexType.get(), axis)]
+    return ir.Operation.create("memref.dim", [ir.IndexType.get()], operands).results[0]
+
+
+def _inside(indices: list[ir.Value], sizes: list[ir.Value]) -> ir.Value:
+    """Whether all indices are inside; a negative one is a large unsigned number."""
+    bit = ir.IntegerType.get_signless(1)
+    below = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 6)  # ult
+    result = _constant(bit, 1)
+    for index, size in zip(indices, sizes, strict=True):
+        one = ir.Operation.create("arith.cmpi", [bit], [index, size], {"predicate": below}).results[0]
+        result = ir.Operation.create("arith.andi", [bit], [result, one]).results[0]
+    return result
+
+
+def _record(number: int, indices: list[ir.Value], sizes: list[ir.Value]) -> None:
+    word = ir.IntegerType.get_signless(64)
+    pairs = [v for pair in zip(indices, sizes, strict=True) for v in pair]
+    words = [ir.Operation.create("arith.index_cast", [word], [v]).results[0] for v in pairs]
+    callee = {"callee": ir.FlatSymbolRefAttr.get(f"{RECORD}_{len(indices)}")}
+    ir.Operation.create("func.call", [], [_constant(word, number + 1), *words], callee)
+
+
+def _constant(type_: ir.Type, value: int) -> ir.Value:
+    attribute = ir.IntegerAttr.get(type_, value)
+    return ir.Operation.create("arith.constant", [type_], [], {"value": attribute}).results[0]
+
+
+def _zero(type_: ir.Type) -> ir.Value:
+    attribute = (
+        ir.IntegerAttr.get(type_, 0)
+        if isinstance(type_, (ir.IntegerType, ir.IndexType))
+        else ir.FloatAttr.get(type_, 0.0)
+    )
+    return ir.Operation.create("arith.constant", [type_], [], {"value": attribute}).results[0]
+
+
+def _add_record(module: ir.Module, ranks: list[int]) -> None:
+    """Define the record, and a function for each rank that writes it unless it is written."""
+    length = 1 + 2 * max(ranks)
+    text = [f"llvm.mlir.global external @{RECORD}(dense<0> : tensor<{length}xi64>) : !llvm.array<{length} x i64>"]
+    text += [_recorder(rank, length) for rank in ranks]
+    extra = ir.Module.parse("\n".join(text))
+    end = ir.InsertionPoint(module.body)
+    for op in extra.body.operations:
+        op.operation.clone(ip=end)
+
+
+def _recorder(rank: int, length: int) -> str:
+    values = [f"%v{i}" for i in range(2 * rank)]
+    stores = "\n".join(
+        f"  %p{i} = llvm.getelementptr %state[0, {i + 1}] : (!llvm.ptr) -> !llvm.ptr, !llvm.array<{length} x i64>\n"
+        f"  llvm.store {v}, %p{i} : i64, !llvm.ptr"
+        for i, v in enumerate(values)
+    )
+    return f"""
+func.func private @{RECORD}_{rank}({", ".join(f"{v}: i64" for v in ("%site", *values))}) attributes {{no_inline}} {{
+  %state = llvm.mlir.addressof @{RECORD} : !llvm.ptr
+  %none = llvm.mlir.constant(0 : i64) : i64
+  %was = llvm.cmpxchg %state, %none, %site acq_rel monotonic : !llvm.ptr, i64
+  %first = llvm.extractvalue %was[1] : !llvm.struct<(i64, i1)>
+  cf.cond_br %first, ^first, ^end
+^first:
+{stores}
+  cf.br ^end
+^end:
+  return
+}}"""

@@ -1,0 +1,200 @@
+"""`build(checked=True)`: accesses that are not proved inside their buffer are checked when they run."""
+
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.build import build
+from tir_mlir.errors import BuildError, OutOfBoundsError
+from tir_mlir.script.parser import parse
+from tir_mlir.target import NEON
+
+GATHER = """
+@T.prim_func
+def main(A: T.Buffer((16, 8), "float32"), P: T.Buffer((32,), "int32"), C: T.Buffer((32, 8), "float32")):
+    for i, j in T.grid(32, 8):
+        with T.block("pick"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[P[vi], vj] * 2.0
+"""
+SCATTER = """
+@T.prim_func
+def main(A: T.Buffer((8,), "TYPE"), P: T.Buffer((8,), "int64"), c: T.handle):
+    n = T.int32()
+    C = T.match_buffer(c, (n,), "TYPE")
+    for i in range(8):
+        with T.block("put"):
+            vi = T.axis.opaque(8, i)
+            T.reads(A[vi], P[vi])
+            T.writes(C[0:n])
+            C[P[vi]] = A[vi]
+"""
+SCHEDULES = {
+    "plain": lambda i, j, s: None,
+    "parallel": lambda i, j, s: s.parallel(i),
+    "vectorized": lambda i, j, s: s.vectorize(j),
+    "gather lanes": lambda i, j, s: s.vectorize(i),
+    "unrolled": lambda i, j, s: s.unroll(j),
+}
+
+
+def scheduled(name):
+    sch = Schedule(parse(GATHER))
+    SCHEDULES[name](*sch.get_loops("pick"), sch)
+    return sch
+
+
+def arrays():
+    rng = np.random.default_rng(0)
+    return rng.random((16, 8), "float32"), rng.integers(0, 16, 32, "int32"), np.zeros((32, 8), "float32")
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_an_index_outside_raises_with_block_element_and_line(name):
+    lib = build(scheduled(name), checked=True)
+    a, p, c = arrays()
+    lib(a, p, c)
+    np.testing.assert_array_equal(c, a[p] * 2)
+    p[5] = 16
+    with pytest.raises(
+        OutOfBoundsError, match=r'main: block "pick" reads A\[16, \d\], outside its shape \(16, 8\)'
+    ) as e:
+        lib(a, p, c)
+    assert (e.value.function, e.value.block, e.value.buffer, e.value.shape) == ("main", "pick", "A", (16, 8))
+    assert e.value.place[1] == 7
+    good = np.arange(32) != 5
+    np.testing.assert_array_equal(c[good], a[p[good]] * 2)  # everything else was computed
+    p[5] = 0
+    lib(a, p, c)  # the next call is a new one
+    np.testing.assert_array_equal(c, a[p] * 2)
+
+
+@pytest.mark.parametrize("index", [-1, -(2**31), 2**31 - 1, 16])
+def test_any_index(index):
+    a, p, c = arrays()
+    p[31] = index
+    with pytest.raises(OutOfBoundsError) as caught:
+        build(parse(GATHER), checked=True)(a, p, c)
+    assert caught.value.index == (index, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "bool", "bfloat16"])
+@pytest.mark.parametrize("size", [4, 1, 0])
+def test_a_store_outside_changes_nothing(dtype, size):
+    memory = np.zeros(64, "uint16" if dtype == "bfloat16" else dtype)
+    lib, p = build(parse(SCATTER.replace("TYPE", dtype)), checked=True), np.arange(8)
+    with pytest.raises(OutOfBoundsError, match=rf'block "put" writes C\[{size}\], outside its shape \({size},\)'):
+        lib(np.ones(8, memory.dtype), p, memory[8 : 8 + size])
+    assert not memory[:8].any() and not memory[8 + size :].any()
+    assert memory[8 : 8 + size].all()
+
+
+def test_proved_accesses_are_not_checked():
+    text = """
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
+    P = T.alloc_buffer((16,), "int32")
+    for i in range(16):
+        with T.block("P"):
+            vi = T.axis.spatial(16, i)
+            P[vi] = 15 - vi
+    for i in range(16):
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = A[P[vi]]
+"""
+    lib = build(parse(text), checked=True)
+    assert "__tir_outside" not in lib.llvm_ir
+    a, c = np.arange(16, dtype="float32"), np.zeros(16, "float32")
+    lib(a, c)
+    np.testing.assert_array_equal(c, a[::-1])
+
+
+def test_an_unverified_affine_access_is_checked(parse):
+    text = """func.func @main(%A: memref<8xf32> {tir.name = "A"}, %C: memref<9xf32> {tir.name = "C"}) {
+      affine.for %i = 0 to 9 {
+        %a = affine.load %A[%i] : memref<8xf32>
+        affine.store %a, %C[%i] : memref<9xf32>
+      } {tir.loop = "i"}
+      return
+    }"""
+    c = np.ones(9, "float32")
+    with pytest.raises(OutOfBoundsError, match=r"main: a statement reads A\[8\], outside its shape \(8,\)"):
+        build(parse(text), checked=True)(np.full(8, 2, "float32"), c)
+    np.testing.assert_array_equal(c, [2] * 8 + [0])
+
+
+def test_the_code_cache_keeps_both():
+    checked, plain = (build(parse(GATHER), checked=c) for c in (True, False))
+    again = build(parse(GATHER), checked=True)
+    assert again.timing.cached
+    a, p, c = arrays()
+    p[3] = -5
+    for lib in (checked, again):
+        with pytest.raises(OutOfBoundsError, match="-5"):
+            lib(a, p, c)
+    assert "__tir_outside" in again.llvm_ir and "__tir_outside" not in plain.llvm_ir
+
+
+def test_calls_of_several_threads_get_their_own_errors():
+    lib, found = build(parse(GATHER), checked=True), {}
+
+    def call(number):
+        a, p, c = arrays()
+        p[number] = -1 - number
+        try:
+            lib(a, p, c)
+        except OutOfBoundsError as error:
+            found[number] = error.index[0]
+
+    threads = [threading.Thread(target=call, args=(n,)) for n in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == {n: -1 - n for n in range(8)}
+
+
+def test_checked_is_a_bool():
+    with pytest.raises(BuildError, match="checked is True or False, not 1"):
+        build(parse(GATHER), checked=1)
+
+
+MAIN = r"""
+#include <stdio.h>
+#include "libpick.h"
+int main(void) {
+  static float a[16 * 8], c[32 * 8];
+  static int32_t p[32] = {[7] = 99};
+  tir_float32_2d A = make_tir_float32_2d(a, 16, 8), C = make_tir_float32_2d(c, 32, 8);
+  tir_int32_1d P = make_tir_int32_1d(p, 32);
+  _mlir_ciface_main(&A, &P, &C);
+  printf("%d %d %d\n", (int)__tir_outside[0], (int)__tir_outside[1], (int)__tir_outside[2]);
+  return 0;
+}
+"""
+
+
+def test_an_object_file_for_another_cpu(tmp_path):
+    lib = build(parse(GATHER), NEON, checked=True)
+    _, header = lib.export(tmp_path / "pick.o")
+    assert "extern int64_t __tir_outside[5];" in header.read_text()
+
+
+def test_a_c_caller_reads_the_record(tmp_path):
+    lib = build(scheduled("parallel"), driver="tools", checked=True)
+    shared, _, header = lib.export(tmp_path / "libpick.so")
+    assert "1: read of A in pick, " in header.read_text()
+    a, p, c = arrays()
+    p[5] = 16
+    with pytest.raises(OutOfBoundsError, match=r"A\[16"):
+        lib(a, p, c)
+    source, program = tmp_path / "main.c", tmp_path / "main"
+    source.write_text(MAIN)
+    from tir_mlir.runtime.tools import toolchain
+
+    toolchain.run("zig", ["cc", str(source), str(shared), "-o", str(program), f"-Wl,-rpath,{tmp_path}"])
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "1 99 16\n"
