@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir import attrs, dtypes, float_constants
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
 from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_where, parent_op
 from tir_mlir.dialect.ir.walk import AFFINE_ACCESS, AFFINE_OPS, constraints, is_inside, ops, used_outside
@@ -18,8 +18,8 @@ from tir_mlir.dialect.ir.walk import AFFINE_ACCESS, AFFINE_OPS, constraints, is_
 _COMPUTED: dict[str, Callable[..., Any]] = {
     "arith.addf": operator.add, "arith.subf": operator.sub, "arith.mulf": operator.mul,
     "arith.addi": operator.add, "arith.subi": operator.sub, "arith.muli": operator.mul,
-    "arith.maximumf": max, "arith.maxnumf": max, "arith.maxsi": max,
-    "arith.minimumf": min, "arith.minnumf": min, "arith.minsi": min,
+    "arith.maximumf": float_constants.maximum, "arith.maxnumf": float_constants.maximum, "arith.maxsi": max,
+    "arith.minimumf": float_constants.minimum, "arith.minnumf": float_constants.minimum, "arith.minsi": min,
     "arith.extf": float, "arith.truncf": float, "arith.sitofp": float, "arith.extsi": int, "arith.trunci": int,
     "arith.fptosi": int, "arith.index_cast": int,
 }  # fmt: skip
@@ -51,6 +51,8 @@ def _fold(op: ir.Operation) -> None:
     given = [_constant(v) for v in op.operands]
     if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
         return
+    if op.name == "arith.sitofp" and abs(given[0]) > 1 << 53:  # type: ignore[arg-type]
+        return  # a Python float would round it once more
     value = _COMPUTED[op.name](*given)
     type_ = op.results[0].type
     if not _fits(value, dtypes.to_name(type_)):

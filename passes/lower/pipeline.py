@@ -45,6 +45,7 @@ THREAD_PASSES = (
 )
 
 ARITH_PASSES = (
+    "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
     "math-extend-to-supported-types{target-type=f32}",  # exp of f16 has no function: through f32
     "tir-lower-math",  # vectors exist, f16 is gone
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",

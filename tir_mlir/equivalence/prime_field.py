@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 import zlib
 from collections.abc import Callable
 from fractions import Fraction
@@ -11,6 +10,7 @@ from fractions import Fraction
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.dialect.ir.float_constants import rounded
 from tir_mlir.equivalence.edits import OpBuilder, is_float, retyped
 from tir_mlir.equivalence.field_functions import P
 
@@ -28,6 +28,7 @@ _OPAQUE = {f"math.{name}" for name in OPAQUE} | {"arith.remf"}
 # cmpf predicate -> integer comparison of keys, or its constant value
 _COMPARE = ("no", "eq", "ugt", "uge", "ult", "ule", "ne", "yes", "eq", "ugt", "uge", "ult", "ule", "ne", "no", "yes")
 _GREATEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}
+_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
 _UNIT_FRACTIONS = 1 << 20
 """A constant that is 1/n rounded is taken as exactly 1/n, up to this n."""
 
@@ -77,6 +78,9 @@ def _table() -> dict[str, Make]:
         "arith.fptosi": _to_int,
         "arith.fptoui": _to_int,
         "arith.cmpf": _compare,
+        "math.isnan": _predicate,
+        "math.isinf": _predicate,
+        "math.isfinite": _predicate,
     }
 
 
@@ -108,6 +112,11 @@ def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: Op
     return build.narrowed(mixed, op.results[0].type)
 
 
+def _predicate(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
+    """An unknown predicate of the value: no element is NaN or infinite."""
+    return build.narrowed(_salted(op.operands[0], op.name, build), op.results[0].type)
+
+
 def _compare(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     word = _COMPARE[ir.IntegerAttr(op.attributes["predicate"]).value]
     if word in ("no", "yes"):
@@ -126,7 +135,7 @@ def constant(attribute: ir.Attribute, kind: str, build: OpBuilder, op: ir.Operat
         raise NotChecked(f"{build.place(op)}: the constant {attribute} has no exact semantics")
     value = attribute.value
     if math.isnan(value):
-        raise NotChecked(f"{build.place(op)}: the constant NaN has no exact semantics")
+        return build.number(_salt("NaN"))  # an unknown element: the field has no NaN
     if abs(value) >= _GREATEST[kind]:
         return build.call("top" if value > 0 else "bottom")
     return build.number(element(value, kind))
@@ -137,17 +146,6 @@ def element(value: float, kind: str) -> int:
     exact = Fraction(value)
     if 0 < abs(value) < 1:
         n = round(1 / abs(value))
-        if 1 < n <= _UNIT_FRACTIONS and _rounded(1 / n, kind) == abs(value):
+        if 1 < n <= _UNIT_FRACTIONS and rounded(1 / n, _NAMES[kind]) == abs(value):
             exact = Fraction(1 if value > 0 else -1, n)
     return exact.numerator * pow(exact.denominator, -1, P) % P
-
-
-def _rounded(value: float, kind: str) -> float:
-    if kind == "bf16":
-        bits = struct.unpack("<I", struct.pack("<f", value))[0]
-        bits += 0x7FFF + (bits >> 16 & 1)
-        return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
-    if kind == "f64":
-        return value
-    form = "<e" if kind == "f16" else "<f"
-    return struct.unpack(form, struct.pack(form, value))[0]

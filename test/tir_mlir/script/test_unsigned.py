@@ -89,6 +89,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*runs serially")
 @pytest.mark.parametrize("value", OPERATIONS)
 @pytest.mark.parametrize("dtype", ["uint8", "uint32"])
 def test_an_operation_is_numpys(value: str, dtype: str) -> None:
@@ -96,6 +97,7 @@ def test_an_operation_is_numpys(value: str, dtype: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*runs serially")
 @pytest.mark.parametrize("value", OPERATIONS)
 @pytest.mark.parametrize("dtype", ["uint16", "uint64"])
 def test_an_operation_is_numpys_in_other_widths(value: str, dtype: str) -> None:

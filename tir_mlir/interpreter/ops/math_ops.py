@@ -22,6 +22,8 @@ def _cbrt(x: float) -> float:
 
 
 def _roundaway(x: float) -> float:
+    if x != x:
+        return x
     return math.copysign(math.floor(abs(x) + 0.5) if abs(x) < 2**52 and abs(x) != 0.49999999999999994 else
                          abs(x) if abs(x) >= 2**52 else 0.0, x)  # fmt: skip
 

@@ -27,8 +27,8 @@ _PAIRS = {
     "maxsi": integers.larger, "minsi": integers.smaller, "remf": floats.rem,
 }  # fmt: skip
 _EXACT_PAIRS = {
-    "maximumf": floats.most, "maxnumf": floats.most, "maxsi": floats.most,
-    "minimumf": floats.least, "minnumf": floats.least, "minsi": floats.least,
+    "maximumf": floats.maximum, "maxnumf": floats.maxnum, "maxsi": floats.most, "remf": floats.rem,
+    "minimumf": floats.minimum, "minnumf": floats.minnum, "minsi": floats.least,
 }  # fmt: skip
 _SAME_AS = {"llvm.intr.maximum": "arith.maximumf", "llvm.intr.minimum": "arith.minimumf"}
 _CMPI = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
@@ -77,7 +77,7 @@ def _predicate(op: ir.Operation) -> int:
 
 def _exact(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str | None:
     """Integers do not wrap, except where an op reads one as unsigned."""
-    if word in _UNSIGNED_WORDS or (word == "cmpi" and _predicate(op) > 5):
+    if word in _UNSIGNED_WORDS:
         return _machine(op, word, args, keep)
     if word in _WIDENED:
         kind = kind_of(op.operands[0].type)
@@ -91,12 +91,8 @@ def _exact(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str 
         return f"{keep(_EXACT_PAIRS[word], word)}({args[0]}, {args[1]})"
     if word in _SAME:
         return args[0]
-    if word == "select":
-        return f"{args[1]} if {args[0]} else {args[2]}"
-    if word == "cmpi":
-        return f"{args[0]} {_CMPI[_predicate(op)]} {args[1]}"
-    if word == "cmpf":
-        return f"{args[0]} {_CMPF[_predicate(op)]} {args[1]}"
+    if word in ("select", "cmpi", "cmpf"):
+        return _choice(op, word, args, keep)
     if word == "negf":
         return f"-{args[0]}"
     if word == "divf":

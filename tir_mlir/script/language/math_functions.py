@@ -124,7 +124,12 @@ def ceil(x: Any) -> Any:
 
 @construct
 def round(x: Any) -> Any:
-    """The nearest integer, ties away from zero, as a float."""
+    """The nearest integer, ties to even, as a float: 0.5 -> 0.0, 1.5 -> 2.0. As NumPy rounds."""
+
+
+@construct
+def round_half_away(x: Any) -> Any:
+    """The nearest integer, ties away from zero, as a float: 0.5 -> 1.0. As C rounds; TVM has no such function."""
 
 
 @construct

@@ -51,13 +51,17 @@ FLOAT_FUNCTIONS = (
         Operation(name, f"math.{name}", None)
         for name in (
             "exp exp2 log log2 log10 log1p sqrt rsqrt tanh tan sin cos atan asin acos sinh cosh asinh acosh atanh erf "
-            "floor ceil round trunc atan2 copysign fma"
+            "floor ceil trunc atan2 copysign fma"
         ).split()
     ),
-    Operation("nearbyint", "math.roundeven", None),
+    Operation("round", "math.roundeven", None),
+    Operation("round_half_away", "math.round", None),
     Operation("pow", "math.powf", None),
 )
 """Operands and result of one float type."""
+
+SYNONYMS = {"nearbyint": "round"}
+"""Functions of the `T` namespace that print as another one."""
 
 FLOAT_PREDICATES = tuple(Operation(name, f"math.{name}", None) for name in ("isnan", "isinf", "isfinite"))
 """One float operand, a bool result."""

@@ -5,6 +5,7 @@ Type rules: a constant takes the type of the other operand; int with float gives
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, math
 
 from tir_mlir.dialect.diagnostics import NotAffine, TirError
-from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, signs
+from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, float_constants, signs
 from tir_mlir.script.language import operations
 from tir_mlir.script.parser.items import (
     AffineCondition,
@@ -37,8 +38,8 @@ _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     "/": lambda a, b: a / b,
     "//": lambda a, b: a // b,
     "%": lambda a, b: a % b,
-    "max": max,
-    "min": min,
+    "max": float_constants.maximum,
+    "min": float_constants.minimum,
     "ceildiv": lambda a, b: -(-a // b),
     "truncdiv": lambda a, b: _truncated(a, b)[0],
     "truncmod": lambda a, b: _truncated(a, b)[1],
@@ -241,12 +242,17 @@ def _floormod(a: ir.Value, b: ir.Value) -> ir.Value:
 
 
 def _fold(op: str, left: Const, right: Const) -> Const:
+    dtype = common_dtype(left, right) if left.dtype and right.dtype else left.dtype or right.dtype
+    if dtype is not None and dtypes.is_float(dtype):
+        found = float_constants.fold(op, left.value, right.value, dtype)
+        if found is None:
+            raise ParseError(f"{op} is for integers; these have type {dtype}")
+        return Const(found, dtype)
     try:
         value = _FOLD[op](left.value, right.value)
     except (ZeroDivisionError, OverflowError, TypeError) as error:
         raise ParseError(f"{left.value} {op} {right.value}: {error}") from None
-    typed = left.dtype or right.dtype
-    return Const(value, common_dtype(left, right) if left.dtype and right.dtype else typed)
+    return Const(value, dtype)
 
 
 def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
@@ -306,9 +312,7 @@ def compare(op: str, left: Any, right: Any) -> Expr:
     """A comparison: folded, kept as an affine condition, or computed."""
     left, right = as_expr(left), as_expr(right)
     if isinstance(left, Const) and isinstance(right, Const):
-        table = {"==": left.value == right.value, "!=": left.value != right.value, "<": left.value < right.value}
-        table |= {">": left.value > right.value, "<=": left.value <= right.value, ">=": left.value >= right.value}
-        return Const(table[op])
+        return Const(_COMPARED[op](_exact(left, right), _exact(right, left)))
     computed = isinstance(left, Value) or isinstance(right, Value)
     a, b = (None, None) if computed else (as_index(left), as_index(right))
     if a is not None and b is not None:
@@ -318,6 +322,18 @@ def compare(op: str, left: Any, right: Any) -> Expr:
         return Value(arith.cmpf(operations.CMPF[op], to_value(left, dtype), to_value(right, dtype)), "bool")
     predicate = signs.predicate_for(operations.CMPI[op], dtype)
     return Value(arith.cmpi(predicate, to_value(left, dtype), to_value(right, dtype)), "bool")
+
+
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def _exact(const: Const, other: Const) -> bool | int | float:
+    """The number that a constant is at run time, beside another one whose type it may take."""
+    dtype = const.dtype or other.dtype
+    floating = dtype is not None and dtypes.is_float(dtype)
+    return float_constants.rounded(const.value, dtype) if floating else const.value  # type: ignore[arg-type]
 
 
 def _test_value(test: AffineCondition) -> Value:

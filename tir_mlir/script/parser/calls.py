@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tir_mlir.script.parser.expressions import Evaluator
 
 _FLOAT_FUNCTIONS = {o.name: o.float_op for o in operations.FLOAT_FUNCTIONS if o.float_op}
+_FLOAT_FUNCTIONS |= {name: _FLOAT_FUNCTIONS[same] for name, same in operations.SYNONYMS.items()}
 _FLOAT_PREDICATES = {o.name: o.float_op for o in operations.FLOAT_PREDICATES if o.float_op}
 _INT_FUNCTIONS = {o.name: o.int_op for o in operations.INT_FUNCTIONS if o.int_op}
 _OPERATORS = {o.name: o.symbol or o.name for o in operations.BINARY} | {"floormod": "%"}
