@@ -32,7 +32,7 @@ _VIEWS = ("memref.subview", "memref.cast")
 class Access:
     """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or allocation; views are resolved).
 
-    `exact` is false if the region over-approximates: the whole buffer for a non-affine index, or a superset of the
+    `exact` is false if the region over-approximates: a whole dimension for a non-affine index, or a superset of the
     accessed elements if the index is loaded from a table (see `indirect_accesses`).
     """
 
@@ -113,16 +113,28 @@ def pointed(op: ir.Operation) -> ir.Value | None:
     return current.operands[0]
 
 
-def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index] | None) -> Access:
-    """An access with views resolved to their root buffer; without indices it covers the whole view."""
+def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index | None] | None) -> Access:
+    """An access with views resolved to their root buffer; it covers the dimensions of the view without an index."""
     buffer = Buffer(memref)
     if indices is None:
         mins, extents = [Index.constant(0)] * buffer.rank, _extents(buffer)
         exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel stays in its window; a gather may not
     else:
-        mins, extents, exact = list(indices), _lanes(op, buffer.rank), True
+        mins, extents, exact = _partly(buffer, indices, _lanes(op, buffer.rank))
     buffer, mins, extents, known = behind(buffer, mins, extents)
     return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact and known)
+
+
+def _partly(
+    buffer: Buffer, indices: Sequence[Index | None], lanes: Sequence[Index]
+) -> tuple[list[Index], list[Index], bool]:
+    """Mins and extents of an access, whole dimensions where the index is unknown; and whether all are known."""
+    known = [i for i in indices if i is not None]
+    if len(known) == len(indices):
+        return known, list(lanes), True
+    whole = _extents(buffer)
+    mins = [Index.constant(0) if i is None else i for i in indices]
+    return mins, [whole[d] if i is None else lanes[d] for d, i in enumerate(indices)], False
 
 
 def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:

@@ -34,12 +34,10 @@ _ARITH = {
 
 
 @remembered
-def known_indices(op: ir.Operation) -> list[Index] | None:
-    """The indices of a `memref.load` or `memref.store` if known from tables; else None."""
+def known_indices(op: ir.Operation) -> list[Index | None]:
+    """The indices of a `memref.load` or `memref.store` that are affine, or known from tables; None for the others."""
     operands = list(op.operands)
-    at = operands[operands.index(accessed(op)) + 1 :]
-    found = [_as_affine(v, op) for v in at]
-    return None if any(i is None for i in found) else [i for i in found if i is not None]
+    return [_as_affine(v, op) for v in operands[operands.index(accessed(op)) + 1 :]]
 
 
 def _as_affine(value: ir.Value, user: ir.Operation) -> Index | None:

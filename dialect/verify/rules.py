@@ -346,7 +346,7 @@ def check_access(op: ir.Operation) -> bool:
         return True
     proved = not op.name.startswith("memref.") or known_indices(op) is not None
     for access in of_op(op):
-        if access.exact or (access.is_point and access_domain(access).exact):
+        if access.exact or (op.name in ("memref.load", "memref.store") and access_domain(access).exact):
             _in_bounds(op, access)
         else:
             proved = False

@@ -66,3 +66,17 @@ def main(X: T.Buffer(({n}, {m}), "int32"), H: T.Buffer(({bins},), "int32")):
             vj = T.axis.{kind}({m}, j)
             H[{at}] = {update}
 """)
+
+
+def row_histograms(rows: int, n: int, bins: int, update: str = "1", row: str = "vb"):
+    """How often each number occurs in each row. `row`: the index of the row that is counted in."""
+    at = f"H[{row}, X[vb, vi]]"
+    return parse(f"""
+@T.prim_func
+def main(X: T.Buffer(({rows}, {n}), "int32"), H: T.Buffer(({rows}, {bins}), "int32")):
+    for b, i in T.grid({rows}, {n}):
+        with T.block("H"):
+            vb = T.axis.spatial({rows}, b)
+            vi = T.axis.reduce({n}, i)
+            {at} = {at} + {update}
+""")

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
-from programs.sequences import cumulative, histogram, triangular, two_planes, two_planes_in_numpy
+from programs.sequences import cumulative, histogram, row_histograms, triangular, two_planes, two_planes_in_numpy
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScriptError
@@ -139,6 +139,31 @@ def test_an_ordered_sum_keeps_its_order(refused):
     """The program asked for an order: a sum of floats is not reassociated then."""
     sch = Schedule(histogram(6, 7, 16, "opaque"))
     refused(sch, "backwards", lambda: sch.reorder(*sch.get_loops("H")[::-1]))
+
+
+@pytest.mark.parametrize(("rows", "n"), [(1, 5), (6, 100), (13, 33)])
+def test_rows_with_histograms_of_their_own_run_at_once(rows, n, rng):
+    """An index from data is unknown in its dimension only: rows are apart."""
+    sch = Schedule(row_histograms(rows, n, 16))
+    assert "T.writes(H[vb, 0:16])" in sch.mod.script()
+    b, i = sch.get_loops("H")
+    sch.parallel(b)
+    sch.reorder(i, b)
+    x = rng.integers(0, 16, (rows, n)).astype("int32")
+    h = np.zeros((rows, 16), "int32")
+    quick_build(sch.mod)(x, h)
+    np.testing.assert_array_equal(h, [np.bincount(row, minlength=16) for row in x])
+    assert sch.verify()
+
+
+def test_rows_that_share_a_histogram_do_not_run_at_once():
+    with pytest.raises(ScriptError, match="iter vb .* is declared spatial, but .* touch the same element of H"):
+        row_histograms(6, 5, 16, row="vb // 2")
+
+
+def test_the_row_of_a_scatter_stays_inside_its_buffer():
+    with pytest.raises(ScriptError, match="H is .* at index 6 in dimension 0, which has 6 rows"):
+        row_histograms(6, 5, 16, row="vb + 1")
 
 
 def test_a_histogram_in_parallel_needs_rows_of_its_own(refused):
