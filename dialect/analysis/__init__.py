@@ -10,6 +10,7 @@ from tir_mlir.dialect.analysis.access_relations import (
 )
 from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op, pointed
 from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_distinct_buffers, require_apart
+from tir_mlir.dialect.analysis.changed_nests import ChangedNests, changed_nests, users
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
@@ -35,6 +36,7 @@ __all__ = [
     "WRITE",
     "Access",
     "AccessRelation",
+    "ChangedNests",
     "EXPLICIT",
     "IterConflict",
     "Region",
@@ -43,6 +45,7 @@ __all__ = [
     "aliased_pair",
     "as_written",
     "box",
+    "changed_nests",
     "buffers",
     "commutative_update",
     "computed",
@@ -74,4 +77,5 @@ __all__ = [
     "visible_buffers",
     "witness",
     "written_groups",
+    "users",
 ]

@@ -17,6 +17,7 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     attrs,
+    edit,
     is_block,
     is_inside,
     is_symbol,
@@ -113,7 +114,7 @@ def declare(block: Block, key: str, found: Sequence[Region]) -> None:
         )
         for r in found
     ]
-    block.op.attributes[key] = ir.ArrayAttr.get(entries)
+    edit.set_attribute(block.op, key, ir.ArrayAttr.get(entries))
 
 
 def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]) -> list[ir.Value]:

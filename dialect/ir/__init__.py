@@ -27,6 +27,7 @@ from tir_mlir.dialect.ir.index import (
 from tir_mlir.dialect.ir.memo import BoundedDict, answers, by_structure, frozen, only_reads, remembered
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE, DIVISIONS
 from tir_mlir.dialect.ir.structural_key import NestKey, Origin, nest_key_in, nest_key_of
+from tir_mlir.dialect.ir.touched import Touched, top_of, tops, touch, touch_users
 from tir_mlir.dialect.ir.views import (
     Block,
     Buffer,
@@ -73,6 +74,11 @@ from tir_mlir.dialect.ir.walk import (
 )
 
 __all__ = [
+    "Touched",
+    "top_of",
+    "tops",
+    "touch",
+    "touch_users",
     "enclosing_loop_name",
     "AFFINE_ACCESS",
     "AFFINE_OPS",

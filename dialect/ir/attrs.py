@@ -7,6 +7,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAnAttribute, short_repr
+from tir_mlir.dialect.ir.touched import touch
 
 NAME = "tir.name"
 ID = "tir.id"
@@ -111,6 +112,7 @@ def integers(op: ir.Operation, key: str) -> list[int]:
 
 def put(op: Any, key: str, value: Any) -> None:
     """Set the attribute `key` of `op`; None or an empty dictionary removes it."""
+    touch(op.operation)
     if value is None or value == {}:
         if key in op.attributes:
             del op.attributes[key]

@@ -12,6 +12,7 @@ from mlir.dialects import affine, arith, memref, scf
 
 from tir_mlir.dialect.ir import attrs, dtypes, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
+from tir_mlir.dialect.ir.touched import touch_here
 from tir_mlir.dialect.ir.views import Block, Func, Loop, symbol_name
 from tir_mlir.dialect.ir.walk import visit
 
@@ -112,6 +113,7 @@ def loop(
     """
     lowers = [lower] if isinstance(lower, (Index, int)) else list(lower)
     uppers = [upper] if isinstance(upper, (Index, int)) else list(upper)
+    touch_here()
     low, low_operands = emit_map(lowers)
     high, high_operands = emit_map(uppers)
     op = affine.AffineForOp(low, high, 1, lower_bound_operands=low_operands, upper_bound_operands=high_operands)
@@ -185,6 +187,7 @@ def over_symbols(index: Index, values: Sequence[ir.Value]) -> ir.AffineExpr:
 
 def one_point(bindings: Sequence[Index]) -> ir.Operation:
     """An `affine.parallel` over the single point `bindings`, with an empty body and its yield."""
+    touch_here()
     low, operands = emit_map(bindings)
     high, high_operands = emit_map([b + 1 for b in bindings])
     if high_operands != operands:
@@ -215,6 +218,7 @@ def guard(
     constraints: Sequence[Constraint], tag: str | None = None, results: Sequence[ir.Type] = (), has_else: bool = False
 ):
     """An `affine.if` over a conjunction, with empty bodies; without results the yields are in place."""
+    touch_here()
     map_, operands = emit_map([c.index for c in constraints])
     exprs, kinds = list(map_.results), [c.is_eq for c in constraints]
     if not exprs:
@@ -250,12 +254,14 @@ def init(owner: Block) -> ir.Operation:
 
 def load(buffer: ir.Value, indices: Sequence[Index | int]) -> ir.Value:
     """`buffer[indices]`, all indices affine."""
+    touch_here()
     map_, operands = emit_map(indices)
     return affine.load(ir.MemRefType(buffer.type).element_type, buffer, operands, map_)
 
 
 def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index | int]) -> ir.Operation:
     """`buffer[indices] = value`, all indices affine."""
+    touch_here()
     map_, operands = emit_map(indices)
     return affine.store(value, buffer, operands, map_)
 
@@ -287,6 +293,7 @@ def memref_type(shape: Sequence[int | Index | None], dtype: str, scope: str = "g
 
 def alloc(name: str, shape: Sequence[int | Index], dtype: str, scope: str = "global") -> ir.Value:
     """A named buffer, 64-byte aligned; symbolic extents become operands."""
+    touch_here()
     sizes = [n if isinstance(n, int) else _as_size(n) for n in shape]
     operands = [apply(n) for n in sizes if isinstance(n, Index)]
     result = memref.alloc(

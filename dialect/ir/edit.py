@@ -12,6 +12,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import attrs, dtypes, float_constants
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
+from tir_mlir.dialect.ir.touched import touch, touch_users
 from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_where, parent_op
 from tir_mlir.dialect.ir.walk import AFFINE_ACCESS, AFFINE_OPS, constraints, is_inside, ops, used_outside
 
@@ -59,7 +60,7 @@ def _fold(op: ir.Operation) -> None:
         return
     with ir.InsertionPoint(op), op.location:
         made = arith.constant(type_, value)
-    op.results[0].replace_all_uses_with(made)
+    replace_uses(op.results[0], made)
     erase(op)
 
 
@@ -80,6 +81,7 @@ def _fits(value: float | int, dtype: str) -> bool:
 
 def rebuild(op: ir.Operation, operands: Sequence[ir.Value], changes: Mapping[str, ir.Attribute]) -> ir.Operation:
     """Replace an op by one with other operands and attributes; bodies are moved, ids and locations kept."""
+    touch(op)
     attributes = {name: op.attributes[name] for name in op.attributes} | dict(changes)
     with ir.InsertionPoint(op):
         new = ir.Operation.create(
@@ -175,6 +177,7 @@ def _substitute_operands(user: ir.Operation, mapping: Mapping[ir.Value, Index]) 
 
     for number, operand in enumerate(list(user.operands)):
         if operand in mapping:
+            touch(user)
             with ir.InsertionPoint(user), user.location:
                 user.operands[number] = apply(mapping[operand])
 
@@ -186,6 +189,7 @@ def fold_applies(root: ir.Operation) -> None:
             rewrite_indices(op, lambda i: i)
     for op in reversed(ops(root)):
         if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
+            touch(op)
             op.erase()
 
 
@@ -205,6 +209,7 @@ def fold_choices(root: ir.Operation) -> None:
 
 
 def _take_side(op: ir.Operation, side: ir.Region) -> None:
+    touch(op)
     if len(side.blocks):
         *held, end = list(side.blocks[0].operations)
         for inner in held:
@@ -217,6 +222,8 @@ def _take_side(op: ir.Operation, side: ir.Region) -> None:
 def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
     """A deep copy of an op at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
     new = op.operation.clone(ip).operation
+    if new.parent is not None and new.parent.name not in ("func.func", "builtin.module"):
+        touch(new)
     if mapping:
         replace_values(new, mapping)
     return new
@@ -227,6 +234,7 @@ def replace_values(root: ir.Operation, mapping: Mapping[ir.Value, ir.Value]) -> 
     for op in ops(root):
         for number, operand in enumerate(list(op.operands)):
             if operand in mapping:
+                touch(op)
                 op.operands[number] = mapping[operand]
 
 
@@ -239,13 +247,50 @@ def renumber(root: ir.Operation) -> None:
             op.attributes[attrs.ID] = attrs.to_attr(fresh_id(op))
 
 
+def move_before(op: ir.Operation, anchor: ir.Operation) -> None:
+    """Move an op before another one."""
+    touch(op)
+    op.move_before(anchor)
+    touch(op)
+
+
+def replace_uses(old: ir.Value, new: ir.Value) -> None:
+    """Replace all uses of a value by another of the same type."""
+    touch_users(old)
+    old.replace_all_uses_with(new)
+
+
+def set_attribute(op: ir.Operation, key: str, attribute: ir.Attribute) -> None:
+    touch(op)
+    op.attributes[key] = attribute
+
+
+def set_operand(op: ir.Operation, number: int, value: ir.Value) -> None:
+    touch(op)
+    op.operands[number] = value
+
+
+def drop(op: ir.Operation) -> None:
+    """Erase an op without uses, but nothing that it uses (see `erase`)."""
+    touch(op)
+    op.erase()
+
+
+def retype(value: ir.Value, type_: ir.Type) -> None:
+    """Change the type of a value; the ops that use it must accept the new one."""
+    touch_users(value)
+    owner = value.owner
+    touch(owner.owner.operation if isinstance(owner, ir.Block) else owner.operation)
+    value.set_type(type_)
+
+
 def move_body(source: ir.Block, target: ir.Block, until: ir.Operation | None = None) -> None:
     """Move all ops of a body except its terminator, or those before `until`, before the terminator of another body."""
     end = list(target.operations)[-1]
     for op in list(source.operations)[:-1]:
         if until is not None and op.operation == until:
             return
-        op.move_before(end)
+        move_before(op, end)
 
 
 def erase(op: ir.Operation) -> None:
@@ -253,6 +298,7 @@ def erase(op: ir.Operation) -> None:
     user = used_outside(op)
     if user is not None:
         raise RuntimeError(f"{op.name} cannot be erased: {user.name} still uses one of its values")
+    touch(op)
     owners = [] if len(op.regions) else [v.owner for v in op.operands]
     feeders = [o.operation for o in owners if not isinstance(o, ir.Block)]
     op.operation.erase()

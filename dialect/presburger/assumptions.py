@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import (
     Constraint,
     attrs,
+    edit,
     emit_map,
     func_of,
     is_symbol,
@@ -37,7 +38,7 @@ def assume(func: ir.Operation, more: Sequence[Constraint]) -> None:
     every = [*assumptions(func), *more]
     map_, values = emit_map([c.index for c in every])
     set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in every])
-    func.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(set_)
+    edit.set_attribute(func, attrs.ASSUME, ir.IntegerSetAttr.get(set_))
     attrs.put(func, attrs.SYMS, [symbol_name(v) for v in values])
 
 

@@ -79,7 +79,7 @@ def rewrite(block: Block, guard: ir.Operation, conditions: Sequence[Constraint])
     if conditions:
         edit.rebuild_guard(guard, conditions)
     else:
-        block.op.move_before(guard)
+        edit.move_before(block.op, guard)
         edit.erase(guard)
 
 

@@ -13,16 +13,18 @@ from typing import Any
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, access_domain, known_indices, of_op
+from tir_mlir.dialect.analysis import Access, ChangedNests, access_domain, known_indices, of_op
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, VerifyError
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
     Constraint,
+    Func,
     Index,
     Loop,
     NestKey,
     accessed,
+    all_blocks,
     attrs,
     by_structure,
     frozen,
@@ -75,41 +77,79 @@ def sizes(op: ir.Operation) -> None:
         fail(op, "sizes", f"{Buffer(buffer).name} of {shape} has more elements than 64 bits can count")
 
 
-def verify(module: ir.Module | ir.Operation, source: bool = False, before: ir.Module | None = None) -> None:
+def verify(
+    module: ir.Module | ir.Operation,
+    source: bool = False,
+    before: ir.Module | None = None,
+    changed: ChangedNests | None = None,
+) -> None:
     """Raise `VerifyError` for the first violated rule; `source` adds the rules for user declarations.
 
     Declared iter kinds are not checked after a primitive, as primitives preserve them. `before`: the module before a
-    step; elements of outputs that a guard skips there may be skipped after the step too.
+    step; elements of outputs that a guard skips there may be skipped after the step too. `changed`: what differs from
+    it, if it satisfies the rules; only that is checked.
     """
     root = module.operation
-    check_mlir(root)
+    for op in [root] if changed is None else changed.edited:
+        check_mlir(op)
+    if changed is not None:
+        _check_order(changed.edited)
     with frozen():
-        _verify(root, source, before)
+        _verify(root, source, before, changed)
 
 
-def _verify(root: ir.Operation, source: bool, before: ir.Module | None) -> None:
+def _verify(root: ir.Operation, source: bool, before: ir.Module | None, changed: ChangedNests | None) -> None:
     known = {} if before is None else {f.name: f for f in funcs(before)}
     for func in funcs(root):
-        blocks = []
-        for op in ops(func.op):
-            name = op.name
-            if name == "affine.parallel" and not is_block(op):
-                fail(
-                    op,
-                    "block",
-                    "an affine.parallel without tir.block: in a TensorIR program it represents a block; "
-                    'write a parallel loop as affine.for {tir.kind = "parallel"}',
-                )
-            for rule in RULES.get(name, ()):
-                rule(op)
-            if name in SETTLED:
-                _check_settled(op)
-            if name == "affine.parallel":
-                blocks.append(Block(op))
+        if changed is None:
+            blocks = _check_ops(func.op)
+        else:
+            blocks = _check_changed(func, changed)
         cover(func, blocks, source, known.get(func.name))
         if source:
             for block in blocks:
                 iter_kinds(block)
+
+
+def _check_changed(func: Func, changed: ChangedNests) -> list[Block]:
+    """Check the rules of edited ops. Returns the blocks of all affected ones."""
+    edited = set(changed.edited)
+    blocks: list[Block] = []
+    for op in changed.affected:
+        if op.parent == func.op:
+            blocks += _check_ops(op) if op in edited else all_blocks(op)
+    return blocks
+
+
+def _check_ops(root: ir.Operation) -> list[Block]:
+    """Check the rules of all ops in an op, and return the blocks."""
+    blocks = []
+    for op in ops(root):
+        name = op.name
+        if name == "affine.parallel" and not is_block(op):
+            fail(
+                op,
+                "block",
+                "an affine.parallel without tir.block: in a TensorIR program it represents a block; "
+                'write a parallel loop as affine.for {tir.kind = "parallel"}',
+            )
+        for rule in RULES.get(name, ()):
+            rule(op)
+        if name in SETTLED:
+            _check_settled(op)
+        if name == "affine.parallel":
+            blocks.append(Block(op))
+    return blocks
+
+
+def _check_order(tops: Iterable[ir.Operation]) -> None:
+    """Check that ops in the body of a function come after those whose results they use; MLIR checks that only from the
+    function."""
+    for op in tops:
+        for value in op.operands:
+            owner = value.owner
+            if not isinstance(owner, ir.Block) and not owner.operation.is_before_in_block(op):
+                raise VerifyError("operand does not dominate this use", "mlir", op.location)
 
 
 def _block_key(op: ir.Operation) -> Hashable:

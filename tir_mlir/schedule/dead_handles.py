@@ -7,10 +7,9 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Func, Loop, attrs, is_block, visit, walk
+from tir_mlir.dialect.ir import Block, Func, Loop, is_block
+from tir_mlir.schedule import nest_table
 from tir_mlir.schedule.handles import Handle
-
-_HANDLED = ("affine.for", "affine.parallel", "func.func")
 
 
 def view_of(op: ir.Operation) -> Loop | Block | Func:
@@ -24,7 +23,7 @@ class DeadHandles:
     def __init__(self, known: Mapping[int, str] | None = None):
         self._reasons: dict[int, str] = dict(known or {})
         self._results: dict[int, tuple[int, ...]] = {}
-        self._last: tuple[ir.Module, set[int]] | None = None  # the ids in the module after the previous step
+        self._last: tuple[ir.Module, frozenset[int]] | None = None  # the ids in the module after the previous step
 
     def copy(self) -> DeadHandles:
         other = DeadHandles(self._reasons)
@@ -49,12 +48,12 @@ class DeadHandles:
     def revive(self, module: ir.Module) -> None:
         """Remove the ids in a module, after an interrupted step recorded them."""
         if self._last is not None and self._last[0] is not module:
-            self.forget(_ids(module))
+            self.forget(nest_table.ids_of(module))
 
     def record(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
         """Record the ids that a step consumed, and return them. `step`: its number and call."""
-        old = self._last[1] if self._last is not None and self._last[0] is before else _ids(before)
-        new = _ids(after)
+        old = self._last[1] if self._last is not None and self._last[0] is before else nest_table.ids_of(before)
+        new = nest_table.ids_of(after)
         self._last = after, new
         lost = old - new
         if not lost:
@@ -67,21 +66,6 @@ class DeadHandles:
         return tuple(lost)
 
 
-def _ids(module: ir.Module) -> set[int]:
-    """The ids of all ops that can have a handle."""
-    found: set[int] = set()
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name in _HANDLED:
-            attributes = op.attributes
-            if attrs.ID in attributes:
-                found.add(ir.IntegerAttr(attributes[attrs.ID]).value)
-        return ir.WalkResult.ADVANCE
-
-    visit(module.operation, look)
-    return found
-
-
 def _shown(module: ir.Module, number: int) -> str:
-    op = walk.find(module, number)
+    op = nest_table.find(module, number)
     return "?" if op is None else repr(view_of(op))

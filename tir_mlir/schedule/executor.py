@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis import ChangedNests, changed_nests
 from tir_mlir.dialect.diagnostics import (
     HandleError,
     InternalError,
@@ -19,7 +21,7 @@ from tir_mlir.dialect.diagnostics import (
     VerifyError,
 )
 from tir_mlir.dialect.index_maps import Formula, IndexMap
-from tir_mlir.dialect.ir import Block, Func, Loop, View, create, entered, funcs, walk
+from tir_mlir.dialect.ir import Block, Func, Loop, Touched, View, create, entered, funcs, touch, walk
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
@@ -27,7 +29,7 @@ from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
-from tir_mlir.schedule import pickling
+from tir_mlir.schedule import nest_table, pickling
 from tir_mlir.schedule.call_text import CallPrinter
 from tir_mlir.schedule.dead_handles import DeadHandles, view_of
 from tir_mlir.schedule.handle_text import view_text
@@ -63,6 +65,8 @@ class Executor:
     """
 
     check: Callable[[], Result] | None = None
+    audit: Callable[[str, ir.Module, ir.Module, ChangedNests], None] | None = None
+    """If set, runs after every step with what it is said to have changed. For tests."""
 
     def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
         self.original = module
@@ -99,7 +103,7 @@ class Executor:
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
         with entered():
-            op = walk.find(self.module, handle.id)
+            op = nest_table.find(self.module, handle.id)
             return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -195,11 +199,7 @@ class Executor:
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:
         module = self.module if primitive.pure else create.clone_module(self.module)
         try:
-            result = self._run(primitive, arguments, module)
-            if not primitive.pure:
-                verify(module, before=self.module)
-                check_concurrency(primitive.name, self.module, module)
-                check_aliasing(primitive.name, self.module, module)
+            result = (self._run if primitive.pure else self._ran)(primitive, arguments, module)
         except Exception as error:  # noqa: BLE001  whatever stops a step is a ScheduleError for its user
             self._raise(primitive.name, arguments, error)
         if isinstance(result, bool):  # a query is not recorded as a step
@@ -211,6 +211,23 @@ class Executor:
         flat = tuple(_flat(outputs))
         self._record(Instruction(primitive.name, arguments, flat, isinstance(outputs, list)), decision, module, user)
         return outputs
+
+    def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
+        """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
+        verified."""
+        touched = Touched(module) if nest_table.known_table(self.module) else None
+        with touched or nullcontext():
+            call = self._call(primitive, arguments, module)
+            touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
+            result = self._run_with(primitive, call)
+        changed = changed_nests(self.module, module, touched) if touched else None
+        if changed is not None and self.audit is not None:
+            self.audit(primitive.name, self.module, module, changed)
+        verify(module, before=self.module, changed=changed)
+        check_concurrency(primitive.name, self.module, module, changed)
+        check_aliasing(primitive.name, self.module, module)
+        nest_table.record(module, self.module, changed)
+        return result
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
         """Commit a step: update the module, trace, history and dead handles."""
@@ -226,7 +243,12 @@ class Executor:
         self.history.append(Entry(*kept))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
-        call = {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
+        return self._run_with(primitive, self._call(primitive, arguments, module))
+
+    def _call(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> dict[str, Any]:
+        return {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
+
+    def _run_with(self, primitive: Primitive, call: dict[str, Any]) -> Any:
         many = variadic(primitive)
         positional = call.pop(many) if many else ()
         parameters = primitive.signature.parameters.items()
@@ -331,7 +353,7 @@ class Executor:
         self.check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return SpecialLocation(handle.id)
-        op = walk.find(module, handle.id)
+        op = nest_table.find(module, handle.id, self.module)
         if op is None:
             reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
             alive = next((n for n in results if walk.find(self.module, n) is not None), None)
@@ -393,6 +415,17 @@ class Executor:
 
 def _location(place: tuple[str, int] | None) -> ir.Location | None:
     return ir.Location.file(place[0], place[1], 1) if place else None
+
+
+def _views_in(values: Iterable[Any]) -> Iterator[View]:
+    """The views in arguments, however nested."""
+    for value in values:
+        if isinstance(value, View):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _views_in(value)
+        elif isinstance(value, dict):
+            yield from _views_in(value.values())
 
 
 def _flat(outputs: Any) -> Iterator[Handle | None]:

@@ -90,7 +90,7 @@ def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep
         with ip:
             outer = create.block(f"{name}_o", specs)
     starts = {p.iter.name: p.start(Index.of(o.var)) for p, o in zip(parts, outer.iters, strict=True)}
-    target.op.move_before(list(outer.body.operations)[-1])
+    edit.move_before(target.op, list(outer.body.operations)[-1])
     if block.init is not None:
         _move_init(outer, block, parts, starts, inside, keep_units)
     inner = Block(walk.find(outer.op, number))  # type: ignore[arg-type]

@@ -143,7 +143,7 @@ def inner_block(
             ip = create.at_end(create.where(conditions).regions[0].blocks[0])
         with ip:
             new = create.block(block.name, specs, facts)
-    new.op.attributes[attrs.ID] = attrs.to_attr(number)
+    edit.set_attribute(new.op, attrs.ID, attrs.to_attr(number))
     inner = {p.iter.name: Index.of(i.var) for p, i in zip(kept, new.iters, strict=True)}
     mapping = {}
     for part in parts:

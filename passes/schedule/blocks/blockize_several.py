@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, Loop, create, is_block, is_loop, walk
+from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, Loop, create, edit, is_block, is_loop, walk
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.blocks.blockize_nest import (
     DeclaredRegions,
@@ -138,5 +138,5 @@ def _outer_block(
         with ip:
             outer = create.block(name, specs)
     for top in tops:
-        top.move_before(list(outer.body.operations)[-1])
+        edit.move_before(top, list(outer.body.operations)[-1])
     return outer

@@ -89,7 +89,7 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
         for use in list(view.uses):
             user = use.owner.operation
             if user.name == "memref.extract_strided_metadata" and attrs.STRIDES in user.attributes:
-                user.attributes[attrs.STRIDES] = attrs.to_attr(_stride_variables(param))
+                edit.set_attribute(user, attrs.STRIDES, attrs.to_attr(_stride_variables(param)))
             propagate_type(user)
     given = {**impl.annotations, **(root.annotations if root is not None else {})}
     if given:

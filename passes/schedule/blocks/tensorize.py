@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, computed, declare
 from tir_mlir.dialect.computation import Binding, Form, Match, Mismatch, NotRaisable, TensorIntrin, match, raise_form
-from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, attrs, create, frozen, module_of, only_reads
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, attrs, create, edit, frozen, module_of, only_reads
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.passes.schedule.blocks.intrinsic_body import (
@@ -67,7 +67,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         windows = [region_view(b, b.param) for b in bindings]
         inline(block, impl.func, windows)
     for op in reversed(old):
-        op.erase()
+        edit.drop(op)
     _restore_regions(block, before)
 
 

@@ -187,7 +187,7 @@ def _load_indices(op: ir.Operation, tables: list[IndexBuffer]) -> None:
     with ir.InsertionPoint(op), op.location:
         values = [_emit_index(i, tables, op) if _contains_cached(i, tables) else create.apply(i) for i in indices]
         if op.name == "affine.load":
-            op.results[0].replace_all_uses_with(memref.load(accessed(op), values))
+            edit.replace_uses(op.results[0], memref.load(accessed(op), values))
         else:
             memref.store(op.operands[0], accessed(op), values)
     edit.erase(op)
@@ -205,11 +205,11 @@ def _load_value(op: ir.Operation, tables: list[IndexBuffer]) -> None:
         with ir.InsertionPoint(op), op.location:
             value = _emit_integer(index, tables, _dtype(index, tables, op))
             value = convert(value, signs.dtype_of(cast.results[0]) or "")
-        cast.results[0].replace_all_uses_with(value)
-        cast.erase()
+        edit.replace_uses(cast.results[0], value)
+        edit.drop(cast)
     if any(True for _ in op.results[0].uses):
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(_emit_index(index, tables, op))
+            edit.replace_uses(op.results[0], _emit_index(index, tables, op))
     edit.erase(op)
 
 

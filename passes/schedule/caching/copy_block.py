@@ -181,7 +181,7 @@ def redirect(root: ir.Operation, old: Buffer, new: Buffer, shift: Sequence[Index
             continue
         for number, value in enumerate(list(op.operands)):
             if value == old.value:
-                op.operands[number] = new.value
+                edit.set_operand(op, number, new.value)
                 propagate_type(op)
 
 
@@ -189,7 +189,7 @@ def access_at(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> Non
     """Make an affine load or store access `buffer[indices]`."""
     with ir.InsertionPoint(op), op.location:
         if op.name == "affine.load":
-            op.results[0].replace_all_uses_with(create.load(buffer.value, indices))
+            edit.replace_uses(op.results[0], create.load(buffer.value, indices))
         else:
             create.store(op.operands[0], buffer.value, indices)
     edit.erase(op)

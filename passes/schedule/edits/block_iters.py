@@ -22,8 +22,8 @@ def replace_iters(block: Block, specs: Sequence[IterSpec], old: IterMapping) -> 
         new = create.block(block.name, specs)
     for key in block.op.attributes:
         if key not in new.op.attributes and key.startswith("tir."):
-            new.op.attributes[key] = block.op.attributes[key]
-    new.op.attributes[attrs.ID] = block.op.attributes[attrs.ID]
+            edit.set_attribute(new.op, key, block.op.attributes[key])
+    edit.set_attribute(new.op, attrs.ID, block.op.attributes[attrs.ID])
     mapping = old([Index.of(i.var) for i in new.iters])
     init = block.init
     if init is not None:

@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, buffers, declare, declared
 from tir_mlir.dialect.diagnostics import BufferNameError, short_repr
-from tir_mlir.dialect.ir import Block, Buffer, Func, Index, all_blocks, attrs, create, func_of, ops
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, all_blocks, attrs, create, edit, func_of, ops
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+")
@@ -109,7 +109,7 @@ def _rename_entries(block: Block, key: str, old: Buffer, name: str, shift: Seque
         if region.buffer == old:
             entry = {e.name: e.attr for e in ir.DictAttr(entries[number])}
             entries[number] = ir.DictAttr.get({**entry, "buffer": ir.StringAttr.get(name)})
-    block.op.attributes[key] = ir.ArrayAttr.get(entries)
+    edit.set_attribute(block.op, key, ir.ArrayAttr.get(entries))
 
 
 def _shifted(region: Region, shift: Sequence[Index]) -> Region:

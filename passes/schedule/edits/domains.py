@@ -15,8 +15,8 @@ def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) ->
     values = list(dict.fromkeys(v for part in [*mins, *extents] for v in part.values))
     for key, parts in ((attrs.MIN, mins), (attrs.EXTENT, extents)):
         map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
-        block.op.attributes[key] = ir.AffineMapAttr.get(map_)
-    block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
+        edit.set_attribute(block.op, key, ir.AffineMapAttr.get(map_))
+    edit.set_attribute(block.op, attrs.SYMS, attrs.to_attr([symbol_name(v) for v in values]))
 
 
 def shrink_domains(block: Block) -> None:

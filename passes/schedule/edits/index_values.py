@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect.ir import Index, access_indices, accessed, attrs, create, owner_op, read_apply
+from tir_mlir.dialect.ir import Index, access_indices, accessed, attrs, create, edit, owner_op, read_apply
 from tir_mlir.passes.schedule.edits.common_subexpressions import operands, subtrahend
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -26,8 +26,8 @@ def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Op
                 provable=False,
                 fix="compute_at moves the block to its reader and keeps its buffer",
             )
-    op.results[0].replace_all_uses_with(value)
-    op.erase()
+    edit.replace_uses(op.results[0], value)
+    edit.drop(op)
     return value.owner.operation
 
 
@@ -52,7 +52,7 @@ def emit_operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.V
     if isinstance(expr, ir.AffineCeilDivExpr):
         return arith.ceildivsi(left, right)
     rest = arith.subi(left, arith.muli(arith.floordivsi(left, right), right))
-    rest.owner.attributes[attrs.OP] = ir.StringAttr.get("floormod")
+    edit.set_attribute(rest.owner, attrs.OP, ir.StringAttr.get("floormod"))
     return rest
 
 

@@ -43,7 +43,7 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
             continue
         with ir.InsertionPoint(block.op), block.op.location:
             guard = create.where([Constraint(bound)])
-        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
+        edit.move_before(block.op, list(guard.regions[0].blocks[0].operations)[-1])
 
 
 def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:

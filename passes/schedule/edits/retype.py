@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis import kept_dims
-from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir import attrs, edit
 from tir_mlir.passes.schedule.registry import refuse
 
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -35,7 +35,7 @@ def check_retypable(users: list[ir.Operation]) -> None:
 
 def retype(value: ir.Value, type_: ir.MemRefType) -> None:
     """Set the type of a memref and propagate it to all views of it."""
-    value.set_type(type_)
+    edit.retype(value, type_)
     for use in list(value.uses):
         propagate_type(use.owner.operation)
 

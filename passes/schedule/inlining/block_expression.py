@@ -222,8 +222,8 @@ def clone_expression(
         new = edit.clone(step, ip, values)
         for old, copy in list(zip(ops(step)[1:], ops(new)[1:], strict=True)):
             if len(old.results) and old.results[0] in values:
-                copy.results[0].replace_all_uses_with(values[old.results[0]])
-                copy.erase()
+                edit.replace_uses(copy.results[0], values[old.results[0]])
+                edit.drop(copy)
         new = _replace_iters(new, iters)
         made.append(new)
         values |= dict(zip(step.results, new.results, strict=True))
@@ -236,7 +236,7 @@ def _drop_unused(made: Sequence[ir.Operation], result: ir.Value) -> None:
     for op in reversed(made):
         used = any(True for r in op.results for _ in r.uses)
         if len(op.results) and not used and result not in list(op.results):
-            op.erase()
+            edit.drop(op)
 
 
 def _clone_constants(payload: BlockExpression, before: ir.Operation) -> dict[ir.Value, ir.Value]:
@@ -278,7 +278,7 @@ def _replace(op: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
     for number, operand in enumerate(list(op.operands)):
         if operand in iters:
             with ir.InsertionPoint(op), op.location:
-                op.operands[number] = emit_index(iters[operand])
+                edit.set_operand(op, number, emit_index(iters[operand]))
     return op
 
 

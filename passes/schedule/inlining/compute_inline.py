@@ -153,7 +153,7 @@ def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -
         iters = found
     with load.location:
         value = clone_expression(payload, load, iters)
-    load.results[0].replace_all_uses_with(value)
+    edit.replace_uses(load.results[0], value)
     edit.erase(load)
 
 

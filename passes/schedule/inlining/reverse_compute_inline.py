@@ -306,7 +306,7 @@ def _guard(block: Block, conditions: list[Constraint]) -> None:
     else:
         with ir.InsertionPoint(block.op), block.op.location:
             guard = create.where(conditions)
-        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
+        edit.move_before(block.op, list(guard.regions[0].blocks[0].operations)[-1])
 
 
 def _shrink(block: Block) -> None:
@@ -343,8 +343,8 @@ def _set_domain(block: Block, lows: list[Index], extents: list[Index]) -> None:
     values = list(dict.fromkeys(v for part in [*lows, *extents] for v in part.values))
     for key, parts in ((attrs.MIN, lows), (attrs.EXTENT, extents)):
         map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
-        block.op.attributes[key] = ir.AffineMapAttr.get(map_)
-    block.op.attributes[attrs.SYMS] = attrs.to_attr([symbol_name(v) for v in values])
+        edit.set_attribute(block.op, key, ir.AffineMapAttr.get(map_))
+    edit.set_attribute(block.op, attrs.SYMS, attrs.to_attr([symbol_name(v) for v in values]))
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------

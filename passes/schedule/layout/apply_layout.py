@@ -176,16 +176,17 @@ def _replace_size(known: SizeSource, old: Buffer, new: Buffer) -> None:
     with ir.InsertionPoint(dim), dim.location:
         axis = arith.constant(ir.IndexType.get(), known.axis)
         if not known.is_size:
-            dim.operands[0], dim.operands[1] = value, axis
+            edit.set_operand(dim, 0, value)
+            edit.set_operand(dim, 1, axis)
             return
         direct = memref.dim(value, axis)
-    direct.owner.attributes[attrs.NAME] = size.attributes[attrs.NAME]
-    size.results[0].replace_all_uses_with(direct)
+    edit.set_attribute(direct.owner, attrs.NAME, size.attributes[attrs.NAME])
+    edit.replace_uses(size.results[0], direct)
     rest = [] if dim == size else [dim]
-    size.erase()
+    edit.drop(size)
     for op in rest:
         if not any(True for _ in op.results[0].uses):
-            op.erase()
+            edit.drop(op)
 
 
 def _number(value: ir.Value) -> int:
@@ -249,7 +250,7 @@ def _new_declaration(buffer: Buffer, change: LayoutChange) -> Buffer:
     sizes = [n if (n := d.as_constant()) is not None else d for d in change.shape]
     type_ = create.memref_type(sizes, buffer.dtype, buffer.scope)
     if buffer.op is None:
-        buffer.value.set_type(type_)
+        edit.retype(buffer.value, type_)
         _declare_parameter(buffer, change)
         return buffer
     old = buffer.op
@@ -260,7 +261,7 @@ def _new_declaration(buffer: Buffer, change: LayoutChange) -> Buffer:
         )
     for name in old.attributes:
         if name.startswith("tir."):
-            made.owner.attributes[name] = old.attributes[name]
+            edit.set_attribute(made.owner, name, old.attributes[name])
     return Buffer(made)
 
 
@@ -268,7 +269,7 @@ def _declare_parameter(buffer: Buffer, change: LayoutChange) -> None:
     """Update the type of the function, and the symbolic shape in the attributes of the parameter."""
     func = func_of(owner_op(buffer.value))
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
-    func.op.attributes["function_type"] = ir.TypeAttr.get(type_)
+    edit.set_attribute(func.op, "function_type", ir.TypeAttr.get(type_))
     facts = [attrs.from_attr(a) for a in ir.ArrayAttr(func.op.attributes["arg_attrs"])]
     own = facts[ir.BlockArgument(buffer.value).arg_number]
     own.pop(attrs.SHAPE, None)
@@ -279,7 +280,7 @@ def _declare_parameter(buffer: Buffer, change: LayoutChange) -> None:
         own[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(used), exprs))
         names = {v: n for n, v in func.symbols.items()}
         own[attrs.SYMS] = [names[v] for v in used]
-    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(_as_attributes(f)) for f in facts])
+    edit.set_attribute(func.op, "arg_attrs", ir.ArrayAttr.get([attrs.to_attr(_as_attributes(f)) for f in facts]))
 
 
 def _as_attributes(facts: dict[str, Any]) -> dict[str, Any]:
@@ -299,13 +300,13 @@ def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> Non
         else:
             value = create.load(buffer.value, indices) if affine else memref.load(buffer.value, places)
             _keep_name(op, value)
-            op.results[0].replace_all_uses_with(value)
-    op.erase()
+            edit.replace_uses(op.results[0], value)
+    edit.drop(op)
 
 
 def _keep_name(op: ir.Operation, value: ir.Value) -> None:
     if attrs.NAME in op.attributes:
-        value.owner.attributes[attrs.NAME] = op.attributes[attrs.NAME]
+        edit.set_attribute(value.owner, attrs.NAME, op.attributes[attrs.NAME])
 
 
 # --- declared regions -------------------------------------------------------------------------------------------------

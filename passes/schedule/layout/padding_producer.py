@@ -135,7 +135,7 @@ def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer
                 loops.append(create.loop(name, 0, extent))
     end = list(loops[-1].body.operations)[-1]
     for op in held:
-        op.move_before(end)
+        edit.move_before(op, end)
     block, at = _replace_iters(sweep, value, loops)
     edit.erase(first)
     if block.init is not None:
@@ -181,4 +181,4 @@ def _select_padding(store: ir.Operation, value: PaddingValue, at: Sequence[Index
         return store.operands[0]
 
     with ir.InsertionPoint(store), store.location:
-        store.operands[0] = value.chosen(at, other)
+        edit.set_operand(store, 0, value.chosen(at, other))

@@ -72,7 +72,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         for number, extent in enumerate(extents):
             with create.at_end(new[-1].body) if new else ir.InsertionPoint(top):
                 new.append(create.loop(f"ax{number}", 0, extent))
-    block.op.move_before(list(new[-1].body.operations)[-1])
+    edit.move_before(block.op, list(new[-1].body.operations)[-1])
     parts = zip(kinds, extents, new, strict=True)
     specs = [IterSpec(f"v{n}", kind, 0, size, Index.of(lp.var)) for n, (kind, size, lp) in enumerate(parts)]
     old = [i.var for i in block.iters]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, fold_conversion, signs
+from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, edit, fold_conversion, signs
 from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.legality import copy_view
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -55,14 +55,14 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
         return
 
     type_ = buffer.type
-    buffer.value.set_type(ir.MemRefType.get(type_.shape, new, type_.layout, type_.memory_space))
+    edit.retype(buffer.value, ir.MemRefType.get(type_.shape, new, type_.layout, type_.memory_space))
     assert buffer.op is not None
     signs.declare(buffer.op, dtype)
     for user in users:
         if user.name in STORES:
             with ir.InsertionPoint(user), user.location:
                 made = convert(user.operands[0], dtype, old).owner
-            user.operands[0] = made.results[0]
+            edit.set_operand(user, 0, made.results[0])
             fold_conversion(made.operation)
         elif user.name in LOADS:
             _convert_load(user, old, dtype)
@@ -71,18 +71,18 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
 def _convert_load(op: ir.Operation, old: str, new: str) -> None:
     value = op.results[0]
     uses = [(use.owner.operation, use.operand_number) for use in value.uses]
-    value.set_type(dtypes.to_mlir(new))
+    edit.retype(value, dtypes.to_mlir(new))
     with ir.InsertionPoint.after(op), op.location:
         if _can_represent(new, old):
             widenings = [signs.op_for(op, old) for op in WIDENINGS]
             widened = [owner for owner, _ in uses if owner.name in widenings]
             uses = [use for use in uses if use[0] not in widened]
             for owner in widened:
-                owner.results[0].replace_all_uses_with(convert(value, signs.dtype_of(owner.results[0]) or ""))
-                owner.erase()
+                edit.replace_uses(owner.results[0], convert(value, signs.dtype_of(owner.results[0]) or ""))
+                edit.drop(owner)
         back = convert(value, old) if uses else None
     for owner, number in uses:
-        owner.operands[number] = back
+        edit.set_operand(owner, number, back)
 
 
 def _can_represent(wide: str, narrow: str) -> bool:

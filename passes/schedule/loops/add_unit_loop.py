@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Func, Loop, create
+from tir_mlir.dialect.ir import Block, Func, Loop, create, edit
 from tir_mlir.passes.schedule.registry import primitive
 
 
@@ -24,5 +24,5 @@ def add_unit_loop(block_or_loop: Block | Loop | Func) -> Loop:
 
     with ir.InsertionPoint(inner), inner.location:
         loop = create.loop("u", 0, 1)
-    inner.move_before(list(loop.body.operations)[-1])
+    edit.move_before(inner, list(loop.body.operations)[-1])
     return loop

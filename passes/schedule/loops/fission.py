@@ -152,7 +152,7 @@ def _rewrite(loop: Loop, cut: int) -> Loop:
     """Keep the first `cut` ops in the loop and the others in a copy after it. Ops with ids are kept once."""
     behind = list(loop.op.block.operations)[walk.position(loop.op) + 1]
     copy = edit.clone(loop.op, ir.InsertionPoint(behind))
-    copy.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(copy))
+    edit.set_attribute(copy, attrs.ID, attrs.to_attr(create.fresh_id(copy)))
     other = Loop(copy)
     _drop(other.body_ops()[:cut])
     _drop(loop.body_ops()[cut:])

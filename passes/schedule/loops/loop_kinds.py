@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis import dependences
-from tir_mlir.dialect.ir import Loop, attrs, walk
+from tir_mlir.dialect.ir import Loop, attrs, edit, walk
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 THREAD_TAGS = (
@@ -91,4 +91,4 @@ def _fix(loop: Loop) -> str:
 
 
 def _set_kind(loop: Loop, kind: str) -> None:
-    loop.op.attributes[attrs.KIND] = ir.StringAttr.get(kind)
+    edit.set_attribute(loop.op, attrs.KIND, ir.StringAttr.get(kind))

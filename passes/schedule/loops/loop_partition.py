@@ -135,7 +135,7 @@ def _group_block(name: str) -> Block:
     """A block without iters and regions that groups other blocks."""
     made = create.block(name, [])
     for key in (attrs.READS, attrs.WRITES):
-        made.op.attributes[key] = ir.ArrayAttr.get([])
+        edit.set_attribute(made.op, key, ir.ArrayAttr.get([]))
     return made
 
 
@@ -150,7 +150,7 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
     edit.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(made.var)})
     edit.erase(copy)
     for block in all_blocks(made.op):
-        block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{block.name}_{name}")
+        edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{block.name}_{name}"))
     for number in [b.id for b in blocks_below(made.op)]:
         block = Block(walk.find(made.op, number))  # type: ignore[arg-type]
         if driven := _iters_bound_to(block, made):
@@ -166,7 +166,7 @@ def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
         map_ = attrs.get(block.op, key)
         pairs = zip(block.iters, map_.results, strict=True)
         results = [ir.AffineExpr.get_constant(spans[i.name][number]) if i.name in spans else e for i, e in pairs]
-        block.op.attributes[key] = ir.AffineMapAttr.get(ir.AffineMap.get(0, map_.n_symbols, results))
+        edit.set_attribute(block.op, key, ir.AffineMapAttr.get(ir.AffineMap.get(0, map_.n_symbols, results)))
     narrowed = Block(block.op)
     for key, group in zip((attrs.READS, attrs.WRITES), found, strict=True):
         declare(narrowed, key, [_widened(region, narrowed) for region in group])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tir_mlir.dialect.analysis import dependences
-from tir_mlir.dialect.ir import Loop, is_loop, parent_op, parents
+from tir_mlir.dialect.ir import Loop, edit, is_loop, parent_op, parents
 from tir_mlir.passes.schedule.legality import use_longest_range
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -92,9 +92,9 @@ def permute(chain: Sequence[Loop], order: Sequence[int]) -> None:
     placed = [chain[i] for i in order]
     # take the chain apart, all loops side by side before the old outermost one, then nest again
     for op in [*(lp.op for lp in chain[1:]), *held]:
-        op.move_before(anchor)
+        edit.move_before(op, anchor)
     for outer, inner in zip(placed, placed[1:], strict=False):
-        inner.op.move_before(list(outer.body.operations)[-1])
+        edit.move_before(inner.op, list(outer.body.operations)[-1])
     end = list(placed[-1].body.operations)[-1]
     for op in held:
-        op.move_before(end)
+        edit.move_before(op, end)

@@ -379,7 +379,7 @@ def move(block: Block, loop: Loop, found: Sequence[IterSpan], anchor: ir.Operati
     with ip, block.op.location:
         if guards:
             ip = create.at_end(create.where(guards).regions[0].blocks[0])
-    block.op.move_before(list(ip.block.operations)[-1] if guards or count else anchor)
+    edit.move_before(block.op, list(ip.block.operations)[-1] if guards or count else anchor)
     moved = edit.rebind(block.op, bindings) if bindings else block.op
     attrs.put(moved, attrs.ID, number)
     if left_out(Block(moved)):  # the guard was there before the move

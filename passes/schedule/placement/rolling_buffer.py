@@ -171,7 +171,7 @@ def _guard(block: Block, buffer: Buffer, roll: Roll) -> Constraint:
 def _fix_order(block: Block, loop: Loop) -> None:
     """Make iters bound to the loop opaque."""
     kinds = ["O" if loop.var in i.binding.values else i.kind for i in block.iters]
-    block.op.attributes[attrs.ITERS] = attrs.to_attr(kinds)
+    edit.set_attribute(block.op, attrs.ITERS, attrs.to_attr(kinds))
 
 
 def _add_guards(block: Block, guards: Sequence[Constraint]) -> None:
@@ -180,7 +180,7 @@ def _add_guards(block: Block, guards: Sequence[Constraint]) -> None:
         return
     with ir.InsertionPoint(block.op), block.op.location:
         made = create.where(guards)
-    block.op.move_before(list(made.regions[0].blocks[0].operations)[-1])
+    edit.move_before(block.op, list(made.regions[0].blocks[0].operations)[-1])
 
 
 def _shrink(buffer: Buffer, roll: Roll) -> None:
@@ -189,7 +189,7 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
     shape = list(type_.shape)
     shape[roll.dim] = roll.extent
     drop_regions(func_of(buffer.op).op, buffer)  # type: ignore[arg-type]
-    buffer.value.set_type(ir.MemRefType.get(shape, type_.element_type, memory_space=type_.memory_space))
+    edit.retype(buffer.value, ir.MemRefType.get(shape, type_.element_type, memory_space=type_.memory_space))
     for op in dict.fromkeys(use.owner.operation for use in buffer.value.uses):
         if op.name == "memref.dim":
             continue

@@ -21,6 +21,7 @@ from tir_mlir.dialect.ir import (
     accessed,
     create,
     defining_op,
+    edit,
     fold_known,
     frozen,
     is_pure,
@@ -318,4 +319,4 @@ def _guard(block: Block, conditions: Sequence[Constraint]) -> None:
     elif needed:
         with ir.InsertionPoint(block.op), block.op.location:
             guard = create.where(needed)
-        block.op.move_before(list(guard.regions[0].blocks[0].operations)[-1])
+        edit.move_before(block.op, list(guard.regions[0].blocks[0].operations)[-1])

@@ -83,7 +83,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     edit.move_body(body, made.body)
     edit.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, made.iters, strict=True)}, made.op)
     edit.erase(init_op)  # type: ignore[arg-type]
-    block.op.attributes[attrs.BLOCK] = ir.StringAttr.get(f"{name}_update")
+    edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{name}_update"))
     regions.restore(block, updates=True)
     return made
 

@@ -265,7 +265,7 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
         attrs.put(reduction.op, key, None)
     for op in [o for o in walk.ops(reduction.op) if o.name == "affine.load" and accessed(o) == between.value]:
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(create.load(result.value, indices))
+            edit.replace_uses(op.results[0], create.load(result.value, indices))
         edit.erase(op)
     with block.op.location:
         _replace_store(first, result, indices, block, lambda other: epilogue.started(start, other))

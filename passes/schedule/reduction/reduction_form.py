@@ -61,7 +61,7 @@ class Updates:
         for target, value in zip(targets, values, strict=True):
             op = defining_op(value) if len(targets) > 1 else None
             if op is not None and op.name not in ("arith.index_cast", "arith.constant"):  # unnamed in the script
-                op.attributes["tir.name"] = ir.StringAttr.get(f"v_{Buffer(target).name}")
+                edit.set_attribute(op, "tir.name", ir.StringAttr.get(f"v_{Buffer(target).name}"))
         for target, value in zip(targets, values, strict=True):
             create.store(value, target, indices)
 

@@ -214,9 +214,9 @@ def _second_nest(
                 form.write_starts(results, indices)
             new = loaded_values([p.value for p in parts], part_indices)
             form.write(results, indices, form.combine(loaded_values(results, indices), new))
-    made.op.attributes[attrs.ID] = attrs.to_attr(block.id)
+    edit.set_attribute(made.op, attrs.ID, attrs.to_attr(block.id))
     edit.erase(block.outermost)
     for loop in roles.dropped:
         for op in loop.body_ops():
-            op.move_before(loop.op)
+            edit.move_before(op, loop.op)
         edit.erase(loop.op)
