@@ -41,6 +41,18 @@ def tier(request: pytest.FixtureRequest) -> str:
     return request.config.getoption("--tier")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def audited_steps() -> Iterator[None]:
+    """Every step of every test leaves alone what it is said to leave alone."""
+    from harness.untouched import check_untouched
+
+    from tir_mlir.schedule.executor import Executor
+
+    Executor.audit = staticmethod(check_untouched)
+    yield
+    Executor.audit = None
+
+
 @pytest.fixture
 def parse():
     """Text of a module -> ir.Module in the process's context."""

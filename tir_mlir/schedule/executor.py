@@ -215,7 +215,8 @@ class Executor:
     def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
         """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
         verified."""
-        touched = Touched(module) if nest_table.known_table(self.module) else None
+        verified = nest_table.known_table(self.module) is not None
+        touched = Touched(module) if verified or self.audit is not None else None
         with touched or nullcontext():
             call = self._call(primitive, arguments, module)
             touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
@@ -223,6 +224,7 @@ class Executor:
         changed = changed_nests(self.module, module, touched) if touched else None
         if changed is not None and self.audit is not None:
             self.audit(primitive.name, self.module, module, changed)
+        changed = changed if verified else None
         verify(module, before=self.module, changed=changed)
         check_concurrency(primitive.name, self.module, module, changed)
         check_aliasing(primitive.name, self.module, module)

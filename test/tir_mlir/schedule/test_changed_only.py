@@ -1,0 +1,209 @@
+"""A step verifies only what it changed; whatever it changes is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from harness.untouched import check_untouched
+from mlir import ir
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, edit, func_of, ops
+from tir_mlir.dialect.verify import rules
+from tir_mlir.passes.schedule.registry import PRIMITIVES, primitive
+from tir_mlir.schedule.executor import Executor
+from tir_mlir.script.parser import parse
+
+
+def chain(count: int) -> Schedule:
+    """A schedule of B = A + count, one nest for each addition, after a first step (which verifies everything)."""
+    buffers = ["A", *(f"X{n}" for n in range(count - 1)), "B"]
+    lines = ["@T.prim_func", 'def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):']
+    lines += [f'    {name} = T.alloc_buffer((64, 64), "float32")' for name in buffers[1:-1]]
+    for number in range(count):
+        lines += [
+            "    for i, j in T.grid(64, 64):",
+            f'        with T.block("b{number}"):',
+            '            vi, vj = T.axis.remap("SS", [i, j])',
+            f"            {buffers[number + 1]}[vi, vj] = {buffers[number]}[vi, vj] + 1.0",
+        ]
+    sch = Schedule(parse("\n".join(lines)))
+    sch.unroll(sch.get_loops(f"b{count - 1}")[1])
+    return sch
+
+
+@pytest.fixture
+def verified(monkeypatch) -> list[str]:
+    """The names of the blocks that the rules are checked for."""
+    seen: list[str] = []
+    check = rules._check_ops
+
+    def spy(root: ir.Operation) -> list[Block]:
+        found = check(root)
+        seen.extend(b.name for b in found)
+        return found
+
+    monkeypatch.setattr(rules, "_check_ops", spy)
+    return seen
+
+
+@contextmanager
+def stepping(run: Callable[[Loop], None]) -> Iterator[str]:
+    """A primitive that exists for a test."""
+    primitive("planted")(run)
+    try:
+        yield "planted"
+    finally:
+        del PRIMITIVES["planted"]
+
+
+def planted(sch: Schedule, run: Callable[[Loop], None], at: str = "b1") -> None:
+    loop = sch.get_loops(at)[0]
+    with stepping(run) as name:
+        sch._executor.apply(name, loop)
+
+
+def block_of(loop: Loop, name: str) -> Block:
+    return next(b for b in all_blocks(func_of(loop.op).op) if b.name == name)
+
+
+def test_only_the_edited_nest_is_verified(verified):
+    sch = chain(6)
+    verified.clear()
+    sch.split(sch.get_loops("b2")[1], [None, 8])
+    assert verified == ["b2"]
+
+
+def test_a_new_nest_is_verified(verified):
+    sch = chain(4)
+    verified.clear()
+    sch.cache_read(sch.get_block("b2"), 0, "local")
+    assert sorted(verified) == ["X1_local", "b2"]
+
+
+def test_everything_is_verified_in_the_first_step(verified):
+    sch = Schedule(chain(3).mod)
+    verified.clear()
+    sch.split(sch.get_loops("b1")[1], [None, 8])
+    assert verified == ["b0", "b1", "b2"]
+
+
+def test_everything_is_verified_after_a_parameter_changed(verified):
+    sch = chain(3)
+    verified.clear()
+    sch.transform_layout("b0", ("read", 0), lambda i, j: (j, i))
+    assert verified == ["b0", "b1", "b2"]
+
+
+def test_after_undo_too_only_the_edited_nest_is_verified(verified):
+    sch = chain(4)
+    sch.split(sch.get_loops("b2")[1], [None, 8])
+    sch.undo()
+    verified.clear()
+    sch.split(sch.get_loops("b1")[1], [None, 8])
+    assert verified == ["b1"]
+
+
+def bound_too_large(loop: Loop) -> None:
+    other = Loop(block_of(loop, "b3").op.parent)
+    edit.set_bounds(other.op, other.lowers, [Index.constant(65)])
+
+
+def writer_shortened(loop: Loop) -> None:
+    """Nothing reads or writes out of bounds, but half of what b3 reads is never computed."""
+    other = Loop(block_of(loop, "b2").op.parent)
+    edit.set_bounds(other.op, other.lowers, [Index.constant(32)])
+
+
+def buffer_shrunk(loop: Loop) -> None:
+    func = func_of(loop.op)
+    edit.retype(func.allocs[2].value, ir.MemRefType.get([64, 32], ir.F32Type.get()))
+
+
+def shifted(loop: Loop) -> None:
+    block = block_of(loop, "b3")
+    edit.rebind(block.op, [block.bindings[0] + 1, block.bindings[1]])
+
+
+def buffer_moved_behind_its_use(loop: Loop) -> None:
+    func = func_of(loop.op)
+    edit.move_before(func.allocs[2].op, func.body_ops()[-1])
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (bound_too_large, "iter vj has the domain"),
+        (writer_shortened, "never compute"),
+        (buffer_shrunk, "is written at index 32"),
+        (shifted, "iter vi has the domain"),
+        (buffer_moved_behind_its_use, "dominate"),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_an_edit_of_another_nest_is_noticed(run, message):
+    sch = chain(5)
+    with pytest.raises(ScheduleError, match=message):
+        planted(sch, run)
+
+
+def test_a_race_in_another_nest_is_noticed():
+    sch = chain(5)
+    sch.parallel(sch.get_loops("b3")[0])
+
+    def fewer_rows(loop: Loop) -> None:
+        other = block_of(loop, "b3")
+        edit.rebind(other.op, [other.bindings[1], other.bindings[1]])
+
+    with pytest.raises(ScheduleError, match="would depend on each other|never compute"):
+        planted(sch, fewer_rows)
+
+
+def test_a_buffer_that_another_nest_starts_to_read_is_private_no_more():
+    """The iterations of the parallel loop share X1; each fills it before it reads it, and nobody else reads it."""
+    sch = chain(4)
+    sch.compute_at("b1", sch.get_loops("b2")[0])
+    sch.transform_layout("b1", ("write", 0), lambda i, j: (i, j))
+    sch.parallel(sch.get_loops("b2")[0])
+
+    def spy(loop: Loop) -> None:
+        reader, source = block_of(loop, "b3"), block_of(loop, "b1")
+        load = next(o for o in ops(reader.op) if o.name == "affine.load")
+        store = next(o for o in ops(source.op) if o.name == "affine.store")
+        edit.rebind(source.op, [Index.constant(0), source.bindings[1]])
+        edit.set_operand(load, 0, store.operands[1])
+
+    with pytest.raises(ScheduleError, match="would depend on each other|never compute"):
+        planted(sch, spy, at="b0")
+
+
+def test_an_edit_without_a_record_fails_the_tests():
+    sch = chain(5)
+    kind = ir.StringAttr
+
+    def secretly(loop: Loop) -> None:
+        other = Loop(block_of(loop, "b3").op.parent)
+        other.op.attributes["tir.kind"] = kind.get("unrolled")
+
+    with pytest.raises(AssertionError, match="without a record"):
+        planted(sch, secretly)
+
+
+def test_steps_are_audited_in_all_tests():
+    assert Executor.audit is check_untouched
+
+
+def test_an_erased_op_whose_place_in_memory_is_used_again_counts_as_edited(verified):
+    sch = chain(5)
+    verified.clear()
+
+    def rebuilt(loop: Loop) -> None:
+        blocks = [block_of(loop, name) for name in ("b1", "b2", "b3")]
+        for other in [Loop(b.op.parent.parent) for b in blocks]:
+            edit.set_bounds(other.op, other.lowers, other.uppers)
+
+    planted(sch, rebuilt)
+    assert sorted(verified) == ["b1", "b2", "b3"]
