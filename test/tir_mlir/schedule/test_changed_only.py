@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from harness.untouched import check_untouched
+from harness.untouched import NotRecorded, check_untouched
 from mlir import ir
 
 from tir_mlir import Schedule
@@ -188,7 +188,7 @@ def test_an_edit_without_a_record_fails_the_tests():
         other = Loop(block_of(loop, "b3").op.parent)
         other.op.attributes["tir.kind"] = kind.get("unrolled")
 
-    with pytest.raises(AssertionError, match="without a record"):
+    with pytest.raises(NotRecorded, match="without a record"):
         planted(sch, secretly)
 
 
