@@ -246,6 +246,14 @@ def where(constraints: Sequence[Constraint]) -> ir.Operation:
     return guard(constraints, attrs.WHERE)
 
 
+def data_where(test: ir.Value) -> ir.Operation:
+    """The guard of a block by a computed bool: insert the block into its body."""
+    op = ir.Operation.create("scf.if", operands=[test], attributes={attrs.WHERE: ir.UnitAttr.get()}, regions=2)
+    with ir.InsertionPoint(op.regions[0].blocks.append()):
+        scf.yield_([])
+    return op
+
+
 def init(owner: Block) -> ir.Operation:
     """The init region of a block, at the insertion point: an `affine.if` on all reduce iters being at their minimum."""
     starts = [Constraint(Index.of(i.var) - i.min, is_eq=True) for i in owner.iters if i.kind == "R"]

@@ -34,6 +34,11 @@ def is_where(op: Any) -> bool:
     return op.name == "affine.if" and attrs.WHERE in op.attributes
 
 
+def is_data_where(op: Any) -> bool:
+    """Whether an op is the guard of a block by a condition on data."""
+    return op.name == "scf.if" and attrs.WHERE in op.attributes
+
+
 @dataclass(frozen=True)
 class Iter:
     """One axis of a block: its kind, its domain [min, min + extent) and the value bound to it."""

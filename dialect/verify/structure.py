@@ -20,6 +20,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     funcs,
     is_block,
+    is_data_where,
     is_where,
     ops,
     parents,
@@ -225,7 +226,7 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.READS: (_REGIONS, _is_regions, ("affine.parallel",)),
     attrs.WRITES: (_REGIONS, _is_regions, ("affine.parallel",)),
     attrs.INIT: ("a flag without a value", _is_flag, ("affine.if",)),
-    attrs.WHERE: ("a flag without a value", _is_flag, ("affine.if",)),
+    attrs.WHERE: ("a flag without a value", _is_flag, ("affine.if", "scf.if")),
     attrs.STRIDES: ("a list of strings", _is_texts, ()),
     attrs.OFFSET_FACTOR: ("an integer >= 0", _is_number, ()),
     attrs.ALIGN: ("an integer >= 0", _is_number, ()),
@@ -312,6 +313,13 @@ def _where(op: ir.Operation) -> None:
         _fail(op, f"{attrs.WHERE} marks the guard of a block: an affine.if without else that contains only the block")
 
 
+def _data_where(op: ir.Operation) -> None:
+    """Check that a guard by data contains its block, or the affine guard of it, and nothing else."""
+    inside = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
+    if not any(is_block(o) or is_where(o) for o in inside) or len(inside) != 1 or len(op.results):
+        _fail(op, f"{attrs.WHERE} marks the guard of a block: an scf.if without else that contains only the block")
+
+
 def _init(op: ir.Operation) -> None:
     """Check that an init is directly in the body of a block."""
     parent = op.parent
@@ -344,6 +352,7 @@ _RULES: list[tuple[Callable[[ir.Operation], bool], Callable[[ir.Operation], None
     (is_block, _block),
     (_is_stray, _stray),
     (is_where, _where),
+    (is_data_where, _data_where),
     (lambda op: op.name == "affine.if" and attrs.INIT in op.attributes, _init),
     (lambda op: op.name == "memref.extract_strided_metadata" and attrs.STRIDES in op.attributes, _strides),
     (lambda op: op.name == "affine.for" and attrs.LOOP in op.attributes, _inside_function),

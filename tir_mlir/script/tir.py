@@ -50,7 +50,11 @@ def grid(*extents: Any) -> Any:
 
 @construct
 def serial(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Any:
-    """A serial loop: `T.serial(n)` or `T.serial(start, stop)`; `annotations` are attached to the loop."""
+    """A serial loop: `T.serial(n)` or `T.serial(start, stop)`; `annotations` are attached to the loop.
+
+    Bounds are affine in loops, iters and sizes, with `T.max` as a start and `T.min` as a stop; or computed from data:
+    `T.serial(P[vi], P[vi + 1])`.
+    """
 
 
 range = serial  # noqa: A001
@@ -88,17 +92,27 @@ def init() -> Any:
 
 @construct
 def where(condition: Any) -> Any:
-    """Predicate of the block: it runs only where this affine condition on the enclosing loops holds."""
+    """Predicate of the block: it runs only where this condition holds.
+
+    It may use loops, iters, sizes and data (`T.where(A[i] > 0.0)`); affine comparisons joined by `and` are exact in
+    proofs, anything else is opaque.
+    """
 
 
 @construct
 def reads(*regions: Any) -> Any:
-    """Declare the regions that a block reads: `T.reads(A[0:16, vi])`. They must contain the computed ones."""
+    """Declare the regions that a block reads: `T.reads(A[0:16, vi])`. They must contain the computed ones.
+
+    An index that is not affine (`A[I[vi]]`) declares the whole axis.
+    """
 
 
 @construct
 def writes(*regions: Any) -> Any:
-    """Declare the regions that a block writes: `T.writes(C[vi, vj])`. They must contain the computed ones."""
+    """Declare the regions that a block writes: `T.writes(C[vi, vj])`. They must contain the computed ones.
+
+    An index that is not affine (`C[I[vi]]`) declares the whole axis.
+    """
 
 
 @construct

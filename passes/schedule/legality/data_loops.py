@@ -27,6 +27,14 @@ _LOCAL = (
     "add_unit_loop", "annotate", "unannotate", "annotate_buffer_access", "bind", "fuse", "parallel", "reorder",
     "set_scope", "split", "storage_align", "unroll", "vectorize",
 )  # fmt: skip
+# these leave a block under the conditions around it
+_IN_PLACE = (
+    "blockize", "cache_inplace", "cache_read", "cache_write", "loop_partition", "merge", "reindex",
+    "reindex_cache_read", "reindex_cache_write", "reorder_block_iter_var", "rfactor", "tensorize",
+    "transform_block_layout", "transform_layout", "unannotate_buffer_access", "unsafe_hide_buffer_access",
+    "unsafe_set_dtype",
+)  # fmt: skip
+_SPLIT = "in the program, put the condition into the block: T.if_then_else, or an if in its body"
 _FIX = "in the program, put the whole loop into the body of one block"
 
 
@@ -39,6 +47,10 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
     found = [v for v in views if isinstance(v, Loop | Block | Func)]
     if step in _LOCAL or not found:
         return
+    for view in found if step not in _IN_PLACE else ():
+        if condition := _condition_of(view):
+            text = f"{view!r} runs only where a condition on data holds, and this step could run it elsewhere"
+            refuse(condition if isinstance(view, Func) else view, text, provable=False, fix=_SPLIT)
     held = [op for op in ops(func_of(found[0].op).op) if is_data_loop(op) and any(is_block(o) for o in ops(op))]
     for loop in held:
         for view in found:
@@ -53,6 +65,16 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
                     provable=False,
                     fix=_FIX,
                 )
+
+
+def _condition_of(view: View) -> ir.Operation | None:
+    """The condition on data between a block and its scope."""
+    for parent in parents(view.op):
+        if is_block(parent) or not isinstance(view, Block):
+            return None
+        if parent.name == "scf.if":
+            return parent
+    return None
 
 
 def _touched(op: ir.Operation) -> list[ir.Value]:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mlir import ir
+from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, annotation_keys, attrs, create
 from tir_mlir.dialect.presburger import either, intervals
 from tir_mlir.script.language.operations import AXES
-from tir_mlir.script.parser import calls, loops, regions
+from tir_mlir.script.parser import arithmetic, calls, loops, regions
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_state import AllocationScope, BlockNodes
-from tir_mlir.script.parser.items import AffineCondition, describe
+from tir_mlir.script.parser.items import AffineCondition
 from tir_mlir.script.parser.source import ParseError
 
 ParseBody = Callable[[list[ast.stmt]], None]
@@ -209,16 +210,16 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBo
     try:
         header = header_of(evaluate, node.body)
         specs = iters_of(evaluate, header)
-        guard = _where(evaluate, header, [s for s, _, _ in specs])
+        emitted = list(ir.InsertionPoint.current.block.operations)
+        guard, tests = _where(evaluate, header, [s for s, _, _ in specs])
     finally:
         state.scope.in_header = False
-    if is_only and not specs and not guard and _no_regions(header) and _is_root(evaluate, name, header):
+    if is_only and not specs and not guard and not tests and _no_regions(header) and _is_root(evaluate, name, header):
         _root(header)
         run(header.body)
         return
     with state.source.location(node):
-        point = create.at_end(create.where(guard).regions[0].blocks[0]) if guard else ir.InsertionPoint.current
-        with point:
+        with _guarded(guard, tests, emitted):
             hidden = header.annotations.pop(attrs.HIDDEN, None)  # part of the encoding, not an annotation
             block = create.block(name, [s for s, _, _ in specs], header.annotations)
             attrs.put(block.op, attrs.HIDDEN, hidden)
@@ -263,9 +264,31 @@ def _body(evaluate: Evaluator, block: Block, specs: list[Any], header: BlockHead
         state.allocation_scopes.pop()
 
 
-def _where(evaluate: Evaluator, header: BlockHeader, specs: list[IterSpec]) -> list[Constraint]:
-    """The conjunction of all T.where of a block, over the loops; iters are replaced by their bindings."""
+def _guarded(guard: list[Constraint], tests: list[ir.Value], before: list[Any]) -> ir.InsertionPoint:
+    """The place of a block with a predicate: in an `affine.if`, or, where it depends on data, in an `scf.if`.
+
+    With both, the affine part comes first, as an `if` around the loads of the other (the ops not in `before`).
+    """
+    if not tests:
+        return create.at_end(create.where(guard).regions[0].blocks[0]) if guard else ir.InsertionPoint.current
+    test = tests[0]
+    for other in tests[1:]:
+        test = arith.andi(test, other)
+    if not guard:
+        return create.at_end(create.data_where(test).regions[0].blocks[0])
+    loads = [op for op in ir.InsertionPoint.current.block.operations if op not in before and len(op.results)]
+    outer = create.guard(guard)
+    for op in loads:
+        op.move_before(list(outer.regions[0].blocks[0].operations)[-1])
+    with create.at_end(outer.regions[0].blocks[0]):
+        return create.at_end(create.data_where(test).regions[0].blocks[0])
+
+
+def _where(evaluate: Evaluator, header: BlockHeader, specs: list[IterSpec]) -> tuple[list[Constraint], list[ir.Value]]:
+    """The conjunction of all T.where of a block: affine conditions of the loops (iters are replaced by their bindings),
+    and computed ones."""
     found: list[Constraint] = []
+    tests: list[ir.Value] = []
     with evaluate.state.scope.frame():
         for spec in specs:
             evaluate.state.scope.define(spec.name, spec.binding, header.axes[0][1], "value")
@@ -273,8 +296,12 @@ def _where(evaluate: Evaluator, header: BlockHeader, specs: list[IterSpec]) -> l
             if len(call.args) != 1:
                 raise evaluate.state.error(call, "T.where takes one condition; join several with `and`")
             for part in _conjuncts(call.args[0]):
-                found += _condition(evaluate, call, part)
-    return found
+                condition = _condition(evaluate, call, part)
+                if isinstance(condition, ir.Value):
+                    tests.append(condition)
+                else:
+                    found += condition
+    return found, tests
 
 
 def _conjuncts(node: ast.expr) -> list[ast.expr]:
@@ -284,26 +311,25 @@ def _conjuncts(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Constraint]:
-    """A conjunct of T.where: a comparison, or the disjunction of two."""
+def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Constraint] | ir.Value:
+    """A conjunct of T.where: an affine comparison, or the disjunction of two; anything else as a computed bool."""
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
-        sides = [_condition(evaluate, call, value) for value in node.values]
-        here = intervals.within(ir.InsertionPoint.current.block.owner.operation)
-        both = either(sides[0][0], sides[1][0], here) if [len(s) for s in sides] == [1, 1] else None
-        if both is None:
-            raise evaluate.state.error(
-                call, "T.where takes `a or b` of two inequalities over loops of constant bounds, no other `or`"
-            )
-        return [both]
-    test = evaluate(node)
+        sides = [evaluate(value) for value in node.values]
+        parts = [s.constraints() if isinstance(s, AffineCondition) else None for s in sides]
+        if all(p is not None and len(p) == 1 for p in parts):
+            here = intervals.within(ir.InsertionPoint.current.block.owner.operation)
+            if (both := either(parts[0][0], parts[1][0], here)) is not None:
+                return [both]
+        test = arithmetic.logical("or", *sides)
+    else:
+        test = evaluate(node)
     if test is True:
         return []
     constraints = test.constraints() if isinstance(test, AffineCondition) else None
-    if constraints is None:
-        raise evaluate.state.error(
-            call, f"T.where takes a conjunction of affine comparisons of the loops, not {describe(test)}"
-        )
-    return constraints
+    if constraints is not None:
+        return constraints
+    with evaluate.state.source.location(call):
+        return arithmetic.to_value(arithmetic.condition(test), "bool")
 
 
 def with_init(evaluate: Evaluator, node: ast.With, run: ParseBody) -> None:

@@ -177,8 +177,8 @@ class Evaluator:
             else:
                 memref.store(fitted, buffer.ssa, [to_ssa(i) for i in indices])
 
-    def region(self, node: ast.expr) -> RegionRef:
-        """`A[0:16, vi]` or the whole buffer `A`, as a region."""
+    def region(self, node: ast.expr, widen: bool = False) -> RegionRef:
+        """`A[0:16, vi]` or the whole buffer `A`, as a region. `widen`: all of an axis where an index is computed."""
         base = self(node.value) if isinstance(node, ast.Subscript) else self(node)
         if not isinstance(base, BufferRef):
             raise self.state.error(node, f"a region is a part of a buffer, such as A[0:16, vi], not {describe(base)}")
@@ -186,7 +186,7 @@ class Evaluator:
             return RegionRef(base, [Index.constant(0)] * base.rank, list(base.shape))
         items = self.subscripts(node)
         try:
-            return pointers.region(base, items)
+            return pointers.region(base, items, widen)
         except ParseError as refused:
             raise self.state.error(node, str(refused)) from None
 

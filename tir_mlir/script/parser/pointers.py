@@ -80,29 +80,36 @@ def _strides(op: Any, rank: int) -> list[ir.Value]:
     return list(op.operation.results)[2 + rank :]
 
 
-def region(buffer: BufferRef, items: Sequence[Any]) -> RegionRef:
-    """The region that subscripts with slices and single indices select."""
+def region(buffer: BufferRef, items: Sequence[Any], widen: bool = False) -> RegionRef:
+    """The region that subscripts with slices and single indices select. `widen`: all of an axis where an index is not
+    affine, which else is an error."""
     items = [] if list(items) == [()] else items
     if len(items) != buffer.rank:
         raise ParseError(f"buffer {buffer.name} has {buffer.rank} axes but its region has {len(items)}")
     mins, extents = [], []
     for item, size in zip(items, buffer.shape, strict=True):
-        if isinstance(item, Slice):
-            begin = Index.constant(0) if item.begin is None else _affine(item.begin)
-            end = size if item.end is None else _affine(item.end)
-            mins.append(begin)
-            extents.append((end - begin).simplified())
-        else:
-            mins.append(_affine(item))
-            extents.append(Index.constant(1))
+        begin, end = (item.begin, item.end) if isinstance(item, Slice) else (item, None)
+        first = Index.constant(0) if begin is None else _affine(begin, widen)
+        last = size if end is None else _affine(end, widen)
+        if first is None or last is None:
+            first, last = Index.constant(0), size
+        elif not isinstance(item, Slice):
+            last = first + 1
+        mins.append(first)
+        extents.append((last - first).simplified())
     return RegionRef(buffer, mins, extents)
 
 
-def _affine(item: Any) -> Index:
+def _affine(item: Any, widen: bool) -> Index | None:
+    """A bound of a region as an affine expression; with `widen`, None for a computed integer."""
     index = as_index(item)
-    if index is None:
-        raise ParseError(f"a region is bounded by affine expressions, not {describe(item)}")
-    return index
+    if index is not None:
+        return index
+    if not is_expr(item) or dtype_of(item) == "bool" or dtypes.is_float(dtype_of(item)):
+        raise ParseError(f"a region is bounded by integers, not {describe(item)}")
+    if not widen:
+        raise ParseError(f"this region is bounded by affine expressions, not {describe(item)}")
+    return None
 
 
 def python_value(item: Any, what: str) -> Any:

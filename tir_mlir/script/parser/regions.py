@@ -21,7 +21,7 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
     for key, call, known in zip((attrs.READS, attrs.WRITES), (reads, writes), computed(block), strict=True):
         if call is None:
             continue
-        wanted = [_as_region(evaluate.region(a)) for a in region_nodes(call)]
+        wanted = _evaluated(evaluate, region_nodes(call))
         if not opaque and _same(wanted, known):
             continue
         try:
@@ -32,6 +32,17 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
                 call,
                 "a declared region may use only iters of its block and of enclosing blocks, and shape variables",
             ) from None
+
+
+def _evaluated(evaluate: Evaluator, nodes: list[ast.expr]) -> list[Region]:
+    """The regions; what computes an index that is not affine (`A[I[vi]]`) is not kept: the region is the whole axis."""
+    here = ir.InsertionPoint.current.block
+    before = set(here.operations)
+    found = [_as_region(evaluate.region(node, widen=True)) for node in nodes]
+    for op in reversed([op for op in here.operations if op not in before]):
+        if not any(True for result in op.results for _ in result.uses):
+            op.operation.erase()
+    return found
 
 
 def region_nodes(call: ast.Call) -> list[ast.expr]:

@@ -18,6 +18,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     dtypes,
     is_block,
+    is_data_where,
     is_init,
     is_where,
     signs,
@@ -118,6 +119,11 @@ class StatementPrinter:
 
     def _if(self, op: ir.Operation) -> None:
         bodies = [_body_ops(region.blocks[0]) for region in op.regions if len(region.blocks)]
+        if is_data_where(op):
+            inner = bodies[0][0]
+            held = _body_ops(inner.regions[0].blocks[0])[0] if is_where(inner) else inner
+            self._block(Block(held), [op] if held == inner else [op, inner])
+            return
         if is_where(op) and len(inner := [o for o in bodies[0] if is_statement(o)]) == 1 and is_block(inner[0]):
             self._block(Block(inner[0]), [op])
             return

@@ -192,3 +192,32 @@ def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32"), C: 
     sch = Schedule(program(text))
     sch.decompose_reduction("C", sch.get_loops("C")[2])
     assert " ".join(sch.get(sch.get_block("C_update")).reads) == order
+
+
+GATHER = """
+def main(A: T.Buffer((16,), "float32"), B: T.Buffer((15,), "float32"), I: T.Buffer((16,), "int32")):
+    for i in range(15):
+        with T.block("C"):
+            vi = T.axis.spatial(15, i)
+            T.reads(I[vi], {read})
+            T.writes(B[vi])
+            {view}
+            B[vi] = A[I[vi]]
+"""
+
+
+@pytest.mark.parametrize("read", ["A[I[vi]]", "A[I[vi]:I[vi + 1]]", "A[vi * vi]", "A[0:16]"])
+def test_an_index_that_is_not_affine_declares_the_whole_axis(read):
+    module = program(GATHER.format(read=read, view="pass"))
+    assert "T.reads(I_[vi], A[0:16])" in module.script()
+    assert same(module, program(GATHER.format(read="A[0:16]", view="pass"))) is None
+
+
+def test_a_region_is_bounded_by_integers():
+    with pytest.raises(ScriptError, match="a region is bounded by integers"):
+        program(GATHER.format(read="A[A[vi]]", view="pass"))
+
+
+def test_a_view_needs_an_affine_region():
+    with pytest.raises(ScriptError, match="bounded by affine expressions"):
+        program(GATHER.format(read="A[0:16]", view="D = T.match_buffer(A[I[vi]:I[vi] + 4], (4,))"))

@@ -1,0 +1,116 @@
+"""Predicates of blocks that depend on data: T.where, and steps that could move a block out of its condition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness import scripts
+
+from tir_mlir import Schedule, build, interpret
+from tir_mlir.dialect.diagnostics import ScheduleError
+
+PARAMS = "A: T.Buffer((16,)), B: T.Buffer((16,)), C: T.Buffer((16,))"
+WHERE = """
+for i in range({extent}):
+    with T.block("b"):
+        vi = T.axis.spatial(16, i)
+        T.where({condition})
+        B[vi] = A[vi] * T.float32(2)
+"""
+UNDER_IF = """
+D = T.alloc_buffer((16,))
+for i in range(16):
+    if A[i] > T.float32(0):
+        with T.block("p"):
+            vi = T.axis.spatial(16, i)
+            D[vi] = B[vi] * T.float32(2)
+for i in range(16):
+    if A[i] > T.float32(0):
+        with T.block("c"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = D[vi] + T.float32(1)
+"""
+SUM = """
+for i, k in T.grid(16, 16):
+    with T.block("p"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        T.where(A[k] > T.float32(0))
+        with T.init():
+            C[vi] = T.float32(0)
+        C[vi] = C[vi] + B[vk]
+"""
+
+
+def arrays():
+    random = np.random.default_rng(0)
+    return [random.uniform(-1, 1, 16).astype(np.float32) for _ in range(3)]
+
+
+def where(condition: str, extent: int = 16):
+    return scripts.function(WHERE.format(condition=condition, extent=extent), PARAMS)
+
+
+CONDITIONS = [
+    ("A[i] > T.float32(0)", 16, lambda a, i: a > 0),
+    ("A[vi] > T.float32(0) and B[vi] < T.float32(0.5)", 16, None),
+    ("i < 16 and A[vi] > T.float32(0)", 20, lambda a, i: a > 0),
+    ("i != 3", 16, lambda a, i: i != 3),
+    ("i == 3 or i == 5 or A[i] > T.float32(0)", 16, lambda a, i: (i == 3) | (i == 5) | (a > 0)),
+]
+
+
+@pytest.mark.parametrize("condition, extent, holds", CONDITIONS)
+@pytest.mark.parametrize("factor", [None, 4, 5])
+def test_where_on_data(condition, extent, holds, factor):
+    sch = Schedule(where(condition, extent))
+    if factor is not None:
+        outer, _ = sch.split(sch.get_loops("b")[0], [None, factor])
+        sch.parallel(outer)
+        assert sch.verify()
+    a, b, c = arrays()
+    runs = (a > 0) & (b < 0.5) if holds is None else holds(a, np.arange(16))
+    wanted = np.where(runs, a * 2, b)
+    for call in (build(sch.mod), lambda *args: interpret(sch.mod, *args)):
+        now = b.copy()
+        call(a, now, c)
+        np.testing.assert_array_equal(now, wanted)
+
+
+def test_where_on_data_prints_as_where():
+    assert "T.where(A[i] > T.float32(0.0))" in where("A[vi] > T.float32(0)").script()
+
+
+def test_an_affine_part_is_tested_before_data_is_read():
+    text = where("A[vi] > T.float32(0) and i < 16", 20).script()
+    assert text.index("if i < 16:") < text.index("T.where(A[i] > T.float32(0.0))")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda s: s.compute_at("p", s.get_loops("c")[0]),
+        lambda s: s.reverse_compute_at("c", s.get_loops("p")[0]),
+        lambda s: s.compute_inline("p"),
+        lambda s: s.reverse_compute_inline("c"),
+    ],
+)
+def test_no_step_takes_a_block_out_of_its_condition(step):
+    sch = Schedule(scripts.function(UNDER_IF, PARAMS))
+    before = sch.mod.script()
+    with pytest.raises(ScheduleError, match="runs only where a condition on data holds") as caught:
+        step(sch)
+    assert not caught.value.provable and "put the condition into the block" in str(caught.value)
+    assert sch.mod.script() == before
+
+
+def test_an_init_stays_under_its_condition():
+    sch = Schedule(scripts.function(SUM, PARAMS))
+    with pytest.raises(ScheduleError, match="runs only where a condition on data holds"):
+        sch.decompose_reduction("p", sch.get_loops("p")[1])
+
+
+def test_loops_around_a_predicate_are_reordered():
+    sch = Schedule(scripts.function(UNDER_IF.replace("if A[i] > T.float32(0):", "if A[15 - i] > T.float32(0):"), PARAMS))
+    inner = sch.split(sch.get_loops("p")[0], [4, 4])
+    sch.reorder(*inner[::-1])
+    assert sch.verify()
