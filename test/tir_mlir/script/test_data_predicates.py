@@ -110,7 +110,9 @@ def test_an_init_stays_under_its_condition():
 
 
 def test_loops_around_a_predicate_are_reordered():
-    sch = Schedule(scripts.function(UNDER_IF.replace("if A[i] > T.float32(0):", "if A[15 - i] > T.float32(0):"), PARAMS))
+    sch = Schedule(
+        scripts.function(UNDER_IF.replace("if A[i] > T.float32(0):", "if A[15 - i] > T.float32(0):"), PARAMS)
+    )
     inner = sch.split(sch.get_loops("p")[0], [4, 4])
     sch.reorder(*inner[::-1])
     assert sch.verify()

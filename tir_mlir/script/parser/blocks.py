@@ -16,7 +16,7 @@ from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import arithmetic, calls, loops, regions
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_state import AllocationScope, BlockNodes
-from tir_mlir.script.parser.items import AffineCondition
+from tir_mlir.script.parser.items import AffineCondition, Const
 from tir_mlir.script.parser.source import ParseError
 
 ParseBody = Callable[[list[ast.stmt]], None]
@@ -296,7 +296,10 @@ def _where(evaluate: Evaluator, header: BlockHeader, specs: list[IterSpec]) -> t
             if len(call.args) != 1:
                 raise evaluate.state.error(call, "T.where takes one condition; join several with `and`")
             for part in _conjuncts(call.args[0]):
-                condition = _condition(evaluate, call, part)
+                try:
+                    condition = _condition(evaluate, call, part)
+                except ParseError as refused:
+                    raise evaluate.state.error(call, str(refused)) from None
                 if isinstance(condition, ir.Value):
                     tests.append(condition)
                 else:
@@ -315,21 +318,27 @@ def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Cons
     """A conjunct of T.where: an affine comparison, or the disjunction of two; anything else as a computed bool."""
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
         sides = [evaluate(value) for value in node.values]
-        parts = [s.constraints() if isinstance(s, AffineCondition) else None for s in sides]
-        if all(p is not None and len(p) == 1 for p in parts):
+        parts = [_constraints(side) for side in sides]
+        if [len(part or ()) for part in parts] == [1, 1]:
             here = intervals.within(ir.InsertionPoint.current.block.owner.operation)
-            if (both := either(parts[0][0], parts[1][0], here)) is not None:
+            first, second = (p for part in parts for p in part or ())
+            if (both := either(first, second, here)) is not None:
                 return [both]
         test = arithmetic.logical("or", *sides)
     else:
-        test = evaluate(node)
-    if test is True:
+        test = arithmetic.condition(evaluate(node))
+    if test == Const(True):
         return []
-    constraints = test.constraints() if isinstance(test, AffineCondition) else None
-    if constraints is not None:
-        return constraints
+    found = _constraints(test)
+    if found is not None:
+        return found
     with evaluate.state.source.location(call):
-        return arithmetic.to_value(arithmetic.condition(test), "bool")
+        return arithmetic.to_value(test, "bool")
+
+
+def _constraints(item: Any) -> list[Constraint] | None:
+    """The affine constraints that a condition is the conjunction of, if it is one."""
+    return item.constraints() if isinstance(item, AffineCondition) else None
 
 
 def with_init(evaluate: Evaluator, node: ast.With, run: ParseBody) -> None:

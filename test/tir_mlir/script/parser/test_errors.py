@@ -93,7 +93,7 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
             "T.writes(B[vi, 0:3])  # <<\nB[vi, vj] = A[vi, vj]",
             "T.writes of B is smaller than the region that the block accesses",
         ),
-        ("T.where(A[vi, vj] > 0)  # <<\nB[vi, vj] = A[vi, vj]", "T.where takes a conjunction of affine"),
+        ("T.where(A)  # <<\nB[vi, vj] = A[vi, vj]", "a condition is needed here, not buffer A"),
         ("with T.init():\n    B[vi, vj] = 0.0\nwith T.init():  # <<\n    pass", "this block already has a T.init"),
         ("T.alloc_buffer((4,))  # <<", "T.alloc_buffer returns a buffer: name it"),
         ("T.block_attr(3)  # <<", "T.block_attr takes a dictionary, not 3"),
