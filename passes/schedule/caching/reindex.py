@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, Loop, attrs, create, frozen, is_loop, parents
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, frozen, is_inside
 from tir_mlir.passes.schedule.caching.copy_block import next_op
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_write_back
 from tir_mlir.passes.schedule.caching.point_access import (
@@ -15,7 +18,7 @@ from tir_mlir.passes.schedule.caching.point_access import (
     redirect_access,
 )
 from tir_mlir.passes.schedule.edits import BufferChoice, alloc_buffer, find_accessed_buffer, keeps_region_order
-from tir_mlir.passes.schedule.legality import Scope, check_self_contained, children, scope_of
+from tir_mlir.passes.schedule.legality import PrivateNest, check_self_contained, children, scope_of
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
@@ -31,12 +34,13 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
                                                         with T.block("b"): ... B_reindex[vj, vk] ...
 
     The copy `<buffer>_reindex` has one dimension for each iter that the index depends on, in the order of the iters. A
-    buffer that is read is copied before the loops of the block, one that is written after them. Every read sees the
-    same value as before.
+    buffer that is read is copied before the loops that contain nothing but the block, one that is written after them;
+    in a loop shared with other blocks, the part that one iteration accesses. Every read sees the same value as before.
 
-    Requires: no nested blocks; the block accesses the buffer at one affine index; nothing else is in its loops. For a
-    read: the block does not write the buffer. For a write: each element belongs to one value of the iters in its index,
-    all of them run, and none reads earlier contents. `buffer` is ("read", index), ("write", index) or a name: the write
+    Requires: no nested blocks; the block accesses the buffer at one affine index; in one iteration of shared loops each
+    iter of the index takes an interval of its domain. For a read: the block does not write the buffer. For a write:
+    each element belongs to one value of the iters in its index, all of them run, and none reads earlier contents, or
+    what another block writes in a shared loop. `buffer` is ("read", index), ("write", index) or a name: the write
     of a buffer that the block also reads.
     """
     with frozen():
@@ -48,7 +52,8 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
             refuse(block, f'block "{block.name}" is in an init region; pass the block around it')
         check_self_contained(block)
         access = narrowed(point_access(block, chosen))
-        top = _chain_top(block, scope, "cache_read" if key == attrs.READS else "cache_write")
+        nest = PrivateNest.of(block)
+        spans = _spans(access, nest, "cache_read" if key == attrs.READS else "cache_write")
         if key == attrs.READS and accesses_to(block, chosen, writes=True):
             refuse(
                 block,
@@ -58,44 +63,59 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
         cell = [Index.of(i.var) for i in access.used]
         if key == attrs.WRITES:
             check_single_cell(access, cell)
+            _check_no_other_writer(access, nest)
 
     shape = [i.min + i.extent for i in access.used]
     cache = alloc_buffer(scope, f"{chosen.name}_reindex", shape, chosen.dtype, chosen.scope)
-    made = _copy(access, cache, top, key)
+    made = _copy(access, cache, nest.top, spans, key)
     redirect_access(access, cache, cell)
     if key == attrs.WRITES:
         check_write_back(scope, cache, block, made)
     return made
 
 
-def _chain_top(block: Block, scope: Scope, way: str) -> ir.Operation:
-    """The op of the scope's body that contains the block and nothing else."""
-    top = block.outermost
-    for parent in parents(top):
-        if parent == scope.op:
-            break
-        bodies = [list(b.operations) for r in parent.regions for b in r.blocks]
-        if len(bodies) != 1 or len(bodies[0]) != 2:
-            what = repr(Loop(parent)) if is_loop(parent) else "a condition"
+def _spans(access: PointAccess, nest: PrivateNest, way: str) -> list[tuple[Index, Index]]:
+    """First value and number of values that each iter of the index has in one iteration of the shared loops."""
+    found = [nest.span(it) for it in access.used]
+    if None in found:
+        it, outer = access.used[found.index(None)], nest.shared[-1]
+        refuse(
+            outer,
+            f'{outer!r} contains more than block "{access.block.name}", and what iter {it.name} is in one iteration of '
+            "it is not an interval inside its domain",
+            fix=f"reindex_{way} copies the region that a loop accesses, or split by a factor that divides the extent",
+        )
+    return [span for span in found if span is not None]
+
+
+def _check_no_other_writer(access: PointAccess, nest: PrivateNest) -> None:
+    """Refuse a block that reads its results of an earlier iteration of loops in which another block changes them."""
+    block, buffer = access.block, access.buffer
+    if not nest.shared or not accesses_to(block, buffer, writes=False):
+        return
+    for touch in accesses(nest.shared[0].op):
+        if touch.is_write and touch.buffer == buffer.value and not is_inside(touch.op, block.op):
             refuse(
-                parent,
-                f'{what} contains more than block "{block.name}"; the copy is placed outside all its '
-                "loops, which must contain nothing else",
-                fix=f"reindex_{way} places the copy inside, next to other blocks",
+                touch.op,
+                f"{buffer.name} is also written here, in a loop shared with block "
+                f'"{block.name}", which reads what it has written: the copy would miss that',
+                fix=f"cache_inplace copies {buffer.name} in before the block and out after it",
             )
-        top = parent
-    return top
 
 
-def _copy(access: PointAccess, cache: Buffer, top: ir.Operation, key: str) -> Block:
-    """Create the copy block over the domain of the iters, before or after the loops of the block."""
+def _copy(
+    access: PointAccess, cache: Buffer, top: ir.Operation, spans: Sequence[tuple[Index, Index]], key: str
+) -> Block:
+    """Create the copy block over the spans of the iters, before or after the loops of the block."""
     is_read = key == attrs.READS
     ip = ir.InsertionPoint(top if is_read else next_op(top))
     specs = []
-    for number, it in enumerate(access.used):
+    for number, (it, (low, extent)) in enumerate(zip(access.used, spans, strict=True)):
+        first = it.min if low.same(it.min) else Index.constant(0)
         with ip:
-            loop = create.loop(f"ax{number}", it.min, it.min + it.extent)
-        specs.append(IterSpec(f"v{number}", "S", it.min, it.extent, Index.of(loop.var)))
+            loop = create.loop(f"ax{number}", first, (first + extent).simplified())
+        binding = (low - first + Index.of(loop.var)).simplified()
+        specs.append(IterSpec(f"v{number}", "S", it.min, it.extent, binding))
         ip = create.at_end(loop.body)
     name = f"{cache.name if is_read else access.buffer.name}_reindex"
     with ip:

@@ -30,6 +30,7 @@ from tir_mlir.passes.schedule.legality.fixes import (
 from tir_mlir.passes.schedule.legality.init_placement import check_always_begins, check_visits_once
 from tir_mlir.passes.schedule.legality.loop_shape import check_from_zero, check_plain
 from tir_mlir.passes.schedule.legality.ordered_iters import refuse_ordered
+from tir_mlir.passes.schedule.legality.private_nest import PrivateNest
 from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order
 from tir_mlir.passes.schedule.legality.scope import (
     Scope,
@@ -65,6 +66,7 @@ from tir_mlir.passes.schedule.legality.written_before_read import (
 
 __all__ = [
     "PASS_INNER_LOOP",
+    "PrivateNest",
     "SEPARATE_NESTS",
     "ASSUME_SIZES",
     "WRAP_IN_BLOCK",

@@ -235,25 +235,6 @@ def test_an_element_with_two_instances(refused):
     sch.reindex("B", ("read", 0))
 
 
-def test_loops_with_other_work(refused):
-    @I.ir_module
-    class Two:
-        @T.prim_func
-        def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
-            for i in range(4):
-                for j in range(8):
-                    with T.block("B"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        B[vi, vj] = A[vi, vj]
-                for j in range(8):
-                    with T.block("C"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        C[vi, vj] = A[vi, vj]
-
-    sch = Schedule(Two)
-    refused(sch, r'loop i contains more than block "B"', lambda: sch.reindex("B", ("read", 0)))
-
-
 def test_instances_that_do_not_run(refused):
     @I.ir_module
     class Half:

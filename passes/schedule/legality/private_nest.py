@@ -1,0 +1,64 @@
+"""The loops that contain one block alone, and what its iters are in one iteration of the loops shared with others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Index, Iter, Loop, is_inside, loops_above, parents
+from tir_mlir.dialect.presburger import intervals, sets, summands
+from tir_mlir.passes.schedule.legality.scope import scope_of
+
+
+@dataclass(frozen=True)
+class PrivateNest:
+    """`top`: the outermost op of the scope that contains `block` and nothing else. `own`, `shared`: the loops from it
+    inward, and around it in the scope.
+    """
+
+    block: Block
+    top: ir.Operation
+    own: list[Loop]
+    shared: list[Loop]
+
+    @staticmethod
+    def of(block: Block) -> PrivateNest:
+        top, end = block.outermost, scope_of(block).op
+        for parent in parents(top):
+            bodies = [list(b.operations) for r in parent.regions for b in r.blocks]
+            if parent == end or len(bodies) != 1 or len(bodies[0]) != 2:
+                break
+            top = parent
+        around = loops_above(block.op)
+        own = [lp for lp in around if is_inside(lp.op, top)]
+        return PrivateNest(block, top, own, [lp for lp in around if lp not in own])
+
+    def span(self, it: Iter) -> tuple[Index, Index] | None:
+        """First value and number of values of an iter in one iteration of the shared loops, inside its domain.
+
+        (min, extent) if its binding uses none of these; None if the values are not an interval that lies in the domain.
+        """
+        shared = {lp.var for lp in self.shared}
+        if not shared & set(it.binding.values):
+            return it.min, it.extent
+        inside, outside = Index.constant(0), Index.constant(0)
+        for term in summands(it.binding.simplified()):
+            uses = [v in shared for v in term.values]
+            if all(uses):
+                outside = outside + term
+            elif not any(uses):
+                inside = inside + term
+            else:
+                return None
+        low, high = intervals.interval(inside, intervals.around(self.block.op))
+        if low is None or high is None:
+            return None
+        start, extent = (outside + low).simplified(), Index.constant(high - low + 1)
+        known = intervals.inside(start, extent, it.min, it.extent, intervals.around(self.top))
+        return (start, extent) if known or self._holds(start - it.min, it.min + it.extent - start - extent) else None
+
+    def _holds(self, *conditions: Index) -> bool:
+        with sets.question(f'which iterations of block "{self.block.name}" run together'):
+            dom = sets.domain(self.top, extra=conditions)
+            return all(sets.holds(dom, c) for c in conditions)
