@@ -200,6 +200,8 @@ class Executor:
         module = self.module if primitive.pure else create.clone_module(self.module)
         try:
             result = (self._run if primitive.pure else self._ran)(primitive, arguments, module)
+        except Warning:  # a filter made it an error
+            raise
         except Exception as error:  # noqa: BLE001  whatever stops a step is a ScheduleError for its user
             self._raise(primitive.name, arguments, error)
         if isinstance(result, bool):  # a query is not recorded as a step

@@ -32,7 +32,7 @@ def turned(A: T.Buffer((4, 9), "float32"), B: T.Buffer((8, 4), "float32")):
 @T.prim_func
 def before(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "B" also writes B, which a copy made before would miss; reindex the write: ("write", number)}}
+        # expected-error @below {{at B(i=0) the block reads an element of the buffer before it writes it; in a cache it would be uninitialized: the block needs an init or a first write}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = B[vi] + A[vi]
