@@ -76,7 +76,8 @@ def run(module: ir.Module) -> list[CheckedSite]:
                                              else { call @__tir_outside_1(site, %p, %size); 0.0 }
 
     A skipped load gives 0, a skipped store changes nothing. The global `__tir_outside` keeps the first one, also if
-    several threads have one. Applies to functions that `tir-lower-unproved` marked; returns the sites.
+    several threads have one. Once there is one, `scf.while` loops end, as a skipped load may be what they wait for.
+    Applies to functions that `tir-lower-unproved` marked; returns the sites.
     """
     sites: list[CheckedSite] = []
     for func in programs(module):
@@ -88,8 +89,23 @@ def run(module: ir.Module) -> list[CheckedSite]:
                     attrs.put(op, SITE, None)
             attrs.put(func.op, CHECKED, None)
     if sites:
+        for func in programs(module):
+            for op in walk.ops(func.op):
+                if op.name == "scf.condition":
+                    _end_after_first(op)
         _add_record(module, sorted({s.rank for s in sites}))
     return sites
+
+
+def _end_after_first(condition: ir.Operation) -> None:
+    """Make the condition of a loop false once there is an access outside."""
+    word = ir.IntegerType.get_signless(64)
+    with ir.InsertionPoint(condition), condition.location:
+        record = {"global_name": ir.FlatSymbolRefAttr.get(RECORD)}
+        state = ir.Operation.create("llvm.mlir.addressof", [ir.Type.parse("!llvm.ptr")], [], record).results[0]
+        first = ir.Operation.create("llvm.load", [word], [state]).results[0]
+        none = _compare(0, first, _constant(word, 0))
+        condition.operands[0] = _and(condition.operands[0], none)
 
 
 def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
@@ -128,13 +144,19 @@ def _size(memref: Buffer, axis: int) -> ir.Value:
 
 def _inside(indices: list[ir.Value], sizes: list[ir.Value]) -> ir.Value:
     """Whether all indices are inside; a negative one is a large unsigned number."""
-    bit = ir.IntegerType.get_signless(1)
-    below = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 6)  # ult
-    result = _constant(bit, 1)
+    result = _constant(ir.IntegerType.get_signless(1), 1)
     for index, size in zip(indices, sizes, strict=True):
-        one = ir.Operation.create("arith.cmpi", [bit], [index, size], {"predicate": below}).results[0]
-        result = ir.Operation.create("arith.andi", [bit], [result, one]).results[0]
+        result = _and(result, _compare(6, index, size))  # ult
     return result
+
+
+def _compare(predicate: int, a: ir.Value, b: ir.Value) -> ir.Value:
+    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate)
+    return ir.Operation.create("arith.cmpi", [ir.IntegerType.get_signless(1)], [a, b], {"predicate": number}).results[0]
+
+
+def _and(a: ir.Value, b: ir.Value) -> ir.Value:
+    return ir.Operation.create("arith.andi", [a.type], [a, b]).results[0]
 
 
 def _record(number: int, indices: list[ir.Value], sizes: list[ir.Value]) -> None:

@@ -158,6 +158,54 @@ def test_calls_of_several_threads_get_their_own_errors():
     assert found == {n: -1 - n for n in range(8)}
 
 
+WALK = """
+@T.prim_func
+def main(N: T.Buffer((8,), "int32"), C: T.Buffer((4,), "int32")):
+    for i in range(4):
+        with T.block("walk"):
+            vi = T.axis.spatial(4, i)
+            at = T.alloc_buffer((1,), "int32")
+            at[0] = vi
+            C[vi] = 0
+            while N[at[0]] >= 0:
+                at[0] = N[at[0]]
+                C[vi] = C[vi] + 1
+"""
+
+
+def test_a_while_loop_ends_after_an_access_outside():
+    lib, c = build(parse(WALK), checked=True), np.zeros(4, "int32")
+    lib(np.array([4, 5, 6, 7, 1, -1, -1, 3 - 4], "int32"), c)
+    np.testing.assert_array_equal(c, [3, 1, 1, 1])
+    with pytest.raises(OutOfBoundsError, match=r'block "walk" reads N\[8\], outside its shape \(8,\)'):
+        lib(np.array([0, 1, 2, 3, 8, 8, 8, 8], "int32")[::-1].copy(), c)
+
+
+ROWS = """
+@T.prim_func
+def main(P: T.Buffer((5,), "int32"), V: T.Buffer((16,), "float32"), Y: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("row"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = T.float32(0)
+            for k in range(P[vi], P[vi + 1]):
+                Y[vi] = Y[vi] + V[k]
+"""
+
+
+@pytest.mark.parametrize("kind", ["range", "T.parallel"])
+def test_bounds_from_data(kind):
+    lib, v, y = (
+        build(parse(ROWS.replace("range(4)", f"{kind}(4)")), checked=True),
+        np.ones(16, "float32"),
+        np.zeros(4, "f4"),
+    )
+    lib(np.array([0, 3, 3, 9, 16], "int32"), v, y)
+    np.testing.assert_array_equal(y, [3, 0, 6, 7])
+    with pytest.raises(OutOfBoundsError, match=r'block "row" reads V\[16\], outside its shape \(16,\)'):
+        lib(np.array([0, 3, 3, 9, 40], "int32"), v, y)
+
+
 def test_checked_is_a_bool():
     with pytest.raises(BuildError, match="checked is True or False, not 1"):
         build(parse(GATHER), checked=1)

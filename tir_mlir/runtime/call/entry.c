@@ -23,12 +23,23 @@ typedef struct {
   int flags;
 } array;
 
+/* DLPack's DLTensor */
+typedef struct {
+  address data;
+  int device, device_id, rank;
+  unsigned dtype;
+  const word *shape, *strides;
+  address offset;
+} tensor;
+
+enum { CPU = 1 };
+
 enum { WRITEABLE = 0x400, WARNS = (int)0x80000000 };
 
 typedef struct { word seconds, nanoseconds; } moment;
 
 typedef struct {
-  void *array_type, *int_type, *float_type;
+  void *int_type, *float_type;
   object *none, *yes, *no;
   word none_is_counted;
   object *(*call)(object *, object *const *, address, object *);
@@ -39,6 +50,8 @@ typedef struct {
   void (*acquire)(void *);
   word (*to_int)(object *, int *);
   double (*to_double)(object *);
+  object *(*attribute)(object *, object *);
+  void (*clear_error)(void);
   void (*forget)(object *);
   void (*free)(void *);
   int (*clock)(int, moment *);
@@ -52,8 +65,16 @@ typedef struct { word kind, number; object *name; } param;
 
 /* A plan: this head, then words for each parameter. A size has its value, other numbers have nothing. */
 typedef struct { word short_run, tries, calls; } plan;
-/* A buffer has these, then in bytes its strides, then the rest of its descriptor: offset, sizes, strides. */
-typedef struct { address descr, misaligned; word written, back, low, high; } slot;
+/* A buffer has these, then its strides as its type has them, then the rest of its descriptor: offset, sizes, strides.
+   type: that of the argument, a NumPy array unless it has `exchange`, DLPack's function that lends a tensor; dtype: the
+   array's descr, or the tensor's. grad: the name of an attribute that must be False, or 0. */
+typedef struct {
+  void *type;
+  int (*exchange)(object *, tensor *);
+  object *grad;
+  address dtype, misaligned;
+  word written, back, low, high;
+} slot;
 
 enum { TRIES = 8, SAMPLE = 64, SHORT = 20000 /* ns */ };
 
@@ -97,6 +118,31 @@ static int number(const python *py, const param *p, object *value, word *bits) {
   return !overflow && x == (word)((address)x << (64 - p->number)) >> (64 - p->number);
 }
 
+/* Borrow a tensor; 0 if it does not fit. */
+static int borrowed(const python *py, const slot *s, object *value, word rank, tensor *t) {
+  if (s->grad) {
+    object *grad = py->attribute(value, s->grad);
+    if (!grad) py->clear_error();
+    else py->forget(grad);
+    if (grad != py->no) return 0;
+  }
+  if (s->exchange(value, t)) {
+    py->clear_error();
+    return 0;
+  }
+  t->data += t->offset;
+  return t->device == CPU && t->dtype == s->dtype && t->rank == rank && (t->strides || !rank);
+}
+
+/* The memory of an argument; 0 if it does not fit. */
+static int viewed(const python *py, const slot *s, object *value, word rank, tensor *t) {
+  if (value->type != s->type) return 0;
+  if (s->exchange) return borrowed(py, s, value, rank, t);
+  const array *a = (const array *)value;
+  t->data = a->data, t->shape = a->shape, t->strides = a->strides;
+  return a->descr == s->dtype && a->rank == rank && (!s->written || (a->flags & (WRITEABLE | WARNS)) == WRITEABLE);
+}
+
 typedef struct { address low, high; } reach;
 
 /* Whether an array reaches into one of these: in addresses, `slow` looks at elements. */
@@ -118,15 +164,14 @@ static int fits(const function *f, const word *next, object *const *args, word *
       if (p->kind == SIZE && run[i] != *next++) return 0;
       continue;
     }
-    const array *a = (const array *)args[i];
     const slot *s = (const slot *)next;
     const word rank = p->number, *strides = (const word *)(s + 1), *rest = strides + rank;
-    if (a->head.type != py->array_type || a->descr != s->descr || a->rank != rank) return 0;
+    tensor t;
+    if (!viewed(py, s, args[i], rank, &t)) return 0;
     for (word d = 0; d < rank; ++d)
-      if (a->shape[d] != rest[1 + d] || a->strides[d] != strides[d]) return 0;
-    const address start = a->data;
+      if (t.shape[d] != rest[1 + d] || t.strides[d] != strides[d]) return 0;
+    const address start = t.data;
     if (start & s->misaligned) return 0;
-    if (s->written && (a->flags & (WRITEABLE | WARNS)) != WRITEABLE) return 0;
     if (f->noalias) {
       const reach own = {start + s->low, start + s->high};
       if (meets(written, writes, own.low, own.high)) return 0;

@@ -1,6 +1,7 @@
 
 %struct.param = type { i64, i64, ptr }
 %struct.moment = type { i64, i64 }
+%struct.tensor = type { i64, i32, i32, i32, i32, ptr, ptr, i64 }
 %struct.reach = type { i64, i64 }
 
 ; Function Attrs: nounwind
@@ -29,13 +30,13 @@ define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %
   br i1 %19, label %32, label %20
 
 20:                                               ; preds = %17, %10
-  %21 = getelementptr inbounds nuw i8, ptr %7, i64 48
+  %21 = getelementptr inbounds nuw i8, ptr %7, i64 40
   %22 = load i64, ptr %21, align 8
   %23 = icmp eq i64 %22, 0
   br i1 %23, label %29, label %24
 
 24:                                               ; preds = %20
-  %25 = getelementptr inbounds nuw i8, ptr %7, i64 24
+  %25 = getelementptr inbounds nuw i8, ptr %7, i64 16
   %26 = load ptr, ptr %25, align 8
   %27 = load i64, ptr %26, align 8
   %28 = add nsw i64 %27, 1
@@ -43,7 +44,7 @@ define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %
   br label %29
 
 29:                                               ; preds = %24, %20
-  %30 = getelementptr inbounds nuw i8, ptr %7, i64 24
+  %30 = getelementptr inbounds nuw i8, ptr %7, i64 16
   %31 = load ptr, ptr %30, align 8
   br label %56
 
@@ -55,14 +56,14 @@ define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %
 35:                                               ; preds = %10
   %36 = getelementptr inbounds nuw i8, ptr %0, i64 32
   %37 = load ptr, ptr %36, align 8
-  %38 = getelementptr inbounds nuw i8, ptr %7, i64 64
+  %38 = getelementptr inbounds nuw i8, ptr %7, i64 56
   %39 = load ptr, ptr %38, align 8
   %40 = icmp eq ptr %39, null
   br i1 %40, label %41, label %46
 
 41:                                               ; preds = %32, %35
   %42 = phi ptr [ %34, %32 ], [ %37, %35 ]
-  %43 = getelementptr inbounds nuw i8, ptr %7, i64 56
+  %43 = getelementptr inbounds nuw i8, ptr %7, i64 48
   %44 = load ptr, ptr %43, align 8
   %45 = tail call ptr %44(ptr noundef %42, ptr noundef %1, i64 noundef %2, ptr noundef %3) #4
   br label %56
@@ -74,10 +75,10 @@ define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %
   br i1 %49, label %56, label %50
 
 50:                                               ; preds = %46
-  %51 = getelementptr inbounds nuw i8, ptr %7, i64 56
+  %51 = getelementptr inbounds nuw i8, ptr %7, i64 48
   %52 = load ptr, ptr %51, align 8
   %53 = tail call ptr %52(ptr noundef %37, ptr noundef %1, i64 noundef %2, ptr noundef nonnull %48) #4
-  %54 = getelementptr inbounds nuw i8, ptr %7, i64 120
+  %54 = getelementptr inbounds nuw i8, ptr %7, i64 128
   %55 = load ptr, ptr %54, align 8
   tail call void %55(ptr noundef nonnull %48) #4
   br label %56
@@ -97,7 +98,7 @@ define internal fastcc range(i32 0, 2) i32 @run_named(ptr noundef captures(none)
   %7 = add nsw i64 %6, 1
   %8 = alloca ptr, i64 %7, align 16
   %9 = load ptr, ptr %0, align 8
-  %10 = getelementptr inbounds nuw i8, ptr %9, i64 80
+  %10 = getelementptr inbounds nuw i8, ptr %9, i64 72
   %11 = load ptr, ptr %10, align 8
   %12 = tail call i64 %11(ptr noundef nonnull %3) #4
   %13 = add nsw i64 %12, %2
@@ -114,7 +115,7 @@ define internal fastcc range(i32 0, 2) i32 @run_named(ptr noundef captures(none)
   br i1 %19, label %20, label %70
 
 20:                                               ; preds = %18
-  %21 = getelementptr inbounds nuw i8, ptr %9, i64 72
+  %21 = getelementptr inbounds nuw i8, ptr %9, i64 64
   br label %33
 
 22:                                               ; preds = %16, %28
@@ -256,9 +257,9 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
 
 46:                                               ; preds = %37
   call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
-  %47 = getelementptr inbounds nuw i8, ptr %34, i64 136
+  %47 = getelementptr inbounds nuw i8, ptr %34, i64 144
   %48 = load ptr, ptr %47, align 8
-  %49 = getelementptr inbounds nuw i8, ptr %34, i64 144
+  %49 = getelementptr inbounds nuw i8, ptr %34, i64 152
   %50 = load i64, ptr %49, align 8
   %51 = trunc i64 %50 to i32
   %52 = call i32 %48(i32 noundef %51, ptr noundef nonnull %6) #4
@@ -300,16 +301,16 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %79 = zext i1 %78 to i64
   %80 = add nsw i64 %76, %79
   store i64 %80, ptr %75, align 8
-  %81 = getelementptr inbounds nuw i8, ptr %34, i64 88
+  %81 = getelementptr inbounds nuw i8, ptr %34, i64 80
   %82 = load ptr, ptr %81, align 8
   %83 = call ptr %82() #4
   br i1 %78, label %84, label %110
 
 84:                                               ; preds = %71
   call void @llvm.lifetime.start.p0(ptr nonnull %4) #5
-  %85 = getelementptr inbounds nuw i8, ptr %34, i64 136
+  %85 = getelementptr inbounds nuw i8, ptr %34, i64 144
   %86 = load ptr, ptr %85, align 8
-  %87 = getelementptr inbounds nuw i8, ptr %34, i64 144
+  %87 = getelementptr inbounds nuw i8, ptr %34, i64 152
   %88 = load i64, ptr %87, align 8
   %89 = trunc i64 %88 to i32
   %90 = call i32 %86(i32 noundef %89, ptr noundef nonnull %4) #4
@@ -334,7 +335,7 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %105 = sub i64 %102, %93
   %106 = add i64 %105, %104
   %107 = icmp slt i64 %106, 20000
-  %108 = getelementptr inbounds nuw i8, ptr %34, i64 96
+  %108 = getelementptr inbounds nuw i8, ptr %34, i64 88
   %109 = load ptr, ptr %108, align 8
   call void %109(ptr noundef %83) #4
   br i1 %107, label %115, label %123
@@ -343,7 +344,7 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %111 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %112 = load ptr, ptr %111, align 8
   call void %112(ptr noundef nonnull %10) #4
-  %113 = getelementptr inbounds nuw i8, ptr %34, i64 96
+  %113 = getelementptr inbounds nuw i8, ptr %34, i64 88
   %114 = load ptr, ptr %113, align 8
   call void %114(ptr noundef %83) #4
   br label %123
@@ -378,10 +379,10 @@ define void @tir_dealloc(ptr noundef %0) local_unnamed_addr #0 {
   %6 = load ptr, ptr %5, align 8
   %7 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %8 = load ptr, ptr %7, align 8
-  %9 = getelementptr inbounds nuw i8, ptr %4, i64 128
+  %9 = getelementptr inbounds nuw i8, ptr %4, i64 136
   %10 = load ptr, ptr %9, align 8
   tail call void %10(ptr noundef %0) #4
-  %11 = getelementptr inbounds nuw i8, ptr %4, i64 120
+  %11 = getelementptr inbounds nuw i8, ptr %4, i64 128
   %12 = load ptr, ptr %11, align 8
   tail call void %12(ptr noundef %6) #4
   %13 = load ptr, ptr %11, align 8
@@ -392,337 +393,450 @@ define void @tir_dealloc(ptr noundef %0) local_unnamed_addr #0 {
 ; Function Attrs: nounwind
 define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(none) %0, ptr noundef readonly captures(none) %1, ptr noundef readonly captures(none) %2, ptr noundef nonnull captures(none) %3, ptr noundef nonnull %4) unnamed_addr #0 {
   %6 = alloca i32, align 4
-  %7 = load ptr, ptr %0, align 8
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  %9 = load i64, ptr %8, align 8
-  %10 = add nsw i64 %9, 1
-  %11 = alloca %struct.reach, i64 %10, align 16
-  %12 = icmp slt i64 %9, 1
-  br i1 %12, label %231, label %13
+  %7 = alloca %struct.tensor, align 8
+  %8 = load ptr, ptr %0, align 8
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %10 = load i64, ptr %9, align 8
+  %11 = add nsw i64 %10, 1
+  %12 = alloca %struct.reach, i64 %11, align 16
+  %13 = icmp slt i64 %10, 1
+  br i1 %13, label %304, label %14
 
-13:                                               ; preds = %5
-  %14 = getelementptr inbounds nuw %struct.reach, ptr %11, i64 %9
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %16 = getelementptr inbounds nuw i8, ptr %7, i64 16
-  %17 = getelementptr inbounds nuw i8, ptr %7, i64 112
-  %18 = getelementptr inbounds nuw i8, ptr %7, i64 32
-  %19 = getelementptr inbounds nuw i8, ptr %7, i64 40
-  %20 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %21 = getelementptr inbounds nuw i8, ptr %7, i64 104
-  %22 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  br label %23
+14:                                               ; preds = %5
+  %15 = getelementptr inbounds nuw %struct.reach, ptr %12, i64 %10
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %17 = getelementptr inbounds nuw i8, ptr %8, i64 8
+  %18 = getelementptr inbounds nuw i8, ptr %8, i64 104
+  %19 = getelementptr inbounds nuw i8, ptr %8, i64 24
+  %20 = getelementptr inbounds nuw i8, ptr %8, i64 32
+  %21 = getelementptr inbounds nuw i8, ptr %8, i64 96
+  %22 = getelementptr inbounds nuw i8, ptr %8, i64 112
+  %23 = getelementptr inbounds nuw i8, ptr %8, i64 128
+  %24 = getelementptr inbounds nuw i8, ptr %8, i64 120
+  %25 = getelementptr inbounds nuw i8, ptr %7, i64 40
+  %26 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %27 = getelementptr inbounds nuw i8, ptr %7, i64 20
+  %28 = getelementptr inbounds nuw i8, ptr %7, i64 16
+  %29 = getelementptr inbounds nuw i8, ptr %7, i64 32
+  %30 = getelementptr inbounds nuw i8, ptr %7, i64 24
+  %31 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  br label %32
 
-23:                                               ; preds = %13, %222
-  %24 = phi ptr [ %1, %13 ], [ %227, %222 ]
-  %25 = phi ptr [ %4, %13 ], [ %226, %222 ]
-  %26 = phi ptr [ %14, %13 ], [ %225, %222 ]
-  %27 = phi i64 [ 0, %13 ], [ %224, %222 ]
-  %28 = phi i64 [ 0, %13 ], [ %223, %222 ]
-  %29 = phi i64 [ 0, %13 ], [ %228, %222 ]
-  %30 = getelementptr inbounds nuw %struct.param, ptr %15, i64 %29
-  %31 = load i64, ptr %30, align 8
-  %32 = icmp eq i64 %31, 0
-  %33 = getelementptr inbounds nuw ptr, ptr %2, i64 %29
-  %34 = load ptr, ptr %33, align 8
-  br i1 %32, label %92, label %35
+32:                                               ; preds = %14, %295
+  %33 = phi ptr [ %1, %14 ], [ %296, %295 ]
+  %34 = phi ptr [ %4, %14 ], [ %297, %295 ]
+  %35 = phi ptr [ %15, %14 ], [ %298, %295 ]
+  %36 = phi i64 [ 0, %14 ], [ %299, %295 ]
+  %37 = phi i64 [ 0, %14 ], [ %300, %295 ]
+  %38 = phi i64 [ 0, %14 ], [ %301, %295 ]
+  %39 = getelementptr inbounds nuw %struct.param, ptr %16, i64 %38
+  %40 = load i64, ptr %39, align 8
+  %41 = icmp eq i64 %40, 0
+  br i1 %41, label %101, label %42
 
-35:                                               ; preds = %23
-  %36 = getelementptr inbounds nuw i64, ptr %3, i64 %29
+42:                                               ; preds = %32
+  %43 = getelementptr inbounds nuw ptr, ptr %2, i64 %38
+  %44 = load ptr, ptr %43, align 8
+  %45 = getelementptr inbounds nuw i64, ptr %3, i64 %38
   call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
   store i32 0, ptr %6, align 4
-  switch i64 %31, label %62 [
-    i64 5, label %37
-    i64 3, label %43
-    i64 4, label %43
+  switch i64 %40, label %71 [
+    i64 5, label %46
+    i64 3, label %52
+    i64 4, label %52
   ]
 
-37:                                               ; preds = %35
-  %38 = load ptr, ptr %18, align 8
-  %39 = icmp eq ptr %34, %38
-  %40 = zext i1 %39 to i64
-  store i64 %40, ptr %36, align 8
-  %41 = load ptr, ptr %18, align 8
-  %42 = icmp eq ptr %34, %41
-  br i1 %42, label %80, label %81
+46:                                               ; preds = %42
+  %47 = load ptr, ptr %19, align 8
+  %48 = icmp eq ptr %44, %47
+  %49 = zext i1 %48 to i64
+  store i64 %49, ptr %45, align 8
+  %50 = load ptr, ptr %19, align 8
+  %51 = icmp eq ptr %44, %50
+  br i1 %51, label %89, label %90
 
-43:                                               ; preds = %35, %35
-  %44 = getelementptr inbounds nuw i8, ptr %34, i64 8
-  %45 = load ptr, ptr %44, align 8
-  %46 = load ptr, ptr %16, align 8
-  %47 = icmp eq ptr %45, %46
-  br i1 %47, label %48, label %79
+52:                                               ; preds = %42, %42
+  %53 = getelementptr inbounds nuw i8, ptr %44, i64 8
+  %54 = load ptr, ptr %53, align 8
+  %55 = load ptr, ptr %17, align 8
+  %56 = icmp eq ptr %54, %55
+  br i1 %56, label %57, label %88
 
-48:                                               ; preds = %43
-  %49 = load ptr, ptr %17, align 8
-  %50 = call double %49(ptr noundef nonnull %34) #4
-  %51 = load i64, ptr %30, align 8
-  %52 = icmp eq i64 %51, 3
-  %53 = fptrunc double %50 to float
-  %54 = bitcast float %53 to i32
-  %55 = bitcast double %50 to i64
-  %56 = trunc i64 %55 to i32
-  %57 = lshr i64 %55, 32
-  %58 = trunc nuw i64 %57 to i32
-  %59 = select i1 %52, i32 %54, i32 %56
-  %60 = select i1 %52, i32 0, i32 %58
-  store i32 %59, ptr %36, align 8
-  %61 = getelementptr inbounds nuw i8, ptr %36, i64 4
-  store i32 %60, ptr %61, align 4
-  br label %80
+57:                                               ; preds = %52
+  %58 = load ptr, ptr %18, align 8
+  %59 = call double %58(ptr noundef nonnull %44) #4
+  %60 = load i64, ptr %39, align 8
+  %61 = icmp eq i64 %60, 3
+  %62 = fptrunc double %59 to float
+  %63 = bitcast float %62 to i32
+  %64 = bitcast double %59 to i64
+  %65 = trunc i64 %64 to i32
+  %66 = lshr i64 %64, 32
+  %67 = trunc nuw i64 %66 to i32
+  %68 = select i1 %61, i32 %63, i32 %65
+  %69 = select i1 %61, i32 0, i32 %67
+  store i32 %68, ptr %45, align 8
+  %70 = getelementptr inbounds nuw i8, ptr %45, i64 4
+  store i32 %69, ptr %70, align 4
+  br label %89
 
-62:                                               ; preds = %35
-  %63 = getelementptr inbounds nuw i8, ptr %34, i64 8
-  %64 = load ptr, ptr %63, align 8
-  %65 = load ptr, ptr %20, align 8
-  %66 = icmp eq ptr %64, %65
-  br i1 %66, label %67, label %79
+71:                                               ; preds = %42
+  %72 = getelementptr inbounds nuw i8, ptr %44, i64 8
+  %73 = load ptr, ptr %72, align 8
+  %74 = load ptr, ptr %8, align 8
+  %75 = icmp eq ptr %73, %74
+  br i1 %75, label %76, label %88
 
-67:                                               ; preds = %62
-  %68 = load ptr, ptr %21, align 8
-  %69 = call i64 %68(ptr noundef nonnull %34, ptr noundef nonnull %6) #4
-  store i64 %69, ptr %36, align 8
-  %70 = load i32, ptr %6, align 4
-  %71 = icmp eq i32 %70, 0
-  br i1 %71, label %72, label %79
+76:                                               ; preds = %71
+  %77 = load ptr, ptr %21, align 8
+  %78 = call i64 %77(ptr noundef nonnull %44, ptr noundef nonnull %6) #4
+  store i64 %78, ptr %45, align 8
+  %79 = load i32, ptr %6, align 4
+  %80 = icmp eq i32 %79, 0
+  br i1 %80, label %81, label %88
 
-72:                                               ; preds = %67
-  %73 = getelementptr inbounds nuw i8, ptr %30, i64 8
-  %74 = load i64, ptr %73, align 8
-  %75 = sub nsw i64 64, %74
-  %76 = shl i64 %69, %75
-  %77 = ashr exact i64 %76, %75
-  %78 = icmp eq i64 %69, %77
+81:                                               ; preds = %76
+  %82 = getelementptr inbounds nuw i8, ptr %39, i64 8
+  %83 = load i64, ptr %82, align 8
+  %84 = sub nsw i64 64, %83
+  %85 = shl i64 %78, %84
+  %86 = ashr exact i64 %85, %84
+  %87 = icmp eq i64 %78, %86
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br i1 %78, label %84, label %231
+  br i1 %87, label %93, label %304
 
-79:                                               ; preds = %62, %43, %67
+88:                                               ; preds = %71, %52, %76
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br label %231
+  br label %304
 
-80:                                               ; preds = %37, %48
+89:                                               ; preds = %46, %57
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br label %84
+  br label %93
 
-81:                                               ; preds = %37
-  %82 = load ptr, ptr %19, align 8
-  %83 = icmp eq ptr %34, %82
+90:                                               ; preds = %46
+  %91 = load ptr, ptr %20, align 8
+  %92 = icmp eq ptr %44, %91
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br i1 %83, label %84, label %231
+  br i1 %92, label %93, label %304
 
-84:                                               ; preds = %72, %80, %81
-  %85 = load i64, ptr %30, align 8
-  %86 = icmp eq i64 %85, 1
-  br i1 %86, label %87, label %222
+93:                                               ; preds = %81, %89, %90
+  %94 = load i64, ptr %39, align 8
+  %95 = icmp eq i64 %94, 1
+  br i1 %95, label %96, label %295
 
-87:                                               ; preds = %84
-  %88 = load i64, ptr %36, align 8
-  %89 = getelementptr inbounds nuw i8, ptr %24, i64 8
-  %90 = load i64, ptr %24, align 8
-  %91 = icmp eq i64 %88, %90
-  br i1 %91, label %222, label %231
+96:                                               ; preds = %93
+  %97 = load i64, ptr %45, align 8
+  %98 = getelementptr inbounds nuw i8, ptr %33, i64 8
+  %99 = load i64, ptr %33, align 8
+  %100 = icmp eq i64 %97, %99
+  br i1 %100, label %295, label %304
 
-92:                                               ; preds = %23
-  %93 = getelementptr inbounds nuw i8, ptr %30, i64 8
-  %94 = load i64, ptr %93, align 8
-  %95 = getelementptr inbounds nuw i8, ptr %24, i64 48
-  %96 = getelementptr inbounds i64, ptr %95, i64 %94
-  %97 = getelementptr inbounds nuw i8, ptr %34, i64 8
-  %98 = load ptr, ptr %97, align 8
-  %99 = load ptr, ptr %7, align 8
-  %100 = icmp eq ptr %98, %99
-  br i1 %100, label %101, label %231
-
-101:                                              ; preds = %92
-  %102 = getelementptr inbounds nuw i8, ptr %34, i64 56
+101:                                              ; preds = %32
+  %102 = getelementptr inbounds nuw i8, ptr %39, i64 8
   %103 = load i64, ptr %102, align 8
-  %104 = load i64, ptr %24, align 8
-  %105 = icmp eq i64 %103, %104
-  br i1 %105, label %106, label %231
+  %104 = getelementptr inbounds nuw i8, ptr %33, i64 72
+  %105 = getelementptr inbounds i64, ptr %104, i64 %103
+  call void @llvm.lifetime.start.p0(ptr nonnull %7) #5
+  %106 = getelementptr inbounds nuw ptr, ptr %2, i64 %38
+  %107 = load ptr, ptr %106, align 8
+  %108 = getelementptr inbounds nuw i8, ptr %107, i64 8
+  %109 = load ptr, ptr %108, align 8
+  %110 = load ptr, ptr %33, align 8
+  %111 = icmp eq ptr %109, %110
+  br i1 %111, label %112, label %290
 
-106:                                              ; preds = %101
-  %107 = getelementptr inbounds nuw i8, ptr %34, i64 24
-  %108 = load i32, ptr %107, align 8
-  %109 = sext i32 %108 to i64
-  %110 = icmp eq i64 %94, %109
-  br i1 %110, label %111, label %231
+112:                                              ; preds = %101
+  %113 = getelementptr inbounds nuw i8, ptr %33, i64 8
+  %114 = load ptr, ptr %113, align 8
+  %115 = icmp eq ptr %114, null
+  br i1 %115, label %160, label %116
 
-111:                                              ; preds = %106
-  %112 = getelementptr inbounds nuw i8, ptr %34, i64 32
-  %113 = getelementptr inbounds nuw i8, ptr %34, i64 40
-  %114 = call i64 @llvm.smax.i64(i64 %94, i64 0)
-  br label %115
+116:                                              ; preds = %112
+  %117 = getelementptr inbounds nuw i8, ptr %33, i64 16
+  %118 = load ptr, ptr %117, align 8
+  %119 = icmp eq ptr %118, null
+  br i1 %119, label %133, label %120
 
-115:                                              ; preds = %111, %126
-  %116 = phi i64 [ %122, %126 ], [ 0, %111 ]
-  %117 = icmp eq i64 %116, %114
-  br i1 %117, label %133, label %118
+120:                                              ; preds = %116
+  %121 = load ptr, ptr %22, align 8
+  %122 = call ptr %121(ptr noundef nonnull %107, ptr noundef nonnull %118) #4
+  %123 = icmp eq ptr %122, null
+  br i1 %123, label %124, label %126
 
-118:                                              ; preds = %115
-  %119 = load ptr, ptr %112, align 8
-  %120 = getelementptr inbounds nuw i64, ptr %119, i64 %116
-  %121 = load i64, ptr %120, align 8
-  %122 = add nuw i64 %116, 1
-  %123 = getelementptr inbounds nuw i64, ptr %96, i64 %122
-  %124 = load i64, ptr %123, align 8
-  %125 = icmp eq i64 %121, %124
-  br i1 %125, label %126, label %231
+124:                                              ; preds = %120
+  %125 = load ptr, ptr %24, align 8
+  call void %125() #4
+  br label %128
 
-126:                                              ; preds = %118
-  %127 = load ptr, ptr %113, align 8
-  %128 = getelementptr inbounds nuw i64, ptr %127, i64 %116
-  %129 = load i64, ptr %128, align 8
-  %130 = getelementptr inbounds nuw i64, ptr %95, i64 %116
-  %131 = load i64, ptr %130, align 8
-  %132 = icmp eq i64 %129, %131
-  br i1 %132, label %115, label %231, !llvm.loop !11
+126:                                              ; preds = %120
+  %127 = load ptr, ptr %23, align 8
+  call void %127(ptr noundef nonnull %122) #4
+  br label %128
 
-133:                                              ; preds = %115
-  %134 = getelementptr inbounds nuw i8, ptr %34, i64 16
-  %135 = load i64, ptr %134, align 8
-  %136 = getelementptr inbounds nuw i8, ptr %24, i64 8
-  %137 = load i64, ptr %136, align 8
-  %138 = and i64 %137, %135
-  %139 = icmp eq i64 %138, 0
-  br i1 %139, label %140, label %231
+128:                                              ; preds = %126, %124
+  %129 = load ptr, ptr %20, align 8
+  %130 = icmp eq ptr %122, %129
+  br i1 %130, label %131, label %290
 
-140:                                              ; preds = %133
-  %141 = getelementptr inbounds nuw i8, ptr %24, i64 16
-  %142 = load i64, ptr %141, align 8
-  %143 = icmp eq i64 %142, 0
-  br i1 %143, label %149, label %144
+131:                                              ; preds = %128
+  %132 = load ptr, ptr %113, align 8
+  br label %133
 
-144:                                              ; preds = %140
-  %145 = getelementptr inbounds nuw i8, ptr %34, i64 64
-  %146 = load i32, ptr %145, align 8
-  %147 = and i32 %146, -2147482624
-  %148 = icmp eq i32 %147, 1024
-  br i1 %148, label %149, label %231
+133:                                              ; preds = %131, %116
+  %134 = phi ptr [ %132, %131 ], [ %114, %116 ]
+  %135 = call i32 %134(ptr noundef nonnull %107, ptr noundef nonnull %7) #4
+  %136 = icmp eq i32 %135, 0
+  br i1 %136, label %139, label %137
 
-149:                                              ; preds = %144, %140
-  %150 = load i64, ptr %22, align 8
-  %151 = icmp eq i64 %150, 0
-  br i1 %151, label %195, label %152
+137:                                              ; preds = %133
+  %138 = load ptr, ptr %24, align 8
+  call void %138() #4
+  br label %290
 
-152:                                              ; preds = %149
-  %153 = getelementptr inbounds nuw i8, ptr %24, i64 32
-  %154 = load i64, ptr %153, align 8
-  %155 = add i64 %154, %135
-  %156 = getelementptr inbounds nuw i8, ptr %24, i64 40
-  %157 = load i64, ptr %156, align 8
-  %158 = add i64 %157, %135
-  %159 = icmp sgt i64 %27, 0
-  br i1 %159, label %160, label %172
+139:                                              ; preds = %133
+  %140 = load i64, ptr %25, align 8
+  %141 = load i64, ptr %7, align 8
+  %142 = add i64 %141, %140
+  store i64 %142, ptr %7, align 8
+  %143 = load i32, ptr %26, align 8
+  %144 = icmp eq i32 %143, 1
+  br i1 %144, label %145, label %290
 
-160:                                              ; preds = %152, %169
-  %161 = phi i64 [ %170, %169 ], [ 0, %152 ]
-  %162 = getelementptr inbounds nuw %struct.reach, ptr %11, i64 %161
-  %163 = getelementptr inbounds nuw i8, ptr %162, i64 8
-  %164 = load i64, ptr %163, align 8
-  %165 = icmp ugt i64 %164, %155
-  br i1 %165, label %166, label %169
+145:                                              ; preds = %139
+  %146 = load i32, ptr %27, align 4
+  %147 = zext i32 %146 to i64
+  %148 = getelementptr inbounds nuw i8, ptr %33, i64 24
+  %149 = load i64, ptr %148, align 8
+  %150 = icmp eq i64 %149, %147
+  %151 = load i32, ptr %28, align 8
+  %152 = sext i32 %151 to i64
+  %153 = icmp eq i64 %103, %152
+  %154 = select i1 %150, i1 %153, i1 false
+  br i1 %154, label %155, label %290
 
-166:                                              ; preds = %160
-  %167 = load i64, ptr %162, align 16
-  %168 = icmp ugt i64 %158, %167
-  br i1 %168, label %231, label %169
+155:                                              ; preds = %145
+  %156 = load ptr, ptr %29, align 8
+  %157 = icmp ne ptr %156, null
+  %158 = icmp eq i64 %103, 0
+  %159 = or i1 %158, %157
+  br i1 %159, label %186, label %290
 
-169:                                              ; preds = %166, %160
-  %170 = add nuw nsw i64 %161, 1
-  %171 = icmp eq i64 %170, %27
-  br i1 %171, label %172, label %160, !llvm.loop !12
+160:                                              ; preds = %112
+  %161 = getelementptr inbounds nuw i8, ptr %107, i64 16
+  %162 = load i64, ptr %161, align 8
+  store i64 %162, ptr %7, align 8
+  %163 = getelementptr inbounds nuw i8, ptr %107, i64 32
+  %164 = load ptr, ptr %163, align 8
+  store ptr %164, ptr %30, align 8
+  %165 = getelementptr inbounds nuw i8, ptr %107, i64 40
+  %166 = load ptr, ptr %165, align 8
+  store ptr %166, ptr %29, align 8
+  %167 = getelementptr inbounds nuw i8, ptr %107, i64 56
+  %168 = load i64, ptr %167, align 8
+  %169 = getelementptr inbounds nuw i8, ptr %33, i64 24
+  %170 = load i64, ptr %169, align 8
+  %171 = icmp eq i64 %168, %170
+  br i1 %171, label %172, label %290
 
-172:                                              ; preds = %169, %152
-  br i1 %143, label %191, label %173
+172:                                              ; preds = %160
+  %173 = getelementptr inbounds nuw i8, ptr %107, i64 24
+  %174 = load i32, ptr %173, align 8
+  %175 = sext i32 %174 to i64
+  %176 = icmp eq i64 %103, %175
+  br i1 %176, label %177, label %290
 
-173:                                              ; preds = %172
-  %174 = icmp sgt i64 %28, 0
-  br i1 %174, label %175, label %187
-
-175:                                              ; preds = %173, %184
-  %176 = phi i64 [ %185, %184 ], [ 0, %173 ]
-  %177 = getelementptr inbounds nuw %struct.reach, ptr %26, i64 %176
-  %178 = getelementptr inbounds nuw i8, ptr %177, i64 8
+177:                                              ; preds = %172
+  %178 = getelementptr inbounds nuw i8, ptr %33, i64 40
   %179 = load i64, ptr %178, align 8
-  %180 = icmp ugt i64 %179, %155
-  br i1 %180, label %181, label %184
+  %180 = icmp eq i64 %179, 0
+  br i1 %180, label %190, label %181
 
-181:                                              ; preds = %175
-  %182 = load i64, ptr %177, align 8
-  %183 = icmp ugt i64 %158, %182
-  br i1 %183, label %231, label %184
+181:                                              ; preds = %177
+  %182 = getelementptr inbounds nuw i8, ptr %107, i64 64
+  %183 = load i32, ptr %182, align 8
+  %184 = and i32 %183, -2147482624
+  %185 = icmp eq i32 %184, 1024
+  br i1 %185, label %186, label %290
 
-184:                                              ; preds = %181, %175
-  %185 = add nuw nsw i64 %176, 1
-  %186 = icmp eq i64 %185, %28
-  br i1 %186, label %187, label %175, !llvm.loop !12
+186:                                              ; preds = %155, %181
+  %187 = phi ptr [ %156, %155 ], [ %166, %181 ]
+  %188 = phi i64 [ %142, %155 ], [ %162, %181 ]
+  %189 = load ptr, ptr %30, align 8
+  br label %190
 
-187:                                              ; preds = %184, %173
-  %188 = add nsw i64 %27, 1
-  %189 = getelementptr inbounds %struct.reach, ptr %11, i64 %27
-  store i64 %155, ptr %189, align 16
-  %190 = getelementptr inbounds nuw i8, ptr %189, i64 8
-  store i64 %158, ptr %190, align 8
+190:                                              ; preds = %186, %177
+  %191 = phi i64 [ %188, %186 ], [ %162, %177 ]
+  %192 = phi ptr [ %187, %186 ], [ %166, %177 ]
+  %193 = phi ptr [ %189, %186 ], [ %164, %177 ]
+  %194 = call i64 @llvm.smax.i64(i64 %103, i64 0)
   br label %195
 
-191:                                              ; preds = %172
-  %192 = getelementptr inbounds i8, ptr %26, i64 -16
-  store i64 %155, ptr %192, align 8
-  %193 = getelementptr inbounds i8, ptr %26, i64 -8
-  store i64 %158, ptr %193, align 8
-  %194 = add nsw i64 %28, 1
-  br label %195
+195:                                              ; preds = %190, %205
+  %196 = phi i64 [ %201, %205 ], [ 0, %190 ]
+  %197 = icmp eq i64 %196, %194
+  br i1 %197, label %211, label %198
 
-195:                                              ; preds = %191, %187, %149
-  %196 = phi i64 [ %28, %149 ], [ %28, %187 ], [ %194, %191 ]
-  %197 = phi i64 [ %27, %149 ], [ %188, %187 ], [ %27, %191 ]
-  %198 = phi ptr [ %26, %149 ], [ %26, %187 ], [ %192, %191 ]
-  %199 = ptrtoint ptr %25 to i64
-  %200 = getelementptr inbounds nuw i64, ptr %3, i64 %29
-  store i64 %199, ptr %200, align 8
-  %201 = getelementptr inbounds nuw i8, ptr %24, i64 24
-  %202 = load i64, ptr %201, align 8
-  %203 = sub i64 %135, %202
-  %204 = getelementptr inbounds nuw i8, ptr %25, i64 8
-  store i64 %203, ptr %25, align 8
-  %205 = load i64, ptr %201, align 8
-  %206 = sub i64 %135, %205
-  %207 = getelementptr inbounds nuw i8, ptr %25, i64 16
-  store i64 %206, ptr %204, align 8
-  %208 = shl nsw i64 %94, 1
-  %209 = icmp slt i64 %94, 0
-  br i1 %209, label %210, label %214
+198:                                              ; preds = %195
+  %199 = getelementptr inbounds nuw i64, ptr %193, i64 %196
+  %200 = load i64, ptr %199, align 8
+  %201 = add nuw i64 %196, 1
+  %202 = getelementptr inbounds nuw i64, ptr %105, i64 %201
+  %203 = load i64, ptr %202, align 8
+  %204 = icmp eq i64 %200, %203
+  br i1 %204, label %205, label %290
 
-210:                                              ; preds = %214, %195
-  %211 = phi ptr [ %207, %195 ], [ %219, %214 ]
-  %212 = getelementptr inbounds i64, ptr %96, i64 %208
-  %213 = getelementptr inbounds nuw i8, ptr %212, i64 8
-  br label %222
+205:                                              ; preds = %198
+  %206 = getelementptr inbounds nuw i64, ptr %192, i64 %196
+  %207 = load i64, ptr %206, align 8
+  %208 = getelementptr inbounds nuw i64, ptr %104, i64 %196
+  %209 = load i64, ptr %208, align 8
+  %210 = icmp eq i64 %207, %209
+  br i1 %210, label %195, label %290, !llvm.loop !11
 
-214:                                              ; preds = %195, %214
-  %215 = phi i64 [ %220, %214 ], [ 0, %195 ]
-  %216 = phi ptr [ %219, %214 ], [ %207, %195 ]
-  %217 = getelementptr inbounds nuw i64, ptr %96, i64 %215
-  %218 = load i64, ptr %217, align 8
-  %219 = getelementptr inbounds nuw i8, ptr %216, i64 8
-  store i64 %218, ptr %216, align 8
-  %220 = add nuw nsw i64 %215, 1
-  %221 = icmp eq i64 %215, %208
-  br i1 %221, label %210, label %214, !llvm.loop !13
+211:                                              ; preds = %195
+  %212 = getelementptr inbounds nuw i8, ptr %33, i64 32
+  %213 = load i64, ptr %212, align 8
+  %214 = and i64 %213, %191
+  %215 = icmp eq i64 %214, 0
+  br i1 %215, label %216, label %290
 
-222:                                              ; preds = %87, %84, %210
-  %223 = phi i64 [ %28, %84 ], [ %196, %210 ], [ %28, %87 ]
-  %224 = phi i64 [ %27, %84 ], [ %197, %210 ], [ %27, %87 ]
-  %225 = phi ptr [ %26, %84 ], [ %198, %210 ], [ %26, %87 ]
-  %226 = phi ptr [ %25, %84 ], [ %211, %210 ], [ %25, %87 ]
-  %227 = phi ptr [ %24, %84 ], [ %213, %210 ], [ %89, %87 ]
-  %228 = add nuw nsw i64 %29, 1
-  %229 = load i64, ptr %8, align 8
-  %230 = icmp slt i64 %228, %229
-  br i1 %230, label %23, label %231, !llvm.loop !14
+216:                                              ; preds = %211
+  %217 = load i64, ptr %31, align 8
+  %218 = icmp eq i64 %217, 0
+  br i1 %218, label %265, label %219
 
-231:                                              ; preds = %222, %81, %87, %144, %92, %106, %101, %133, %72, %126, %118, %166, %181, %5, %79
-  %232 = phi i32 [ 1, %5 ], [ 0, %181 ], [ 0, %126 ], [ 0, %79 ], [ 0, %166 ], [ 0, %118 ], [ 0, %133 ], [ 1, %222 ], [ 0, %81 ], [ 0, %87 ], [ 0, %144 ], [ 0, %92 ], [ 0, %106 ], [ 0, %72 ], [ 0, %101 ]
-  ret i32 %232
+219:                                              ; preds = %216
+  %220 = getelementptr inbounds nuw i8, ptr %33, i64 56
+  %221 = load i64, ptr %220, align 8
+  %222 = add i64 %221, %191
+  %223 = getelementptr inbounds nuw i8, ptr %33, i64 64
+  %224 = load i64, ptr %223, align 8
+  %225 = add i64 %224, %191
+  %226 = icmp sgt i64 %36, 0
+  br i1 %226, label %227, label %239
+
+227:                                              ; preds = %219, %236
+  %228 = phi i64 [ %237, %236 ], [ 0, %219 ]
+  %229 = getelementptr inbounds nuw %struct.reach, ptr %12, i64 %228
+  %230 = getelementptr inbounds nuw i8, ptr %229, i64 8
+  %231 = load i64, ptr %230, align 8
+  %232 = icmp ugt i64 %231, %222
+  br i1 %232, label %233, label %236
+
+233:                                              ; preds = %227
+  %234 = load i64, ptr %229, align 16
+  %235 = icmp ugt i64 %225, %234
+  br i1 %235, label %290, label %236
+
+236:                                              ; preds = %233, %227
+  %237 = add nuw nsw i64 %228, 1
+  %238 = icmp eq i64 %237, %36
+  br i1 %238, label %239, label %227, !llvm.loop !12
+
+239:                                              ; preds = %236, %219
+  %240 = getelementptr inbounds nuw i8, ptr %33, i64 40
+  %241 = load i64, ptr %240, align 8
+  %242 = icmp eq i64 %241, 0
+  br i1 %242, label %261, label %243
+
+243:                                              ; preds = %239
+  %244 = icmp sgt i64 %37, 0
+  br i1 %244, label %245, label %257
+
+245:                                              ; preds = %243, %254
+  %246 = phi i64 [ %255, %254 ], [ 0, %243 ]
+  %247 = getelementptr inbounds nuw %struct.reach, ptr %35, i64 %246
+  %248 = getelementptr inbounds nuw i8, ptr %247, i64 8
+  %249 = load i64, ptr %248, align 8
+  %250 = icmp ugt i64 %249, %222
+  br i1 %250, label %251, label %254
+
+251:                                              ; preds = %245
+  %252 = load i64, ptr %247, align 8
+  %253 = icmp ugt i64 %225, %252
+  br i1 %253, label %290, label %254
+
+254:                                              ; preds = %251, %245
+  %255 = add nuw nsw i64 %246, 1
+  %256 = icmp eq i64 %255, %37
+  br i1 %256, label %257, label %245, !llvm.loop !12
+
+257:                                              ; preds = %254, %243
+  %258 = add nsw i64 %36, 1
+  %259 = getelementptr inbounds %struct.reach, ptr %12, i64 %36
+  store i64 %222, ptr %259, align 16
+  %260 = getelementptr inbounds nuw i8, ptr %259, i64 8
+  store i64 %225, ptr %260, align 8
+  br label %265
+
+261:                                              ; preds = %239
+  %262 = getelementptr inbounds i8, ptr %35, i64 -16
+  store i64 %222, ptr %262, align 8
+  %263 = getelementptr inbounds i8, ptr %35, i64 -8
+  store i64 %225, ptr %263, align 8
+  %264 = add nsw i64 %37, 1
+  br label %265
+
+265:                                              ; preds = %261, %257, %216
+  %266 = phi i64 [ %37, %216 ], [ %37, %257 ], [ %264, %261 ]
+  %267 = phi i64 [ %36, %216 ], [ %258, %257 ], [ %36, %261 ]
+  %268 = phi ptr [ %35, %216 ], [ %35, %257 ], [ %262, %261 ]
+  %269 = ptrtoint ptr %34 to i64
+  %270 = getelementptr inbounds nuw i64, ptr %3, i64 %38
+  store i64 %269, ptr %270, align 8
+  %271 = getelementptr inbounds nuw i8, ptr %33, i64 48
+  %272 = load i64, ptr %271, align 8
+  %273 = sub i64 %191, %272
+  %274 = getelementptr inbounds nuw i8, ptr %34, i64 8
+  store i64 %273, ptr %34, align 8
+  %275 = load i64, ptr %271, align 8
+  %276 = sub i64 %191, %275
+  %277 = getelementptr inbounds nuw i8, ptr %34, i64 16
+  store i64 %276, ptr %274, align 8
+  %278 = shl i64 %103, 1
+  %279 = icmp slt i64 %103, 0
+  br i1 %279, label %291, label %280
+
+280:                                              ; preds = %265
+  %281 = call i64 @llvm.smax.i64(i64 %278, i64 0)
+  br label %282
+
+282:                                              ; preds = %280, %282
+  %283 = phi i64 [ %288, %282 ], [ 0, %280 ]
+  %284 = phi ptr [ %287, %282 ], [ %277, %280 ]
+  %285 = getelementptr inbounds nuw i64, ptr %105, i64 %283
+  %286 = load i64, ptr %285, align 8
+  %287 = getelementptr inbounds nuw i8, ptr %284, i64 8
+  store i64 %286, ptr %284, align 8
+  %288 = add nuw nsw i64 %283, 1
+  %289 = icmp eq i64 %283, %281
+  br i1 %289, label %291, label %282, !llvm.loop !13
+
+290:                                              ; preds = %181, %211, %101, %172, %160, %128, %145, %139, %155, %198, %205, %233, %251, %137
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  br label %304
+
+291:                                              ; preds = %282, %265
+  %292 = phi ptr [ %277, %265 ], [ %287, %282 ]
+  %293 = getelementptr inbounds i64, ptr %105, i64 %278
+  %294 = getelementptr inbounds nuw i8, ptr %293, i64 8
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  br label %295
+
+295:                                              ; preds = %96, %93, %291
+  %296 = phi ptr [ %294, %291 ], [ %33, %93 ], [ %98, %96 ]
+  %297 = phi ptr [ %292, %291 ], [ %34, %93 ], [ %34, %96 ]
+  %298 = phi ptr [ %268, %291 ], [ %35, %93 ], [ %35, %96 ]
+  %299 = phi i64 [ %267, %291 ], [ %36, %93 ], [ %36, %96 ]
+  %300 = phi i64 [ %266, %291 ], [ %37, %93 ], [ %37, %96 ]
+  %301 = add nuw nsw i64 %38, 1
+  %302 = load i64, ptr %9, align 8
+  %303 = icmp slt i64 %301, %302
+  br i1 %303, label %32, label %304, !llvm.loop !14
+
+304:                                              ; preds = %295, %90, %96, %81, %5, %88, %290
+  %305 = phi i32 [ 0, %290 ], [ 0, %88 ], [ 1, %5 ], [ 0, %81 ], [ 1, %295 ], [ 0, %90 ], [ 0, %96 ]
+  ret i32 %305
 }
 
 ; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import c_char_p, c_int, c_int64, c_long, c_ssize_t, c_uint, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
-from tir_mlir.runtime.call import no_pickle
+from tir_mlir.runtime.call import lent_tensors, no_pickle
 from tir_mlir.runtime.call.arrays import Packed
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.llvm import llvm_c, loader, object_code
@@ -210,7 +210,7 @@ class Plans:
     def __init__(self, signature: CallSignature, run: int, always_release: bool, by: Entry):
         self._words = _PLAN_HEAD + sum(_plan_words(p) for p in signature.params)
         self._ring = bytearray(8 * PLANS * self._words)
-        self._known: dict[Any, tuple[int, list[np.dtype]]] = {}
+        self._known: dict[Any, tuple[int, list[Any]]] = {}
         self._params = signature.params
         self._next = 0
         memory = ctypes.addressof(ctypes.c_char.from_buffer(self._ring))
@@ -229,28 +229,31 @@ class Plans:
             return False
         return len(signature.params) <= _MAX_ARGS and _descriptor_words(signature) <= _MAX_WORDS
 
-    def learn(self, packed: Packed) -> None:
+    def learn(self, packed: Packed, args: Sequence[Any]) -> None:
         """Add a plan for the arguments of a call, unless there is one."""
-        program_key = (packed.key, *[id(a.dtype) for a in packed.arrays])
+        given = [args[slot.index] for slot in packed.plan]
+        sources = [lent_tensors.source(value, array) for value, array in zip(given, packed.arrays, strict=True)]
+        program_key = (packed.key, *[(s.type, s.dtype) for s in sources])
         if program_key in self._known:
             return
-        data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared(packed))
+        data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared(packed, sources))
         place, self._next = self._next, (self._next + 1) % PLANS
         for old in [k for k, (at, _) in self._known.items() if at == place]:
             del self._known[old]
         start = 8 * place * self._words
         memoryview(self._ring)[start : start + 8 * self._words] = memoryview(data).cast("B")
-        self._known[program_key] = (place, [a.dtype for a in packed.arrays])  # keeps the dtypes alive
+        self._known[program_key] = (place, [(s, a.dtype) for s, a in zip(sources, packed.arrays, strict=True)])  # alive
         self._function[_COUNT] = len(self._known)
         self._function[_LAST] = place
 
-    def _compared(self, packed: Packed) -> Iterator[int]:
-        buffers = iter(zip(packed.plan, packed.arrays, strict=True))
+    def _compared(self, packed: Packed, sources: Sequence[lent_tensors.Source]) -> Iterator[int]:
+        buffers = iter(zip(packed.plan, sources, strict=True))
         for param, value in zip(self._params, packed.values, strict=True):
             if isinstance(param, BufferParam):
-                slot, array = next(buffers)
-                yield from (id(array.dtype), slot.itemsize - 1, int(slot.written), slot.back, slot.low, slot.high)
-                yield from (*array.strides, *slot.tail)
+                slot, source = next(buffers)
+                yield from (id(source.type), source.exchange, source.grad, source.dtype)
+                yield from (slot.itemsize - 1, int(slot.written), slot.back, slot.low, slot.high)
+                yield from (*source.strides, *slot.tail)
             elif param.is_index:
                 yield value
 
@@ -267,7 +270,7 @@ def _interned(signature: CallSignature) -> list[str | None]:
 
 def _plan_words(param: BufferParam | ScalarParam) -> int:
     if isinstance(param, BufferParam):
-        return 7 + 3 * len(param.dims)
+        return 10 + 3 * len(param.dims)
     return int(param.is_index)
 
 
@@ -281,11 +284,11 @@ def _kind(param: BufferParam | ScalarParam) -> tuple[int, int]:
 
 def _python() -> Any:
     """struct python of entry.c."""
-    objects = (np.ndarray, int, float, None, True, False)
+    objects = (int, float, None, True, False)
     calls = (
         *_calls(), _API.PyTuple_GetItem, _API.PyTuple_Size, _API.PyEval_SaveThread, _API.PyEval_RestoreThread,
-        _API.PyLong_AsLongLongAndOverflow, _API.PyFloat_AsDouble, _API.Py_DecRef, _API.PyObject_Free,
-        ctypes.CDLL(None).clock_gettime,
+        _API.PyLong_AsLongLongAndOverflow, _API.PyFloat_AsDouble, _API.PyObject_GetAttr, _API.PyErr_Clear,
+        _API.Py_DecRef, _API.PyObject_Free, ctypes.CDLL(None).clock_gettime,
     )  # fmt: skip
     words = [*map(id, objects), int(not _is_immortal()), *map(_address, calls), time.CLOCK_MONOTONIC]
     return (c_int64 * len(words))(*words)

@@ -44,7 +44,7 @@ class Function:
         packed = self._packer.pack(args)
         self._call(*packed.values)
         if self._plans is not None:
-            self._plans.learn(packed)
+            self._plans.learn(packed, args)
 
     def __repr__(self) -> str:
         return f"<compiled {self.signature}>"

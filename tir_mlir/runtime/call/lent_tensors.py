@@ -1,0 +1,85 @@
+"""How `entry.c` gets at the memory of an argument: as a NumPy array, or as a tensor lent by DLPack's C exchange API.
+
+A type with the attribute `__dlpack_c_exchange_api__` (torch from 2.10 on) lends its tensors without a Python object for
+each call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_NAME = "__dlpack_c_exchange_api__"
+_VERSION, _LEND = 0, 5  # words of struct DLPackExchangeAPI
+_GRAD = sys.intern("requires_grad")  # in torch: tensors that DLPack's Python protocol refuses, but lends in C
+
+
+@dataclass(frozen=True)
+class Source:
+    """A type of arguments: its function that lends a tensor (0: NumPy arrays), the address of the name of an attribute
+    that must be False or 0; the dtype and strides of one argument, as arrays or tensors have them."""
+
+    type: Any
+    exchange: int
+    grad: int
+    dtype: int
+    strides: tuple[int, ...]
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device", ctypes.c_int32), ("device_id", ctypes.c_int32),
+        ("rank", ctypes.c_int32), ("dtype", ctypes.c_uint32), ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+_Lend = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_Tensor))
+
+
+def source(value: Any, array: np.ndarray) -> Source:
+    """How to get at the memory of an argument, whose memory is `array`."""
+    kind = type(value)
+    lend = 0 if isinstance(value, np.ndarray) else _exchange(kind)
+    tensor = _lent(lend, value) if lend else None
+    if tensor is None or not _is_same(tensor, array):
+        return Source(np.ndarray, 0, 0, id(array.dtype), array.strides)
+    grad = id(_GRAD) if hasattr(kind, _GRAD) else 0
+    return Source(kind, lend, grad, tensor.dtype, tuple(tensor.strides[: array.ndim]))
+
+
+@functools.lru_cache(64)
+def _exchange(kind: type) -> int:
+    """The address of the function of a type that lends tensors; 0 if it has none."""
+    capsule = getattr(kind, _NAME, None)
+    if type(capsule).__name__ != "PyCapsule":
+        return 0
+    pointer = ctypes.PyDLL(None).PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    try:
+        words = (ctypes.c_uint64 * (_LEND + 1)).from_address(pointer(capsule, b"dlpack_exchange_api"))
+    except ValueError:  # a capsule of another name
+        return 0
+    return words[_LEND] if words[_VERSION] & 0xFFFFFFFF == 1 else 0
+
+
+def _lent(lend: int, value: Any) -> _Tensor | None:
+    tensor = _Tensor()
+    try:
+        return None if _Lend(lend)(value, ctypes.byref(tensor)) else tensor
+    except Exception:  # the function is foreign: whatever it raises, the call takes the way through Python
+        return None
+
+
+def _is_same(tensor: _Tensor, array: np.ndarray) -> bool:
+    """Whether a tensor is the memory of an array."""
+    if tensor.device != 1 or tensor.rank != array.ndim or (array.ndim and not tensor.strides):
+        return False
+    shape = tuple(tensor.shape[: array.ndim])
+    start = (tensor.data or 0) + tensor.offset
+    return shape == array.shape and (start == array.__array_interface__["data"][0] or not array.size)
