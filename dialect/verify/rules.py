@@ -381,10 +381,10 @@ def access_shape(op: ir.Operation) -> None:
 
 
 def check_access(op: ir.Operation) -> bool:
-    """The same; returns whether the op has these accesses only, which are then proved to be inside."""
+    """The same; returns whether all indices of the op are of these kinds, so that it is proved to be inside."""
     if op.name in ("affine.load", "affine.store") and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
         return True
-    proved = not op.name.startswith("memref.") or known_indices(op) is not None
+    proved = op.name not in ("memref.load", "memref.store") or None not in known_indices(op)
     for access in of_op(op):
         if access.exact or (op.name in ("memref.load", "memref.store") and access_domain(access).exact):
             _in_bounds(op, access)
