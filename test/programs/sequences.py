@@ -80,3 +80,16 @@ def main(X: T.Buffer(({rows}, {n}), "int32"), H: T.Buffer(({rows}, {bins}), "int
             vi = T.axis.reduce({n}, i)
             {at} = {at} + {update}
 """)
+
+
+def cumulative_down(n: int, m: int):
+    """Sums of the beginnings of each column."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({n}, {m}), "float32"), C: T.Buffer(({n}, {m}), "float32")):
+    for i, j in T.grid({n}, {m}):
+        with T.block("C"):
+            vi = T.axis.opaque({n}, i)
+            vj = T.axis.spatial({m}, j)
+            C[vi, vj] = T.if_then_else(vi == 0, T.float32(0), C[vi - 1, vj]) + A[vi, vj]
+""")

@@ -65,7 +65,7 @@ class Emitter:
 
     def emit(self, op: ir.Operation) -> None:
         if op.name in ("affine.for", "affine.if"):
-            self.nested(op)
+            self.choice(op) if len(op.results) else self.nested(op)
         elif op in self.sums:
             self.partial(op, self.sums[op])
         elif op.name == "affine.store":
@@ -230,6 +230,22 @@ class Emitter:
                 self.scalars |= {a: Index.of(b) for a, b in zip(old.arguments, new.arguments, strict=True)}
                 with at_end(new):
                     self.body(old)
+
+    def choice(self, op: ir.Operation) -> None:
+        """A value chosen by a condition that is uniform across lanes: a vector on each side."""
+        types = [self._type(r.type) for r in op.results]
+        attributes = {n: op.attributes[n] for n in op.attributes}
+        made = ir.Operation.create(op.name, types, list(op.operands), attributes, regions=len(op.regions))
+        for old, region in zip(op.regions, made.regions, strict=True):
+            side = region.blocks.append()
+            with ir.InsertionPoint(side):
+                self.body(old.blocks[0])
+                end = list(old.blocks[0].operations)[-1]
+                ir.Operation.create("affine.yield", operands=[self.vector(v) for v in end.operands])
+        mapping = {self.lanes.var: self.base, **self.scalars}
+        if any(v in mapping for v in made.operands):
+            made = edit.rewrite_indices(made, lambda i: i.substitute(mapping).simplified())
+        self.values |= dict(zip(op.results, made.results, strict=True))
 
     # --- helpers -----------------------------------------------------------------------------------------------------
 

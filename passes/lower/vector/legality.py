@@ -76,9 +76,10 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
         return
     varies = any(v in lanes.varying for v in op.operands)
     if name in ("affine.for", "affine.if"):
-        if varies or len(op.results):
+        if varies or (name == "affine.for" and len(op.results)):
             what = "the bounds of a loop in it depend" if name == "affine.for" else "a condition in it depends"
             raise NotVectorizable(f"{what} on the iteration", _UNIFORM)
+        lanes.varying.update(op.results)  # values chosen by a condition that all lanes share
     elif name in ("affine.store", *LOADS, "affine.apply") or name.split(".")[0] in ELEMENTWISE:
         if varies:
             lanes.varying.update(op.results)
