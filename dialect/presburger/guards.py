@@ -6,7 +6,7 @@ c = -min(q). The disjunction is then q + c - c * d >= 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mlir import ir
 
@@ -40,22 +40,28 @@ def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constrai
     if condition.is_eq or not has_division(condition.index.expr):
         return None
     terms, constant = linear_terms(condition.index.expr)
+    late = [t for t, factor in terms.items() if isinstance(t, ir.AffineFloorDivExpr) and factor < 0]
+    return next((found for t in late if (found := _sides_at(condition, terms, constant, t, box)) is not None), None)
+
+
+def _sides_at(
+    condition: Constraint,
+    terms: Mapping[ir.AffineExpr, int],
+    constant: int,
+    late: ir.AffineFloorDivExpr,
+    box: ValueRanges,
+) -> tuple[Constraint, Constraint] | None:
+    """The two inequalities if the quotient `late` is that of `either`."""
     rest = Index.constant(constant)
-    found: tuple[Index, int, int] | None = None
     for term, factor in terms.items():
-        if not isinstance(term, ir.AffineFloorDivExpr):
+        if term != late:
             rest = rest + trim(term * factor, condition.index.values)
-        elif found is not None:
-            return None
-        else:
-            found = trim(term.lhs, condition.index.values), ir.AffineConstantExpr(term.rhs).value, factor
-    if found is None:
-        return None
-    over, size, factor = found
+    over, size = trim(late.lhs, condition.index.values), ir.AffineConstantExpr(late.rhs).value
     low, high = intervals.interval(over, box)
-    plain = low is not None and high is not None and low >= 0 and high < 2 * size and factor < 0
-    second = (rest + factor).simplified()
-    if not plain or second.as_constant() is not None or not intervals.at_least_zero(rest, box):
+    if low is None or high is None or low < 0 or high >= 2 * size:
+        return None
+    second = (rest + terms[late]).simplified()
+    if second.as_constant() is not None or not intervals.at_least_zero(rest, box):
         return None
     return Constraint((size - 1 - over).simplified()), Constraint(second)
 

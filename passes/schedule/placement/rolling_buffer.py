@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, Region, box
@@ -23,12 +24,13 @@ from tir_mlir.dialect.ir import (
     is_loop,
     walk,
 )
-from tir_mlir.dialect.presburger import dim_factors, either, intervals
+from tir_mlir.dialect.presburger import dim_factors, dim_type, domain, either, has_division, intervals, question
 from tir_mlir.passes.schedule.edits import drop_regions, find_buffer
 from tir_mlir.passes.schedule.legality import consumers, copy_view, is_output, readers, scope_of, writers
 from tir_mlir.passes.schedule.placement.rolling_legality import (
     Roll,
     Slots,
+    before,
     check_recomputable,
     check_window,
     check_written_once,
@@ -56,8 +58,8 @@ def rolling_buffer(block: Block, write_buffer_index: int | str) -> None:
     be kept. Every read sees the same value as before.
 
     Requires: the block is the only writer of an allocated buffer; block and consumers are under a common loop (see
-    compute_at); in some dimension the region written in one iteration of that loop starts at a multiple of one loop
-    variable (plus a constant) and is longer than that step; the driving loops have constant bounds; recomputing an
+    compute_at); in some dimension the start of the region written in one iteration of that loop depends on one loop with
+    more than one iteration, never falls, and moves by less than the length; the driving loops have constant bounds; recomputing an
     element gives the same value.
     """
     with frozen():
@@ -116,7 +118,7 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
         refuse(
             block,
             f"no dimension of the region of {buffer.name} that one iteration of loop "
-            f"{Loop(level).name} needs moves by a constant step with one loop and overlaps the "
+            f"{Loop(level).name} needs moves up with one loop and overlaps the "
             "previous region, so there is nothing to keep",
         )
     return rolls
@@ -127,19 +129,52 @@ def _written(block: Block) -> set[ir.Value]:
 
 
 def _roll(block: Block, region: Region, writes: Sequence[Access], dim: int) -> Roll | None:
-    """How one dimension rolls, if it does: [loop * step + constant, ... + extent), extent > step."""
-    low, extent = region.mins[dim].simplified(), region.extents[dim].as_constant()
-    found = dim_factors(low.expr)
-    if found is None or extent is None or len(found[0]) != 1 or region.buffer.shape[dim] is None:
+    """How one dimension rolls, if it does: [low(loop), ... + extent), low never falling and moving by less than that."""
+    low, extent = region.mins[dim], _constant(region.extents[dim], block)
+    loops = {v: lp for v in low.values if (lp := _loop_of(v)) is not None}
+    units = {v: lp.lower for v, lp in loops.items() if lp.const_extent == 1}  # these move nothing
+    low = low.substitute(units).simplified()
+    if extent is None or len(low.values) != 1 or region.buffer.shape[dim] is None:
         return None
-    ((position, step),) = found[0].items()
-    loop = _loop_of(low.values[position])
-    if loop is None or not 0 < step < extent or loop.const_extent is None or loop.lower.as_constant() is None:
+    loop = loops.get(low.values[0])
+    if loop is None or not loop.const_extent or loop.lower.as_constant() is None:
+        return None
+    steps = _steps(low, loop)
+    if steps is None or steps[0] < 0 or not 0 < steps[1] or not steps[0] < extent or steps[1] >= 2 * extent:
         return None
     bound = {i.var: i.binding for i in block.iters}
     if any(not a.mins[dim].substitute(bound).same(writes[0].mins[dim].substitute(bound)) for a in writes):
         return None
-    return Roll(dim, loop, step, found[1], extent)
+    return Roll(dim, loop, low, extent)
+
+
+def _steps(low: Index, loop: Loop) -> tuple[int, int] | None:
+    """The least and the greatest difference of `low` between consecutive iterations of a loop."""
+    step = (low - before(low, loop)).simplified()
+    parts = dim_factors(step.expr)
+    if parts is not None and not parts[0]:
+        return parts[1], parts[1]
+    return _range(step, loop.body.operations[0].operation, (loop.var, (loop.lower.as_constant() or 0) + 1))
+
+
+def _constant(index: Index, block: Block) -> int | None:
+    """The value of an expression that is the same in all iterations around a block."""
+    if not index.values or not has_division(index.expr):
+        return index.as_constant()
+    ends = _range(index, block.outermost)
+    return ends[0] if ends is not None and ends[0] == ends[1] else None
+
+
+def _range(index: Index, place: ir.Operation, start: tuple[ir.Value, int] | None = None) -> tuple[int, int] | None:
+    """The least and the greatest value of an expression at an op, optionally from an iteration of a loop on."""
+    with question("in what range a region moves"):
+        dom = domain(place, extra=[index])
+        points = dom.set
+        if start is not None:
+            points = points.lower_bound_val(dim_type.set, dom.index_of(start[0]), isl.Val(start[1]))
+        values = dom.map([index]).intersect_domain(points).range()
+        ends = [] if values.is_empty() else [values.dim_min_val(0), values.dim_max_val(0)]
+    return (ends[0].to_python(), ends[1].to_python()) if ends and all(e.is_int() for e in ends) else None
 
 
 def _loop_of(value: ir.Value) -> Loop | None:
@@ -153,9 +188,9 @@ def _guard(block: Block, buffer: Buffer, roll: Roll) -> Constraint:
     """The first iteration of the loop, or an index beyond the overlap with the previous window."""
     write = next(a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value)
     place = write.mins[roll.dim].substitute({i.var: i.binding for i in block.iters})
-    value = (place - Index.of(roll.loop.var) * roll.step - roll.start).simplified()
+    value = (place - roll.seen).simplified()
     first = Constraint(roll.loop.lower - Index.of(roll.loop.var))
-    found = either(first, Constraint(value - roll.overlap), intervals.around(block.outermost))
+    found = either(first, Constraint(value), intervals.around(block.outermost))
     if found is None:
         refuse(
             block,

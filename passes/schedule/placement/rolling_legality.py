@@ -16,7 +16,7 @@ from tir_mlir.dialect.analysis import Access, access_domain, lex_lt
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, func_of, is_loop, owner_op, parents, walk
-from tir_mlir.dialect.presburger import dim_type, nonneg, question, region_map, smallest_point
+from tir_mlir.dialect.presburger import dim_type, nonneg, question, region_map, smallest_point, to_aff
 from tir_mlir.passes.schedule.legality import common_ancestor, elements_over, readers, runs_before, scope_of, writers
 from tir_mlir.passes.schedule.placement.needed_region import check_finished
 from tir_mlir.passes.schedule.registry import refuse
@@ -24,17 +24,22 @@ from tir_mlir.passes.schedule.registry import refuse
 
 @dataclass(frozen=True)
 class Roll:
-    """A dimension whose window [loop * step + start, ... + extent) moves by less than its extent."""
+    """A dimension whose window [low(loop), ... + extent) moves by less than its extent."""
 
     dim: int
     loop: Loop
-    step: int
-    start: int
+    low: Index
     extent: int
 
     @property
-    def overlap(self) -> int:
-        return self.extent - self.step
+    def seen(self) -> Index:
+        """The end of the previous window: elements from there on are new."""
+        return (before(self.low, self.loop) + self.extent).simplified()
+
+
+def before(index: Index, loop: Loop) -> Index:
+    """An expression in the previous iteration of a loop."""
+    return index.substitute({loop.var: Index.of(loop.var) - 1}).simplified()
 
 
 @dataclass(frozen=True)
@@ -245,7 +250,7 @@ def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], r
     for roll in rolls:
         time = isl.Aff.var_on_domain(local, dim_type.set, list(dims).index(roll.loop.var))
         element = isl.Aff.var_on_domain(local, dim_type.set, len(dims) + list(names).index(roll.dim))
-        new = element.sub(time.scale_val(isl.Val(roll.step))).add_constant_val(isl.Val(-roll.start - roll.overlap))
+        new = element.sub(to_aff(roll.seen.expr, [time], isl.Aff.zero_on_domain(local)))
         first = time.neg().add_constant_val(isl.Val(roll.loop.lower.as_constant() or 0))
         points = points.intersect(nonneg(new).union(nonneg(first)))
     return points.coalesce()

@@ -169,3 +169,68 @@ def main(a: T.handle, c: T.handle):
             C[vi] = B[vi] + B[vi + 2]
 """)
     refused(sch := at_consumer(program), "so there is nothing to keep", lambda: sch.rolling_buffer("B", 0))
+
+
+# --- regions that move by a quotient, unit loops ----------------------------------------------------------------------
+
+
+def windows(low: str, width: int, rows: int, size: int):
+    """Row i of the consumer reads `width` rows of B from `low` on."""
+    terms = " + ".join(f"B[{low} + {k}, vj]" for k in range(width))
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({size}, 6), "float32"), C: T.Buffer(({rows}, 6), "float32")):
+    B = T.alloc_buffer(({size}, 6), "float32")
+    for i, j in T.grid({size}, 6):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2.0
+    for i, j in T.grid({rows}, 6):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = {terms}
+""")
+
+
+def computed_at_rows(program, loop: int = 0) -> Schedule:
+    sch = Schedule(program)
+    sch.compute_at("B", sch.get_loops("C")[loop])
+    return sch
+
+
+@pytest.mark.parametrize(
+    ("low", "width", "rows", "size", "guard"),
+    [
+        ("vi // 2", 2, 17, 10, "i < 1 or i % 2 < ax0"),
+        ("vi // 2", 3, 17, 11, "i < 1 or i % 2 < ax0 - 1"),
+        ("vi // 3 * 2", 3, 17, 13, "i < 1 or"),
+        ("vi * 3 // 2", 3, 17, 27, "i < 1 or i % 2 < ax0"),
+        ("vi // 2 * 5", 3, 16, 38, "i < 1 or"),  # no overlap every second time, the whole window in between
+    ],
+)
+def test_a_region_that_moves_by_a_quotient(low, width, rows, size, guard, same_result):
+    program = windows(low, width, rows, size)
+    sch = computed_at_rows(program)
+    sch.rolling_buffer("B", 0)
+    assert f"B = T.alloc_buffer(({width}, 6))" in sch.mod.script() and f"T.where({guard}" in sch.mod.script()
+    same_result(sch, program, ((size, 6), "float32"), ((rows, 6), "float32"))
+    assert sch.verify()
+
+
+@pytest.mark.parametrize("low", ["vi % 4", "16 - vi", "vi // 2 * 3 - vi + 1"])
+def test_a_region_that_also_moves_back_is_refused(low, refused):
+    sch = computed_at_rows(windows(low, 3, 16, 26))
+    refused(sch, "moves up with one loop", lambda: sch.rolling_buffer("B", 0))
+
+
+def test_it_rolls_along_the_loop_that_moves():
+    sch = Schedule(windows("vi", 3, 16, 18))
+    i, j = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [1, 16])
+    j_0, j_1 = sch.split(j, [1, 6])
+    sch.reorder(i_0, j_0, i_1, j_1)
+    sch.compute_at("B", i_1, preserve_unit_loops=True)
+    sch.rolling_buffer("B", 0)
+    assert "B = T.alloc_buffer((3, 6))" in sch.mod.script()
+    assert "T.where(i_1 < 1 or ax0 >= 2)" in sch.mod.script()
+    assert sch.verify()
