@@ -9,9 +9,12 @@ import islpy as isl
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.analysis import unwritten_reads
+from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, ScheduleError
 from tir_mlir.dialect.ir import (
     Block,
+    Buffer,
     Constraint,
     Index,
     Iter,
@@ -62,11 +65,12 @@ def decompose_padding(block: Block, loop: Loop) -> Block:
                     X[vi - 6], 0)                            Y[vi + 6] = X[vi]
 
     The first block is inserted directly before `loop`, runs over the loops from `loop` on, and is returned. In the
-    second, a loop that is the whole binding of an iter becomes shorter; other bindings are shifted and guarded. Every
-    element gets the same value as before.
+    second, a loop that is the whole binding of an iter and contains nothing else becomes shorter; other bindings are
+    shifted and guarded. Every element gets the same value as before.
 
     Requires: a complete block whose body is one store that selects between a value and a constant; the iterations that
-    store the value form a box in its domain, neither empty nor the whole; the block is alone under `loop`.
+    store the value form a box in its domain, neither empty nor the whole; no `if` is between loop and block; under
+    `loop` nothing else writes the buffer, or reads an element before the block has written it in the same iteration.
     """
     with frozen():
         plan = _plan(block, loop)
@@ -100,6 +104,12 @@ class _Plan:
     lows: list[Index]
     extents: list[Index]
 
+    @property
+    def sole(self) -> list[Loop]:
+        """The inner loops that contain nothing but the nest of the block."""
+        count = next((n for n, lp in enumerate(reversed(self.below)) if len(lp.body_ops()) != 1), len(self.below))
+        return self.below[len(self.below) - count :]
+
     def is_whole(self, number: int) -> bool:
         """Whether the box covers the whole domain of an iter."""
         it = self.block.iters[number]
@@ -107,6 +117,7 @@ class _Plan:
 
 
 _OWN_BLOCK = "in the program, store the padded value in a block of its own, and read it from there"
+_GUARD = "in the program, guard the block by T.where; or pass a loop inside the if"
 _IN_ONE_STORE = "in the program, make it one store of T.if_then_else(condition, value, constant)"
 
 
@@ -119,13 +130,9 @@ def _plan(block: Block, loop: Loop) -> _Plan:
         names = ", ".join(lp.name for lp in loops) or "none"
         refuse(loop, f'loop {loop.name} is not around block "{block.name}" (its loops: {names})', fix=PASS_OWN_LOOP)
     below = loops[loops.index(loop) :]
-    for one in below:
-        check(
-            len(one.body_ops()) == 1,
-            one,
-            f'the body of loop {one.name} contains more than the nest of "{block.name}"',
-            fix=PASS_INNER_LOOP,
-        )
+    for parent in walk.parents(block.outermost):
+        text = f'block "{block.name}" is under an if in loop {loop.name}; its padding would be written in any case'
+        check(parent in [lp.op for lp in loops] or not walk.is_inside(parent, loop.op), block, text, _GUARD)
     _check_bounds(below)
     check(
         block in children(scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
@@ -140,7 +147,28 @@ def _plan(block: Block, loop: Loop) -> _Plan:
     if constant is None:
         refuse(block, f'block "{block.name}" selects between two values; one of them must be a constant, the padding')
     lows, extents = _box(block, sides[0 if takes_first else 1].operation)
+    _check_others(block, loop, Buffer(accessed(store)))
     return _Plan(block, below, store, choice, takes_first, constant, lows, extents)
+
+
+def _check_others(block: Block, loop: Loop, buffer: Buffer) -> None:
+    """Refuse a loop where something else sees the buffer before the block writes it, as it is filled before the loop."""
+    others = [a for a in accesses(loop.op) if a.buffer == buffer.value and not walk.is_inside(a.op, block.op)]
+    fix = PASS_INNER_LOOP
+    if (write := next((a for a in others if a.is_write), None)) is not None:
+        refuse(write.op, f"{buffer.name} is also written by another block in loop {loop.name}", fix=fix)
+    if others:
+        with question(f"whether {buffer.name} is read only after block {block.name} writes it"):
+            found = unwritten_reads(buffer.value, loop.op)
+        if found is not None:
+            touch, point = found
+            refuse(
+                touch.access.op,
+                f"at {touch.at(point)} an element of {buffer.name} is read that no iteration of loop {loop.name} has"
+                f' written yet, but the padding of block "{block.name}" would be written before the loop',
+                counterexample=touch.example(point),
+                fix=fix,
+            )
 
 
 def _check_bounds(below: Sequence[Loop]) -> None:
@@ -300,7 +328,7 @@ def _shrink(plan: _Plan) -> None:
 
 def _own_loop(plan: _Plan, number: int, it: Iter) -> Loop | None:
     """The loop that can become shorter with an iter: its whole binding and domain, and used by no other iter."""
-    loop = {lp.var: lp for lp in plan.below}.get(it.binding.is_value())  # type: ignore[arg-type]
+    loop = {lp.var: lp for lp in plan.sole}.get(it.binding.is_value())  # type: ignore[arg-type]
     if loop is None or plan.is_whole(number) or loop.is_thread:
         return None
     alone = sum(loop.var in other.binding.values for other in plan.block.iters) == 1

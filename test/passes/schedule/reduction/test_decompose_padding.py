@@ -234,9 +234,83 @@ def test_refuses_loops(refused):
                     X[vj] = Y[vj]
 
     sch = Schedule(Shared)
-    refused(
-        sch, "the body of loop i contains more than the nest", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0])
-    )
+    assert sch.can_decompose_padding("Y", sch.get_loops("Y")[0])
     j = sch.get_loops("W")[0]
     assert not sch.can_decompose_padding("Y", j)
     refused(sch, r'loop j is not around block "Y" \(its loops: i\)', lambda: sch.decompose_padding("Y", j))
+
+
+# --- loops that hold more ---------------------------------------------------------------------------------------------
+
+
+def beside(other: str, where: str = "Y") -> object:
+    """A padded row next to another block in the loop over rows."""
+    blocks = {
+        "Y": """
+        for j in range(13):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = T.if_then_else(1 <= vj and vj < 11, X[vi, vj - 1], 7.0)""",
+        "Z": f"""
+        for j in range(13):
+            with T.block("Z"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                {other}""",
+    }
+    first, second = ("Y", "Z") if where == "Y" else ("Z", "Y")
+    return parse(f"""
+@T.prim_func
+def main(X: T.Buffer((5, 10), "float32"), Y: T.Buffer((5, 13), "float32"), Z: T.Buffer((5, 13), "float32")):
+    for i in range(5):{blocks[first]}{blocks[second]}
+""")
+
+
+BESIDE = [((5, 10), "float32"), ((5, 13), "float32"), ((5, 13), "float32")]
+
+
+@pytest.mark.parametrize("other", ["Z[vi, vj] = 1.0", "Z[vi, vj] = Y[vi, 12 - vj] * 2.0"])
+def test_the_loop_may_hold_what_does_not_see_the_padding_early(other, same_result):
+    program = beside(other)
+    sch = Schedule(program)
+    assert sch.can_decompose_padding("Y", sch.get_loops("Y")[0])
+    sch.decompose_padding("Y", sch.get_loops("Y")[0])
+    assert [sch.get(loop).extent for loop in sch.get_loops("Y")] == [5, 10]
+    same_result(sch, program, *BESIDE)
+    assert sch.verify()
+
+
+@pytest.mark.parametrize(
+    ("other", "where", "match"),
+    [
+        (
+            "Z[vi, vj] = Y[vi, vj]",
+            "Z",
+            r"at Z\(i=0, j=0\) an element of Y is read that no iteration of loop i has written",
+        ),
+        ("Z[vi, vj] = Y[4 - vi, vj]", "Y", r"at Z\(i=0, j=0\) an element of Y is read"),
+    ],
+)
+def test_a_block_that_sees_the_padding_early_is_refused(other, where, match, refused):
+    sch = Schedule(beside(other, where))
+    loop = sch.get_loops("Y")[0]
+    refused(sch, match, lambda: sch.decompose_padding("Y", loop))
+    assert not sch.can_decompose_padding("Y", loop)
+
+
+def test_a_loop_around_an_if_is_refused(refused):
+    """Without the condition the fill would write rows that nobody wrote."""
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(X: T.Buffer((5, 10), "float32"), F: T.Buffer((5,), "int32"), Y: T.Buffer((5, 13), "float32")):
+    for i in range(5):
+        if F[0] < 4:
+            for j in range(13):
+                with T.block("Y"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    Y[vi, vj] = T.if_then_else(vj < 10, X[vi, vj], 0.0)
+""")
+    )
+    refused(sch, 'block "Y" is under an if in loop i', lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0]))
+    sch.decompose_padding("Y", sch.get_loops("Y")[1])
+    assert sch.verify()

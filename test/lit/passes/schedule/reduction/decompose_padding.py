@@ -89,15 +89,15 @@ def never(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
 
 
 @T.prim_func
-def shared(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32"), Z: T.Buffer((16,), "int32")):
-    # expected-error @below {{the body of loop i contains more than the nest of "Y"}}
+def read_early(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32"), Z: T.Buffer((16,), "int32")):
     for i in range(16):
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
             Y[vi] = T.if_then_else(vi < 7, X[vi], 0)
+        # expected-error @below {{at Z(i=0) an element of Y is read that no iteration of loop i has written yet}}
         with T.block("Z"):
             vi = T.axis.spatial(16, i)
-            Z[vi] = X[vi]
+            Z[vi] = Y[15 - vi]
 
 
 # -----
