@@ -58,9 +58,9 @@ def rolling_buffer(block: Block, write_buffer_index: int | str) -> None:
     be kept. Every read sees the same value as before.
 
     Requires: the block is the only writer of an allocated buffer; block and consumers are under a common loop (see
-    compute_at); in some dimension the start of the region written in one iteration of that loop depends on one loop with
-    more than one iteration, never falls, and moves by less than the length; the driving loops have constant bounds; recomputing an
-    element gives the same value.
+    compute_at); in some dimension the start of the region written in one iteration of that loop depends on one loop
+    with more than one iteration, never falls, and moves by less than the length; the driving loops have constant
+    bounds; recomputing an element gives the same value.
     """
     with frozen():
         buffer = find_buffer(block, write_buffer_index, attrs.WRITES)
@@ -129,7 +129,7 @@ def _written(block: Block) -> set[ir.Value]:
 
 
 def _roll(block: Block, region: Region, writes: Sequence[Access], dim: int) -> Roll | None:
-    """How one dimension rolls, if it does: [low(loop), ... + extent), low never falling and moving by less than that."""
+    """How one dimension rolls, if it does: [low(loop), ... + extent), low never falls, and moves by less than that."""
     low, extent = region.mins[dim], _constant(region.extents[dim], block)
     loops = {v: lp for v in low.values if (lp := _loop_of(v)) is not None}
     units = {v: lp.lower for v, lp in loops.items() if lp.const_extent == 1}  # these move nothing
@@ -140,7 +140,7 @@ def _roll(block: Block, region: Region, writes: Sequence[Access], dim: int) -> R
     if loop is None or not loop.const_extent or loop.lower.as_constant() is None:
         return None
     steps = _steps(low, loop)
-    if steps is None or steps[0] < 0 or not 0 < steps[1] or not steps[0] < extent or steps[1] >= 2 * extent:
+    if steps is None or steps[0] < 0 or steps[1] == 0 or steps[0] >= extent:
         return None
     bound = {i.var: i.binding for i in block.iters}
     if any(not a.mins[dim].substitute(bound).same(writes[0].mins[dim].substitute(bound)) for a in writes):

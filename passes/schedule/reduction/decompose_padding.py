@@ -164,8 +164,8 @@ def _check_others(block: Block, loop: Loop, buffer: Buffer) -> None:
             touch, point = found
             refuse(
                 touch.access.op,
-                f"at {touch.at(point)} an element of {buffer.name} is read that no iteration of loop {loop.name} has"
-                f' written yet, but the padding of block "{block.name}" would be written before the loop',
+                f"at {touch.at(point)} an element of {buffer.name} is read that no iteration of loop "
+                f'{loop.name} has written yet, but the padding of block "{block.name}" would be written before the loop',
                 counterexample=touch.example(point),
                 fix=fix,
             )

@@ -69,7 +69,7 @@ def another_value_later(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float
 def no_overlap(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
     B = T.alloc_buffer((16,), "float32")
     for i in range(16):
-        # expected-error @below {{no dimension of the region of B that one iteration of loop i needs moves by a constant step}}
+        # expected-error @below {{no dimension of the region of B that one iteration of loop i needs moves up with one loop}}
         with T.block("B"):
             vi = T.axis.spatial(16, i)
             B[vi] = A[vi]
