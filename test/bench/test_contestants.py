@@ -10,7 +10,7 @@ from bandwidth import reads, triad
 from contest import OURS, check
 from peak import chains, code
 from roofline import Point, Roofs
-from works import chapter, convolutions, integers, products, rowwise
+from works import chapter, convolutions, integers, products, programs, rowwise
 
 SMALL = [
     products.product("nn", (17, 15, 9), 1, ()),
@@ -25,6 +25,14 @@ SMALL = [
     rowwise.product_relu(16, 1),
     rowwise.chain(4, 17, 1),
     chapter.tensorized(32, "MLIR", ()),
+    programs.work(programs.transpose(17)),
+    programs.work(programs.rms_norm(3, 17)),
+    programs.work(programs.feed_forward(2, 5, 17, 8)),
+    programs.work(programs.depthwise(3, 9)),
+    programs.work(programs.few_rows(1, 33, 17)),
+    programs.work(programs.int8_gemv(5, 33)),
+    programs.work(programs.int4_gemv(32, 64)),
+    programs.work(programs.attention(1, 32, 64, 16)),
 ]
 
 

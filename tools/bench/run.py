@@ -23,7 +23,7 @@ from contest import OURS, Work, WrongResult, check
 from ours import in_words
 from roofline import Roofs
 from threads import counts, quiet, set_threads
-from works import all_works
+from works import all_works, programs
 
 MINUTES = 18.0  # for the whole run; each work gets less time when it runs short
 
@@ -39,7 +39,7 @@ def main(root: Path) -> int:
     roofs = machine.roofs(args.threads)
     report.show_roofs(roofs)
     found = _works(args, roofs, end)
-    if args.only.search("build"):
+    if args.only.search("build") and not args.programs:
         found += builds.rows(root)
     found = rows.with_means(found)
     report.show(found)
@@ -64,7 +64,7 @@ def _ladder(path: Path, threads: int, shared: bool) -> int:
 
 
 def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]:
-    works = [work for work in all_works(args.threads) if args.only.search(work.name)]
+    works = [work for work in _table(args) if args.only.search(work.name)]
     found = []
     for number, work in enumerate(works):
         share = (end - time.perf_counter()) / (len(works) - number)
@@ -73,6 +73,10 @@ def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]
         took = time.perf_counter() - start
         print(f"{number + 1}/{len(works)} {work.name}: {took:.1f} s", file=sys.stderr, flush=True)
     return found
+
+
+def _table(args: argparse.Namespace) -> list[Work]:
+    return programs.works() if args.programs else all_works(args.threads)
 
 
 def one(work: Work, roofs: Roofs, budget: float, shared: bool = False) -> rows.Row:
@@ -131,10 +135,11 @@ def _arguments(root: Path) -> argparse.Namespace:
     parser.add_argument(
         "--ladder", action="store_true", help="only time a matrix product after each primitive of its schedule"
     )
+    parser.add_argument("--programs", action="store_true", help="measure the programs of docs/programs instead")
     parser.add_argument("--costs", action="store_true", help="also measure the costs of tir_mlir itself")
     parser.add_argument("--out", type=Path, default=root / "build" / "bench.json", help="output file (JSON)")
     args = parser.parse_args()
-    names = [work.name for work in all_works(args.threads)]
+    names = [work.name for work in _table(args)]
     if not any(args.only.search(name) for name in [*names, "build"]):
         short = dict.fromkeys(name.split(",")[0] for name in [*names, "build"])
         parser.error(f"no work matches {args.only.pattern!r}; names begin with: {'; '.join(short)}")

@@ -31,7 +31,7 @@ def describe() -> str:
     return f"NumPy {np.__version__} with {blas['name']} {blas['version']}"
 
 
-def product(a: np.ndarray, b: np.ndarray, dtype: Any) -> Contestant:
+def product(a: np.ndarray, b: np.ndarray, dtype: Any = np.float32) -> Contestant:
     """a @ b into a preallocated array; a and b may be transposed views."""
     c = np.empty((a.shape[0], b.shape[1]), dtype)
     return Contestant(lambda: np.matmul(a, b, out=c), lambda: c)

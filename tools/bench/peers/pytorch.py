@@ -102,6 +102,55 @@ def chain(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Contestant:
     return Contestant(lambda: torch.mul(a, b, out=out).add_(c).relu_().mul_(a).sub_(b), out.numpy)
 
 
+def transpose(x: np.ndarray) -> Contestant:
+    torch = _torch()
+    source, target = torch.from_numpy(x), torch.empty(x.shape[::-1])
+    return Contestant(lambda: target.copy_(source.t()), target.numpy)
+
+
+def rms_norm(x: np.ndarray, scale: np.ndarray) -> Contestant:
+    torch = _torch()
+    source, weight = torch.from_numpy(x), torch.from_numpy(scale)
+    return _last(lambda: torch.nn.functional.rms_norm(source, x.shape[-1:], weight, 1e-5))
+
+
+def product_gelu(a: np.ndarray, b: np.ndarray, bias: np.ndarray) -> Contestant:
+    torch = _torch()
+    x, y, z = (torch.from_numpy(v) for v in (a, b, bias))
+    return _last(lambda: torch.nn.functional.gelu(torch.baddbmm(z, x, y)))
+
+
+def depthwise(x: np.ndarray, w: np.ndarray) -> Contestant:
+    """conv2d of an image in NCHW with one 3 x 3 window per channel and zero padding of 1."""
+    torch = _torch()
+    image, weights = torch.from_numpy(x), torch.from_numpy(w).unsqueeze(1)
+    return _last(lambda: torch.nn.functional.conv2d(image, weights, padding=1, groups=w.shape[0]))
+
+
+def integer_gemv(a: np.ndarray, x: np.ndarray) -> Contestant:
+    """oneDNN's product of 8-bit integers with one row, see `integer_product`."""
+    one = integer_product(x[None], a.T)
+    return Contestant(one.call, lambda: one.result()[0])  # pyright: ignore[reportOptionalCall]
+
+
+def int4_gemv(q: np.ndarray, scales: np.ndarray, x: np.ndarray) -> Contestant:
+    """PyTorch's product with packed 4-bit weights in groups of 32; a half byte q stands for (q - 8) * scale."""
+    torch = _torch()
+    stored = q.view(np.uint8)
+    halves = np.stack([stored & 15, stored >> 4], axis=2).reshape(len(q), -1)
+    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(torch.from_numpy(halves.astype(np.int32)), 2)
+    scale = torch.from_numpy(np.ascontiguousarray(scales.T))
+    groups, row = torch.stack([scale, torch.zeros_like(scale)], -1).contiguous(), torch.from_numpy(x.reshape(1, -1))
+    last = _last(lambda: torch.ops.aten._weight_int4pack_mm_for_cpu(row, packed, 32, groups))
+    return Contestant(last.call, lambda: last.result()[0])  # pyright: ignore[reportOptionalCall]
+
+
+def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> Contestant:
+    torch = _torch()
+    inputs = [torch.from_numpy(x)[None] for x in (q, k, v)]
+    return _last(lambda: torch.nn.functional.scaled_dot_product_attention(*inputs)[0])
+
+
 def _last(call: Callable[[], Any]) -> Contestant:
     """A contestant for operators that allocate a new tensor per call."""
     found: list[Any] = []

@@ -1,4 +1,4 @@
-"""All works of the benchmark, one table row each."""
+"""The works of the benchmark, one table row each."""
 
 from __future__ import annotations
 

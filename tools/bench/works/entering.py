@@ -34,11 +34,11 @@ def contest(
         text = made.schedule.mod.script(spelling="sblock")
         if "call_extern" not in text and not _sums_in_lanes(made.schedule):
             same.append(text)
-        return compiled(made.schedule, inputs, np.empty_like(expected))
+        return compiled(made.schedule, inputs, np.empty_like(expected, order="C"))
 
     enter(found, OURS, ours)
     if same:
-        makes = {**makes, "tvm": lambda: peers.tvm_same.program(same[0], inputs, np.empty_like(expected))}
+        makes = {**makes, "tvm": lambda: peers.tvm_same.program(same[0], inputs, np.empty_like(expected, order="C"))}
     for name, make in makes.items():
         if name not in found.missing:
             enter(found, name, make)
