@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tir_mlir.dialect.analysis import Access, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.ir import Block, Buffer, only_reads
+from tir_mlir.dialect.ir import Block, Buffer, is_inside, only_reads
 from tir_mlir.dialect.presburger import question
-from tir_mlir.passes.schedule.legality import Scope, common_ancestor, uncovered
+from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancestor, uncovered
 from tir_mlir.passes.schedule.registry import refuse
 
 
@@ -46,3 +46,18 @@ def check_write_back(scope: Scope, cache: Buffer, block: Block, copy: Block, fix
             "cache it would be uninitialized: the block needs an init or a first write",
             counterexample=touch.example(point),
         )
+
+
+def check_not_written_by_others(nest: PrivateNest, buffer: Buffer) -> None:
+    """Refuse to copy results that the block reads again if other ops write the buffer in a loop that they share."""
+    block = nest.block
+    if not nest.shared or not accesses_to(block, buffer, writes=False):
+        return
+    for touch in accesses(nest.shared[0].op):
+        if touch.is_write and touch.buffer == buffer.value and not is_inside(touch.op, block.op):
+            refuse(
+                touch.op,
+                f"{buffer.name} is also written here, in a loop shared with block "
+                f'"{block.name}", which reads what it has written: the copy would miss that',
+                fix=f"cache_inplace copies {buffer.name} in before the block and out after it",
+            )

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, frozen, is_inside
+from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, frozen
 from tir_mlir.passes.schedule.caching.copy_block import next_op
-from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_write_back
+from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_not_written_by_others, check_write_back
 from tir_mlir.passes.schedule.caching.point_access import (
     PointAccess,
     check_single_cell,
@@ -63,7 +62,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
         cell = [Index.of(i.var) for i in access.used]
         if key == attrs.WRITES:
             check_single_cell(access, cell)
-            _check_no_other_writer(access, nest)
+            check_not_written_by_others(nest, chosen)
 
     shape = [i.min + i.extent for i in access.used]
     cache = alloc_buffer(scope, f"{chosen.name}_reindex", shape, chosen.dtype, chosen.scope)
@@ -86,21 +85,6 @@ def _spans(access: PointAccess, nest: PrivateNest, way: str) -> list[tuple[Index
             fix=f"reindex_{way} copies the region that a loop accesses, or split by a factor that divides the extent",
         )
     return [span for span in found if span is not None]
-
-
-def _check_no_other_writer(access: PointAccess, nest: PrivateNest) -> None:
-    """Refuse a block that reads its results of an earlier iteration of loops in which another block changes them."""
-    block, buffer = access.block, access.buffer
-    if not nest.shared or not accesses_to(block, buffer, writes=False):
-        return
-    for touch in accesses(nest.shared[0].op):
-        if touch.is_write and touch.buffer == buffer.value and not is_inside(touch.op, block.op):
-            refuse(
-                touch.op,
-                f"{buffer.name} is also written here, in a loop shared with block "
-                f'"{block.name}", which reads what it has written: the copy would miss that',
-                fix=f"cache_inplace copies {buffer.name} in before the block and out after it",
-            )
 
 
 def _copy(

@@ -122,19 +122,20 @@ def check_self_contained(block: Block) -> None:
                 refuse(block, f'block "{block.name}" has no iters and {used}; bind the loop to an iter')
 
 
-def check_complete(block: Block, reduction_fix: str = "") -> None:
+def check_complete(block: Block, reduction_fix: str = "", dominant: bool = True) -> None:
     """Refuse unless all iterations are independent, and the block is the only writer of its outputs and reads none.
 
     Its iters are spatial, or ordered where no dependence needs the order.
 
-    `reduction_fix`: fix for a block with reduce iters.
+    `reduction_fix`: fix for a block with reduce iters. Without `dominant`, other blocks may write its outputs, too.
     """
     check_self_contained(block)
     for it in block.iters:
         text = f'block "{block.name}" has the reduce iter {it.name}; all must be spatial'
         check(it.kind != "R", block, text, reduction_fix)
     check_independent(block)
-    check_dominant(block)
+    if dominant:
+        check_dominant(block)
     both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
     if both:
         name = Buffer(next(iter(both))).name
@@ -142,10 +143,10 @@ def check_complete(block: Block, reduction_fix: str = "") -> None:
         refuse(block, f'block "{block.name}" reads {name}, which it also writes', fix=way)
 
 
-def check_reduction(block: Block, reduction_fix: str = KEEP_INIT) -> None:
+def check_reduction(block: Block, reduction_fix: str = KEEP_INIT, dominant: bool = True) -> None:
     """Refuse unless the block has an init, S and R iters only, a single writer, and no store indexed by an R iter.
 
-    `reduction_fix`: fix for a block that has reduce iters but no init.
+    `reduction_fix`: fix for a block that has reduce iters but no init. `dominant`: as for `check_complete`.
     """
     if block.init is None:
         text = f'block "{block.name}" has no init, so it is not a reduction block'
@@ -154,7 +155,8 @@ def check_reduction(block: Block, reduction_fix: str = KEEP_INIT) -> None:
     for it in block.iters:
         if it.kind == "O":
             refuse_ordered(block, it, "a reduction has spatial and reduce iters")
-    check_dominant(block)
+    if dominant:
+        check_dominant(block)
     reduce = {i.var for i in block.iters if i.kind == "R"}
     for access in accesses(block.op):
         if access.is_write and any(
@@ -166,12 +168,12 @@ def check_reduction(block: Block, reduction_fix: str = KEEP_INIT) -> None:
             )
 
 
-def check_complete_or_reduction(block: Block) -> None:
+def check_complete_or_reduction(block: Block, dominant: bool = True) -> None:
     """Refuse unless a block is complete or a reduction: rerunning an instance then gives the same values."""
     if block.init is not None:
-        check_reduction(block)
+        check_reduction(block, dominant=dominant)
     else:
-        check_complete(block, KEEP_INIT)
+        check_complete(block, KEEP_INIT, dominant)
 
 
 def nest_top(block: Block) -> ir.Operation:

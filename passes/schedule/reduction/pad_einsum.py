@@ -22,15 +22,16 @@ from tir_mlir.dialect.ir import (
     frozen,
     is_loop,
     loops_above,
-    parent_op,
+    parents,
     walk,
 )
 from tir_mlir.dialect.presburger import question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
-from tir_mlir.passes.schedule.caching.copy_legality import check_write_back
+from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
 from tir_mlir.passes.schedule.edits import alloc_buffer, keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import (
     DECOMPOSE_REDUCTION,
+    PrivateNest,
     Scope,
     check_complete_or_reduction,
     children,
@@ -58,11 +59,13 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
     `padding` has a positive number for each iter. A buffer is copied if an iter in its index is padded; the copies are
     placed directly around the nest. A loop that is the whole binding of an iter grows; other bindings must cover the
     new extent already. Every element of the results gets the same value as before: padded terms of a sum are 0, and
-    padded results are not copied back.
+    padded results are not copied back. In a loop shared with other blocks, the copies are made there, of the part that
+    one iteration accesses.
 
-    Requires: every index of every access is an iter or a constant, one index for each buffer; the block is alone in its
-    nest, computes a value without integer division, and has no T.assume; a padded spatial iter indexes the output, and
-    only sums run over a padded reduce iter, of terms that are 0 where their inputs are.
+    Requires: every index of every access is an iter or a constant, one index for each buffer; the loops that grow
+    contain nothing else; the block computes a value without integer division, and has no T.assume; a padded spatial
+    iter indexes the output, and only sums run over a padded reduce iter, of terms that are 0 where their inputs are. No
+    other block writes a sum between its terms.
     """
     with frozen():
         plan = _plan(block, padding)
@@ -80,7 +83,7 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
 class _Plan:
     """The padded iters with their new extents, and the buffers with such an iter in their index."""
 
-    block: Block
+    nest: PrivateNest
     extents: dict[ir.Value, Index]
     indices: dict[Buffer, tuple[Index, ...]]
     inputs: list[Buffer]
@@ -90,6 +93,10 @@ class _Plan:
         """The shape of a padded copy."""
         pairs = zip(self.indices[buffer], buffer.dims, strict=True)
         return [self.extents.get(i.is_value(), d) for i, d in pairs]  # type: ignore[arg-type]
+
+    @property
+    def block(self) -> Block:
+        return self.nest.block
 
     @property
     def loops(self) -> dict[Loop, Index]:
@@ -117,7 +124,6 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
     check(
         block in children(scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
     )
-    check_complete_or_reduction(block)
     extents: dict[ir.Value, Index] = {}
     sizes = sets.sizes(block.op)
     for it, factor in zip(block.iters, padding, strict=True):
@@ -131,13 +137,17 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
             fix=leave_unpadded(it.name),
         )
         extents[it.var] = new
+    nest = PrivateNest.of(block)
+    if not extents:
+        return _Plan(nest, {}, {}, [], [])
+    check_complete_or_reduction(block, dominant=False)
     found = accesses(block.op)
     indices = _indices(block, found)
     padded = [b for b, at in indices.items() if any(i.is_value() in extents for i in at)]
     written = {a.buffer for a in found if a.is_write}
     _check_distinct_outputs(block, extents, [at for b, at in indices.items() if b.value in written])
     inputs = [b for b in padded if b.value not in written]
-    return _Plan(block, extents, indices, inputs, [b for b in padded if b.value in written])
+    return _Plan(nest, extents, indices, inputs, [b for b in padded if b.value in written])
 
 
 def _check_distinct_outputs(block: Block, extents: dict[ir.Value, Index], written: Sequence[tuple[Index, ...]]) -> None:
@@ -179,19 +189,15 @@ def _indices(block: Block, found: Sequence[Access]) -> dict[Buffer, tuple[Index,
 
 
 def _check_nest(plan: _Plan) -> None:
-    """Refuse unless the block is alone in its nest and each growing loop drives one iter."""
-    block, current = plan.block, plan.block.outermost
-    end = scope_of(block).op
-    while (parent := parent_op(current)) != end:
-        alone = is_loop(parent) and len(Loop(parent).body_ops()) == 1
+    """Refuse unless each growing loop drives one iter and contains nothing else."""
+    block = plan.block
+    for loop in plan.loops:
         check(
-            alone,
-            parent,
-            f'the nest of block "{block.name}" contains something else, which the padding would change',
+            loop not in plan.nest.shared and _only_loops(block, loop),
+            loop,
+            f'loop {loop.name} contains more than the loops of block "{block.name}", which the padding would change',
             fix="pad before another block moves into its loops, or inline that one",
         )
-        current = parent
-    for loop in plan.loops:
         users = [it for it in block.iters if loop.var in it.binding.values]
         names = ", ".join(it.name for it in users)
         check(
@@ -211,6 +217,35 @@ def _check_nest(plan: _Plan) -> None:
     grown = {it.var for loop in plan.loops for it in block.iters if loop.var in it.binding.values}
     for it in (i for i in block.iters if i.var in plan.extents and i.var not in grown):
         _check_reached(block, it, plan.extents[it.var])
+    _check_spans(plan)
+    for buffer in plan.outputs:
+        check_not_written_by_others(plan.nest, buffer)
+
+
+def _only_loops(block: Block, loop: Loop) -> bool:
+    """Whether there are only loops between a loop and a block with its guard."""
+    above = parents(block.outermost)
+    return all(is_loop(p) for p in above[: above.index(loop.op)])
+
+
+def _check_spans(plan: _Plan) -> None:
+    """Refuse loops shared with other blocks in one iteration of which an iter takes only a part of its padded domain,
+    or no interval.
+    """
+    used = {v for b in [*plan.inputs, *plan.outputs] for i in plan.indices[b] if (v := i.is_value()) is not None}
+    for it in (i for i in plan.block.iters if i.var in used):
+        span = plan.nest.span(it)
+        good = span is not None and (it.var not in plan.extents or span == (it.min, it.extent))
+        if not good:
+            outer = plan.nest.shared[-1]
+            text = (
+                f'loop {outer.name} contains more than block "{plan.block.name}", and one iteration of it runs a part'
+            )
+            refuse(
+                outer,
+                f"{text} of iter {it.name} that cannot be copied alone",
+                fix=leave_unpadded(it.name),
+            )
 
 
 def _check_reached(block: Block, it: Iter, extent: Index) -> None:
@@ -231,9 +266,7 @@ def _check_reached(block: Block, it: Iter, extent: Index) -> None:
 
 
 def _rewrite(plan: _Plan) -> None:
-    block, scope = plan.block, scope_of(plan.block)
-    loops = loops_above(block.op)
-    top = loops[0].op if loops else block.outermost
+    block, scope, top = plan.block, scope_of(plan.block), plan.nest.top
     after = list(top.block.operations)[walk.position(top) + 1].operation
     longer = plan.loops
     pads = {
@@ -263,15 +296,47 @@ def _check_copied_back(scope: Scope, block: Block, backs: Sequence[tuple[Buffer,
         check_write_back(scope, pad, block, copy)
 
 
-def _nest(extents: Sequence[Index], mins: Sequence[Index], name: str, before: ir.Operation) -> Block:
+@dataclass(frozen=True)
+class _Span:
+    """A dimension of a copy: its domain [min, min + extent), and the part [low, low + size) that is copied at once."""
+
+    min: Index
+    extent: Index
+    low: Index
+    size: Index
+
+    @staticmethod
+    def whole(low: Index, extent: Index) -> _Span:
+        return _Span(low, extent, low, extent)
+
+
+def _spans(plan: _Plan, buffer: Buffer, whole: Sequence[_Span]) -> list[_Span]:
+    """The dimensions of a copy: `whole`, or what one iteration of the loops shared with other blocks accesses."""
+    if not plan.nest.shared:
+        return list(whole)
+    iters = {it.var: it for it in plan.block.iters}
+    found = []
+    for span, index in zip(whole, plan.indices[buffer], strict=True):
+        it = iters.get(index.is_value())  # type: ignore[arg-type]
+        if it is None:
+            found.append(_Span.whole(index, Index.constant(1)))
+        elif it.var in plan.extents:
+            found.append(span)
+        else:
+            found.append(_Span(it.min, it.extent, *(plan.nest.span(it) or (it.min, it.extent))))
+    return found
+
+
+def _nest(spans: Sequence[_Span], name: str, before: ir.Operation) -> Block:
     """Create loops i0, i1, ... over a box around a block with iters v0, v1, ..."""
     ip = ir.InsertionPoint(before)
     specs = []
-    for number, (low, extent) in enumerate(zip(mins, extents, strict=True)):
+    for number, span in enumerate(spans):
         with ip:
-            loop = create.loop(f"i{number}", 0, extent)
+            loop = create.loop(f"i{number}", 0, span.size)
         ip = create.at_end(loop.body)
-        specs.append(IterSpec(f"v{number}", "S", low, extent, (low + Index.of(loop.var)).simplified()))
+        binding = (span.low + Index.of(loop.var)).simplified()
+        specs.append(IterSpec(f"v{number}", "S", span.min, span.extent, binding))
     with ip:
         return create.block(name, specs)
 
@@ -279,7 +344,8 @@ def _nest(extents: Sequence[Index], mins: Sequence[Index], name: str, before: ir
 def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> None:
     """Create `pad[v] = buffer[v]` inside the old extents, 0 outside."""
     shape = plan.shape(buffer)
-    made = _nest(shape, [Index.constant(0)] * len(shape), f"{buffer.name}_pad", before)
+    whole = [_Span.whole(Index.constant(0), extent) for extent in shape]
+    made = _nest(_spans(plan, buffer, whole), f"{buffer.name}_pad", before)
     at = [Index.of(it.var) for it in made.iters]
     old = {it.var: it.extent for it in plan.block.iters if it.var in plan.extents}
     ends = [(v, old[i.is_value()]) for v, i in zip(at, plan.indices[buffer], strict=True) if i.is_value() in old]  # type: ignore[index]
@@ -301,7 +367,8 @@ def _copy_back(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -
     one, indices = Index.constant(1), plan.indices[buffer]
     sizes = [extents.get(i.is_value(), one) for i in indices]  # type: ignore[arg-type]
     mins = [starts.get(i.is_value(), i) for i in indices]  # type: ignore[arg-type]
-    made = _nest(sizes, mins, f"{buffer.name}_pad", before)
+    whole = [_Span.whole(low, size) for low, size in zip(mins, sizes, strict=True)]
+    made = _nest(_spans(plan, buffer, whole), f"{buffer.name}_pad", before)
     at = [Index.of(it.var) for it in made.iters]
     with create.at_end(made.body):
         create.store(create.load(pad.value, at), buffer.value, at)

@@ -282,7 +282,7 @@ def test_refuses_other_statements_in_the_nest(refused):
                     D[vi] = A[vi]
 
     sch = Schedule(Two)
-    refused(sch, 'the nest of block "C" contains something else', lambda: sch.pad_einsum("C", [4]))
+    refused(sch, 'loop i contains more than the loops of block "C"', lambda: sch.pad_einsum("C", [4]))
 
 
 def test_refuses_a_loop_that_cannot_grow(refused):

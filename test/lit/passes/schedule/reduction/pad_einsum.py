@@ -82,7 +82,7 @@ def three(A: T.Buffer((4, 4, 4), "float32"), B: T.Buffer((4, 4, 4), "float32")):
 
 @T.prim_func
 def shared(A: T.Buffer((13, 3), "float32"), B: T.Buffer((13, 3), "float32"), C: T.Buffer((13,), "float32")):
-    # expected-error @below {{the nest of block "B" contains something else, which the padding would change}}
+    # expected-error @below {{loop i contains more than the loops of block "B", which the padding would change}}
     for i in range(13):
         for j in range(3):
             with T.block("B"):

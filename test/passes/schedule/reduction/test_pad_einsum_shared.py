@@ -1,0 +1,160 @@
+"""pad_einsum of a block that shares its output, or its loops, with other blocks."""
+
+from __future__ import annotations
+
+import pytest
+from harness.schedules import block_order
+from programs.matmul import matmul
+from programs.sizes import matmul_sizes
+
+from tir_mlir import Schedule
+from tir_mlir.script.parser import parse
+
+HALVES = """
+@T.prim_func
+def main(A: T.Buffer(({n},), "float32"), C: T.Buffer(({n},), "float32"), D: T.Buffer(({n},), "float32")):
+    for i in range({n}):
+        with T.block("C"):
+            vi = T.axis.spatial({n}, i)
+            C[vi] = A[vi] * 2.0
+    for i in range({n}):
+        with T.block("D"):
+            vi = T.axis.spatial({n}, i)
+            D[vi] = C[vi] + 1.0
+    for i in range({n}):
+        with T.block("C2"):
+            vi = T.axis.spatial({n}, i)
+            C[vi] = A[vi] * 3.0
+"""
+
+
+@pytest.mark.parametrize("n", [1, 7, 17])
+@pytest.mark.parametrize("block", ["C", "C2"])
+def test_an_output_with_several_writers(n, block, same_result):
+    module = parse(HALVES.format(n=n))
+    sch = Schedule(module)
+    sch.pad_einsum(block, [4])
+    assert (
+        block_order(sch) == ["A_pad", "C", "C_pad", "D", "C2"] if block == "C" else ["C", "D", "A_pad", "C2", "C_pad"]
+    )
+    same_result(sch, module, *[((n,), "float32")] * 3)
+    assert sch.verify()
+
+
+def test_a_padding_that_changes_nothing_asks_nothing():
+    sch = Schedule(parse(HALVES.format(n=8).replace("C[vi] = A[vi] * 2.0", "C[vi] = C[vi] + A[vi // 2]")))
+    before = sch.mod.script()
+    sch.pad_einsum("C", [4])
+    assert sch.mod.script() == before
+
+
+SUMS = """
+@T.prim_func
+def main(A: T.Buffer((5, {m}), "float32"), B: T.Buffer((5, {m}), "float32"), C: T.Buffer((5,), "float32")):
+    P = T.alloc_buffer((5, {m}), "float32")
+    for i in range(5):
+        for j in range({m}):
+            with T.block("P"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                P[vi, vj] = A[vi, vj] * 2.0
+        for k in range({m}):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] = C[vi] + P[vi, vk] * A[vi, vk]
+        for j in range({m}):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = C[vi] + P[vi, vj]
+"""
+
+
+def sums(m: int):
+    return parse(SUMS.format(m=m)), [((5, m), "float32"), ((5, m), "float32"), ((5,), "float32")]
+
+
+@pytest.mark.parametrize("m", [1, 7, 16, 17])
+def test_a_sum_in_a_loop_that_others_share(m, same_result):
+    module, shapes = sums(m)
+    sch = Schedule(module)
+    sch.pad_einsum("C", [1, 4])
+    same_result(sch, module, *shapes)
+    assert sch.verify()
+    if m % 4:
+        assert block_order(sch) == ["P", "P_pad", "A_pad", "C", "B"]
+        assert sch.get_loops("P_pad")[0] == sch.get_loops("C")[0]
+        assert sch.get(sch.get_loops("C")[1]).extent == (m + 3) // 4 * 4
+
+
+@pytest.mark.parametrize("block", ["P", "B"])
+def test_a_row_in_a_loop_that_others_share(block, same_result):
+    module, shapes = sums(7)
+    sch = Schedule(module)
+    sch.pad_einsum(block, [1, 4])
+    order = block_order(sch)
+    assert order[order.index(block) + 1] == f"{block}_pad"
+    same_result(sch, module, *shapes)
+    assert sch.verify()
+
+
+def test_refuses_to_grow_a_loop_that_others_share(refused):
+    sch = Schedule(sums(7)[0])
+    message = 'loop i contains more than the loops of block "C", which the padding would change'
+    refused(sch, message, lambda: sch.pad_einsum("C", [4, 1]))
+
+
+PARTIAL = """
+@T.prim_func
+def main(A: T.Buffer((4, 7), "float32"), C: T.Buffer((7,), "float32"), D: T.Buffer((4, 7), "float32")):
+    for k in range(4):
+        for i in range(7):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] = C[vi] + A[vk, vi]
+        for i in range(7):
+            with T.block("D"):
+                vk, vi = T.axis.remap("SS", [k, i])
+                D[vk, vi] = {value}
+{more}"""
+
+
+def test_a_sum_over_the_shared_loop(same_result):
+    """D sees the same partial sums."""
+    module = parse(PARTIAL.format(value="C[vi] * 2.0", more=""))
+    sch = Schedule(module)
+    sch.pad_einsum("C", [4, 1])
+    assert block_order(sch) == ["A_pad", "C", "C_pad", "D"]
+    same_result(sch, module, ((4, 7), "float32"), ((7,), "float32"), ((4, 7), "float32"))
+
+
+def test_refuses_a_sum_that_another_block_changes_between_its_terms(refused):
+    more = """
+        for i in range(7):
+            with T.block("E"):
+                vi = T.axis.opaque(7, i)
+                C[vi] = C[vi] * 0.5
+"""
+    sch = Schedule(parse(PARTIAL.format(value="1.0", more=more)))
+    message = "C is also written here, in a loop shared with block .C., which reads what it has written"
+    refused(sch, message, lambda: sch.pad_einsum("C", [4, 1]))
+
+
+def test_refuses_a_sum_that_goes_on_with_what_another_block_wrote(refused):
+    """Without its init, the update reads C, which the copy would not hold."""
+    sch = Schedule(sums(7)[0])
+    sch.decompose_reduction("C", sch.get_loops("C")[1])
+    refused(sch, "reads C, which it also writes|has the reduce iter", lambda: sch.pad_einsum("C_update", [1, 4]))
+
+
+def test_the_init_of_a_decomposed_sum(same_result):
+    """It has its output in common with the update, and the loop i."""
+    module = matmul(5, 7, 6)
+    sch = Schedule(module)
+    sch.decompose_reduction("C", sch.get_loops("C")[1])
+    sch.pad_einsum("C_init", [1, 4])
+    assert block_order(sch) == ["C_init", "C_pad", "C_update"]
+    same_result(sch, module, *matmul_sizes(5, 7, 6))
+    assert sch.verify()
