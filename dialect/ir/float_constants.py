@@ -61,9 +61,14 @@ def _remainder(a: float, b: float) -> float:
     return math.fmod(a, b) if b and math.isfinite(a) else math.nan
 
 
+def _power(a: float, b: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.power(np.float64(a), np.float64(b)))
+
+
 FLOAT_OPERATIONS: dict[str, Callable[[float, float], float]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": divide, "max": maximum, "min": minimum,
-    "truncmod": _remainder,
+    "truncmod": _remainder, "**": _power,
 }  # fmt: skip
 
 

@@ -7,7 +7,14 @@ from builtins import bool as _bool
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.script.language.builtins import *  # noqa: F403
-from tir_mlir.script.language.markers import BufferConstructor, DType, HandleConstructor, LetAnnotation, construct
+from tir_mlir.script.language.markers import (
+    BufferConstructor,
+    DType,
+    HandleConstructor,
+    LetAnnotation,
+    Macro,
+    construct,
+)
 from tir_mlir.script.language.math_functions import *  # noqa: F403  T.exp, T.max, T.Cast, ...
 from tir_mlir.script.parser import decorate as _decorate
 
@@ -32,6 +39,24 @@ else:
         if func is None:
             return lambda f: _decorate(f, private, check_well_formed, frame)
         return _decorate(func, private, check_well_formed, frame)
+
+
+def macro(func: Any = None, *, hygienic: _bool = True) -> Any:
+    """A function of statements that a program calls; its body is inlined at the call.
+
+        @T.macro
+        def scale(A, B, i, j, factor):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * factor
+
+    Arguments are values, buffers, loop variables or Python values. Names mean what they mean where the macro is
+    defined; with `hygienic=False` names that it does not define are those of the caller. A plain Python function or
+    lambda that returns a value is inlined without a decorator.
+    """
+    if func is None:
+        return lambda f: Macro(f, hygienic)
+    return Macro(func, hygienic)
 
 
 Buffer = BufferConstructor()

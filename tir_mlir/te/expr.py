@@ -91,7 +91,10 @@ class Expr:
         return _binary(ast.BitXor, self, other)
 
     def __pow__(self, other: Any) -> Expr:
-        return t_call("pow", self, other)
+        return _binary(ast.Pow, self, other)
+
+    def __rpow__(self, other: Any) -> Expr:
+        return _binary(ast.Pow, other, self)
 
     def __neg__(self) -> Expr:
         return Expr(placed(ast.UnaryOp(ast.USub(), self.node)), self.leaves)

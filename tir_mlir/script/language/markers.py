@@ -118,6 +118,17 @@ class HandleConstructor:
         return "T.handle"
 
 
+class Macro:
+    """A function of statements that is inlined where a program calls it, see `T.macro`."""
+
+    def __init__(self, func: Callable[..., Any], hygienic: bool):
+        self.func, self.hygienic = func, hygienic
+        self.__name__, self.__doc__ = func.__name__, func.__doc__
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        raise ScriptError(f"{self.__name__} is a T.macro: it is called in a function decorated with @T.prim_func")
+
+
 class LetAnnotation:
     """`x: T.let[T.int32] = value` binds a name to a value, which is computed once."""
 

@@ -199,7 +199,7 @@ def min(x: Any, y: Any) -> Any:
 
 @construct
 def pow(x: Any, y: Any) -> Any:
-    """x to the power y."""
+    """x to the power y. Of an integer x, y is a constant from 0 to 64."""
 
 
 @construct

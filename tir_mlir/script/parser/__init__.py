@@ -13,7 +13,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.script.parser import python_scope
+from tir_mlir.script.parser import inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.source import ParseError, Source
 from tir_mlir.script.parser.statements import FunctionParser
@@ -165,9 +165,18 @@ def _top_level(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[Func
     try:
         code = compile(ast.Module([stmt], []), text.filename, "exec")
         exec(code, names)  # noqa: S102  the user's own text
+        for name in _defined(stmt):
+            inlined_calls.remember(names.get(name), stmt, text)
     except Exception as error:  # noqa: BLE001  any failure of the user's text is an error at its line
         raise text.error(stmt, f"{type(error).__name__}: {getattr(error, 'msg', error)}") from error
     return []
+
+
+def _defined(stmt: ast.stmt) -> list[str]:
+    """The names of the function, or of the lambda, that a statement defines."""
+    if isinstance(stmt, ast.FunctionDef):
+        return [stmt.name]
+    return [t.id for t in stmt.targets if isinstance(t, ast.Name)] if isinstance(stmt, ast.Assign) else []
 
 
 def _has_decorator(decorators: list[ast.expr], word: str) -> bool:

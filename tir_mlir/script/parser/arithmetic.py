@@ -203,11 +203,11 @@ def binary(op: str, left: Any, right: Any) -> Expr:
     left, right = as_expr(left), as_expr(right)
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(op, left, right)
+    if op == "**":
+        return power(left, right)
     if (affine := _affine(op, left, right)) is not None:
         return affine
     dtype = common_dtype(left, right)
-    if op == "**":
-        raise ParseError("** is written T.pow(x, y)")
     row = _BINARY.get(op)
     if dtypes.is_float(dtype):
         if row is None or row.float_op is None:
@@ -221,6 +221,30 @@ def binary(op: str, left: Any, right: Any) -> Expr:
     if row is None or row.int_op is None:
         return typed(arith.remui(a, b) if dtypes.is_unsigned(dtype) else _floormod(a, b), dtype)
     return typed(emit(signs.op_for(row.int_op, dtype), a, b), dtype)
+
+
+_MOST = 64  # the greatest exponent that becomes products
+
+
+def power(left: Expr, right: Expr) -> Expr:
+    """`x ** y`: of floats `math.powf`, its square one product; of an integer and a constant y >= 0 products."""
+    dtype = common_dtype(left, right)
+    exponent = right.value if isinstance(right, Const) else None
+    if dtypes.is_float(dtype):
+        if exponent == 2:
+            base = cast(left, dtype)
+            return binary("*", base, base)
+        return Value(emit("math.powf", to_value(left, dtype), to_value(right, dtype)), dtype)
+    if not isinstance(exponent, int) or not 0 <= exponent <= _MOST:
+        raise ParseError(
+            f'the power of an integer has a constant exponent of 0 to {_MOST}; of floats any: T.Cast("float32", x) ** y'
+        )
+    result: Expr = Const(1, dtype)
+    for digit in f"{exponent:b}":
+        result = result if isinstance(result, Const) else binary("*", result, result)
+        if digit == "1":
+            result = left if isinstance(result, Const) else binary("*", result, left)
+    return result
 
 
 def typed(value: ir.Value, dtype: str) -> Value:
@@ -376,9 +400,12 @@ def negation(item: Any) -> Expr:
 
 
 def convert_for_store(item: Any, dtype: str, what: str) -> ir.Value:
-    """The value to store as `dtype`: constants are converted, any other type mismatch raises ParseError."""
+    """The value to store as `dtype`: constants are converted, an integer is cast to a float; any other type mismatch
+    raises ParseError."""
     item = as_expr(item)
     found = dtype_of(item)
+    if dtypes.is_float(dtype) and not dtypes.is_float(found) and found != "bool":
+        return cast(item, dtype).ssa
     if found != dtype and not isinstance(item, Const):
         raise ParseError(f'{what} holds {dtype} but the value has type {found}; convert it: T.Cast("{dtype}", ...)')
     return to_value(item, dtype)

@@ -14,8 +14,8 @@ from mlir.dialects import arith, math
 
 from tir_mlir.dialect.ir import Index, attrs, dtypes
 from tir_mlir.script.language import operations
-from tir_mlir.script.language.markers import DType
-from tir_mlir.script.parser import arithmetic, expressions, pointers
+from tir_mlir.script.language.markers import DType, Macro
+from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, pointers
 from tir_mlir.script.parser.items import Const, Expr, UnboundVar, Value, describe, dtype_of, is_expr
 from tir_mlir.script.parser.source import ParseError
 
@@ -109,7 +109,8 @@ def apply(word: str, *items: Any) -> Any:
 
 
 def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
-    """Call a Python function at parse time on Python values; min, max, abs and pow also accept program values."""
+    """Call a Python function at parse time on Python values; one called with program values is inlined. Python's min,
+    max, abs and pow accept program values."""
     args = [evaluate(a) for a in node.args]
     keywords = {k.arg: evaluate(k.value) for k in node.keywords if k.arg}
     odd = [a for a in (*args, *keywords.values()) if is_expr(a) or hasattr(a, "stride_values")]
@@ -117,8 +118,11 @@ def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
     if odd and getattr(callee, "__module__", "") == "builtins" and name in _PYTHON_BUILTINS:
         with evaluate.state.source.location(node):
             return _builtin(name, args)
-    if odd:
-        raise ParseError(f"{name} is a Python function and cannot take {describe(odd[0])}; use a function of T")
+    if odd or isinstance(callee, Macro):
+        if inlined_calls.is_inlinable(callee):
+            return inlined_calls.call(evaluate, callee, args, keywords, node)
+        way = f"use T.{name}" if name in _HANDLERS else "use a function of T"
+        raise ParseError(f"{name} is compiled code and cannot take {describe(odd[0])}; {way}")
     try:
         return callee(*args, **keywords)
     except Exception as error:  # noqa: BLE001  any failure of the user's function is an error at its line
@@ -211,6 +215,11 @@ def _float_function(word: str, *items: Any) -> Value:
     if not dtypes.is_float(dtype):
         raise ParseError(f'T.{word} takes floats, not {dtype}; convert first: T.Cast("float32", x)')
     return Value(arithmetic.emit(_FLOAT_FUNCTIONS[word], *[arithmetic.to_value(e, dtype) for e in exprs]), dtype)
+
+
+def _pow(word: str, base: Any, exponent: Any) -> Expr:
+    dtype, exprs = _operands(word, (base, exponent))
+    return _float_function(word, *exprs) if dtypes.is_float(dtype) else arithmetic.power(*exprs)
 
 
 def _float_predicate(word: str, item: Any) -> Value:
@@ -332,6 +341,7 @@ def _call_extern(evaluate: Evaluator, node: ast.Call) -> Any:
 
 _HANDLERS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(_FLOAT_FUNCTIONS, _float_function),
+    "pow": _pow,
     **dict.fromkeys(_FLOAT_PREDICATES, _float_predicate),
     **dict.fromkeys(_INT_FUNCTIONS, _int_function),
     **{word: lambda w, a, b: arithmetic.binary(_OPERATORS[w], a, b) for word in _OPERATORS},

@@ -16,6 +16,7 @@ from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create
 from tir_mlir.script.parser import arithmetic, pointers
 from tir_mlir.script.parser.function_state import ParserState
+from tir_mlir.script.parser.inlined_calls import LocalLambda
 from tir_mlir.script.parser.items import (
     AffineCondition,
     BufferProperty,
@@ -55,6 +56,12 @@ _ABSENT = {
     "undef": "omit the store instead",
 }
 _COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+_IDENTITY: dict[type, Callable[[Any, Any], bool]] = {ast.Is: operator.is_, ast.IsNot: operator.is_not}
+_MEMBERSHIP: dict[type, Callable[[Any, Any], bool]] = {
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
 
 
 class Evaluator:
@@ -141,13 +148,18 @@ class Evaluator:
             if any(isinstance(i, Slice) for i in items):
                 raise ParseError(f"a slice of {base.name} is a region, not a value; index single elements")
             return self.load(base, items, node)
-        key = self(node.slice)
+        key = self._python_slice(node.slice) if isinstance(node.slice, ast.Slice) else self(node.slice)
         if isinstance(base, BufferProperty):
             return pointers.stride(base, key)
         try:
             return base[key]
         except (TypeError, KeyError, IndexError) as error:
             raise ParseError(f"{ast.unparse(node.value)} cannot be indexed like this: {error}") from None
+
+    def _python_slice(self, node: ast.Slice) -> slice:
+        """`1:` of a Python sequence."""
+        parts = (node.lower, node.upper, node.step)
+        return slice(*[None if p is None else self.python(p, "the bound of a slice") for p in parts])
 
     def _Slice(self, node: ast.Slice) -> Any:
         if node.step is not None:
@@ -225,6 +237,10 @@ class Evaluator:
         for op_node, right_node in zip(node.ops, node.comparators, strict=True):
             op = _COMPARE.get(type(op_node))
             right = self(right_node)
+            if type(op_node) in _IDENTITY or (type(op_node) in _MEMBERSHIP and not is_expr(left)):
+                term = _try({**_IDENTITY, **_MEMBERSHIP}[type(op_node)], left, right)
+                result, left = term if result is None else arithmetic.logical("and", result, term), right
+                continue
             if op is None:
                 raise ParseError("unsupported comparison; use ==, !=, <, <=, > or >=")
             with self.state.source.location(node):
@@ -245,6 +261,9 @@ class Evaluator:
 
     def _IfExp(self, node: ast.IfExp) -> Any:
         return conditional(self, node.test, node.body, node.orelse, node)
+
+    def _Lambda(self, node: ast.Lambda) -> LocalLambda:
+        return LocalLambda(node, self.state, self._python)
 
     def _Call(self, node: ast.Call) -> Any:
         from tir_mlir.script.parser.calls import call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -143,6 +143,8 @@ class ParserState:
     loops: dict[ir.Value, Loop] = field(default_factory=dict)
     blocks: list[Any] = field(default_factory=list)
     block_nodes: dict[int, BlockNodes] = field(default_factory=dict)
+    run: Callable[[Sequence[ast.stmt]], None] | None = None  # parses statements
+    inlined: int = 0  # calls being inlined
 
     def error(self, node: ast.AST | None, message: str) -> Exception:
         return self.source.error(node, message)

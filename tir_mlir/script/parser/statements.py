@@ -44,6 +44,7 @@ class FunctionParser:
     def __init__(self, state: ParserState):
         self.state = state
         self.evaluate = Evaluator(state)
+        state.run = self.run
         self.used: set[int] = set()
         self.body: list[ast.stmt] = []
 
