@@ -8,7 +8,7 @@ from tir_mlir.dialect.analysis.access_relations import (
     same_element,
     written_groups,
 )
-from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op, pointed
+from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op
 from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_distinct_buffers, require_apart
 from tir_mlir.dialect.analysis.changed_nests import ChangedNests, changed_nests, users
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads
@@ -16,6 +16,7 @@ from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide,
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
 from tir_mlir.dialect.analysis.indirect_accesses import known_indices
 from tir_mlir.dialect.analysis.iter_conflicts import IterConflict, iter_conflict
+from tir_mlir.dialect.analysis.pointers import address, base_of, declared_count, extra_offset, pointed
 from tir_mlir.dialect.analysis.reduction_updates import commutative_update, is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.regions import (
     Region,
@@ -32,6 +33,10 @@ from tir_mlir.dialect.analysis.regions import (
 )
 
 __all__ = [
+    "address",
+    "base_of",
+    "declared_count",
+    "extra_offset",
     "READ",
     "WRITE",
     "Access",

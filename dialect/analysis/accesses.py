@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from mlir import ir
 
 from tir_mlir.dialect.analysis.indirect_accesses import known_indices
+from tir_mlir.dialect.analysis.pointers import base_of, pointed, window
 from tir_mlir.dialect.ir import (
     AFFINE_ACCESS,
     Buffer,
@@ -79,10 +80,11 @@ def of_op(op: ir.Operation) -> list[Access]:
         if view is None:
             return []
         found = [_access(op, view, kind, None) for kind in (READ, WRITE)]
-        mode = attrs.get(op, attrs.ACCESS)
-        if mode == "r":
+        mode, name = attrs.get(op, attrs.ACCESS), Buffer(found[0].buffer).name
+        if mode == "r" or (base_of(op) is not None and _declared_without(op, name, attrs.WRITES)):
             return found[:1]
-        return found[1:] if mode == "w" and _declared_unread(op, Buffer(found[0].buffer).name) else found
+        may_overwrite = mode == "w" or base_of(op) is not None
+        return found[1:] if may_overwrite and _declared_without(op, name, attrs.READS) else found
     if name in (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc") or name.startswith(
         "memref.extract_"
     ):
@@ -91,32 +93,24 @@ def of_op(op: ir.Operation) -> list[Access]:
     return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
 
 
-def _declared_unread(op: ir.Operation, name: str) -> bool:
-    """Whether the enclosing block declares its reads, and this buffer is not among them.
+def _declared_without(op: ir.Operation, name: str, key: str) -> bool:
+    """Whether the enclosing block declares its reads (or writes), and this buffer is not among them.
 
-    Otherwise a "w" pointer counts as read too: accumulating kernels are often declared so.
+    Otherwise a "w" pointer counts as read too: accumulating kernels are often declared so; and `A.data` as both.
     """
     block = next((p for p in parents(op) if is_block(p)), None)
-    if block is None or attrs.READS not in block.attributes or "reads" in attrs.get(block, attrs.HIDDEN, []):
+    word = "reads" if key == attrs.READS else "writes"
+    if block is None or key not in block.attributes or word in attrs.get(block, attrs.HIDDEN, []):
         return False
-    return all(entry["buffer"] != name for entry in attrs.get(block, attrs.READS))
-
-
-def pointed(op: ir.Operation) -> ir.Value | None:
-    """The memref that an access pointer points into."""
-    current = op
-    while current.name != "memref.extract_aligned_pointer_as_index":
-        value = current.operands[0]
-        if isinstance(value.owner, ir.Block):
-            return None
-        current = value.owner
-    return current.operands[0]
+    return all(entry["buffer"] != name for entry in attrs.get(block, key))
 
 
 def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index | None] | None) -> Access:
     """An access with views resolved to their root buffer; it covers the dimensions of the view without an index."""
     buffer = Buffer(memref)
-    if indices is None:
+    if indices is None and op.name == "llvm.inttoptr" and (box := window(op)) is not None:
+        (mins, extents), exact = box, True
+    elif indices is None:
         mins, extents = [Index.constant(0)] * buffer.rank, _extents(buffer)
         exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel stays in its window; a gather may not
     else:

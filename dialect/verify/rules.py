@@ -410,13 +410,14 @@ def _in_bounds(op: ir.Operation, access: Access) -> None:
                 empty = outside.is_empty()
             if not empty:
                 at, value = _example(dom, outside, low, op)
-                limit = size.as_constant()
+                limit, many = size.as_constant(), extent.as_constant() or 1
+                place = f"index {value}" if many == 1 else f"indices {value} to {value + many - 1}"
                 have = f"has {limit} rows" if limit is not None else "has a symbolic size"
                 kind = "written" if access.is_write else "read"
                 fail(
                     op,
                     "bounds",
-                    f"{buffer.name} is {kind} at index {value} in dimension {number}, which {have}, at {_listed(at)}"
+                    f"{buffer.name} is {kind} at {place} in dimension {number}, which {have}, at {_listed(at)}"
                     f"{only_where(outside, op)}",
                     Counterexample((Iteration(_block_name(op), at),), _in_dim(buffer, number, value)),
                 )

@@ -18,6 +18,7 @@ from tir_mlir.script.language import operations
 from tir_mlir.script.parser.items import (
     AffineCondition,
     AffineExtremum,
+    BufferProperty,
     Const,
     Expr,
     Value,
@@ -70,6 +71,8 @@ def as_expr(item: Any, what: str = "a value") -> Expr:
         return Const(item)
     if is_expr(item):
         return item
+    if isinstance(item, BufferProperty) and item.value is not None:
+        return item.value()
     raise ParseError(f"{what} is needed here, not {describe(item)}" + _hint(item))
 
 

@@ -32,6 +32,7 @@ _LIMITS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4
 _LIMITS["float64"] = 1.7976931348623157e308
 
 
+_ACCESS_PTR = ("access_mask", "ptr_type", "content_lanes", "offset", "extent")  # in TVM's order
 _LAZY = (
     "if_then_else",
     "type_annotation",
@@ -271,11 +272,14 @@ def _joined(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
 def _method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) -> Any:
     if method.name == "scope":
         return method.buffer.scope
-    args = [evaluate(a) for a in node.args]
-    keywords = {k.arg: evaluate(k.value) for k in node.keywords}
-    mask = keywords.get("access_mask", args[0] if args else None)
+    found = dict(zip(_ACCESS_PTR, (evaluate(a) for a in node.args), strict=False))
+    found |= {k.arg: evaluate(k.value) for k in node.keywords}
+    if unknown := [str(k) for k in found if k not in _ACCESS_PTR]:
+        raise ParseError(f"access_ptr has no argument {unknown[0]}; it has {', '.join(_ACCESS_PTR)}")
+    if pointers.python_value(found.get("content_lanes", 1), "content_lanes") != 1:
+        raise ParseError("an access pointer points to scalars: content_lanes is 1")
     with evaluate.state.source.location(node):
-        return pointers.access_ptr(method.buffer, mask, keywords.get("offset", 0))
+        return pointers.access_ptr(method.buffer, found.get("access_mask"), found.get("offset", 0), found.get("extent"))
 
 
 def _tvm_access_ptr(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -114,10 +114,11 @@ class RegionRef:
 
 @dataclass(frozen=True)
 class BufferProperty:
-    """`A.data`, `A.elem_offset`, `A.strides` or `A.shape`."""
+    """`A.data`, `A.elem_offset`, `A.strides` or `A.shape`. `value` computes one that is a number."""
 
     buffer: BufferRef
     what: str
+    value: Callable[[], Value] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

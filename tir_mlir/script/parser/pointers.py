@@ -32,7 +32,9 @@ from tir_mlir.script.parser.source import ParseError
 
 def attribute(buffer: BufferRef, name: str) -> Any:
     """`buffer.name` in a program."""
-    if name in ("data", "elem_offset", "strides"):
+    if name == "elem_offset":
+        return BufferProperty(buffer, name, lambda: Value(list(metadata(buffer).operation.results)[1], "int32"))
+    if name in ("data", "strides"):
         return BufferProperty(buffer, name)
     if name == "shape":
         return tuple(buffer.shape)
@@ -132,8 +134,11 @@ def python_value(item: Any, what: str) -> Any:
 # ---- access pointers
 
 
-def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0) -> Pointer:
-    """A pointer to the first element of the buffer plus `offset` elements, tagged with its access mode."""
+def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0, extent: Any = None) -> Pointer:
+    """A pointer to the first element of the buffer plus `offset` elements, tagged with its access mode.
+
+    A constant `extent` is the number of elements that it accesses; without one it may access all of the buffer.
+    """
     text = ACCESS_MASKS.get(mask) if isinstance(mask, int) else mask
     if not isinstance(text, str) or text not in ACCESS_MASKS.values():
         raise ParseError(f'an access pointer is for "r", "w" or "rw" (1, 2, 3), not {mask!r}')
@@ -142,7 +147,13 @@ def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0) -> Pointer:
     if as_const(offset) != 0:
         extra = arithmetic.to_index(offset)
         start = arith.addi(start, create.apply(extra) if isinstance(extra, Index) else extra)
-    return _pointer(base, start, buffer, text)
+    found = _pointer(base, start, buffer, text)
+    count = as_const(extent)
+    if count is not None:
+        if count < 0:
+            raise ParseError(f"the extent of an access pointer is a number of elements, not {count}")
+        found.ssa.owner.attributes[attrs.COUNT] = attrs.to_attr(count)
+    return found
 
 
 def _pointer(base: ir.Value, start: ir.Value, buffer: BufferRef, mask: str) -> Pointer:
@@ -189,13 +200,21 @@ def _argument(item: Any) -> ir.Value:
     if isinstance(item, Pointer):
         return item.ssa
     if isinstance(item, BufferProperty) and item.what == "data":
-        return access_ptr(item.buffer, "rw").ssa
+        return _base(item.buffer)
     if isinstance(item, BufferRef):
         raise ParseError(
             f'a C function takes a pointer: {item.name}.access_ptr("r"), "w" or "rw", not the buffer itself'
         )
     item = arithmetic.as_expr(item, "a pointer or a number")
     return arithmetic.to_value(item, dtype_of(item))
+
+
+def _base(buffer: BufferRef) -> ir.Value:
+    """`A.data`: the pointer from which `A.elem_offset` counts."""
+    base = memref.ExtractAlignedPointerAsIndexOp(buffer.ssa).result
+    result = llvm.inttoptr(mlir_type("handle"), arith.index_cast(ir.IntegerType.get_signless(64), base))
+    result.owner.attributes[attrs.ACCESS] = ir.StringAttr.get("rw")
+    return result
 
 
 def _declare(module: ir.Module, name: str, args: list[ir.Type], results: list[ir.Type]) -> None:

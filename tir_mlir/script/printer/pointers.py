@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis import address, base_of, declared_count, extra_offset
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import Buffer, attrs, dtypes
+from tir_mlir.dialect.ir import Buffer, attrs
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer.buffers import stride_names
 from tir_mlir.script.printer.literals import quote
@@ -22,14 +23,22 @@ _MASKS = {mode: number for number, mode in operations.ACCESS_MASKS.items()}
 def access_ptr(values: ValuePrinter, op: ir.Operation) -> ExprText:
     """`llvm.inttoptr` over base + start * bytes -> `T.tvm_access_ptr(type, A.data, start, extent, mask)`.
 
-    A pointer further into the buffer prints as `A.access_ptr("r", offset=...)`.
+    The base itself prints as `A.data`. A pointer further into the buffer, or with an extent, prints as
+    `A.access_ptr("r", offset=..., extent=...)`.
     """
-    buffer, start = _address(op)
+    if (base := base_of(op)) is not None:
+        return ExprText(f"{values.text(base).text}.data")
+    found = address(op)
+    if found is None:
+        raise TirError(f"a pointer that is not base + start * bytes of a buffer has no TVMScript form ({op.location})")
+    buffer, start = found
     name = values.text(buffer.value).text
     access = attrs.get(op, attrs.ACCESS, "rw")
-    extra = _extra_offset(start, buffer)
-    if extra is not None:
-        return call(f"{name}.access_ptr", quote(access), f"offset={values.text(extra).text}")
+    extra, count = extra_offset(start, buffer), declared_count(op)
+    if extra is not None or count is not None:
+        more = [] if extra is None else [f"offset={values.text(extra).text}"]
+        more += [] if count is None else [f"extent={count}"]
+        return call(f"{name}.access_ptr", quote(access), *more)
     kind, size = call("T.type_annotation", quote(buffer.dtype)), _extent(values, buffer)
     return call("T.tvm_access_ptr", kind, f"{name}.data", values.text(start), size, str(_MASKS[access]))
 
@@ -51,40 +60,3 @@ def _extent(values: ValuePrinter, buffer: Buffer) -> ExprText:
     return (
         ExprText(str(number * strides[0])) if number is not None else binary(rows, "*", ExprText(str(strides[0])), MUL)
     )
-
-
-def _address(op: ir.Operation) -> tuple[Buffer, ir.Value]:
-    """The buffer and the start (in elements) of a pointer `base + start * bytes`."""
-    for address in _operands(op.operands[0], "arith.index_cast"):
-        for base, scaled in _pairs(_operands(address, "arith.addi")):
-            for source in _operands(base, "memref.extract_aligned_pointer_as_index"):
-                for start, width in _pairs(_operands(scaled, "arith.muli")):
-                    if _constant(width) == dtypes.bits(Buffer(source).dtype) // 8:
-                        return Buffer(source), start
-    raise TirError(f"a pointer that is not base + start * bytes of one buffer has no TVMScript form ({op.location})")
-
-
-def _extra_offset(start: ir.Value, buffer: Buffer) -> ir.Value | None:
-    """x of `elem_offset + x`."""
-    for base, extra in _pairs(_operands(start, "arith.addi")):
-        if _operands(base, "memref.extract_strided_metadata") == [buffer.value]:
-            return extra
-    return None
-
-
-def _operands(value: ir.Value, name: str) -> list[ir.Value]:
-    """The operands of the defining op of a value if it has this name, else []."""
-    op = value.owner
-    return [] if isinstance(op, ir.Block) or op.name != name else list(op.operands)
-
-
-def _pairs(operands: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:
-    """Two operands in either order."""
-    return [] if len(operands) != 2 else [(operands[0], operands[1]), (operands[1], operands[0])]
-
-
-def _constant(value: ir.Value) -> int | None:
-    op = value.owner
-    if isinstance(op, ir.Block) or op.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(op.attributes["value"]).value

@@ -1,0 +1,121 @@
+"""Access pointers: the buffer and the first element that one points to, and the elements that it declares to access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Buffer, Index, attrs, dtypes, is_block, is_loop, read_apply
+from tir_mlir.dialect.presburger import fold_index, intervals
+
+_BASE = "memref.extract_aligned_pointer_as_index"
+
+
+def pointed(op: ir.Operation) -> ir.Value | None:
+    """The memref that an access pointer points into."""
+    current = op
+    while current.name != _BASE:
+        value = current.operands[0]
+        if isinstance(value.owner, ir.Block):
+            return None
+        current = value.owner
+    return current.operands[0]
+
+
+def address(op: ir.Operation) -> tuple[Buffer, ir.Value] | None:
+    """The buffer and the start (in elements) of a pointer `base + start * bytes`; None for any other."""
+    for number in _operands(op.operands[0], "arith.index_cast"):
+        for base, scaled in _pairs(_operands(number, "arith.addi")):
+            for source in _operands(base, _BASE):
+                for start, width in _pairs(_operands(scaled, "arith.muli")):
+                    if _constant(width) == dtypes.bits(Buffer(source).dtype) // 8:
+                        return Buffer(source), start
+    return None
+
+
+def base_of(op: ir.Operation) -> ir.Value | None:
+    """The memref whose base a pointer is (`A.data`)."""
+    bases = [s for n in _operands(op.operands[0], "arith.index_cast") for s in _operands(n, _BASE)]
+    return bases[0] if bases else None
+
+
+def extra_offset(start: ir.Value, buffer: Buffer) -> ir.Value | None:
+    """x of `elem_offset + x`."""
+    for base, extra in _pairs(_operands(start, "arith.addi")):
+        if _operands(base, "memref.extract_strided_metadata") == [buffer.value]:
+            return extra
+    return None
+
+
+def declared_count(op: ir.Operation) -> int | None:
+    """The number of elements that a pointer accesses, if `access_ptr(extent=)` gives one."""
+    return attrs.get(op, attrs.COUNT)
+
+
+def window(op: ir.Operation) -> tuple[list[Index], list[Index]] | None:
+    """Mins and extents of the elements that a pointer with a declared extent accesses.
+
+    None if there is no extent, if it is no box of the buffer, or if the buffer is not stored row by row.
+    """
+    count, found = declared_count(op), address(op)
+    if count is None or found is None:
+        return None
+    buffer, start = found
+    extra = extra_offset(start, buffer)
+    offset = _index(start if extra is None else extra)
+    if extra is None and _operands(start, "memref.extract_strided_metadata") == [buffer.value]:
+        offset = Index.constant(0)
+    shape = [n for n in buffer.shape if n is not None]
+    if offset is None or len(shape) != buffer.rank or buffer.is_view:
+        return None
+    return _box(offset, count, shape, intervals.around(op))
+
+
+def _box(
+    offset: Index, count: int, shape: Sequence[int], known: intervals.ValueRanges
+) -> tuple[list[Index], list[Index]] | None:
+    """`count` elements from the linear `offset` on, as a box: full inner axes, a part of one, a point of the others."""
+    strides = [1]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * size)
+    fits = (d for d, (n, s) in enumerate(zip(shape, strides, strict=False)) if count % s == 0 and count // s <= n)
+    axis = next(fits, None)
+    if axis is None or (offset % strides[axis]).simplified().as_constant() != 0:
+        return None
+    mins, part = [], count // strides[axis]
+    for d, (size, stride) in enumerate(zip(shape, strides, strict=True)):
+        place = offset // stride % size if d else offset // stride
+        mins.append(fold_index(place.simplified(), known) if d <= axis else Index.constant(0))
+    last = intervals.interval(mins[axis], known)[1]
+    if axis and (last is None or last + part > shape[axis]):
+        return None
+    return mins, [Index.constant(1 if d < axis else part if d == axis else n) for d, n in enumerate(shape)]
+
+
+def _index(value: ir.Value) -> Index | None:
+    """A value as an affine expression; None if it is computed otherwise."""
+    if (number := _constant(value)) is not None:
+        return Index.constant(number)
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return Index.of(value) if is_loop(owner.owner) or is_block(owner.owner) else None
+    return read_apply(value) if owner.name == "affine.apply" else None
+
+
+def _operands(value: ir.Value, name: str) -> list[ir.Value]:
+    """The operands of the defining op of a value if it has this name, else []."""
+    op = value.owner
+    return [] if isinstance(op, ir.Block) or op.name != name else list(op.operands)
+
+
+def _pairs(operands: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:
+    """Two operands in either order."""
+    return [] if len(operands) != 2 else [(operands[0], operands[1]), (operands[1], operands[0])]
+
+
+def _constant(value: ir.Value) -> int | None:
+    op = value.owner
+    if isinstance(op, ir.Block) or op.name != "arith.constant":
+        return None
+    return ir.IntegerAttr(op.attributes["value"]).value
