@@ -28,8 +28,8 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     rounded to the new type, so the program may compute something else, and a reduction that rounds at every step
     depends on its order.
 
-    Requires: the program allocates the buffer, and all its users are plain loads and stores. `buffer_index` is a
-    position in `T.writes`, or a name.
+    Requires: the program allocates the buffer; it and its views (`T.match_buffer`) are only loaded and stored, not
+    passed to a call by pointer. `buffer_index` is a position in `T.writes`, or a name.
     """
     buffer = find_buffer(block, buffer_index, attrs.WRITES)
     check(
@@ -42,20 +42,14 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
         new = dtypes.to_mlir(dtype)
     except TirError as error:
         refuse(block, str(error))
-    users = [use.owner.operation for use in buffer.value.uses]
-    for user in users:
-        if user.name not in (*LOADS, *STORES, "memref.dim"):
-            refuse(
-                user,
-                f"{buffer.name} is also used by {user.name}, which cannot be converted; only loads and stores can",
-                fix=copy_view(buffer.name),
-            )
+    views, users = _users(buffer.value, buffer.name)
     old = buffer.dtype
     if old == dtype:
         return
 
-    type_ = buffer.type
-    edit.retype(buffer.value, ir.MemRefType.get(type_.shape, new, type_.layout, type_.memory_space))
+    for value in (buffer.value, *views):
+        type_ = ir.MemRefType(value.type)
+        edit.retype(value, ir.MemRefType.get(type_.shape, new, type_.layout, type_.memory_space))
     assert buffer.op is not None
     signs.declare(buffer.op, dtype)
     for user in users:
@@ -66,6 +60,24 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
             fold_conversion(made.operation)
         elif user.name in LOADS:
             _convert_load(user, old, dtype)
+
+
+def _users(value: ir.Value, name: str) -> tuple[list[ir.Value], list[ir.Operation]]:
+    """The views of a buffer (T.match_buffer), and the loads and stores of it and of them. Refuses other users."""
+    views: list[ir.Value] = []
+    users: list[ir.Operation] = []
+    for user in [use.owner.operation for use in value.uses]:
+        if user.name == "memref.subview":
+            inner = _users(user.results[0], name)
+            views += [user.results[0], *inner[0]]
+            users += inner[1]
+        elif user.name in (*LOADS, *STORES, "memref.dim"):
+            users.append(user)
+        else:
+            what = "a pointer into it" if user.name.startswith("memref.extract_") else user.name
+            text = f"{name} is also used by {what}, which cannot be converted; only loads and stores can"
+            refuse(user, text, fix=copy_view(name))
+    return views, users
 
 
 def _convert_load(op: ir.Operation, old: str, new: str) -> None:

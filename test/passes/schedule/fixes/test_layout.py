@@ -125,11 +125,16 @@ ROWS = [
         before=lambda s: s.reorder(loop(s, "C", 1), loop(s, "C", 0)),
     ),
     Row(
-        "unsafe_set_dtype: a view",
+        "unsafe_set_dtype: a pointer",
         main(
             "A:8:int32 C:8:int32 b:8:int32",
-            each("B", 'W = T.match_buffer(b[vi], (1,), "int32")', "W[0] = A[vi]"),
-            each("C", "C[vi] = b[vi]"),
+            each("B", "b[vi] = A[vi]"),
+            each(
+                "C",
+                "T.reads(b[vi])",
+                "T.writes(C[vi])",
+                'T.evaluate(T.call_extern("int32", "copy", C.access_ptr("w", offset=vi), b.access_ptr("r", offset=vi)))',
+            ),
         ),
         lambda s: s.unsafe_set_dtype("B", 0, "int64"),
         "leaves only plain accesses to b",

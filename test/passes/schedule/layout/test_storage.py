@@ -173,7 +173,43 @@ def test_refuses_types(refused):
     refused(sch, "has no buffer number 2 among those it writes", lambda: sch.unsafe_set_dtype("Y", 2, "float16"))
 
 
-def test_refuses_buffers_with_views(refused):
+VIEWS = """
+@T.prim_func
+def main(A: T.Buffer((16,), "{dtype}"), B: T.Buffer((16,), "{dtype}")):
+    Y = T.alloc_buffer((16,), "{dtype}")
+    for i in range(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            W = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,), "{dtype}", offset_factor=1)
+            for j in range(4):
+                with T.block("outer"):
+                    vj = T.axis.spatial(4, j)
+                    W[vj] = A[vi * 4 + vj]
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,), "{dtype}", offset_factor=1)
+            for j in range(4):
+                with T.block("inner"):
+                    vj = T.axis.spatial(4, j)
+                    B[vi * 4 + vj] = V[vj]
+"""
+
+
+@pytest.mark.parametrize(("dtype", "kept"), [("int8", "int32"), ("uint8", "uint16"), ("float16", "float32")])
+def test_views_follow(dtype, kept, same_result):
+    program = parse(VIEWS.format(dtype=dtype))
+    sch = Schedule(program)
+    sch.unsafe_set_dtype("Y", 0, kept)
+    text = sch.mod.script()
+    assert text.count(f'(4,), "{kept}"' if kept != "float32" else "(4,), offset_factor=1") == 2
+    assert f'W[vj] = T.Cast("{kept}", A[vi * 4 + vj])' in text
+    assert f'B[vi * 4 + vj] = T.Cast("{dtype}", V[vj])' in text
+    assert parse(text).script() == text
+    same_result(sch, program, ((16,), dtype), ((16,), dtype))
+
+
+def test_refuses_pointers(refused):
     program = parse("""
 @T.prim_func
 def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
@@ -182,17 +218,14 @@ def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
             Y[vi] = A[vi]
-    for i in range(4):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,))
-            for j in range(4):
-                with T.block("inner"):
-                    vj = T.axis.spatial(4, j)
-                    B[vi * 4 + vj] = V[vj]
+    with T.block("B"):
+        T.reads(Y[0:16])
+        T.writes(B[0:16])
+        V = T.match_buffer(Y[0:16], (16,), offset_factor=1)
+        T.evaluate(T.call_extern("int32", "copy", B.access_ptr("w"), V.access_ptr("r")))
 """)
     sch = Schedule(program)
-    refused(sch, "Y is also used by memref.subview, which cannot be converted",
+    refused(sch, "Y is also used by a pointer into it, which cannot be converted",
             lambda: sch.unsafe_set_dtype("Y", 0, "float16"))  # fmt: skip
 
 
