@@ -67,11 +67,12 @@ def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[Acc
         key = (access.op.block, access.buffer, access.kind, access.mins, access.extents)
         if key not in seen:
             seen[key] = None
-            found.append(_relation(access))
+            found.append(relation_of(access))
     return found
 
 
-def _relation(access: Access) -> AccessRelation:
+def relation_of(access: Access) -> AccessRelation:
+    """The relation of one access."""
     dom = access_domain(access)
     relation = region_map(dom, access.mins, access.extents)
     home = Buffer(access.buffer).op

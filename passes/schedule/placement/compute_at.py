@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import relations_of
+from tir_mlir.dialect.analysis import READ, Access, declared, explicit, relation_of, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, only_reads
+from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, attrs, only_reads
 from tir_mlir.dialect.presburger import question, sets
 from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.compute_inline import compute_inline
@@ -40,7 +40,7 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
                                                            with T.block("C"): uses P[v:v+3]
 
     Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping regions are
-    recomputed. The new loops ax0, ax1, ... are serial; a guard is added where the needed box may exceed the block's
+    recomputed. What a consumer declares by annotate_buffer_access is computed as well. The new loops ax0, ax1, ... are serial; a guard is added where the needed box may exceed the block's
     domain. A block without consumers runs in full, at the end of the loop's body. In shared memory the region covers
     the needs of all threads: for a buffer in `shared`, enclosing loops bound to threadIdx or vthread count as inner
     loops; in `warp`, those bound to threadIdx.x.
@@ -95,28 +95,44 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
 def _needed(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
     """The iter values whose results are read under `loop` in one iteration; reduce iters run in full."""
     spatial = [i for i in block.iters if i.kind != "R"]
-    found = _plainly_needed(block, loop, spatial)
+    more = _declared_reads(block, loop)
+    found = _plainly_needed(block, loop, spatial, more)
     if found is None:
-        found = _exactly_needed(block, loop, spatial)
+        found = _exactly_needed(block, loop, spatial, more)
     by_name = {s.iter.name: s for s in found}
     return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
 
-def _plainly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[needed_region.IterSpan] | None:
+def _declared_reads(block: Block, loop: Loop) -> list[Access]:
+    """The regions of what a block writes that consumers under a loop declare by annotate_buffer_access."""
+    found = []
+    for user in needed_region.blocks_under(loop, consumers(block)):
+        numbers, regions = explicit(user, attrs.READS), declared(user, attrs.READS, [])
+        for region in [regions[n] for n in numbers if 0 <= n < len(regions)]:
+            if region.buffer.value in writes_of(block):
+                first = user.body.operations[0].operation
+                found.append(Access(first, region.buffer.value, READ, region.mins, region.extents))
+    return found
+
+
+def _plainly_needed(
+    block: Block, loop: Loop, spatial: list[Iter], more: list[Access]
+) -> list[needed_region.IterSpan] | None:
     if len(writes_of(block)) != 1:
         return None
     buffer = writes_of(block)[0]
-    read = [a for a in accesses(loop.op) if a.buffer == buffer and not a.is_write]
+    read = [a for a in [*accesses(loop.op), *more] if a.buffer == buffer and not a.is_write]
     own = [a for a in accesses_to(block, buffer) if a.is_write]
     return needed_region.box_spans(read, own, loop, spatial, dense=False, free=sharing_threads(Buffer(buffer), loop))
 
 
-def _exactly_needed(block: Block, loop: Loop, spatial: list[Iter]) -> list[needed_region.IterSpan]:
+def _exactly_needed(block: Block, loop: Loop, spatial: list[Iter], more: list[Access]) -> list[needed_region.IterSpan]:
     place = needed_region.LoopSpace.of(loop)
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
         needed = loose = None
         for buffer in writes_of(block):
             read = [t for t in relations_of(loop.op, buffer) if not t.access.is_write]
+            read += [relation_of(a) for a in more if a.buffer == buffer]
             own = [t for t in relations_of(block.op, buffer) if t.access.is_write]
             if not read:
                 continue

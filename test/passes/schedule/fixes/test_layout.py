@@ -1,4 +1,4 @@
-"""Fixes for refusals of transform_layout, transform_block_layout and unsafe_set_dtype: each is applied."""
+"""Fixes for refusals of transform_layout and transform_block_layout: each is applied."""
 
 from __future__ import annotations
 
@@ -123,22 +123,6 @@ ROWS = [
         "reorder_block_iter_var",
         lambda s: (s.reorder_block_iter_var("C", [1, 0]), s.transform_block_layout("C", lambda j, i: (j * 8 + i,))),
         before=lambda s: s.reorder(loop(s, "C", 1), loop(s, "C", 0)),
-    ),
-    Row(
-        "unsafe_set_dtype: a pointer",
-        main(
-            "A:8:int32 C:8:int32 b:8:int32",
-            each("B", "b[vi] = A[vi]"),
-            each(
-                "C",
-                "T.reads(b[vi])",
-                "T.writes(C[vi])",
-                'T.evaluate(T.call_extern("int32", "copy", C.access_ptr("w", offset=vi), b.access_ptr("r", offset=vi)))',
-            ),
-        ),
-        lambda s: s.unsafe_set_dtype("B", 0, "int64"),
-        "leaves only plain accesses to b",
-        lambda s: (s.cache_write("B", 0, "local"), s.unsafe_set_dtype("b_local", 0, "int64")),
     ),
 ]
 

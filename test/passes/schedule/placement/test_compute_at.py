@@ -12,6 +12,7 @@ from programs.symbolic import Twice
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 # --- what it does -----------------------------------------------------------------------------------------------------
 
@@ -210,3 +211,48 @@ def test_a_reader_through_a_remainder(same_result):
     i_0, _ = sch.split(sch.get_loops("C")[0], [None, 4])
     sch.compute_at("P", i_0)
     same_result(sch, Around, ((6,), "float32"), ((20,), "float32"))
+
+
+# --- declared regions -------------------------------------------------------------------------------------------------
+
+
+ROWS_OF_FOUR = """
+@T.prim_func
+def main(A: T.Buffer((64,), "float32"), C: T.Buffer((64,), "float32")):
+    B = T.alloc_buffer((64,), "float32")
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.remap("S", [i])
+            B[vi] = A[vi] * 2.0
+    for i in range(16):
+        with T.block("C"):
+            vi = T.axis.remap("S", [i])
+            for j in range(4):
+                C[vi * 4 + j] = B[vi * 4 + j]
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "extent", "start"),
+    [
+        (lambda i: ((0, 64),), 64, "ax0"),
+        (lambda i: ((i // 4 * 16, i // 4 * 16 + 16),), 16, "i // 4 * 16 + ax0"),
+        (lambda i: ((i * 4 - 4, i * 4 + 8),), 12, "i * 4 + ax0 - 4"),
+        (lambda i: ((i * 4, i * 4 + 1),), 4, "i * 4 + ax0"),  # smaller than what is read: that is computed
+    ],
+)
+def test_a_region_declared_by_the_user_is_computed(declared, extent, start, same_result):
+    program = parse(ROWS_OF_FOUR)
+    sch = Schedule(program)
+    sch.annotate_buffer_access("C", 0, "read", declared)
+    sch.compute_at("B", sch.get_loops("C")[0])
+    assert sch.get(sch.get_loops("B")[1]).extent == extent
+    assert f"vi = T.axis.spatial(64, {start})" in sch.mod.script()
+    same_result(sch, program, ((64,), "float32"), ((64,), "float32"))
+
+
+def test_a_declared_region_that_is_written_is_not_needed():
+    sch = Schedule(parse(ROWS_OF_FOUR))
+    sch.annotate_buffer_access("C", 0, "write", lambda i: ((0, 64),))
+    sch.compute_at("B", sch.get_loops("C")[0])
+    assert sch.get(sch.get_loops("B")[1]).extent == 4
